@@ -1,0 +1,40 @@
+"""Under-counted tensor completion: true counts λ and detection probabilities p from counts y.
+
+``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` reads real and
+simulated data, ``metrics`` judges.
+"""
+
+from uncletc import datasets, metrics
+from uncletc.counts import CountTensor
+from uncletc.detection import DetectionNetwork
+from uncletc.fitting import fit
+from uncletc.model import (
+    ConvergenceWarning,
+    Fit,
+    FitError,
+    Iteration,
+    StopReason,
+    UnreadableFitError,
+)
+from uncletc.scale import Scale
+from uncletc.settings import FitSettings
+from uncletc.simulate import Truth, rate_tensor, simulate
+
+__all__ = [
+    "ConvergenceWarning",
+    "CountTensor",
+    "DetectionNetwork",
+    "Fit",
+    "FitError",
+    "FitSettings",
+    "Iteration",
+    "Scale",
+    "StopReason",
+    "Truth",
+    "UnreadableFitError",
+    "datasets",
+    "fit",
+    "metrics",
+    "rate_tensor",
+    "simulate",
+]

@@ -1,0 +1,315 @@
+"""CountTensor: what was counted (Ω), with which attributes (Ξ), under which labels."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uncletc._checks import (
+    FloatArray,
+    IntArray,
+    check_counts,
+    check_distinct,
+    check_finite,
+    check_indices,
+    check_shape,
+)
+
+_FORMAT = 1
+_T = TypeVar("_T", bound=np.generic)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class CountTensor:
+    """Counts of some entries of a tensor, and attributes of some entries.
+
+    The entries with a count are the observed set Ω, those with attributes the attributed set Ξ
+    (paper, section 2.1). Either may contain the other, they may be equal, or overlap in part.
+    An entry outside Ω was not counted: it is missing, not zero.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Size I_k of each of the K ≥ 2 modes.
+    indices : array_like of int, shape (N, K)
+        Ω, one distinct entry per row, 0 ≤ index < I_k.
+    counts : array_like of int, shape (N,)
+        y ≥ 0, the reported count of each row of `indices`.
+    attributes : array_like of float, shape (S, D), optional
+        z, finite, one row per attributed entry. None: no entry has attributes.
+    attribute_indices : array_like of int, shape (S, K), optional
+        Ξ, one distinct entry per row of `attributes`. None: the same rows as `indices`.
+    modes : sequence of str, optional
+        K distinct names of the modes. None: "mode 1", "mode 2", …
+    labels : sequence of sequences, optional
+        For each mode I_k labels, stored as text. None: the indices themselves.
+    attribute_names : sequence of str, optional
+        D distinct names. None: "z1", "z2", …
+    simulated : bool
+        True when no real observation is in it; every view then says so.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument, the value and the rule it breaks.
+
+    Examples
+    --------
+    >>> y = CountTensor((2, 3), [[0, 0], [1, 2]], [4, 0], attributes=[[0.5], [0.1]])
+    >>> y.n_observed, y.n_attributed, y.share_observed
+    (2, 2, 0.3333333333333333)
+    """
+
+    shape: tuple[int, ...]
+    indices: IntArray
+    counts: IntArray
+    attributes: FloatArray
+    attribute_indices: IntArray
+    modes: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    attribute_names: tuple[str, ...]
+    simulated: bool
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        indices: ArrayLike,
+        counts: ArrayLike,
+        *,
+        attributes: ArrayLike | None = None,
+        attribute_indices: ArrayLike | None = None,
+        modes: Sequence[str] | None = None,
+        labels: Sequence[Sequence[Any]] | None = None,
+        attribute_names: Sequence[str] | None = None,
+        simulated: bool = False,
+    ) -> None:
+        sizes = check_shape(shape)
+        observed = check_indices(indices, sizes, "indices")
+        check_distinct(flat_index(observed, sizes), observed, "indices")
+        reported = check_counts(counts, len(observed))
+        z, attributed = _check_attributes(attributes, attribute_indices, observed, sizes)
+        values = {
+            "shape": sizes,
+            "indices": _frozen(observed),
+            "counts": _frozen(reported),
+            "attributes": _frozen(z),
+            "attribute_indices": _frozen(attributed),
+            "modes": _check_names(modes, len(sizes), "modes", "mode "),
+            "labels": _check_labels(labels, sizes),
+            "attribute_names": _check_names(attribute_names, z.shape[1], "attribute_names", "z"),
+            "simulated": bool(simulated),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        size = " × ".join(str(size) for size in self.shape)
+        return (
+            f"CountTensor({size}, {self.n_observed:,} observed ({self.share_observed:.1%}), "
+            f"{self.n_attributed:,} attributed, {self.n_attributes} attributes)"
+        )
+
+    @property
+    def n_observed(self) -> int:
+        """|Ω|, the number of entries with a count."""
+        return len(self.indices)
+
+    @property
+    def n_attributed(self) -> int:
+        """|Ξ|, the number of entries with attributes."""
+        return len(self.attribute_indices)
+
+    @property
+    def n_attributes(self) -> int:
+        """D, the number of attributes of an entry."""
+        return int(self.attributes.shape[1])
+
+    @property
+    def share_observed(self) -> float:
+        """|Ω| over the number of entries, between 0 and 1."""
+        return self.n_observed / float(np.prod([float(size) for size in self.shape]))
+
+    @cached_property
+    def attribute_rows(self) -> IntArray:
+        """Row of `attributes` that belongs to each observed entry, -1 where it has none; (N,)."""
+        return _frozen(self._rows_of(self.indices))
+
+    def attributes_at(self, indices: ArrayLike) -> FloatArray:
+        """Attributes of the given entries.
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (n, K)
+            Entries of Ξ; repeats are allowed.
+
+        Returns
+        -------
+        ndarray of float, shape (n, D)
+
+        Raises
+        ------
+        ValueError
+            If an entry lies outside the shape or has no attributes.
+        """
+        wanted = check_indices(indices, self.shape, "indices")
+        rows = self._rows_of(wanted)
+        if (rows < 0).any():
+            entry = tuple(wanted[int(np.argmax(rows < 0))].tolist())
+            raise ValueError(f"indices must be entries with attributes; entry {entry} has none")
+        return self.attributes[rows]
+
+    def subset(self, observed: ArrayLike) -> CountTensor:
+        """Keep some observed entries; the attributes of all entries stay.
+
+        This is how entries are held out: their counts leave, their attributes remain.
+
+        Parameters
+        ----------
+        observed : array_like of bool, shape (N,), or of int
+            Mask over, or rows of, `indices` to keep.
+        """
+        rows = np.asarray(observed)
+        if rows.dtype != bool:
+            rows = check_indices(rows.reshape(-1, 1), (self.n_observed,), "observed")[:, 0]
+        elif rows.shape != (self.n_observed,):
+            raise ValueError(
+                f"observed must have shape ({self.n_observed},) when it is a mask, got {rows.shape}"
+            )
+        return CountTensor(
+            self.shape,
+            self.indices[rows],
+            self.counts[rows],
+            attributes=self.attributes,
+            attribute_indices=self.attribute_indices,
+            modes=self.modes,
+            labels=self.labels,
+            attribute_names=self.attribute_names,
+            simulated=self.simulated,
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over every byte that a fit can see: shape, Ω, counts, Ξ and attributes."""
+        sha = hashlib.sha256(repr((_FORMAT, self.shape, self.attributes.shape)).encode())
+        for array in (self.indices, self.counts, self.attributes, self.attribute_indices):
+            sha.update(np.ascontiguousarray(array).tobytes())
+        return sha.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
+        header = {
+            "format": _FORMAT,
+            "modes": self.modes,
+            "labels": self.labels,
+            "attribute_names": self.attribute_names,
+            "simulated": self.simulated,
+        }
+        with Path(path).open("wb") as file:
+            np.savez_compressed(
+                file,
+                header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+                shape=np.asarray(self.shape, dtype=np.int64),
+                indices=self.indices,
+                counts=self.counts,
+                attributes=self.attributes,
+                attribute_indices=self.attribute_indices,
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> CountTensor:
+        """Read what :meth:`save` wrote, checking it like any other input."""
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            header = json.loads(file["header"].tobytes().decode())
+            return cls(
+                file["shape"].tolist(),
+                file["indices"],
+                file["counts"],
+                attributes=file["attributes"],
+                attribute_indices=file["attribute_indices"],
+                modes=header["modes"],
+                labels=header["labels"],
+                attribute_names=header["attribute_names"],
+                simulated=header["simulated"],
+            )
+
+    def _rows_of(self, indices: IntArray) -> IntArray:
+        if not self.n_attributed:
+            return np.full(len(indices), -1, dtype=np.int64)
+        order, ids = self._attributed_order
+        wanted = flat_index(indices, self.shape)
+        place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+        return np.where(ids[place] == wanted, order[place], -1)
+
+    @cached_property
+    def _attributed_order(self) -> tuple[IntArray, IntArray]:
+        flat = flat_index(self.attribute_indices, self.shape)
+        order = np.argsort(flat, kind="stable")
+        return order, flat[order]
+
+
+def flat_index(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
+    """Number the entries of a tensor in row-major order; (n, K) to (n,)."""
+    return np.asarray(np.ravel_multi_index(tuple(indices.T), shape), dtype=np.int64)
+
+
+def _check_attributes(
+    attributes: ArrayLike | None,
+    attribute_indices: ArrayLike | None,
+    observed: IntArray,
+    shape: tuple[int, ...],
+) -> tuple[FloatArray, IntArray]:
+    if attributes is None:
+        if attribute_indices is not None:
+            raise ValueError("attribute_indices needs attributes; attributes is None")
+        return np.empty((0, 0)), np.empty((0, len(shape)), dtype=np.int64)
+    z = check_finite(attributes, "attributes", 2)
+    if attribute_indices is None:
+        if len(z) != len(observed):
+            raise ValueError(
+                f"attributes must have one row per row of indices ({len(observed)}) unless "
+                f"attribute_indices is given, got {len(z)} rows"
+            )
+        return z, observed
+    attributed = check_indices(attribute_indices, shape, "attribute_indices")
+    if len(attributed) != len(z):
+        raise ValueError(
+            f"attribute_indices must have one row per row of attributes ({len(z)}), "
+            f"got {len(attributed)}"
+        )
+    check_distinct(flat_index(attributed, shape), attributed, "attribute_indices")
+    return z, attributed
+
+
+def _check_names(given: Sequence[str] | None, n: int, name: str, stem: str) -> tuple[str, ...]:
+    if given is None:
+        return tuple(f"{stem}{i + 1}" for i in range(n))
+    names = tuple(str(value) for value in given)
+    if len(names) != n or len(set(names)) != n:
+        raise ValueError(f"{name} must be {n} distinct names, got {names}")
+    return names
+
+
+def _check_labels(
+    given: Sequence[Sequence[Any]] | None, shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], ...]:
+    if given is None:
+        return tuple(tuple(str(i) for i in range(size)) for size in shape)
+    labels = tuple(tuple(str(label) for label in mode) for mode in given)
+    sizes = tuple(len(mode) for mode in labels)
+    if sizes != shape:
+        raise ValueError(f"labels must hold {shape} labels per mode, got {sizes}")
+    return labels
+
+
+def _frozen(array: NDArray[_T]) -> NDArray[_T]:
+    copy = np.array(array, order="C")
+    copy.flags.writeable = False
+    return copy

@@ -1,0 +1,20 @@
+"""Data sets ready to fit: COVID-19 by US county, plant–pollinator interactions, and their twins.
+
+- ``"covid"``, ``"ppi"``: real counts, from public files (:mod:`uncletc.datasets.fetch`).
+- ``"covid-twin"``, ``"ppi-twin"``: simulated stand-ins whose truth is known; they need no network.
+"""
+
+from uncletc.datasets._load import NAMES, load
+from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
+from uncletc.datasets.fetch import available, fetch_all
+
+__all__ = [
+    "NAMES",
+    "DataUnavailableError",
+    "Dataset",
+    "Provenance",
+    "Source",
+    "available",
+    "fetch_all",
+    "load",
+]

@@ -1,0 +1,87 @@
+"""What a data set is here: counts, the tables that pages show, and where it all came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from uncletc.counts import CountTensor
+from uncletc.simulate import Truth
+
+
+class DataUnavailableError(RuntimeError):
+    """The files of a data set are not here and cannot be had; the message says what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One file or publication that a data set was made from.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words.
+    url : str
+        Where it lives.
+    licence : str
+        Its licence, or ``"none stated"``.
+    used_for : str
+        The quantities taken from it.
+    """
+
+    name: str
+    url: str
+    licence: str
+    used_for: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where a data set came from and what was done to it.
+
+    Attributes
+    ----------
+    simulated : bool
+        True when no real observation is in it.
+    period : str
+        The dates covered, in words.
+    sources : tuple of Source
+    rules : tuple of str
+        Every choice applied on the way from the files to the tensor, one sentence each.
+    """
+
+    simulated: bool
+    period: str
+    sources: tuple[Source, ...]
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """Counts ready to fit, with the tables that pages show.
+
+    Attributes
+    ----------
+    name : str
+        The name given to :func:`uncletc.datasets.load`.
+    title : str
+        A title for people.
+    counts : CountTensor
+    table : pandas.DataFrame
+        One row per county (COVID-19) or per plant–pollinator pair; see the loader.
+    mode_tables : mapping of str to pandas.DataFrame
+        Per mode name, one row per index of that mode, in order.
+    provenance : Provenance
+    truth : Truth, optional
+        The known truth, for simulated data only.
+    """
+
+    name: str
+    title: str
+    counts: CountTensor
+    table: pd.DataFrame
+    mode_tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    provenance: Provenance
+    truth: Truth | None = None

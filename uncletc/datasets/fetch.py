@@ -1,0 +1,247 @@
+"""The public files behind the real data sets: found on disk, or downloaded and checked.
+
+A file is named by its path ``<owner>/<repository>/<commit>/<path>``. ``files.json`` lists every
+path with its size and sha256; no other byte is ever used. Where the files come from:
+
+- the folder named by ``UNCLETC_DATA_DIR``, if that is set. Nothing is downloaded then, and the
+  folder is never written to;
+- otherwise the user's cache, filled by download: each source of a file in turn, or only from the
+  address in ``UNCLETC_DATA_URL`` (``<address>/<path>``), if that is set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import platformdirs
+import pooch
+
+from uncletc.datasets.base import DataUnavailableError
+
+Progress = Callable[[int, int, int, int], None]
+"""Called with (files done, files in all, bytes done, bytes in all) after each file."""
+
+_TIMEOUT = (10.0, 60.0)  # seconds: to connect, and between two pieces of a body
+_ATTEMPTS = 2  # per source, for a connection that drops; a wrong answer is not asked for again
+
+pooch.get_logger().setLevel(logging.ERROR)  # what goes wrong is raised instead
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFile:
+    """One registered file.
+
+    Attributes
+    ----------
+    path : str
+        ``<owner>/<repository>/<commit>/<path>``.
+    size : int
+        Bytes.
+    sha256 : str
+        Checksum, in hexadecimal.
+    urls : tuple of str
+        Where it can be had, in the order to try.
+    """
+
+    path: str
+    size: int
+    sha256: str
+    urls: tuple[str, ...]
+
+
+@cache
+def registry() -> dict[str, dict[str, PublicFile]]:
+    """List the files of each data set, by path, as ``files.json`` states them."""
+    stated = json.loads(Path(__file__).with_name("files.json").read_text(encoding="utf-8"))
+    return {
+        name: {
+            path: PublicFile(
+                path=path,
+                size=entry["bytes"],
+                sha256=entry["sha256"],
+                urls=(
+                    *([entry["first"]] if "first" in entry else []),
+                    _join(stated["base"], path),
+                ),
+            )
+            for path, entry in files.items()
+        }
+        for name, files in stated["data_sets"].items()
+    }
+
+
+def find(path: str) -> Path:
+    """Return a local copy of a registered file, downloading it where necessary.
+
+    Parameters
+    ----------
+    path : str
+        ``<owner>/<repository>/<commit>/<path>``, as in ``files.json``.
+
+    Returns
+    -------
+    pathlib.Path
+        A file whose sha256 is the registered one.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the file is absent from, or wrong in, the folder ``UNCLETC_DATA_DIR``, or if no source
+        delivers it.
+    """
+    file = _registered(path)
+    folder = os.environ.get("UNCLETC_DATA_DIR")
+    return _in_folder(file, Path(folder)) if folder else _in_cache(file)
+
+
+def available(name: str) -> bool:
+    """Say whether every file of a data set is on this machine, judged by size only.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`uncletc.datasets.NAMES`. A simulated data set needs no file.
+    """
+    root = _root()
+    return all(_has_size(root / file.path, file.size) for file in _files_of(name))
+
+
+def fetch_all(name: str, progress: Progress | None = None) -> None:
+    """Bring every file of a data set to this machine, checked.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`uncletc.datasets.NAMES`.
+    progress : callable, optional
+        Called with (files done, files in all, bytes done, bytes in all), once before the first
+        file and after each.
+
+    Raises
+    ------
+    DataUnavailableError
+        For the first file that cannot be had; those fetched before it stay in the cache.
+    """
+    files = _files_of(name)
+    report = progress or (lambda *_: None)
+    total = sum(file.size for file in files)
+    done = 0
+    report(0, len(files), done, total)
+    for number, file in enumerate(files, start=1):
+        find(file.path)
+        done += file.size
+        report(number, len(files), done, total)
+
+
+def cache_folder() -> Path:
+    """Return the folder that downloads are kept in, laid out like ``UNCLETC_DATA_DIR``."""
+    return Path(platformdirs.user_cache_dir("uncletc")) / "files"
+
+
+def _in_folder(file: PublicFile, folder: Path) -> Path:
+    found = folder / file.path
+    if not found.is_file():
+        raise DataUnavailableError(
+            f"{file.path} is not in the folder UNCLETC_DATA_DIR names, {folder}; add it, or unset "
+            f"UNCLETC_DATA_DIR to download it"
+        )
+    got = _sha256(found)
+    if got != file.sha256:
+        raise DataUnavailableError(
+            f"{found} has sha256 {got}, but must have {file.sha256}; replace it, or unset "
+            f"UNCLETC_DATA_DIR to download it"
+        )
+    return found
+
+
+def _in_cache(file: PublicFile) -> Path:
+    target = cache_folder() / file.path
+    try:
+        if target.is_file():
+            if _sha256(target) == file.sha256:
+                return target
+            target.replace(target.with_name(target.name + ".rejected"))
+    except OSError as error:
+        raise DataUnavailableError(
+            f"{target} cannot be read or moved ({error}); delete it, or set UNCLETC_DATA_DIR to a "
+            f"folder that holds the files"
+        ) from error
+    failures = []
+    for url in _urls(file):
+        failure = _download(file, url, target)
+        if failure is None:
+            return target
+        failures.append(f"{url} ({failure})")
+    raise DataUnavailableError(
+        f"{target.name} could not be downloaded: tried {' and '.join(failures)}; try again later, "
+        f"or set UNCLETC_DATA_DIR to a folder that holds it at {file.path}"
+    )
+
+
+def _download(file: PublicFile, url: str, target: Path) -> str | None:
+    """Download one file from one source; None when it arrived whole, else what went wrong."""
+    failure = ""
+    for _ in range(_ATTEMPTS):
+        try:
+            # pooch writes to a temporary file and renames it only once its checksum is right.
+            pooch.retrieve(
+                url,
+                known_hash=f"sha256:{file.sha256}",
+                fname=target.name,
+                path=target.parent,
+                downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
+            )
+            return None
+        except ValueError:
+            return f"the bytes received do not have the sha256 {file.sha256}"
+        except OSError as error:  # every error of requests is one
+            response = getattr(error, "response", None)
+            if response is not None:
+                return f"the server answered {response.status_code} {response.reason}"
+            failure = f"the connection failed: {type(error).__name__}"
+    return failure
+
+
+def _urls(file: PublicFile) -> tuple[str, ...]:
+    base = os.environ.get("UNCLETC_DATA_URL")
+    return (_join(base, file.path),) if base else file.urls
+
+
+def _join(base: str, path: str) -> str:
+    return f"{base.rstrip('/')}/{quote(path)}"
+
+
+def _root() -> Path:
+    folder = os.environ.get("UNCLETC_DATA_DIR")
+    return Path(folder) if folder else cache_folder()
+
+
+def _files_of(name: str) -> list[PublicFile]:
+    data_sets = registry()
+    if name not in data_sets:
+        raise ValueError(f"name must be one of {', '.join(data_sets)}, got {name!r}")
+    return list(data_sets[name].values())
+
+
+def _registered(path: str) -> PublicFile:
+    for files in registry().values():
+        if path in files:
+            return files[path]
+    raise ValueError(f"path must be a file that files.json lists, got {path!r}")
+
+
+def _has_size(path: Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

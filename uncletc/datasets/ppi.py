@@ -1,0 +1,249 @@
+"""Plant–pollinator interactions, as a plant × pollinator × visit tensor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from uncletc._checks import FloatArray, IntArray
+from uncletc.counts import CountTensor
+from uncletc.datasets._tables import scaled
+from uncletc.datasets.base import Dataset, Provenance, Source
+from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
+
+_RULES = (
+    "A row of the watches is used if its status is 1 (or none is given) and it has both names, a "
+    "visit and a number of interactions.",
+    "A visit is a numbered round of a year; a half-numbered round belongs to the next whole one.",
+    "The most active plants and pollinators are those with most interactions, by name where equal.",
+    "A count is the sum over all meadows and minutes of the visit.",
+    "A count of zero means that both were seen at the same meadow and visit but not together.",
+    "A plant is seen where it has a row of the watches or was found in flower by the survey, a "
+    "pollinator where it has a row of the watches.",
+    "Every other entry is missing.",
+    "Flower abundance is log(1 + flowers), flowers being stalks times flowers per stalk, summed "
+    "over the visit's surveys; a plant not in them has 0.",
+    "Day of year, wind (still 0, breeze 1), cloud (sunny 0, partly 0.5, cloudy or shade 1) and air "
+    "temperature (5 to 45 °C, other readings left out) are means over the visit's rows, month is "
+    "that of the mean day; dates of another year than the row's are left out.",
+    "A visit without one of these has the median of the other visits.",
+    "The guild of a pollinator is the one most often noted.",
+    "Every attribute is min-max scaled to 0..1 over all plants, pollinators and visits.",
+)
+_VISIT_COLUMNS = ["label", "year", "number", "first_date", "last_date", "month"]
+_WATCHED = Source(
+    name="Plant–pollinator watches, H.J. Andrews Experimental Forest, 2011–2013",
+    url="https://github.com/lamb-j/plant-pollinator-prediction/blob/" + WATCHES.split("/", 2)[2],
+    licence="none stated",
+    used_for="interactions, guilds, weather",
+)
+_SURVEYED = Source(
+    name="Flower surveys of the same project, 2011–2015",
+    url="https://github.com/Hutchinson-Lab/pollination-networks-implicit-feedback/blob/"
+    + SURVEYS.split("/", 2)[2],
+    licence="none stated",
+    used_for="flower abundance, and which plants were there",
+)
+_OWN_FILE = Source(
+    name="Plant–pollinator data at H.J. Andrews Experimental Forest (your own file)",
+    url="https://doi.org/10.6073/pasta/eec55cbc3dbfc56428629773737ab3e5",
+    licence="none stated",
+    used_for="interactions, guilds, weather",
+)
+
+
+def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None = None) -> Dataset:
+    """Load plant–pollinator interactions of the H.J. Andrews Experimental Forest, 2011–2013.
+
+    Ω holds the plants and pollinators that were both seen at the same meadow and visit; Ξ every
+    plant, pollinator and visit.
+
+    Parameters
+    ----------
+    plants, pollinators : int
+        How many of the most active ones to keep, at most 107 and 452 in the public files.
+    path : path, optional
+        The complete table of the same project (EDI package knb-lter-and.5216,
+        ``SA02601_v6.csv``), or another with its columns, in place of the public watches.
+
+    Returns
+    -------
+    Dataset
+        ``table`` has one row per pair observed at a visit or more: ``plant``, ``pollinator``,
+        ``plant_index``, ``pollinator_index`` (of the modes), ``guild``, ``interactions`` (sum over
+        the visits), ``visits_observed`` and ``visits_with_interactions``. ``mode_tables`` has
+        ``plant`` and ``interactions`` of "plant"; ``pollinator``, ``guild`` and ``interactions`` of
+        "pollinator"; ``label``, ``year``, ``number``, ``first_date``, ``last_date`` (NaT: unknown)
+        and ``month`` of "visit". ``provenance`` states the sources and every rule applied.
+
+    Raises
+    ------
+    DataUnavailableError
+        If a public file is not here and cannot be had.
+    ValueError
+        If an argument or the user's file breaks a rule.
+
+    Notes
+    -----
+    About 5 MB are downloaded once, then checked and read from the cache.
+    """
+    watches = read_watches(path)
+    flowers = read_flowers()
+    plant_table = _most_active(watches, "plant", plants)
+    pollinator_table = _most_active(watches, "pollinator", pollinators)
+    pollinator_table.insert(1, "guild", _guilds(watches, pollinator_table["pollinator"]))
+    visits = _visits(watches)
+
+    watches = _indexed(watches, plant_table, pollinator_table, visits)
+    flowers = _indexed(flowers, plant_table, pollinator_table, visits)
+    shape = (len(plant_table), len(pollinator_table), len(visits))
+    counts = np.zeros(shape, dtype=np.int64)
+    together = watches[(watches["plant_index"] >= 0) & (watches["pollinator_index"] >= 0)]
+    places = tuple(together[f"{mode}_index"] for mode in ("plant", "pollinator", "visit"))
+    np.add.at(counts, places, together["count"].to_numpy())
+    observed = _seen_together(watches, flowers, shape)
+
+    attributes = _attributes(flowers, pollinator_table["guild"], visits, shape)
+    tensor = CountTensor(
+        shape,
+        np.argwhere(observed),
+        counts[observed],
+        attributes=scaled(attributes),
+        attribute_indices=np.indices(shape).reshape(3, -1).T,
+        modes=("plant", "pollinator", "visit"),
+        labels=[
+            plant_table["plant"].tolist(),
+            pollinator_table["pollinator"].tolist(),
+            visits["label"].tolist(),
+        ],
+        attribute_names=tuple(attributes),
+    )
+    return Dataset(
+        name="ppi",
+        title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
+        counts=tensor,
+        table=_pairs(counts, observed, plant_table, pollinator_table),
+        mode_tables={
+            "plant": plant_table,
+            "pollinator": pollinator_table,
+            "visit": visits[_VISIT_COLUMNS],
+        },
+        provenance=Provenance(
+            simulated=False,
+            period=f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits",
+            sources=(_WATCHED if path is None else _OWN_FILE, _SURVEYED),
+            rules=_RULES,
+        ),
+    )
+
+
+def _most_active(watches: pd.DataFrame, mode: str, n: int) -> pd.DataFrame:
+    """Rank the names of a mode by their interactions and keep the first ``n``."""
+    active = watches.groupby(mode)["count"].sum().rename("interactions").reset_index()
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= len(active):
+        raise ValueError(f"{mode}s must be a whole number from 1 to {len(active)}, got {n!r}")
+    ranked = active.sort_values(["interactions", mode], ascending=[False, True])
+    return ranked.head(n).reset_index(drop=True)
+
+
+def _guilds(watches: pd.DataFrame, pollinators: pd.Series) -> pd.Series:
+    noted = watches.groupby(["pollinator", "guild"]).size().rename("rows").reset_index()
+    noted = noted.sort_values(["rows", "guild"], ascending=[False, True])
+    first = noted.drop_duplicates("pollinator").set_index("pollinator")["guild"]
+    return pollinators.map(first)
+
+
+def _visits(watches: pd.DataFrame) -> pd.DataFrame:
+    """Describe each visit, in order of time: its dates and the means of its conditions."""
+    conditions = ["day_of_year", "wind", "cloud", "temperature"]
+    by_visit = watches.assign(day_of_year=watches["date"].dt.day_of_year).groupby(["year", "visit"])
+    means = by_visit[conditions].mean()
+    means = means.fillna(means.median()).fillna(0.0)  # none at all: a constant, which says nothing
+    dates = by_visit["date"].agg(first_date="min", last_date="max")
+    visits: pd.DataFrame = dates.join(means).reset_index().rename(columns={"visit": "number"})
+    year, number = visits["year"].astype("str"), visits["number"].astype("str")
+    visits.insert(0, "label", year + "-" + number)
+    middle = pd.to_timedelta(visits["day_of_year"].round().clip(lower=1) - 1, unit="D")
+    return visits.assign(month=(pd.to_datetime(year + "-01-01") + middle).dt.month)
+
+
+def _indexed(
+    rows: pd.DataFrame, plants: pd.DataFrame, pollinators: pd.DataFrame, visits: pd.DataFrame
+) -> pd.DataFrame:
+    """Add the index of each row along each mode, -1 where it was not kept."""
+    label = rows["year"].astype("str") + "-" + rows["visit"].astype("str")
+    indices = {
+        "plant_index": pd.Index(plants["plant"]).get_indexer(rows["plant"]),
+        "visit_index": pd.Index(visits["label"]).get_indexer(label),
+    }
+    if "pollinator" in rows:
+        known = pd.Index(pollinators["pollinator"])
+        indices["pollinator_index"] = known.get_indexer(rows["pollinator"])
+    return rows.assign(**indices)
+
+
+def _seen_together(
+    watches: pd.DataFrame, flowers: pd.DataFrame, shape: tuple[int, int, int]
+) -> NDArray[np.bool_]:
+    """Say which pairs were seen at the same meadow of a visit; of ``shape``."""
+    plants, pollinators, visits = shape
+    meadows = pd.Index(watches["meadow"].unique())
+
+    def seen(rows: pd.DataFrame, mode: str, size: int) -> NDArray[np.bool_]:
+        found = np.zeros((visits, size, len(meadows)), dtype=bool)
+        place = np.stack(
+            [rows["visit_index"], rows[f"{mode}_index"], meadows.get_indexer(rows["meadow"])]
+        )
+        place = place[:, (place >= 0).all(axis=0)]
+        found[tuple(place)] = True
+        return found
+
+    plant = seen(watches, "plant", plants) | seen(flowers, "plant", plants)
+    pollinator = seen(watches, "pollinator", pollinators)
+    return np.asarray(np.einsum("vpm,vqm->pqv", plant, pollinator), dtype=bool)  # or over meadows
+
+
+def _attributes(
+    flowers: pd.DataFrame, guild: pd.Series, visits: pd.DataFrame, shape: tuple[int, int, int]
+) -> dict[str, FloatArray]:
+    """Collect the unscaled attributes of every entry, by name; each of ``shape``."""
+    abundance = np.zeros((shape[0], shape[2]))
+    kept = flowers[(flowers["plant_index"] >= 0) & (flowers["visit_index"] >= 0)]
+    np.add.at(abundance, (kept["plant_index"], kept["visit_index"]), kept["flowers"])
+    values = {
+        "flower abundance": np.log1p(abundance)[:, np.newaxis, :],
+        "month": visits["month"].to_numpy(),
+        "day of year": visits["day_of_year"].to_numpy(),
+        "wind": visits["wind"].to_numpy(),
+        "cloud": visits["cloud"].to_numpy(),
+        "air temperature": visits["temperature"].to_numpy(),
+    }
+    for name in sorted(set(guild)):
+        values[f"guild: {name}"] = (guild == name).to_numpy()[:, np.newaxis]
+    return {
+        name: np.broadcast_to(array.astype(np.float64), shape) for name, array in values.items()
+    }
+
+
+def _pairs(
+    counts: IntArray,
+    observed: NDArray[np.bool_],
+    plants: pd.DataFrame,
+    pollinators: pd.DataFrame,
+) -> pd.DataFrame:
+    plant, pollinator = np.nonzero(observed.any(axis=2))
+    return pd.DataFrame(
+        {
+            "plant": plants["plant"].to_numpy()[plant],
+            "pollinator": pollinators["pollinator"].to_numpy()[pollinator],
+            "plant_index": plant,
+            "pollinator_index": pollinator,
+            "guild": pollinators["guild"].to_numpy()[pollinator],
+            "interactions": counts[plant, pollinator].sum(axis=1),
+            "visits_observed": observed[plant, pollinator].sum(axis=1),
+            "visits_with_interactions": (counts[plant, pollinator] > 0).sum(axis=1),
+        }
+    )

@@ -1,0 +1,85 @@
+"""fit: one public entry to every solver."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from uncletc.counts import CountTensor
+from uncletc.model import Callback, ConvergenceWarning, Fit, StopReason
+from uncletc.settings import FitSettings
+from uncletc.solvers.bcd import fit_bcd
+
+
+def fit(
+    counts: CountTensor,
+    settings: FitSettings,
+    *,
+    start: Fit | None = None,
+    callback: Callback | None = None,
+) -> Fit:
+    """Estimate λ and p from the observed counts and the attributes.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        At least one observed entry. Ω and Ξ may nest or overlap in any way; without any
+        attributes this is a Poisson CP decomposition with p = 1.
+    settings : FitSettings
+    start : Fit, optional
+        Begin from this fit of a tensor of the same shape. Components are added or dropped to
+        reach ``settings.rank``; the network is taken over when its layers agree.
+    callback : callable, optional
+        Called with each :class:`Iteration`, the starting point first; return True to stop.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    ValueError
+        If nothing is observed, or `start` has another shape.
+    FitError
+        If the objective stops being finite.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If ``max_iter`` was reached before the objective settled.
+
+    Notes
+    -----
+    Runs on one thread: on the small matrices of these networks more threads are slower, and
+    beside a busy web server much slower.
+
+    Examples
+    --------
+    >>> from uncletc import FitSettings, fit, simulate
+    >>> y, truth = simulate(shape=(6, 6, 6), rank=2, observed=0.5, attributed=0.5)
+    >>> found = fit(y, FitSettings(rank=2, max_iter=3), callback=lambda i: i.iteration >= 2)
+    >>> found.rate([[0, 0, 0]]).shape
+    (1,)
+    """
+    if counts.n_observed == 0:
+        raise ValueError("counts must hold at least 1 observed entry, got 0")
+    if start is not None and start.shape != counts.shape:
+        raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
+    with _one_thread():
+        found = fit_bcd(counts, settings, start, callback)
+    if found.stop is StopReason.MAX_ITER and settings.max_iter > 0:
+        warnings.warn(found.stop.value, ConvergenceWarning, stacklevel=2)
+    return found
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

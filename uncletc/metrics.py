@@ -1,0 +1,118 @@
+"""How far estimates are from a truth, or predictions from held-out counts.
+
+Which one, when: with a known truth, :func:`mae_rate` and :func:`mae_detection` judge λ and p
+up to their free scale; with real counts, :func:`rrmse` and :func:`poisson_deviance` judge
+the predicted counts ŷ, which have no free scale.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlogy
+
+from uncletc._checks import FloatArray
+
+
+def mae_rate(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = None) -> float:
+    """MAE_λ: mean |λ̂/mean(λ̂) - λ/mean(λ)| (paper, section 5.1).
+
+    Parameters
+    ----------
+    estimate, truth : array_like of float, same shape
+        λ̂ and λ, each ≥ 0 and known up to a factor.
+    where : array_like of bool, optional
+        Entries to judge; both means are then taken over them alone. None: all entries.
+
+    Returns
+    -------
+    float
+        0 is perfect; 2 is the largest possible value.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, nothing is left to judge, or a mean is not positive and finite.
+    """
+    return _scale_free_mae(estimate, truth, where)
+
+
+def mae_detection(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = None) -> float:
+    """MAE_p: the same as :func:`mae_rate`, for detection probabilities.
+
+    The paper defines it over all entries; its public code takes only Ω. Pass `where` for a set.
+    """
+    return _scale_free_mae(estimate, truth, where)
+
+
+def rrmse(counts: ArrayLike, predicted: ArrayLike) -> float:
+    """Relative root mean square error of predicted counts (paper, section 5.2).
+
+    rRMSE = sqrt(mean((y - ŷ)²)) / mean(y).
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+        y, held-out counts, not all zero.
+    predicted : array_like of float, shape (n,)
+        ŷ = λ·p.
+    """
+    y, y_hat = _counts_and_predictions(counts, predicted)
+    if not y.mean() > 0:
+        raise ValueError("counts must not all be zero for a relative error; their mean is 0")
+    return float(np.sqrt(np.mean((y - y_hat) ** 2)) / y.mean())
+
+
+def poisson_deviance(counts: ArrayLike, predicted: ArrayLike) -> float:
+    """Mean Poisson deviance, 2·mean(y log(y/ŷ) - y + ŷ), of predicted counts.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+        y ≥ 0; y log y is 0 at y = 0.
+    predicted : array_like of float, shape (n,)
+        ŷ ≥ 0. Infinite where ŷ = 0 < y.
+
+    Returns
+    -------
+    float
+        0 is perfect; about 1 per entry when the counts really are Poisson(ŷ) with ŷ ≫ 1.
+    """
+    y, y_hat = _counts_and_predictions(counts, predicted)
+    with np.errstate(divide="ignore"):
+        terms = xlogy(y, y) - xlogy(y, y_hat) - y + y_hat
+    return float(2 * np.mean(terms))
+
+
+def _scale_free_mae(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None) -> float:
+    found, true = _pair(estimate, truth)
+    if where is not None:
+        mask = np.asarray(where, dtype=bool)
+        if mask.shape != found.shape:
+            raise ValueError(f"where must have shape {found.shape}, got {mask.shape}")
+        found, true = found[mask], true[mask]
+    means = [float(values.mean()) if values.size else 0.0 for values in (found, true)]
+    if not (np.isfinite(means).all() and min(means) > 0):
+        raise ValueError(
+            f"estimate and truth must have positive, finite means, got {means[0]} and {means[1]}"
+        )
+    return float(np.mean(np.abs(found / means[0] - true / means[1])))
+
+
+def _counts_and_predictions(
+    counts: ArrayLike, predicted: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    y, y_hat = _pair(counts, predicted)
+    if not y.size:
+        raise ValueError("counts must hold at least 1 value to judge, got none")
+    for values, name, whose in ((y, "counts", "their"), (y_hat, "predicted", "its")):
+        if not values.min() >= 0:
+            raise ValueError(f"{name} must be >= 0, {whose} smallest value is {values.min()}")
+    return y, y_hat
+
+
+def _pair(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.shape != b.shape:
+        raise ValueError(f"both arrays must have one shape, got {a.shape} and {b.shape}")
+    return a, b

@@ -1,0 +1,127 @@
+"""FitSettings: everything that decides a fit besides the data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
+
+Solver = Literal["bcd"]
+Loss = Literal["ls", "kl"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """Settings of a fit; the same settings and data give the same answer on one machine.
+
+    Parameters
+    ----------
+    rank : int
+        F ≥ 1, the number of components of λ.
+    solver : {"bcd"}
+        The algorithm; see :mod:`uncletc.solvers`.
+    mu : float
+        μ > 0, how strongly each entry's p is held to g(z) (paper, eq. 11a). Larger is closer.
+    loss : {"ls", "kl"}
+        ℓ(g, p): least squares (g - p)², or g log(g/p) - g + p (paper, Table 5).
+    hidden : tuple of int
+        Units of each hidden layer of the detection network, ReLU; (): linear g.
+    max_iter : int
+        Iterations at most, ≥ 0.
+    tol : float
+        Stop when the objective changes by less than this, relative to its size; ≥ 0.
+    seed : int
+        Decides everything random, ≥ 0.
+    learning_rate : float
+        Step size of Adam for the network, > 0.
+    batch_size : int
+        Attributed entries per step of Adam, ≥ 1.
+    epochs : int
+        Passes of Adam over Ξ per iteration, at most; ≥ 0.
+    sweeps : int
+        Multiplicative updates of each factor per iteration, at most; ≥ 1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the setting, the value and the rule.
+    """
+
+    rank: int
+    solver: Solver = "bcd"
+    mu: float = 2000.0
+    loss: Loss = "ls"
+    hidden: tuple[int, ...] = (20, 20, 20)
+    max_iter: int = 100
+    tol: float = 1e-6
+    seed: int = 0
+    learning_rate: float = 1e-3
+    batch_size: int = 1024
+    epochs: int = 10
+    sweeps: int = 5
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hidden, str) or not isinstance(self.hidden, Iterable):
+            raise TypeError(f"hidden must be a sequence of whole numbers, got {self.hidden!r}")
+        hidden = tuple(_check_whole("hidden", units, 1) for units in self.hidden)
+        object.__setattr__(self, "hidden", hidden)
+        for name, least in _WHOLE.items():
+            object.__setattr__(self, name, _check_whole(name, getattr(self, name), least))
+        if self.seed >= 2**63:
+            raise ValueError(f"seed must be below 2**63, got {self.seed}")
+        _check_choice("solver", self.solver, get_args(Solver))
+        _check_choice("loss", self.loss, get_args(Loss))
+        for name in ("mu", "learning_rate", "tol"):
+            object.__setattr__(self, name, _check_real(name, getattr(self, name)))
+        for name in ("mu", "learning_rate"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be positive and finite, got {value}")
+        if not self.tol >= 0:
+            raise ValueError(f"tol must be at least 0, got {self.tol}")
+
+    def to_json(self) -> str:
+        """Text that :meth:`from_json` reads back, with the keys in order."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> FitSettings:
+        """Read settings from JSON text, checking every value."""
+        values = json.loads(text)
+        if not isinstance(values, Mapping):
+            raise TypeError(f"settings must be a JSON object, got {type(values).__name__}")
+        unknown = sorted(set(values) - {field.name for field in fields(cls)})
+        if unknown:
+            raise ValueError(f"settings must not hold unknown names, got {unknown[0]!r}")
+        return cls(**values)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all settings."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+
+_WHOLE = {"rank": 1, "max_iter": 0, "seed": 0, "batch_size": 1, "epochs": 0, "sweeps": 1}
+
+
+def _check_whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def _check_real(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}")

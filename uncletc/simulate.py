@@ -1,0 +1,206 @@
+"""The generative model: data together with its truth (paper, sections 3.1 and 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import expit
+
+from uncletc._checks import FloatArray, check_shape
+from uncletc.counts import CountTensor
+
+DetectionFunction = Literal["cubic", "steep-cubic", "log", "tanh"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Truth:
+    """The known truth behind simulated counts.
+
+    Attributes
+    ----------
+    rate : ndarray of float, shape (I_1, …, I_K)
+        λ ≥ 0, expected true counts, of every entry.
+    detection : ndarray of float, shape (I_1, …, I_K)
+        p, detection probability in [0, 1]; NaN where no attributes exist to define it.
+    attributes : ndarray of float, shape (I_1, …, I_K, D), optional
+        z of every entry, also of those whose attributes a fit may not see: what an estimate
+        of g is judged on.
+    """
+
+    rate: FloatArray
+    detection: FloatArray
+    attributes: FloatArray | None = None
+
+
+def simulate(
+    shape: Sequence[int] = (20, 20, 20),
+    rank: int = 3,
+    *,
+    observed: float = 0.2,
+    attributed: float = 0.3,
+    similar: float = 0.2,
+    snr_db: float = 40.0,
+    n_attributes: int = 10,
+    detection: DetectionFunction = "cubic",
+    factor_max: float = 15.0,
+    seed: int = 0,
+) -> tuple[CountTensor, Truth]:
+    """Draw an under-counted tensor and keep the truth that it came from.
+
+    The factors are uniform on [0, κ], attributes are standard normal, ν is uniform on [0, 1]^D,
+    and p = sigmoid(νᵀh(z)) with one of four h (paper, sections 5.1 and D.2):
+
+    ============= ==========================  ==================================================
+    `detection`   h(z), element by element    where the paper uses it
+    ============= ==========================  ==================================================
+    "cubic"       0.5 z³ + 0.2 z              Tables 1 to 3
+    "log"         0.1 log z² + 0.1 z²         Table 4, and the tables of rank and of μ
+    "steep-cubic" 3 z³ + 0.2 z                the figure of errors over iterations
+    "tanh"        tanh(z)³                    only in the public code
+    ============= ==========================  ==================================================
+
+    The counts are Binomial(n, p) with n ~ Poisson(λ). Fractions are exact: ⌊γ·∏I_k + ½⌋ entries.
+    The smaller of Ω and Ξ is a random part of the larger one; Θ is a random part of Ξ.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        I_k of each of the K ≥ 2 modes.
+    rank : int
+        F ≥ 1.
+    observed : float
+        γ_Ω in (0, 1], the fraction of all entries that are counted.
+    attributed : float
+        γ_Ξ in [0, 1], the fraction of all entries whose attributes are known.
+    similar : float
+        γ_Θ in [0, γ_Ξ], the fraction of all entries that share one attribute vector φ up to
+        noise.
+    snr_db : float
+        10 log₁₀(‖φ‖² / (D σ²)) in decibels, where σ² is the variance of that noise; ``inf``
+        for none.
+    n_attributes : int
+        D ≥ 1.
+    detection : {"cubic", "steep-cubic", "log", "tanh"}
+        h, see above.
+    factor_max : float
+        κ > 0.
+    seed : int
+        Decides everything random.
+
+    Returns
+    -------
+    CountTensor
+        What a fit may see; marked simulated.
+    Truth
+        λ, p and z of every entry.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, the value and the rule.
+
+    Examples
+    --------
+    >>> y, truth = simulate(observed=0.3, seed=1)
+    >>> y.n_observed, truth.rate.shape
+    (2400, (20, 20, 20))
+    """
+    sizes = check_shape(shape)
+    _check_simulation(rank, n_attributes, factor_max, detection, seed)
+    if np.isnan(snr_db):
+        raise ValueError(f"snr_db must be a number of decibels or inf, got {snr_db}")
+    _check_fractions(observed, attributed, similar)
+    rng = np.random.default_rng(seed)
+    n_entries = int(np.prod(sizes))
+
+    rate = rate_tensor([rng.uniform(0, factor_max, (size, rank)) for size in sizes])
+    z = rng.standard_normal((n_entries, n_attributes))
+    counted, known = _nested_subsets(n_entries, observed, attributed, rng)
+
+    alike = rng.permutation(known)[: _exact(similar, n_entries)]
+    phi = rng.standard_normal(n_attributes)
+    sigma = np.linalg.norm(phi) / np.sqrt(n_attributes) * 10 ** (-snr_db / 20)
+    z[alike] = phi + sigma * rng.standard_normal((len(alike), n_attributes))
+
+    nu = rng.uniform(size=n_attributes)
+    p = expit(_TRANSFORMS[detection](z) @ nu)
+    true_counts = rng.poisson(rate.ravel())
+    counts = rng.binomial(true_counts, p)
+
+    tensor = CountTensor(
+        sizes,
+        np.column_stack(np.unravel_index(counted, sizes)),
+        counts[counted],
+        attributes=z[known],
+        attribute_indices=np.column_stack(np.unravel_index(known, sizes)),
+        simulated=True,
+    )
+    truth = Truth(rate=rate, detection=p.reshape(sizes), attributes=z.reshape(*sizes, n_attributes))
+    return tensor, truth
+
+
+def rate_tensor(factors: Sequence[FloatArray]) -> FloatArray:
+    """Every entry of the CP tensor λ_i = Σ_f ∏_k U_k(i_k, f) (paper, eq. 4a).
+
+    Parameters
+    ----------
+    factors : sequence of ndarray, shapes (I_k, F)
+        U_k.
+
+    Returns
+    -------
+    ndarray, shape (I_1, …, I_K)
+    """
+    product = np.asarray(factors[0], dtype=np.float64)
+    for factor in factors[1:-1]:
+        product = (product[:, None, :] * factor[None, :, :]).reshape(-1, factor.shape[1])
+    dense: FloatArray = product @ factors[-1].T
+    return dense.reshape([len(factor) for factor in factors])
+
+
+_TRANSFORMS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "cubic": lambda z: 0.5 * z**3 + 0.2 * z,
+    "steep-cubic": lambda z: 3 * z**3 + 0.2 * z,
+    "log": lambda z: 0.1 * np.log(z**2) + 0.1 * z**2,
+    "tanh": lambda z: np.tanh(z) ** 3,
+}
+
+
+def _exact(fraction: float, n_entries: int) -> int:
+    return int(fraction * n_entries + 0.5)
+
+
+def _nested_subsets(
+    n_entries: int, observed: float, attributed: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    order = rng.permutation(n_entries)
+    counted, known = order[: _exact(observed, n_entries)], order[: _exact(attributed, n_entries)]
+    return np.sort(counted), np.sort(known)
+
+
+def _check_simulation(
+    rank: int, n_attributes: int, factor_max: float, detection: str, seed: int
+) -> None:
+    if rank < 1:
+        raise ValueError(f"rank must be at least 1, got {rank}")
+    if n_attributes < 1:
+        raise ValueError(f"n_attributes must be at least 1, got {n_attributes}")
+    if not 0 < factor_max <= 1e5:
+        raise ValueError(f"factor_max must be in (0, 1e5], got {factor_max}")
+    if seed < 0:
+        raise ValueError(f"seed must be at least 0, got {seed}")
+    if detection not in _TRANSFORMS:
+        choices = get_args(DetectionFunction)
+        raise ValueError(f"detection must be one of {choices}, got {detection!r}")
+
+
+def _check_fractions(observed: float, attributed: float, similar: float) -> None:
+    if not 0 < observed <= 1:
+        raise ValueError(f"observed must be in (0, 1], got {observed}")
+    if not 0 <= attributed <= 1:
+        raise ValueError(f"attributed must be in [0, 1], got {attributed}")
+    if not 0 <= similar <= attributed:
+        raise ValueError(f"similar must be in [0, attributed={attributed}], got {similar}")

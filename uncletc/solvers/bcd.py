@@ -1,0 +1,204 @@
+"""Block coordinate descent: the paper's Algorithm 1 (UncleTC).
+
+Minimises (paper, eq. 11, with the sums written per entry)
+
+    1/|Ω| Σ_Ω [λ_i p_i - y_i log λ_i - y_i log p_i] + μ/|Ξ| Σ_Ξ ℓ(g_θ(z_i), p_i)
+
+over U_k ≥ 0, 0 ≤ p_i ≤ 1 and θ, by repeating three blocks in this order: p in closed form
+(Table 5), θ by Adam, each U_k by multiplicative updates (eq. 13). The paper's public code
+orders them otherwise, halves μ and swaps the arguments of the Kullback-Leibler loss; this
+follows the paper.
+
+The paper leaves the start open. Here U_k and θ start from the better of two short joint fits
+with p held at g (μ → ∞); see :func:`uncletc.solvers.starts.start_jointly`. From random starts the
+early p-steps follow a λ that has not seen the counts, and where counts differ by orders of
+magnitude g takes over differences that belong to λ; 100 iterations rarely undo either. Measured,
+the start does much of the work: see `benchmarks/`.
+
+The objective has no minimum in the scale: λ·c, p/c and g/c lower it as c grows. The iterations
+give good answers because they drift slowly from their start.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from uncletc.counts import CountTensor
+from uncletc.detection import SMALLEST_PROBABILITY, DetectionNetwork
+from uncletc.model import Callback, Fit, FitError, Iteration, StopReason
+from uncletc.settings import FitSettings
+from uncletc.solvers.blocks import (
+    TINY,
+    Problem,
+    adam_step,
+    batches,
+    fill_empty_slices,
+    observed_p,
+    probabilities,
+    rate_at,
+    update_factors,
+)
+from uncletc.solvers.starts import start_jointly, starting_factors, starting_network
+
+LossName = Literal["ls", "kl"]
+
+
+def fit_bcd(
+    counts: CountTensor, settings: FitSettings, start: Fit | None, callback: Callback | None
+) -> Fit:
+    """Run Algorithm 1; see :func:`uncletc.fit` for the arguments.
+
+    It stops when the objective changes by less than ``tol`` relative to its size (paper,
+    appendix D.1), after ``max_iter`` iterations, or when the callback returns True.
+    """
+    began = time.perf_counter()
+    problem = Problem.of(counts)
+    generator = torch.Generator().manual_seed(settings.seed)
+    network = starting_network(problem, settings, generator, start)
+    adam = (
+        None
+        if network is None
+        else torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
+    )
+    g = probabilities(network, problem)  # (S,)
+    p = observed_p(g, problem)  # (N,)
+    factors = starting_factors(counts, settings, generator, start, p)
+    if start is None and network is not None:
+        start_jointly(network, factors, problem, settings, generator)
+        g = probabilities(network, problem)
+        p = observed_p(g, problem)
+    rate = rate_at(factors, problem.indices)  # (N,)
+
+    history: list[Iteration] = []
+
+    def record() -> StopReason | None:
+        value = objective(problem, rate, p, g, settings)
+        if not math.isfinite(value):
+            raise FitError(
+                f"the objective became {value} at iteration {len(history)}; "
+                f"lower learning_rate (now {settings.learning_rate})"
+            )
+        history.append(
+            Iteration(iteration=len(history), objective=value, seconds=time.perf_counter() - began)
+        )
+        if callback is not None and callback(history[-1]):
+            return StopReason.CALLBACK
+        if len(history) > 1 and _relative_change(history) < settings.tol:
+            return StopReason.TOLERANCE
+        return StopReason.MAX_ITER if len(history) > settings.max_iter else None
+
+    while (stop := record()) is None:
+        p = update_detection(problem, rate, g, p, settings.mu, settings.loss)
+        if network is not None and adam is not None:
+            update_network(network, adam, problem, g, p, settings, generator)
+            g = probabilities(network, problem)
+        update_factors(factors, problem, p, sweeps=settings.sweeps, tol=settings.tol)
+        rate = rate_at(factors, problem.indices)
+
+    return Fit(
+        factors=tuple(fill_empty_slices(factors, problem.indices)),
+        network=network,
+        observed_detection=p.numpy(),
+        history=tuple(history),
+        stop=stop,
+        settings=settings,
+        counts_digest=counts.digest,
+    )
+
+
+def objective(problem: Problem, rate: Tensor, p: Tensor, g: Tensor, settings: FitSettings) -> float:
+    """The objective of eq. 11a; `rate` and `p` (N,) over Ω, `g` (S,) over Ξ.
+
+    Entries of Ξ outside Ω have p = g (case 2 of the p-step) and so add nothing to ℓ. Without
+    attributes the second sum is empty.
+    """
+    likelihood = rate * p - torch.xlogy(problem.counts, (rate * p).clamp_min(TINY))
+    value = likelihood.mean()
+    if len(g):
+        misfit = pointwise_loss(g[problem.rows], p[problem.attributed], settings.loss)
+        value = value + settings.mu / len(g) * misfit.sum()
+    return float(value)
+
+
+def pointwise_loss(g: Tensor, p: Tensor, loss: LossName) -> Tensor:
+    """ℓ(g, p) of Table 5, entry by entry."""
+    if loss == "ls":
+        return (g - p) ** 2
+    return torch.xlogy(g, g) - torch.xlogy(g, p.clamp_min(TINY)) - g + p
+
+
+def update_detection(
+    problem: Problem, rate: Tensor, g: Tensor, p: Tensor, mu: float, loss: LossName
+) -> Tensor:
+    """The p-step over Ω in closed form (Table 5); returns p (N,).
+
+    Case 1, with attributes: the minimiser of eq. 14 over [0, 1]. Case 3, without: y/λ clamped
+    to [0, 1] (eq. 16), where 0/0 keeps the old p because every p is then as good. Case 2,
+    Ξ outside Ω, is p = g and needs no storage. Without any attributes p stays as it is: nothing
+    could tell it from λ.
+    """
+    if not len(g):
+        return p
+    n_observed = len(rate)
+    both = problem.attributed
+    new = torch.where(rate + problem.counts > 0, problem.counts / rate.clamp_min(TINY), p)
+    new[both] = _held_to_network(
+        rate[both] / n_observed,
+        problem.counts[both] / n_observed,
+        g[problem.rows],
+        mu / len(g),
+        loss,
+    )
+    return new.clamp(0.0, 1.0)
+
+
+def _held_to_network(rate: Tensor, y: Tensor, g: Tensor, mu: float, loss: LossName) -> Tensor:
+    """Minimise λ̄p - ȳ log p + μ̄ ℓ(g, p); all barred as in Table 5."""
+    if loss == "kl":
+        return (y + mu * g) / (rate + mu)
+    b = 2 * mu * g - rate
+    root = torch.sqrt(b**2 + 8 * mu * y)
+    # The two forms are one root; each avoids subtracting nearly equal numbers on its side.
+    return torch.where(b >= 0, (b + root) / (4 * mu), 2 * y / (root - b).clamp_min(TINY))
+
+
+def update_network(
+    network: DetectionNetwork,
+    adam: torch.optim.Optimizer,
+    problem: Problem,
+    g: Tensor,
+    p: Tensor,
+    settings: FitSettings,
+    generator: torch.Generator,
+) -> None:
+    """The θ-step: lower Σ_Ξ ℓ(g_θ(z), p) by Adam, in place.
+
+    Targets are p on Ω ∩ Ξ and the previous g elsewhere (case 2). Stops when an epoch's loss
+    changes by less than ``tol``, relative to its size.
+    """
+    target = g.clone()
+    target[problem.rows] = p[problem.attributed]
+    last = math.inf
+    for _ in range(settings.epochs):
+        total = 0.0
+        for z, wanted in batches((problem.attributes, target), settings.batch_size, generator):
+            output = network(z)
+            if settings.loss == "kl":
+                output = output.clamp_min(SMALLEST_PROBABILITY)
+            loss = pointwise_loss(output, wanted, settings.loss).mean()
+            adam_step(adam, loss)
+            total += float(loss.detach()) * len(z)
+        if abs(last - total) < settings.tol * abs(total):
+            return
+        last = total
+
+
+def _relative_change(history: Sequence[Iteration]) -> float:
+    before, now = history[-2].objective, history[-1].objective
+    return abs(before - now) / max(abs(before), TINY)

@@ -1,0 +1,171 @@
+"""What the solvers share: the data as tensors, λ, and the factor step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from uncletc._checks import FloatArray, IntArray
+from uncletc.counts import CountTensor
+from uncletc.detection import DetectionNetwork
+
+TINY = 1e-300  # keeps y/λ and log λ finite; far below any rate that a count can support
+
+
+class SliceSums:
+    """Weighted sums over the observed entries of each slice of one mode.
+
+    Parameters
+    ----------
+    where : ndarray of int, shape (N,)
+        The slice of each entry.
+    size : int
+        I_k.
+    """
+
+    def __init__(self, where: IntArray, size: int) -> None:
+        n = len(where)
+        self._matrix = csr_array((np.arange(n, dtype=np.float64), (where, np.arange(n))), (size, n))
+        self._order = self._matrix.data.astype(np.int64)
+
+    def __call__(self, weights: Tensor, values: Tensor) -> Tensor:
+        """Σ weight_i · values_i per slice; (N,) and (N, F) to (I_k, F)."""
+        self._matrix.data[:] = weights.numpy()[self._order]
+        return torch.from_numpy(self._matrix @ values.numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The data as the blocks need them; N = |Ω|, S = |Ξ|.
+
+    Attributes
+    ----------
+    indices : Tensor of int, shape (N, K)
+    counts : Tensor, shape (N,)
+    attributes : Tensor, shape (S, D)
+    attributed : Tensor of bool, shape (N,)
+        Which observed entries are in Ω ∩ Ξ.
+    rows : Tensor of int, shape (|Ω ∩ Ξ|,)
+        Their rows of `attributes`.
+    slices : tuple of SliceSums
+        One per mode.
+    """
+
+    indices: Tensor
+    counts: Tensor
+    attributes: Tensor
+    attributed: Tensor
+    rows: Tensor
+    slices: tuple[SliceSums, ...]
+
+    @classmethod
+    def of(cls, counts: CountTensor) -> Problem:
+        """Copy the arrays of a count tensor."""
+        rows = torch.from_numpy(counts.attribute_rows.copy())
+        return cls(
+            indices=torch.from_numpy(counts.indices.copy()),
+            counts=torch.from_numpy(counts.counts.astype(np.float64)),
+            attributes=torch.from_numpy(counts.attributes.copy()),
+            attributed=rows >= 0,
+            rows=rows[rows >= 0],
+            slices=tuple(
+                SliceSums(counts.indices[:, mode], size) for mode, size in enumerate(counts.shape)
+            ),
+        )
+
+
+def rate_at(factors: Sequence[Tensor], indices: Tensor) -> Tensor:
+    """λ of the given entries (N,)."""
+    last = len(factors) - 1
+    others = product_of(factors, indices, range(last))
+    return torch.einsum("nf,nf->n", others, factors[last].index_select(0, indices[:, last]))
+
+
+def product_of(factors: Sequence[Tensor], indices: Tensor, modes: Sequence[int]) -> Tensor:
+    """∏ U_k(i_k, f) over some modes; (N, F)."""
+    product = factors[modes[0]].index_select(0, indices[:, modes[0]])
+    for mode in modes[1:]:
+        product.mul_(factors[mode].index_select(0, indices[:, mode]))
+    return product
+
+
+def update_factor(
+    factors: Sequence[Tensor], mode: int, problem: Problem, p: Tensor, sweeps: int, tol: float
+) -> Tensor:
+    """Multiplicative updates of one U_k (eq. 13); returns the new U_k (I_k, F).
+
+    Each is a majorisation-minimisation step and never raises the objective. Stops when the
+    subproblem's objective changes by less than `tol`, relative to its size. Rows without an
+    observed entry stay as they are.
+    """
+    where = problem.indices[:, mode]
+    others = product_of(factors, problem.indices, [j for j in range(len(factors)) if j != mode])
+    factor, sums = factors[mode], problem.slices[mode]
+    denominator = sums(p, others)
+    last = math.inf
+    for _ in range(sweeps):
+        rate = torch.einsum("nf,nf->n", factor.index_select(0, where), others).clamp_min(TINY)
+        value = float((rate * p - torch.xlogy(problem.counts, rate)).sum())
+        if abs(last - value) < tol * abs(value):
+            break
+        last = value
+        numerator = sums(problem.counts / rate, others)
+        factor = torch.where(denominator > 0, factor * numerator / denominator, factor)
+    return factor
+
+
+def update_factors(
+    factors: list[Tensor], problem: Problem, p: Tensor, *, sweeps: int, tol: float
+) -> None:
+    """Update every U_k in turn, in place; see :func:`update_factor`."""
+    for mode in range(len(factors)):
+        factors[mode] = update_factor(factors, mode, problem, p, sweeps, tol)
+
+
+def probabilities(network: DetectionNetwork | None, problem: Problem) -> Tensor:
+    """g over Ξ as probabilities (S,); empty without a network."""
+    if network is None:
+        return torch.empty(0, dtype=torch.float64)
+    return network.probability(problem.attributes)
+
+
+def observed_p(g: Tensor, problem: Problem) -> Tensor:
+    """The starting p over Ω: g where there are attributes, their mean elsewhere; 1 without."""
+    if not len(g):
+        return torch.ones_like(problem.counts)
+    p = g.mean().expand(len(problem.counts)).clone()
+    p[problem.attributed] = g[problem.rows]
+    return p
+
+
+def batches(
+    columns: tuple[Tensor, Tensor], size: int, generator: torch.Generator
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Shuffled batches of two columns with one row per entry."""
+    order = torch.randperm(len(columns[0]), generator=generator)
+    first, second = (torch.split(column[order], size) for column in columns)
+    return zip(first, second, strict=True)
+
+
+def adam_step(adam: torch.optim.Optimizer, loss: Tensor) -> None:
+    """Take one step down the gradient of `loss`."""
+    adam.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    adam.step()
+
+
+def fill_empty_slices(factors: Sequence[Tensor], indices: Tensor) -> list[FloatArray]:
+    """Copy the factors; rows of slices without a count become the mean of the others."""
+    filled = []
+    for mode, factor in enumerate(factors):
+        values = factor.numpy().copy()
+        seen = np.bincount(indices[:, mode].numpy(), minlength=len(values)) > 0
+        values[~seen] = values[seen].mean(axis=0)
+        filled.append(values)
+    return filled
