@@ -1,0 +1,1 @@
+"""The pages of uncletc: a Streamlit application over the public names of the library."""

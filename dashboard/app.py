@@ -1,0 +1,16 @@
+"""Navigation, nothing else.
+
+The folder is not called ``pages``: Streamlit runs files of such a folder by themselves when one
+is the first address that a fresh server is asked for.
+"""
+
+import streamlit as st
+
+st.set_page_config(page_title="uncletc", page_icon="🔎", layout="wide")
+st.navigation(
+    [
+        st.Page("screens/overview.py", title="Overview", icon=":material/grid_on:", default=True),
+        st.Page("screens/covid.py", title="COVID-19", icon=":material/map:"),
+        st.Page("screens/ppi.py", title="Plant–pollinator", icon=":material/local_florist:"),
+    ]
+).run()

@@ -1,0 +1,190 @@
+"""Tables in, Plotly figures out. Nothing here calls Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+# Okabe and Ito's colours: told apart with any kind of colour vision, on white and on black.
+YEAR_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+BAR_COLORS = {"top": "#0072B2", "bottom": "#D55E00"}
+CHART_CONFIG: dict[str, Any] = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    "toImageButtonOptions": {"format": "svg", "filename": "uncletc"},
+}
+_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
+
+
+def bar_chart(
+    bars: pd.DataFrame, *, title: str, color: str, limit: float, height: int = 360
+) -> go.Figure:
+    """Horizontal bars, the first row on top, with text inside.
+
+    Parameters
+    ----------
+    bars : DataFrame
+        label, value, inside.
+    title : str
+        What the value is.
+    color : str
+    limit : float
+        Right end of the axis; pass the same to charts that are compared.
+    """
+    figure = go.Figure(
+        go.Bar(
+            x=bars["value"],
+            y=bars["label"],
+            orientation="h",
+            text=bars["inside"],
+            textposition=np.where(bars["value"] > 0.45 * limit, "inside", "outside"),
+            insidetextanchor="start",
+            cliponaxis=False,
+            marker_color=color,
+            hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{x:.3g}}<br>%{{text}}<extra></extra>",
+        )
+    )
+    figure.update_layout(height=height, margin=_MARGIN, showlegend=False, bargap=0.15)
+    figure.update_xaxes(title=title, range=[0, limit])
+    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
+    return figure
+
+
+def visits_chart(visits: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
+    """p over the visits of a season, one line per year; filled markers where it was looked for.
+
+    Parameters
+    ----------
+    visits : DataFrame
+        Of one interaction: year, number, p, observed, counted.
+    title : str
+        What p is.
+    """
+    figure = go.Figure()
+    for color, (year, rows) in zip(YEAR_COLORS, visits.groupby("year"), strict=False):
+        note = np.where(
+            rows["observed"],
+            "counted: " + rows["counted"].fillna(0).astype(int).astype(str),
+            "not observed at this visit",
+        )
+        figure.add_scatter(
+            x=rows["number"],
+            y=rows["p"],
+            mode="lines+markers",
+            name=str(year),
+            line_color=color,
+            marker={
+                "size": 9,
+                "symbol": np.where(rows["observed"], "circle", "circle-open"),
+            },
+            text=note,
+            hovertemplate=f"{year}, visit %{{x}}<br>{title}: %{{y:.3g}}<br>%{{text}}"
+            "<extra></extra>",
+        )
+    figure.update_layout(
+        height=height, margin=_MARGIN, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+    )
+    figure.update_xaxes(title="visit of the season", dtick=1)
+    figure.update_yaxes(title=title, rangemode="tozero")
+    return figure
+
+
+def pattern_chart(
+    share: NDArray[np.float64],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    row_mode: str,
+    column_mode: str,
+    last_mode: str,
+    flip: bool = False,
+    height: int = 420,
+) -> go.Figure:
+    """Heat map of how much of the last mode is observed; blank where nothing is.
+
+    Parameters
+    ----------
+    share : ndarray, shape (rows, columns)
+        Between 0 and 1.
+    rows, columns : sequence of str
+        Labels.
+    row_mode, column_mode, last_mode : str
+        What they are.
+    flip : bool
+        Put the first row at the bottom, as latitudes are.
+    """
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.where(share > 0, share, np.nan),
+            x=list(columns),
+            y=list(rows),
+            zmin=0,
+            zmax=1,
+            colorscale="Cividis",
+            colorbar={
+                "title": {"text": f"share of {last_mode}s counted", "side": "right"},
+                "tickformat": ".0%",
+                "thickness": 12,
+            },
+            hovertemplate=f"{row_mode} %{{y}}, {column_mode} %{{x}}<br>"
+            f"%{{z:.0%}} of {last_mode}s counted<extra></extra>",
+        )
+    )
+    figure.update_layout(height=height, margin=_MARGIN)
+    figure.update_xaxes(title=column_mode, type="category", nticks=12, showgrid=False)
+    figure.update_yaxes(
+        title=row_mode,
+        type="category",
+        nticks=12,
+        showgrid=False,
+        autorange=True if flip else "reversed",
+    )
+    return figure
+
+
+def steps_chart(steps: pd.DataFrame, *, mode: str, height: int = 240) -> go.Figure:
+    """Everything counted at each step of a mode.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        step, counted, observed.
+    mode : str
+    """
+    figure = go.Figure(
+        go.Bar(
+            x=steps["step"],
+            y=steps["counted"],
+            customdata=steps["observed"],
+            marker_color=BAR_COLORS["top"],
+            hovertemplate=f"{mode} %{{x}}<br>counted: %{{y:,}}<br>"
+            "from %{customdata:,} entries<extra></extra>",
+        )
+    )
+    figure.update_layout(height=height, margin=_MARGIN)
+    figure.update_xaxes(title=mode, type="category", nticks=10)
+    figure.update_yaxes(title="sum of reported counts")
+    return figure
+
+
+def objective_chart(objectives: Sequence[float], *, height: int = 220) -> go.Figure:
+    """The objective after each iteration; the starting point is left out of the picture."""
+    values = list(objectives)[1:]
+    figure = go.Figure(
+        go.Scatter(
+            x=list(range(1, len(values) + 1)),
+            y=values,
+            mode="lines",
+            line_color=BAR_COLORS["top"],
+            hovertemplate="iteration %{x}: %{y:,.3f}<extra></extra>",
+        )
+    )
+    figure.update_layout(height=height, margin=_MARGIN)
+    figure.update_xaxes(title="iteration")
+    figure.update_yaxes(title="objective per counted entry")
+    return figure

@@ -1,0 +1,227 @@
+"""Fits outside the page's thread: queue, progress, cancel, shared results.
+
+A fit is known by a key, the digest of its data and settings. Finished fits stay in memory and
+in the user's cache folder, so settings fitted once show at once, also after a restart. Two
+pages that ask for one key share one job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+import platformdirs
+
+from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError
+
+State = Literal["waiting", "running", "done", "cancelled", "failed"]
+_KEPT_IN_MEMORY = 32
+_KEPT_ON_DISK = 200
+
+
+def fit_key(counts: CountTensor, settings: FitSettings) -> str:
+    """Digest of everything that decides a fit: the data, the settings, the library's version."""
+    parts = (counts.digest, settings.digest, version("uncletc"))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@dataclass
+class Job:
+    """A fit on its way; the worker's reports fill it in.
+
+    Attributes
+    ----------
+    key : str
+        See :func:`fit_key`.
+    settings : FitSettings
+    state : str
+        "waiting", "running", "done", "cancelled" or "failed".
+    objectives : list of float
+        Of each iteration so far, the starting point first.
+    seconds : float
+        How long the last report says the fit has run.
+    message : str
+        Why it ended, as a sentence; empty before.
+    """
+
+    key: str
+    settings: FitSettings
+    state: State = "waiting"
+    objectives: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    message: str = ""
+    asked: float = field(default_factory=monotonic)
+
+    @property
+    def active(self) -> bool:
+        """Whether it still waits or runs."""
+        return self.state in ("waiting", "running")
+
+    @property
+    def iteration(self) -> int:
+        """Iterations finished."""
+        return max(len(self.objectives) - 1, 0)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time to ``max_iter`` at the pace so far, an upper bound; None before the first pace."""
+        if self.iteration == 0:
+            return None
+        return self.seconds / self.iteration * (self.settings.max_iter - self.iteration)
+
+
+class FitService:
+    """Runs fits one at a time in a process of its own, and remembers their results.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where finished fits are kept. None: ``fits`` in the user's cache folder; a temporary
+        folder when that cannot be written.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = _writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "fits")
+        self._lock = threading.RLock()
+        self._fits: OrderedDict[str, Fit] = OrderedDict()
+        self._jobs: dict[str, Job] = {}
+        self._worker: subprocess.Popen[str] | None = None
+        self._written: set[str] = set()
+
+    def lookup(self, key: str) -> Fit | None:
+        """The finished fit of this key, or None. An unreadable file counts as none."""
+        with self._lock:
+            if key in self._fits:
+                self._fits.move_to_end(key)
+                return self._fits[key]
+        try:
+            found = Fit.load(self._path(key))
+        except FileNotFoundError:
+            return None
+        except UnreadableFitError:
+            self._path(key).unlink(missing_ok=True)
+            return None
+        self._remember(key, found)
+        return found
+
+    def job(self, key: str) -> Job | None:
+        """The last job asked for under this key, or None."""
+        with self._lock:
+            return self._jobs.get(key)
+
+    def submit(self, counts: CountTensor, settings: FitSettings) -> Job:
+        """Queue a fit and return its job; one already under way is shared."""
+        key = fit_key(counts, settings)
+        with self._lock:
+            known = self._jobs.get(key)
+            if known is not None and known.active:
+                return known
+            source = self._folder / f"counts-{counts.digest}.npz"
+            # Written anew once per service: a file from an earlier one may be damaged.
+            if counts.digest not in self._written or not source.exists():
+                partial = source.with_suffix(".partial")
+                counts.save(partial)
+                partial.replace(source)
+                self._written.add(counts.digest)
+            job = self._jobs[key] = Job(key, settings)
+            self._send(
+                {
+                    "run": key,
+                    "counts": str(source),
+                    "settings": json.loads(settings.to_json()),
+                    "result": str(self._path(key)),
+                }
+            )
+            return job
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job after its current iteration; a finished one stays as it is."""
+        with self._lock:
+            if job.active:
+                self._send({"cancel": job.key})
+
+    def close(self) -> None:
+        """End the process; jobs under way are lost."""
+        with self._lock:
+            if self._worker is not None and self._worker.stdin is not None:
+                self._worker.stdin.close()
+                try:
+                    self._worker.wait(timeout=5)
+                except subprocess.TimeoutExpired:  # it may still be loading torch
+                    self._worker.kill()
+                    self._worker.wait()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"fit-{key}.npz"
+
+    def _remember(self, key: str, found: Fit) -> None:
+        with self._lock:
+            self._fits[key] = found
+            while len(self._fits) > _KEPT_IN_MEMORY:
+                self._fits.popitem(last=False)
+
+    def _send(self, order: dict[str, Any]) -> None:
+        if self._worker is None or self._worker.poll() is not None:
+            self._worker = subprocess.Popen(
+                [sys.executable, "-m", "dashboard.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                cwd=Path(__file__).resolve().parents[1],
+            )
+            threading.Thread(target=self._follow, args=(self._worker,), daemon=True).start()
+        stdin = self._worker.stdin
+        assert stdin is not None
+        stdin.write(json.dumps(order) + "\n")
+        stdin.flush()
+
+    def _follow(self, worker: subprocess.Popen[str]) -> None:
+        assert worker.stdout is not None
+        with worker.stdout as reports:
+            for line in reports:
+                self._hear(json.loads(line))
+        worker.wait()
+        with self._lock:
+            if worker.stdin is not None:
+                worker.stdin.close()
+            for job in self._jobs.values():
+                if job.active and worker is self._worker:
+                    job.message = "The fitting process ended unexpectedly. Press Fit to try again."
+                    job.state = "failed"
+
+    def _hear(self, report: dict[str, Any]) -> None:
+        with self._lock:
+            job = self._jobs[report["id"]]
+            if "end" not in report:
+                job.objectives.append(report["objective"])
+                job.seconds = report["seconds"]
+                job.state = "running"
+                return
+            job.message = report["message"]
+            job.state = report["end"]
+        if job.state == "done":
+            self._prune()
+
+    def _prune(self) -> None:
+        kept = sorted(self._folder.glob("*.npz"), key=lambda path: -path.stat().st_mtime)
+        for path in kept[_KEPT_ON_DISK:]:
+            path.unlink(missing_ok=True)
+
+
+def _writable(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="uncletc-fits-"))

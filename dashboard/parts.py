@@ -1,0 +1,69 @@
+"""Parts that several screens draw alike."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import BAR_COLORS, CHART_CONFIG, bar_chart, objective_chart
+from dashboard.running import how_it_was_fitted
+from uncletc import Fit
+
+
+def insight_with_caution(insight: str, caution: str | None) -> None:
+    """Draw the main finding, and below it why not to trust it, where there is a reason."""
+    st.markdown(insight)
+    if caution:
+        st.warning(caution, icon=":material/error:")
+
+
+def best_and_worst(
+    top: pd.DataFrame, bottom: pd.DataFrame, *, title: str, headings: tuple[str, str], of: str
+) -> None:
+    """Draw two bar charts side by side on one scale.
+
+    Parameters
+    ----------
+    top, bottom : DataFrame
+        label, value, inside.
+    title : str
+        What the value is.
+    headings : tuple of str
+        Of the two charts.
+    of : str
+        What a bar stands for, in the plural.
+    """
+    limit = 1.05 * max(top["value"].max(), bottom["value"].max())
+    sides = zip(st.columns(2), ("top", "bottom"), (top, bottom), headings, strict=True)
+    for column, side, bars, heading in sides:
+        with column:
+            st.subheader(heading)
+            st.plotly_chart(
+                bar_chart(bars, title=title, color=BAR_COLORS[side], limit=limit),
+                config=CHART_CONFIG,
+                key=f"bars-{side}",
+                alt=f"{heading}: {len(bars)} {of} and their p",
+            )
+
+
+def meaning(*points: str) -> None:
+    """Draw the folded list of what the numbers of a screen mean and do not mean."""
+    always = (
+        "**Only ratios of p are known.** Twice the true events with half the detection would "
+        "give the same counts. Absolute values rest on the statement under *Scale of p*.",
+        "**No cause is claimed.** An attribute may stand for something that was not recorded.",
+    )
+    with st.expander("What these numbers mean, and what they do not"):
+        st.markdown("\n".join(f"- {point}" for point in (*points, *always)))
+
+
+def fit_details(found: Fit) -> None:
+    """Draw the folded account of how a fit went."""
+    with st.expander("How it was fitted"):
+        st.markdown(how_it_was_fitted(found))
+        st.plotly_chart(
+            objective_chart([record.objective for record in found.history]),
+            config=CHART_CONFIG,
+            key="objective",
+            alt="Objective after each iteration",
+        )

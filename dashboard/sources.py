@@ -1,0 +1,59 @@
+"""Data sets for the pages: loaded once, downloaded on request, named when they are missing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from uncletc import datasets
+
+
+@st.cache_resource(show_spinner="Reading the counts …", max_entries=4)
+def _load(name: str) -> datasets.Dataset:
+    return datasets.load(name)
+
+
+def dataset_or_stop(name: str) -> datasets.Dataset:
+    """Return a data set, or explain what is missing, offer a download and end the page."""
+    if not name.endswith("-twin") and not datasets.available(name):
+        _offer_download(name)
+        st.stop()
+    try:
+        return _load(name)
+    except (datasets.DataUnavailableError, ValueError) as error:
+        st.error(f"These counts cannot be read: {error}")
+        st.stop()
+
+
+def simulated_badge(dataset: datasets.Dataset) -> None:
+    """Say plainly when nothing on the page was observed."""
+    if dataset.provenance.simulated:
+        st.warning(
+            "**Simulated counts.** No number here was observed: all were drawn from the model, so "
+            "that the truth is known.",
+            icon=":material/science:",
+        )
+
+
+def _offer_download(name: str) -> None:
+    st.info(
+        "The real counts are not on this machine yet. Download the public files once (they are "
+        "checked and kept), or start the dashboard with UNCLETC_DATA_DIR naming a folder that "
+        "holds them. Simulated counts need neither.",
+        icon=":material/download:",
+    )
+    if not st.button("Download the public files", type="primary", key="download"):
+        return
+    bar = st.progress(0.0, text="Asking for the files …")
+
+    def tell(files: int, all_files: int, size: int, all_size: int) -> None:
+        bar.progress(
+            size / max(all_size, 1),
+            text=f"{files} of {all_files} files, {size / 1e6:.1f} of {all_size / 1e6:.1f} MB",
+        )
+
+    try:
+        datasets.fetch_all(name, progress=tell)
+    except datasets.DataUnavailableError as error:
+        st.error(f"The download did not finish: {error}")
+        return
+    st.rerun()

@@ -1,0 +1,26 @@
+"""Numbers in sentences. Pure."""
+
+from __future__ import annotations
+
+
+def times(ratio: float) -> str:
+    """A ratio as a reader needs it: "1.4 times", "12 times", "more than 100 times"."""
+    if ratio > 100:
+        return "more than 100 times"
+    return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"
+
+
+def caution(ratio: float) -> str | None:
+    """What to say when the spread of p is too small or too large to believe; None otherwise."""
+    if ratio < 1.05:
+        return (
+            "This fit found almost no difference in detection: with these settings the counts "
+            "do not show that the attributes matter."
+        )
+    if ratio > 20:
+        return (
+            "Differences this large are hardly detection alone. Real counts vary more than the "
+            "model allows, and p may have taken over differences that belong to λ. Compare other "
+            "ranks and seeds before you believe a value."
+        )
+    return None
