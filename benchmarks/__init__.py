@@ -1,0 +1,1 @@
+"""Accuracy and speed of the solvers, measured; see README.md beside this file."""
