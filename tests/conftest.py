@@ -1,0 +1,48 @@
+"""Small problems and short fits that many tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uncletc import CountTensor, Fit, FitSettings, fit, simulate
+
+
+@pytest.fixture(scope="session")
+def small() -> CountTensor:
+    """A 6 × 5 × 4 tensor, 60 observed and 48 attributed entries, Ξ ⊂ Ω."""
+    counts, _ = simulate(
+        (6, 5, 4), 2, observed=0.5, attributed=0.4, similar=0.1, n_attributes=3, seed=5
+    )
+    return counts
+
+
+@pytest.fixture(scope="session")
+def short_fit() -> Callable[..., Fit]:
+    """Fit for some iterations; a callback ends it, so that it cannot run out of iterations."""
+
+    def run(
+        counts: CountTensor, iterations: int = 4, *, start: Fit | None = None, **settings: Any
+    ) -> Fit:
+        chosen = {"rank": 2, "hidden": (4,), "epochs": 2, **settings}
+        return fit(
+            counts,
+            FitSettings(max_iter=iterations + 1, **chosen),
+            start=start,
+            callback=lambda record: record.iteration >= iterations,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def small_fit(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
+    return short_fit(small)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20240101)

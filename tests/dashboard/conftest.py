@@ -1,0 +1,52 @@
+"""Both simulated data sets with a short fit of each, and fitting processes that always end."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from dashboard import jobs
+from uncletc import Fit, datasets
+from uncletc.datasets import Dataset
+
+
+@pytest.fixture(scope="session")
+def covid_twin() -> Dataset:
+    return datasets.load("covid-twin")
+
+
+@pytest.fixture(scope="session")
+def ppi_twin() -> Dataset:
+    return datasets.load("ppi-twin")
+
+
+@pytest.fixture(scope="session")
+def covid_fit(covid_twin: Dataset, short_fit: Callable[..., Fit]) -> Fit:
+    return short_fit(covid_twin.counts, 2, hidden=(5,))
+
+
+@pytest.fixture(scope="session")
+def ppi_fit(ppi_twin: Dataset, short_fit: Callable[..., Fit]) -> Fit:
+    return short_fit(ppi_twin.counts, 2, hidden=(5,))
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[list[subprocess.Popen[str]]]:
+    """The fitting processes that a module starts; what still runs after it is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs.subprocess, "Popen", Recorded)
+        yield started
+    for worker in started:
+        if worker.poll() is None:
+            worker.kill()
+            worker.wait(timeout=10)

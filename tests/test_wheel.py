@@ -1,0 +1,78 @@
+"""What a wheel carries, so that the dashboard runs from an installed one."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "-w", str(folder)]
+    if importlib.util.find_spec("hatchling") is not None:
+        command.append("--no-build-isolation")
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "No matching distribution found for hatchling" in built.stderr:
+        pytest.skip("hatchling is neither installed nor to be had")
+    assert built.returncode == 0, built.stderr
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as file:
+        return file.namelist()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dashboard/.streamlit/config.toml",
+        "dashboard/app.py",
+        "dashboard/screens/covid.py",
+        "dashboard/screens/overview.py",
+        "dashboard/screens/ppi.py",
+        "dashboard/static/counties.json",
+        "dashboard/static/topojson/usa_110m.json",
+        "uncletc/_data/covid_twin.npz",
+        "uncletc/_data/ppi_twin.npz",
+        "uncletc/datasets/files.json",
+        "uncletc/py.typed",
+    ],
+)
+def test_carries(names, name):
+    assert name in names
+
+
+def test_carries_every_module(names):
+    for package in ("dashboard", "uncletc"):
+        for path in (ROOT / package).rglob("*.py"):
+            assert path.relative_to(ROOT).as_posix() in names
+
+
+def test_carries_nothing_else(names):
+    allowed = re.compile(r"(dashboard|uncletc|uncletc-[^/]*\.dist-info)/")
+    assert [name for name in names if not allowed.match(name)] == []
+    unwanted = re.compile(r"(^|/)(tests|ci-output|__pycache__|benchmarks)/|\.(pyc|partial|png)$")
+    assert [name for name in names if unwanted.search(name)] == []
+
+
+def test_is_small(wheel):
+    assert wheel.stat().st_size < 5_000_000
+
+
+def test_command_and_licence(wheel, names):
+    (info,) = {name.split("/")[0] for name in names if ".dist-info/" in name}
+    assert f"{info}/licenses/LICENSE" in names
+    with zipfile.ZipFile(wheel) as file:
+        assert "uncletc = uncletc.cli:main" in file.read(f"{info}/entry_points.txt").decode()

@@ -1,0 +1,588 @@
+"""The blocks of Algorithm 1 against slow references, and what the whole recovers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize_scalar
+from torch import Tensor
+
+from uncletc import CountTensor, Fit, FitSettings, StopReason, Truth, fit, metrics, simulate
+from uncletc.detection import DetectionNetwork
+from uncletc.solvers import bcd, blocks
+from uncletc.solvers.bcd import LossName
+from uncletc.solvers.blocks import Problem
+
+LOSSES: tuple[LossName, ...] = ("ls", "kl")
+
+
+class State(NamedTuple):
+    """Random data and a random point of the search; Ω and Ξ overlap in part."""
+
+    problem: Problem
+    factors: list[Tensor]
+    p: Tensor
+    g: Tensor
+
+    @property
+    def rate(self) -> Tensor:
+        return blocks.rate_at(self.factors, self.problem.indices)
+
+
+def random_state(
+    seed: int, shape: tuple[int, ...], rank: int = 2, mean: float = 5.0, n_attributes: int = 2
+) -> State:
+    rng = np.random.default_rng(seed)
+    n_entries = math.prod(shape)
+    observed, attributed = (
+        np.sort(rng.choice(n_entries, rng.integers(1, n_entries + 1), replace=False))
+        for _ in range(2)
+    )
+    counts = CountTensor(
+        shape,
+        np.column_stack(np.unravel_index(observed, shape)),
+        rng.poisson(mean, len(observed)),
+        attributes=rng.standard_normal((len(attributed), n_attributes)),
+        attribute_indices=np.column_stack(np.unravel_index(attributed, shape)),
+    )
+    factors = [torch.from_numpy(rng.uniform(0, 2, (size, rank))) for size in shape]
+    p, g = (torch.from_numpy(rng.uniform(0.01, 1, n)) for n in (len(observed), len(attributed)))
+    return State(Problem.of(counts), factors, p, g)
+
+
+def loss_of(g: float, p: float, loss: LossName) -> float:
+    return (g - p) ** 2 if loss == "ls" else g * math.log(g / p) - g + p
+
+
+class TestObjective:
+    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("shape", [(4, 5), (3, 4, 2), (2, 3, 2, 3)])
+    def test_agrees_with_plain_loops(self, shape: tuple[int, ...], loss: LossName) -> None:
+        problem, factors, p, g = state = random_state(3, shape, rank=3)
+        mu = 7.0
+        rows = iter(problem.rows.tolist())
+        likelihood, misfit = 0.0, 0.0
+        for i, entry in enumerate(problem.indices.tolist()):
+            y, p_i = float(problem.counts[i]), float(p[i])
+            rate = sum(
+                math.prod(float(factors[k][entry[k], f]) for k in range(len(shape)))
+                for f in range(3)
+            )
+            likelihood += rate * p_i - y * math.log(rate) - y * math.log(p_i)
+            if problem.attributed[i]:
+                misfit += loss_of(float(g[next(rows)]), p_i, loss)
+        expected = likelihood / len(p) + mu / len(g) * misfit
+        found = bcd.objective(problem, state.rate, p, g, FitSettings(rank=3, mu=mu, loss=loss))
+        assert misfit > 0
+        assert found == pytest.approx(expected, rel=1e-12)
+
+    def test_without_attributes_it_is_the_mean_likelihood(self) -> None:
+        problem, _, p, _ = state = random_state(3, (4, 5))
+        problem = replace(
+            problem, rows=problem.rows[:0], attributed=torch.zeros_like(problem.attributed)
+        )
+        mean = state.rate * p
+        found = bcd.objective(problem, state.rate, p, torch.empty(0), FitSettings(rank=2))
+        assert found == pytest.approx(float((mean - problem.counts * mean.log()).mean()))
+
+    def test_zero_counts_at_zero_rate_cost_nothing(self) -> None:
+        problem, _, p, g = random_state(3, (4, 5), mean=0.0)
+        problem = replace(problem, rows=problem.rows[:0], attributed=problem.attributed & False)
+        assert bcd.objective(problem, torch.zeros_like(p), p, g, FitSettings(rank=2)) == 0.0
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_loss_is_zero_only_at_agreement(self, loss: LossName) -> None:
+        g = torch.tensor([0.2, 0.2, 0.9], dtype=torch.float64)
+        p = torch.tensor([0.2, 0.4, 0.1], dtype=torch.float64)
+        found = bcd.pointwise_loss(g, p, loss)
+        expected = [loss_of(a, b, loss) for a, b in zip(g.tolist(), p.tolist(), strict=True)]
+        assert found.tolist() == pytest.approx(expected)
+        assert found[0] == pytest.approx(0.0, abs=1e-15)
+        assert (found[1:] > 0).all()
+
+
+class TestDetectionStep:
+    """Every closed form against a numerical minimiser over [0, 1]."""
+
+    GRID = tuple(product((0.0, 1e-12, 1.0, 50.0, 1e4), (0, 1, 30, 10_000), (1e-6, 0.3, 1.0)))
+    MORE = 30  # attributed entries without a count, so that |Ω| and |Ξ| differ
+
+    def problem(self, *, attributed: bool) -> tuple[Problem, Tensor, Tensor]:
+        n, more = len(self.GRID), self.MORE
+        known = [[i, 0] for i in range(n)] * attributed + [[i, 1] for i in range(more)]
+        counts = CountTensor(
+            (n, 2),
+            [[i, 0] for i in range(n)],
+            [y for _, y, _ in self.GRID],
+            attributes=np.zeros((len(known), 1)),
+            attribute_indices=known,
+        )
+        rate = torch.tensor([rate for rate, _, _ in self.GRID], dtype=torch.float64)
+        g = [g for _, _, g in self.GRID] * attributed + [0.5] * more
+        return Problem.of(counts), rate, torch.tensor(g, dtype=torch.float64)
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("mu", [1e-6, 1.0, 2000.0, 1e8])
+    def test_case_1_counted_with_attributes(self, mu: float, loss: LossName) -> None:
+        problem, rate, g = self.problem(attributed=True)
+        n, s = len(rate), len(g)
+        old = torch.full_like(rate, 0.5)
+        found = bcd.update_detection(problem, rate, g, old, mu, loss).tolist()
+        for (rate_i, y, g_i), p in zip(self.GRID, found, strict=True):
+
+            def cost(p: float, rate_i: float = rate_i, y: int = y, g_i: float = g_i) -> float:
+                likelihood = rate_i * p - (y * math.log(p) if y else 0.0)
+                return likelihood / n + mu / s * loss_of(g_i, p, loss)
+
+            best = slow_minimum(cost)
+            assert 0 <= p <= 1
+            assert p == pytest.approx(best, rel=1e-5, abs=1e-6), (rate_i, y, g_i)
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_case_2_only_attributes_is_g(self, loss: LossName) -> None:
+        for g in (1e-6, 0.3, 1.0):
+            best = slow_minimum(lambda p, g=g: loss_of(g, p, loss))  # type: ignore[misc]
+            assert best == pytest.approx(g, abs=1e-6)
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_case_3_only_a_count(self, loss: LossName) -> None:
+        problem, rate, g = self.problem(attributed=False)
+        old = torch.full_like(rate, 0.37)
+        found = bcd.update_detection(problem, rate, g, old, 5.0, loss).tolist()
+        for (rate_i, y, _), p in zip(self.GRID, found, strict=True):
+            if rate_i == 0 and y == 0:
+                assert p == 0.37  # every p is as good
+                continue
+            best = slow_minimum(
+                lambda p, rate_i=rate_i, y=y: rate_i * p - (y * math.log(p) if y else 0.0)  # type: ignore[misc]
+            )
+            assert p == pytest.approx(best, rel=1e-5, abs=1e-6), (rate_i, y)
+            expected = min(1.0, y / rate_i) if rate_i else 1.0
+            assert p == pytest.approx(expected, rel=1e-14)
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    def test_large_mu_gives_g_and_small_mu_the_ratio(self, loss: LossName) -> None:
+        problem, rate, g = self.problem(attributed=True)
+        held = bcd.update_detection(problem, rate, g, g[: len(rate)], 1e16, loss)
+        np.testing.assert_allclose(held, g[: len(rate)], atol=1e-6)
+        free = bcd.update_detection(problem, rate, g, g[: len(rate)], 1e-14, loss)
+        clear = (rate >= 1) & (problem.counts > 0)
+        expected = (problem.counts / rate).clamp(max=1.0)
+        np.testing.assert_allclose(free[clear], expected[clear], rtol=1e-9)
+
+    def test_without_any_attributes_p_stays(self) -> None:
+        counts = CountTensor((2, 2), [[0, 0], [1, 1]], [3, 0])
+        p = torch.tensor([0.4, 1.0], dtype=torch.float64)
+        nothing = torch.empty(0, dtype=torch.float64)
+        found = bcd.update_detection(Problem.of(counts), p * 9, nothing, p, 1.0, "ls")
+        assert found.tolist() == p.tolist()
+
+    def test_the_old_p_is_not_overwritten(self) -> None:
+        problem, _, p, g = state = random_state(1, (4, 4))
+        before = p.clone()
+        bcd.update_detection(problem, state.rate, g, p, 1.0, "ls")
+        assert torch.equal(p, before)
+
+
+def slow_minimum(cost: Callable[[float], float]) -> float:
+    """The minimiser over [0, 1] of a convex function."""
+    options = {"xatol": 1e-11, "maxiter": 500}
+    return float(minimize_scalar(cost, bounds=(0, 1), method="bounded", options=options).x)
+
+
+class TestFactorStep:
+    @pytest.mark.parametrize(("shape", "mode"), [((4, 5), 0), ((3, 4, 2), 1), ((2, 3, 2, 3), 3)])
+    @pytest.mark.parametrize("sweeps", [1, 3])
+    def test_agrees_with_the_formula_in_loops(
+        self, shape: tuple[int, ...], mode: int, sweeps: int
+    ) -> None:
+        problem, factors, p, _ = random_state(11, shape, rank=3)
+        found = blocks.update_factor(factors, mode, problem, p, sweeps, tol=0.0)
+        expected = factors[mode].numpy().copy()
+        for _ in range(sweeps):
+            expected = paper_update(expected, factors, mode, problem, p)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+    @pytest.mark.parametrize("mode", [0, 1, 2])
+    def test_minimises_the_majoriser(self, mode: int) -> None:
+        shape, rank = (3, 4, 2), 2
+        problem, factors, p, _ = random_state(11, shape, rank)
+        found = blocks.update_factor(factors, mode, problem, p, sweeps=1, tol=0.0)
+        entries, y = problem.indices.tolist(), problem.counts.tolist()
+        for row, f in product(range(shape[mode]), range(rank)):
+            inside = [i for i, entry in enumerate(entries) if entry[mode] == row]
+            if not inside:
+                continue
+            terms = []
+            for i in inside:
+                others = others_of(factors, mode, entries[i])
+                parts = [float(factors[mode][row, c]) * others[c] for c in range(rank)]
+                terms.append((others[f], float(p[i]), y[i], parts[f] / sum(parts)))
+
+            def surrogate(log_u: float, terms: list[tuple[float, ...]] = terms) -> float:
+                u = math.exp(log_u)
+                return sum(u * o * p - y * a * math.log(u * o / a) for o, p, y, a in terms)
+
+            best = minimize_scalar(
+                surrogate, bounds=(-20, 10), method="bounded", options={"xatol": 1e-9}
+            )
+            assert float(found[row, f]) == pytest.approx(math.exp(best.x), rel=1e-5)
+
+    def test_rows_without_a_count_stay(self) -> None:
+        problem, factors, p, _ = random_state(4, (5, 5))
+        keep = problem.indices[:, 0] != 2
+        assert not keep.all()
+        indices = problem.indices[keep]
+        slices = tuple(
+            blocks.SliceSums(indices[:, mode].numpy(), len(factor))
+            for mode, factor in enumerate(factors)
+        )
+        fewer = replace(problem, indices=indices, counts=problem.counts[keep], slices=slices)
+        found = blocks.update_factor(factors, 0, fewer, p[keep], 2, 0.0)
+        assert torch.equal(found[2], factors[0][2])
+        assert not torch.equal(found[0], factors[0][0])
+
+    def test_rows_of_zero_counts_become_zero(self) -> None:
+        problem, factors, p, _ = random_state(4, (5, 5))
+        problem.counts[problem.indices[:, 0] == 2] = 0
+        found = blocks.update_factor(factors, 0, problem, p, 1, 0.0)
+        assert (found[2] == 0).all()
+        assert (found[0] > 0).all()
+
+    def test_a_loose_tol_ends_the_sweeps_early(self) -> None:
+        problem, factors, p, _ = random_state(4, (5, 5))
+        once, many, loose = (
+            blocks.update_factor(factors, 0, problem, p, sweeps, tol)
+            for sweeps, tol in ((1, 0.0), (9, 0.0), (9, math.inf))
+        )
+        assert torch.equal(once, loose)
+        assert not torch.equal(once, many)
+
+    def test_the_old_factor_is_not_overwritten(self) -> None:
+        problem, factors, p, _ = random_state(4, (5, 5))
+        before = [factor.clone() for factor in factors]
+        blocks.update_factor(factors, 0, problem, p, 3, 0.0)
+        assert all(torch.equal(a, b) for a, b in zip(before, factors, strict=True))
+
+
+def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]:
+    """∏_{j≠k} U_j(i_j, f) for each f."""
+    return [
+        math.prod(float(u[entry[j], f]) for j, u in enumerate(factors) if j != mode)
+        for f in range(factors[0].shape[1])
+    ]
+
+
+def paper_update(
+    current: np.ndarray, factors: list[Tensor], mode: int, problem: Problem, p: Tensor
+) -> np.ndarray:
+    """Equation 13, one entry after the other."""
+    numerator, denominator = np.zeros_like(current), np.zeros_like(current)
+    for i, entry in enumerate(problem.indices.tolist()):
+        others = others_of(factors, mode, entry)
+        row = entry[mode]
+        rate = sum(current[row, f] * others[f] for f in range(len(others)))
+        for f, other in enumerate(others):
+            alpha = current[row, f] * other / rate
+            numerator[row, f] += float(problem.counts[i]) * alpha
+            denominator[row, f] += other * float(p[i])
+    seen = denominator > 0
+    new = current.copy()
+    new[seen] = numerator[seen] / denominator[seen]
+    return new
+
+
+class TestDescent:
+    """No p-step and no U-step raises the objective; Adam promises nothing and is left out."""
+
+    @hypothesis.settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @hypothesis.given(
+        seed=st.integers(0, 10**6),
+        shape=st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple),
+        rank=st.integers(1, 3),
+        loss=st.sampled_from(LOSSES),
+        log_mu=st.floats(-8, 8),
+        log_mean=st.floats(-2, 5),
+    )
+    def test_no_step_raises_the_objective(
+        self,
+        seed: int,
+        shape: tuple[int, ...],
+        rank: int,
+        loss: LossName,
+        log_mu: float,
+        log_mean: float,
+    ) -> None:
+        problem, factors, p, g = random_state(seed, shape, rank, 10**log_mean)
+        settings = FitSettings(rank=rank, mu=10**log_mu, loss=loss)
+
+        def value() -> float:
+            return bcd.objective(problem, blocks.rate_at(factors, problem.indices), p, g, settings)
+
+        last = value()
+        for _ in range(3):
+            rate = blocks.rate_at(factors, problem.indices)
+            p = bcd.update_detection(problem, rate, g, p, settings.mu, loss)
+            assert ((p >= 0) & (p <= 1)).all()
+            now = value()
+            assert now <= last + slack(last, now), "p-step"
+            last = now
+            for mode in range(len(shape)):
+                factors[mode] = blocks.update_factor(factors, mode, problem, p, 2, 0.0)
+                assert (factors[mode] >= 0).all()
+                now = value()
+                assert now <= last + slack(last, now), f"U-step of mode {mode}"
+                last = now
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("shape", [(6, 7), (4, 5, 3), (3, 4, 3, 2)])
+    def test_both_steps_lower_it(self, shape: tuple[int, ...], loss: LossName) -> None:
+        problem, factors, p, g = state = random_state(8, shape, rank=2)
+        settings = FitSettings(rank=2, mu=50.0, loss=loss)
+        start = bcd.objective(problem, state.rate, p, g, settings)
+        p = bcd.update_detection(problem, state.rate, g, p, 50.0, loss)
+        after_p = bcd.objective(problem, state.rate, p, g, settings)
+        factors[0] = blocks.update_factor(factors, 0, problem, p, 1, 0.0)
+        after_u = bcd.objective(problem, state.rate, p, g, settings)
+        assert after_u < after_p < start
+
+
+def slack(*values: float) -> float:
+    return 1e-10 * max(1.0, *map(abs, values))
+
+
+class TestNetworkStep:
+    def step(
+        self, settings: FitSettings, *, overlap: bool = True
+    ) -> tuple[DetectionNetwork, Tensor, Tensor]:
+        """Returns the network, its g before the step and the p it is to follow."""
+        rng = np.random.default_rng(0)
+        n = 80
+        counts = CountTensor(
+            (n, 2),
+            [[i, 0] for i in range(n)],
+            np.zeros(n, dtype=int),
+            attributes=rng.uniform(-1, 1, (n, 2)),
+            attribute_indices=[[i, 0 if overlap else 1] for i in range(n)],
+        )
+        problem = Problem.of(counts)
+        z = problem.attributes
+        p = (0.4 + 0.2 * z[:, 0] - 0.1 * z[:, 1] + 0.05 * torch.sin(9 * z[:, 0])).clamp(0, 1)
+        generator = torch.Generator().manual_seed(1)
+        network = DetectionNetwork(2, settings.hidden, generator)
+        g = network.probability(z)
+        adam = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+        bcd.update_network(network, adam, problem, g, p, settings, generator)
+        self.z = z
+        return network, g, p
+
+    def test_linear_g_reaches_least_squares(self) -> None:
+        settings = FitSettings(rank=1, hidden=(), learning_rate=0.02, epochs=600, tol=0.0)
+        network, _, p = self.step(settings)
+        design = np.column_stack([self.z, np.ones(len(p))])
+        best, *_ = np.linalg.lstsq(design, p.numpy())
+        weight, bias = network.weights()
+        np.testing.assert_allclose([*weight[0], *bias], best, atol=1e-4)
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("hidden", [(), (8,), (6, 6)])
+    def test_loss_falls(self, hidden: tuple[int, ...], loss: LossName) -> None:
+        settings = FitSettings(rank=1, hidden=hidden, loss=loss, learning_rate=0.01, epochs=60)
+        network, g, p = self.step(settings)
+        before = float(bcd.pointwise_loss(g, p, loss).mean())
+        after = float(bcd.pointwise_loss(network.probability(self.z), p, loss).mean())
+        assert after < 0.2 * before
+
+    def test_without_a_shared_entry_g_stays(self) -> None:
+        network, g, _ = self.step(FitSettings(rank=1, hidden=(8,), epochs=20), overlap=False)
+        np.testing.assert_allclose(network.probability(self.z), g, atol=1e-9)
+
+    def test_no_epochs_change_nothing(self) -> None:
+        network, g, _ = self.step(FitSettings(rank=1, hidden=(8,), epochs=0))
+        assert torch.equal(network.probability(self.z), g)
+
+    def test_a_loose_tol_ends_the_epochs_early(self) -> None:
+        settings = FitSettings(rank=1, hidden=(8,), epochs=2, tol=0.0)
+        two, _, _ = self.step(settings)
+        loose, _, _ = self.step(replace(settings, epochs=50, tol=math.inf))
+        many, _, _ = self.step(replace(settings, epochs=50))
+        assert all(map(np.array_equal, two.weights(), loose.weights()))
+        assert not all(map(np.array_equal, two.weights(), many.weights()))
+
+
+class Recovered(NamedTuple):
+    counts: CountTensor
+    truth: Truth
+    found: Fit
+    plain: Fit
+
+
+EASY = {2: ((40, 40), 30.0), 3: ((12, 12, 12), 15.0), 4: ((7, 7, 7, 7), 15.0)}
+# About twice what is reached with these seeds.
+BOUND_RATE = {2: 0.12, 3: 0.06, 4: 0.04}
+
+
+@pytest.fixture(
+    scope="module", params=list(product(EASY, range(3))), ids="K={0[0]}-seed={0[1]}".format
+)
+def recovered(request: pytest.FixtureRequest) -> Recovered:
+    n_modes, seed = request.param
+    shape, factor_max = EASY[n_modes]
+    counts, truth = simulate(
+        shape,
+        2,
+        observed=0.5,
+        attributed=0.5,
+        similar=0.0,
+        n_attributes=4,
+        factor_max=factor_max,
+        seed=seed,
+    )
+    settings = FitSettings(rank=2, hidden=(20, 20), batch_size=512, max_iter=51)
+    bare = CountTensor(counts.shape, counts.indices, counts.counts)
+    found, plain = (
+        fit(y, settings, callback=lambda record: record.iteration == 50) for y in (counts, bare)
+    )
+    return Recovered(counts, truth, found, plain)
+
+
+class TestRecovery:
+    """Of simulated truth, in any order of components and up to the free scale."""
+
+    def test_rates(self, recovered: Recovered) -> None:
+        true = recovered.truth.rate
+        error = metrics.mae_rate(recovered.found.rate_tensor(), true)
+        without = metrics.mae_rate(recovered.plain.rate_tensor(), true)
+        assert error < 0.5 * without
+        assert error < BOUND_RATE[true.ndim]
+
+    def test_detection(self, recovered: Recovered) -> None:
+        counts, truth, found, _ = recovered
+        known = tuple(counts.attribute_indices.T)
+        g = found.detection(counts.attributes)
+        error = metrics.mae_detection(g, truth.detection[known])
+        constant = metrics.mae_detection(np.ones_like(g), truth.detection[known])
+        assert error < 0.15
+        assert error < 0.4 * constant
+
+    def test_detection_of_unseen_attributes(self, recovered: Recovered) -> None:
+        _, truth, found, _ = recovered
+        assert truth.attributes is not None
+        unseen = truth.attributes.reshape(-1, 4)
+        error = metrics.mae_detection(found.detection(unseen), truth.detection.ravel())
+        assert error < 0.17
+
+    def test_held_out_counts(self, recovered: Recovered) -> None:
+        counts, truth, found, plain = recovered
+        assert truth.attributes is not None
+        out = np.ones(truth.rate.shape, dtype=bool)
+        out[tuple(counts.indices.T)] = False
+        entries, mean = np.argwhere(out), (truth.rate * truth.detection)[out]
+        error = metrics.rrmse(mean, found.expected(entries, truth.attributes[out]))
+        assert error < 0.5 * metrics.rrmse(mean, plain.rate(entries))
+
+
+class TestOverlaps:
+    """Ω and Ξ in every position, down to a fit that ends and predicts."""
+
+    ENTRIES = np.array(list(np.ndindex(4, 4, 3)))
+
+    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize(
+        ("observed", "attributed"),
+        [
+            (slice(0, 20), slice(0, 40)),
+            (slice(0, 40), slice(0, 40)),
+            (slice(0, 40), slice(0, 20)),
+            (slice(0, 30), slice(18, 48)),
+            (slice(0, 24), slice(24, 48)),
+        ],
+        ids=["Ω ⊂ Ξ", "Ω = Ξ", "Ω ⊃ Ξ", "partial overlap", "disjoint"],
+    )
+    def test_every_position_works(
+        self, observed: slice, attributed: slice, loss: LossName, short_fit: Callable[..., Fit]
+    ) -> None:
+        rng = np.random.default_rng(1)
+        order = rng.permutation(self.ENTRIES)
+        counts = CountTensor(
+            (4, 4, 3),
+            order[observed],
+            rng.poisson(9, len(order[observed])),
+            attributes=rng.standard_normal((len(order[attributed]), 2)),
+            attribute_indices=order[attributed],
+        )
+        found = short_fit(counts, 15, loss=loss, mu=20.0, tol=0.0)
+        objectives = [record.objective for record in found.history]
+        assert np.isfinite(objectives).all()
+        assert objectives[-1] < objectives[0] + 0.01 * abs(objectives[0])
+        expected = found.expected(counts.attribute_indices, counts.attributes)
+        assert (np.isfinite(expected) & (expected >= 0)).all()
+        p = found.observed_detection
+        assert p.shape == (counts.n_observed,)
+        assert ((p >= 0) & (p <= 1)).all()
+
+    def test_counts_without_attributes_take_the_clamped_ratio(
+        self, short_fit: Callable[..., Fit]
+    ) -> None:
+        # One iteration whose U-step changes nothing would be needed to see λ of the p-step; a
+        # settled fit has the same λ before and after.
+        rng = np.random.default_rng(2)
+        counts = CountTensor(
+            (4, 4, 3),
+            self.ENTRIES,
+            rng.poisson(9, 48),
+            attributes=rng.standard_normal((20, 2)),
+            attribute_indices=self.ENTRIES[:20],
+        )
+        found = short_fit(counts, 400, rank=1, mu=20.0, learning_rate=1e-9, tol=0.0)
+        bare = counts.attribute_rows < 0
+        ratio = np.clip(counts.counts / found.rate(counts.indices), 0, 1)
+        np.testing.assert_allclose(found.observed_detection[bare], ratio[bare], rtol=1e-3)
+        assert (ratio[bare] < 1).any()
+
+    def test_without_attributes_it_is_a_poisson_decomposition(
+        self, short_fit: Callable[..., Fit]
+    ) -> None:
+        rng = np.random.default_rng(3)
+        y = rng.poisson(20, (5, 6))
+        counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel())
+        found = short_fit(counts, 30, rank=1, tol=0.0)
+        assert found.network is None
+        assert (found.observed_detection == 1).all()
+        # The maximum-likelihood Poisson fit of rank one to a full matrix is known.
+        expected = np.outer(y.sum(1), y.sum(0)) / y.sum()
+        np.testing.assert_allclose(found.rate_tensor(), expected, rtol=1e-9)
+
+
+def test_blocks_run_in_the_papers_order(
+    monkeypatch: pytest.MonkeyPatch, small: CountTensor
+) -> None:
+    order: list[str] = []
+    for name in ("update_detection", "update_network", "update_factors"):
+        step = getattr(bcd, name)
+
+        def spy(*arguments: object, step=step, name=name, **named: object) -> object:  # type: ignore[no-untyped-def]
+            order.append(name.removeprefix("update_"))
+            return step(*arguments, **named)
+
+        monkeypatch.setattr(bcd, name, spy)
+    found = fit(
+        small,
+        FitSettings(rank=2, hidden=(3,)),
+        callback=lambda record: order.append("record") or record.iteration == 2,
+    )
+    assert found.stop is StopReason.CALLBACK
+    first = order.index("record")
+    assert order[first:] == [
+        "record",
+        *["detection", "network", "factors", "record"] * 2,
+    ]

@@ -1,0 +1,418 @@
+"""The COVID-19 loader: its published statistics on the real files, its rules on a small world."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from uncletc import datasets
+from uncletc.datasets import covid_attributes as files
+from uncletc.datasets import fetch
+from uncletc.datasets.covid_files import DAYS, GEOGRAPHY, REPORTS, read_reports
+from uncletc.datasets.fetch import PublicFile
+
+realdata = [
+    pytest.mark.realdata,
+    pytest.mark.skipif(
+        "UNCLETC_DATA_DIR" not in os.environ,
+        reason="UNCLETC_DATA_DIR names no folder of public files",
+    ),
+]
+PAPER_GRID = 43 * 80 * 60
+
+
+@pytest.fixture(scope="module")
+def covid() -> datasets.Dataset:
+    return datasets.load("covid")
+
+
+class TestRealData:
+    pytestmark = realdata
+
+    def test_all_counties_fill_806_cells(self, covid: datasets.Dataset) -> None:
+        assert covid.counts.shape == (42, 80, 60)
+        assert len(covid.table) == 3118
+        assert covid.table["cell"].nunique() == 806
+        assert covid.counts.n_observed == 806 * 60
+        assert f"{covid.counts.n_observed / PAPER_GRID:.1%}" == "23.4%"
+
+    def test_every_county_is_in_the_counts(self, covid: datasets.Dataset) -> None:
+        assert covid.table["counted"].all()
+        assert covid.table["cases"].sum() == covid.counts.counts.sum()
+        size = covid.table.groupby("cell")["fips"].transform("size")
+        assert (covid.table["counties_in_cell"] == size).all()
+
+    def test_table_says_where_each_county_is(self, covid: datasets.Dataset) -> None:
+        row = covid.table.set_index("fips").loc["12086"]
+        assert (row["county"], row["state"], row["cell"]) == ("Miami-Dade", "Florida", "26°, -81°")
+        latitudes, longitudes, days = covid.counts.labels
+        assert latitudes[row["latitude_index"]] == "26"
+        assert longitudes[row["longitude_index"]] == "-81"
+        assert (days[0], days[-1]) == ("2021-01-01", "2021-03-01")
+
+    def test_mobility_counties_fill_685_cells(self) -> None:
+        mobile = datasets.load("covid", counties="mobility")
+        assert len(mobile.table) == 2650
+        assert mobile.table["cell"].nunique() == 685
+        assert f"{mobile.counts.n_observed / PAPER_GRID:.1%}" == "19.9%"
+
+    def test_negative_corrections_are_1_5_percent(self) -> None:
+        new_cases = read_reports().new_cases
+        assert new_cases.size == 187_080
+        assert (new_cases < 0).sum() == 2851
+
+    def test_largest_county_per_cell_has_the_published_marginals(self) -> None:
+        # They hold for the counties that have both mobility and survey figures, largest by the
+        # survey's population, with negative corrections left out.
+        largest = datasets.load(
+            "covid", shared_cells="largest", negative="missing", counties="complete"
+        )
+        y = largest.counts.counts
+        assert len(largest.table) == 2643
+        assert largest.table["counted"].sum() == 678
+        assert (f"{y.mean():.0f}", f"{y.std():.0f}", y.max()) == ("118", "464", 19_063)
+        assert f"{(y == 0).mean():.1%}" == "12.7%"
+
+    def test_attributes_cover_every_day_of_every_cell(self, covid: datasets.Dataset) -> None:
+        z = covid.counts.attributes
+        assert z.shape == (806 * 60, 19)
+        np.testing.assert_allclose(z.min(axis=0), 0)
+        np.testing.assert_allclose(z.max(axis=0), 1)
+        assert not any("test" in name and "1000" in name for name in covid.counts.attribute_names)
+
+    def test_tests_per_1000_are_for_display(self, covid: datasets.Dataset) -> None:
+        per_state = covid.table.groupby("state")["tests_per_1000"]
+        assert (per_state.nunique() == 1).all()
+        assert covid.table["tests_per_1000"].between(0.5, 20).all()
+
+    def test_provenance_is_complete(self, covid: datasets.Dataset) -> None:
+        provenance = covid.provenance
+        assert not provenance.simulated
+        assert provenance.period == "2021-01-01 to 2021-03-01"
+        assert all(rule.endswith(".") and "\n" not in rule for rule in provenance.rules)
+        assert all(
+            source.licence and source.url.startswith("http") for source in provenance.sources
+        )
+
+
+COUNTIES = {  # fips: county, state, latitude, longitude, people
+    "01001": ("Oak", "Alabama", 32.6, -86.6, 300),
+    "01003": ("Elm", "Alabama", 33.4, -87.4, 100),
+    "02013": ("Fir", "Alaska", 55.3, -161.9, 50),
+}
+TOTALS = {  # confirmed on the eve, then from each of the first days on
+    "01001": [10, 12, 11, 15],
+    "01003": [5, 6, 8, 8],
+    "02013": [0, 0, 7, 7],
+}
+
+
+class World:
+    """A folder with every file the loader reads, three counties large."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.registered: dict[str, PublicFile] = {}
+        for step, day in enumerate([DAYS[0] - pd.Timedelta(days=1), *DAYS]):
+            self.write_report(day, step)
+        state_of = {"01": "1", "02": "2"}
+        self.write(
+            f"{GEOGRAPHY}/GeoIDs - County.csv",
+            "countyfips,county_pop2019",
+            *(f"{int(fips)},{row[-1]}" for fips, row in COUNTIES.items()),
+        )
+        self.write(
+            f"{GEOGRAPHY}/GeoIDs - State.csv",
+            "statefips,stateabbrev,state_pop2019",
+            "1,AL,4000",
+            "2,AK,1000",
+        )
+        self.write(
+            files.CLAIMS,
+            "year,month,day_endofweek,countyfips,initclaims_rate_regular",
+            "2021,1,2,1001,.5",
+            "2021,1,9,1001,.",
+        )
+        self.write(
+            f"{GEOGRAPHY}/UI Claims - State - Weekly.csv",
+            "year,month,day_endofweek,statefips,initclaims_rate_regular",
+            *(
+                f"{end.year},{end.month},{end.day},{state},.{state}"
+                for end in pd.date_range("2021-01-02", "2021-03-06", freq="7D")
+                for state in state_of.values()
+            ),
+        )
+        self.write(
+            f"{GEOGRAPHY}/Google Mobility - State - Daily.csv",
+            "year,month,day,statefips,gps_workplaces,gps_retail_and_recreation,"
+            "gps_grocery_and_pharmacy,gps_residential",
+            *(f"2021,{d.month},{d.day},{s},-.{s},0,.2,.1" for d in DAYS for s in state_of.values()),
+        )
+        self.write(
+            files.SURVEY,
+            "fips,total_population,median_hh_inc,black_pct,hispanic_pct,clf_unemploy_pct,rural_pct",
+            "1001,90,50,10,1,4,20",
+            "1003,110,30,NA,2,5,40",
+        )
+        ages = ",".join(files._AGE_COLUMNS)
+        self.write(
+            files.AGES,
+            f"countyFIPS,CensusPopulation2010,{ages}",
+            "01001,100,1,1,1,1,1,1,1,1",
+            "01003,200,1,1,1,1,1,1,1,1",
+            "City1,900,1,1,1,1,1,1,1,1",
+        )
+        self.write(
+            f"{files.DEMOGRAPHICS}/census/raw/density.csv",
+            "county_fips,density_pop",
+            "1,99",
+            "1001,40(r38264)",
+            "1003,20",
+        )
+        self.write(
+            f"{files.DEMOGRAPHICS}/ACS/veh_pub_telework.csv",
+            "FIPS,pubtrans,teleworkable",
+            "01001,.1,.4",
+            "01003,.2,.5",
+        )
+        self.write(
+            f"{files.DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv",
+            "fips,beds_staffed",
+            "1001,3",
+        )
+        self.write(files.MOBILITY, "fips,2021-01-01,2021-01-03", "01001,40,9000", "01,50,50")
+        self.write(
+            files.TESTING,
+            "date,state,totalTestResultsIncrease,positiveIncrease",
+            "2021-01-01,AL,-40,1",
+            "2021-01-02,AL,80,20",
+            "2021-01-01,AK,0,0",
+            "2021-01-02,AK,10,20",
+        )
+        self.write(files.PRICES, "Date,Index", "2021-01-01,260", "2021-02-01,262", "2021-03-01,264")
+
+    def write(self, path: str, *lines: str) -> None:
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        content = file.read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        self.registered[path] = PublicFile(path=path, size=len(content), sha256=sha256, urls=())
+
+    def write_report(self, day: pd.Timestamp, step: int, header: str | None = None) -> None:
+        rows = [
+            f"{int(fips)}.0,{name},{state},US,{latitude},{longitude},{TOTALS[fips][min(step, 3)]}"
+            for fips, (name, state, latitude, longitude, _) in COUNTIES.items()
+        ]
+        self.write(
+            f"{REPORTS}/{day:%m-%d-%Y}.csv",
+            header or "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Confirmed",
+            *rows,
+            ",,Alberta,Canada,53,-116,900",
+            "80001.0,Out of AL,Alabama,US,0,0,900",
+            "90001.0,Unassigned,Alabama,US,0,0,900",
+            "72001.0,Adjuntas,Puerto Rico,US,18.2,-66.7,900",
+        )
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    made = World(tmp_path / "files")
+    monkeypatch.setenv("UNCLETC_DATA_DIR", str(made.folder))
+    monkeypatch.setattr(fetch, "registry", lambda: {"covid": made.registered})
+    return made
+
+
+def first_days(dataset: datasets.Dataset, cell: tuple[int, int]) -> dict[int, int]:
+    """Counts of the first three days of a cell, by day."""
+    return {
+        int(day): int(count)
+        for (latitude, longitude, day), count in zip(
+            dataset.counts.indices, dataset.counts.counts, strict=True
+        )
+        if (latitude, longitude) == cell and day < 3
+    }
+
+
+@pytest.mark.usefixtures("world")
+class TestRules:
+    shared, alone = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
+
+    def test_shared_cells_are_summed_and_corrections_count_as_zero(self) -> None:
+        covid = datasets.load("covid")
+        assert covid.counts.shape == (2, 2, 60)
+        assert first_days(covid, self.shared) == {0: 2 + 1, 1: 0 + 2, 2: 4 + 0}
+        assert first_days(covid, self.alone) == {0: 0, 1: 7, 2: 0}
+        assert covid.table["cases"].tolist() == [6, 3, 7]
+        assert covid.table["counties_in_cell"].tolist() == [2, 2, 1]
+
+    def test_a_correction_can_be_left_out(self) -> None:
+        covid = datasets.load("covid", negative="missing")
+        assert first_days(covid, self.shared) == {0: 3, 1: 2, 2: 4}
+        alone = datasets.load("covid", negative="missing", counties="mobility")
+        assert first_days(alone, (0, 0)) == {0: 2, 2: 4}
+        assert alone.counts.n_attributed == 60
+
+    def test_the_largest_county_can_stand_for_its_cell(self) -> None:
+        covid = datasets.load("covid", shared_cells="largest")
+        assert covid.table["counted"].tolist() == [False, True, True]  # by people surveyed
+        assert first_days(covid, self.shared) == {0: 1, 1: 2, 2: 0}
+        assert len(covid.table) == 3
+
+    def test_attributes_are_weighted_by_people_and_scaled(self) -> None:
+        z = values(datasets.load("covid"))
+        # 33°: people 400; income (300 · 50 + 100 · 30) / 400 = 45. 55°: people 50; the nation's 40.
+        assert z["population"][self.shared] == 1
+        assert z["population"][self.alone] == 0
+        assert z["median income"][self.shared] == 1
+        assert z["median income"][self.alone] == 0
+        # Elm lacks the share and takes the state's median, Oak's; everything is equal: 0.
+        assert z["% African American"] == {self.shared: 0, self.alone: 0}
+
+    def test_unscaled_attributes_follow_the_stated_rules(self) -> None:
+        counties = read_reports().counties
+        read = files.read_attributes(counties)
+        oak, elm, fir = range(3)
+        values = {name: array[:, :4] for name, array in read.values.items()}
+        assert values["% older than 60"][:, 0].tolist() == [8, 4, 6]
+        assert values["population density"][oak, 0] == 40
+        assert values["hospital beds/1000"][:, 0].tolist() == [10, 10, 10]
+        assert values["miles/person"][oak].tolist() == [40, 170, 300, 300]
+        assert values["unemployment claims/1000"][:, [0, 3]].tolist() == [[5, 1], [1, 1], [2, 2]]
+        assert values["testing gap"][oak, 1] == 21 / 80
+        assert values["testing gap"][fir, 1] == 1  # more positive than done: at most all
+        assert values["work trips"][:, 0].tolist() == [-0.1, -0.1, -0.2]
+        assert values["non-work trips"][elm, 0] == 0.1
+        assert values["weekend"][oak].tolist() == [0, 1, 1, 0]
+        assert values["cumulative inflation"][oak, 0] == 260
+        assert read.tests_per_1000.tolist() == [10, 10, 5]
+        assert read.has_mobility.tolist() == [True, False, False]
+
+    def test_only_mobile_and_surveyed_counties_are_complete(self) -> None:
+        assert datasets.load("covid", counties="complete").table["county"].tolist() == ["Oak"]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("rule", ["shared_cells", "negative", "counties"])
+    def test_unknown_choices(self, rule: str) -> None:
+        with pytest.raises(ValueError, match=rf"{rule} must be one of .*, got 'last'"):
+            datasets.load("covid", **{rule: "last"})
+
+    def test_missing_column(self, world: World) -> None:
+        world.write_report(DAYS[3], 3, "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Cases")
+        with pytest.raises(
+            ValueError, match=r"01-04-2021\.csv must have the columns .*; Confirmed is missing"
+        ):
+            datasets.load("covid")
+
+    def test_a_word_for_a_number(self, world: World) -> None:
+        world.write(f"{files.DEMOGRAPHICS}/ACS/veh_pub_telework.csv", "FIPS,pubtrans,teleworkable")
+        world.write(
+            f"{files.DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv",
+            "fips,beds_staffed",
+            "1001,many",
+        )
+        with pytest.raises(
+            ValueError,
+            match=r"beds_staffed of county_bed_availability\.csv must .*; data row 1 is 'many'",
+        ):
+            datasets.load("covid")
+
+    def test_a_file_changed_after_it_was_registered(self, world: World) -> None:
+        (world.folder / files.PRICES).write_text("Date,Index\n2021-01-01,1\n")
+        with pytest.raises(datasets.DataUnavailableError, match=r"cpiai\.csv has sha256"):
+            datasets.load("covid")
+
+
+@pytest.mark.usefixtures("world")
+class TestOwnFile:
+    @staticmethod
+    def write(path: Path, rows: list[tuple[object, ...]], *, header: str = "") -> Path:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([(header or "fips,date,field,value").split(","), *rows])
+        return path
+
+    def test_gives_cases_and_the_attributes_it_has(self, tmp_path: Path) -> None:
+        rows = [
+            *(
+                (fips, f"{day:%Y-%m-%d}", "New COVID cases", 3)
+                for fips in (1001, 2013)
+                for day in DAYS
+            ),
+            *((1001, f"{day:%Y-%m-%d}", "Social distancing index", 60) for day in DAYS),
+            *((1001, f"{day:%Y-%m-%d}", "Tests done/1000 people", 2) for day in DAYS),
+            (2013, "2021-01-02", "Social distancing index", 20),
+            (1001, "2021-01-02", "Favourite colour", 20),
+            (1001, "2020-05-01", "New COVID cases", 999),
+            (36001, "2021-01-02", "New COVID cases", 999),
+        ]
+        covid = datasets.load("covid", path=self.write(tmp_path / "own.csv", rows))
+        assert covid.table["county"].tolist() == ["Oak", "Fir"]
+        assert covid.table["cases"].tolist() == [180, 180]
+        assert covid.table["tests_per_1000"].tolist()[0] == 2
+        assert np.isnan(covid.table["tests_per_1000"].tolist()[1])
+        z = values(covid, day=1)
+        assert z["social distancing index"] == {(0, 1): 1, (1, 0): 0}
+        assert "tests done/1000" not in z
+        assert covid.provenance.sources[0].name.endswith("(your own file)")
+        assert covid.provenance.rules[:2] == (
+            "Your own file gives new cases, social distancing index, tests done/1000.",
+            "Counties of your file without known coordinates are left out: 36001.",
+        )
+
+    def test_days_without_a_report_are_missing(self, tmp_path: Path) -> None:
+        rows = [(1001, "2021-01-05", "New COVID cases", 4)]
+        covid = datasets.load("covid", path=self.write(tmp_path / "own.csv", rows))
+        assert covid.counts.indices.tolist() == [[0, 0, 4]]
+        assert covid.counts.n_attributed == 60
+
+    @pytest.mark.parametrize(
+        ("row", "message"),
+        [
+            (("x", "2021-01-05", "New COVID cases", 4), r"fips of own\.csv must hold numbers"),
+            ((1001, "Jan 5", "New COVID cases", 4), r"date of own\.csv must be like .* 'Jan 5'"),
+            ((1001, "2021-01-05", "New COVID cases", "few"), r"value of own\.csv .* 'few'"),
+            ((1001, "2021-01-05", "New COVID cases", 4.5), r"New cases of own\.csv .* got '4\.5'"),
+            ((1001, "2021-01-05", "Miles/person", 4), r"must include 'New COVID cases' between"),
+            ((1001, "2022-01-05", "New COVID cases", 4), r"must include 'New COVID cases' between"),
+            (
+                (36001, "2021-01-05", "New COVID cases", 4),
+                r"fips of own\.csv must be .* got '36001'",
+            ),
+        ],
+    )
+    def test_bad_rows(self, tmp_path: Path, row: tuple[object, ...], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            datasets.load("covid", path=self.write(tmp_path / "own.csv", [row]))
+
+    def test_a_count_given_twice(self, tmp_path: Path) -> None:
+        rows: list[tuple[object, ...]] = [(1001, "2021-01-05", "New COVID cases", 4)] * 2
+        with pytest.raises(ValueError, match=r"own\.csv must give each fips, date and field once"):
+            datasets.load("covid", path=self.write(tmp_path / "own.csv", rows))
+
+    def test_missing_columns(self, tmp_path: Path) -> None:
+        own = self.write(tmp_path / "own.csv", [(1, 2, 3)], header="fips,date,value")
+        with pytest.raises(ValueError, match=r"own\.csv must have the columns .* field is missing"):
+            datasets.load("covid", path=own)
+
+    def test_an_empty_file(self, tmp_path: Path) -> None:
+        (tmp_path / "own.csv").write_text("")
+        with pytest.raises(ValueError, match=r"own\.csv must be a csv file"):
+            datasets.load("covid", path=tmp_path / "own.csv")
+
+
+def values(dataset: datasets.Dataset, day: int = 0) -> dict[str, dict[tuple[int, int], float]]:
+    """Scaled attributes of each cell on one day, by name."""
+    counts = dataset.counts
+    on_day = counts.attribute_indices[:, 2] == day
+    cells = [tuple(cell) for cell in counts.attribute_indices[on_day, :2].tolist()]
+    return {
+        name: dict(zip(cells, column.tolist(), strict=True))
+        for name, column in zip(counts.attribute_names, counts.attributes[on_day].T, strict=True)
+    }

@@ -1,0 +1,104 @@
+"""DetectionNetwork against plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import expit
+
+from uncletc import DetectionNetwork
+
+
+def make(hidden: tuple[int, ...], seed: int = 0, n_attributes: int = 3) -> DetectionNetwork:
+    return DetectionNetwork(n_attributes, hidden, torch.Generator().manual_seed(seed))
+
+
+@pytest.fixture
+def z(rng: np.random.Generator) -> torch.Tensor:
+    return torch.from_numpy(rng.standard_normal((50, 3)))
+
+
+@pytest.mark.parametrize("hidden", [(), (4,), (5, 4, 3)])
+def test_forward_agrees_with_plain_numpy(hidden: tuple[int, ...], z: torch.Tensor) -> None:
+    network = make(hidden)
+    weights = network.weights()
+    values = z.numpy()
+    for i in range(0, len(weights) - 2, 2):
+        values = np.maximum(values @ weights[i].T + weights[i + 1], 0)
+    values = (values @ weights[-2].T + weights[-1])[:, 0]
+    expected = expit(values) if hidden else values
+    np.testing.assert_allclose(network(z).detach(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("hidden", [(), (4,)])
+def test_probability_is_clipped(hidden: tuple[int, ...], z: torch.Tensor) -> None:
+    network = make(hidden)
+    p = network.probability(1e6 * z)
+    assert p.min() == 1e-6
+    assert p.max() == 1.0
+    inside = network.probability(0.01 * z)
+    np.testing.assert_array_equal(inside, network(0.01 * z).detach())
+
+
+def test_probability_needs_no_gradient(z: torch.Tensor) -> None:
+    assert not make((4,)).probability(z).requires_grad
+    assert make((4,))(z).requires_grad
+
+
+@pytest.mark.parametrize(("hidden", "linear"), [((), True), ((2,), False)])
+def test_linear(hidden: tuple[int, ...], linear: bool) -> None:
+    assert make(hidden).linear is linear
+
+
+@pytest.mark.parametrize("hidden", [(), (4,), (20, 20, 20)])
+@pytest.mark.parametrize("seed", range(5))
+def test_starts_lean_towards_detection(hidden: tuple[int, ...], seed: int, z: torch.Tensor) -> None:
+    assert make(hidden, seed).probability(z).mean() > 0.5
+
+
+def test_weights_are_double_and_in_order() -> None:
+    shapes = [weight.shape for weight in make((5, 4)).weights()]
+    assert shapes == [(5, 3), (5,), (4, 5), (4,), (1, 4), (1,)]
+    assert {weight.dtype for weight in make((5, 4)).weights()} == {np.dtype(np.float64)}
+
+
+def test_weights_are_copies(z: torch.Tensor) -> None:
+    network = make((4,))
+    before = network(z)
+    for weight in network.weights():
+        weight[:] = 0
+    assert torch.equal(network(z), before)
+
+
+def test_same_seed_same_weights() -> None:
+    assert all(map(np.array_equal, make((4,)).weights(), make((4,)).weights()))
+    assert not np.array_equal(make((4,), 1).weights()[0], make((4,), 2).weights()[0])
+
+
+def test_starting_weights_are_within_their_bound() -> None:
+    first, second = make((400,), n_attributes=25).weights()[0:3:2]
+    assert 0.19 < np.abs(first).max() <= 25**-0.5
+    assert 0.045 < np.abs(second).max() <= 400**-0.5
+
+
+class TestLoad:
+    def test_takes_over_what_weights_returned(self, z: torch.Tensor) -> None:
+        source, target = make((4,), 1), DetectionNetwork(3, (4,))
+        assert target.load(source.weights()) is target
+        assert torch.equal(target(z), source(z))
+
+    def test_later_changes_of_the_source_do_not_reach_it(self, z: torch.Tensor) -> None:
+        weights = make((4,), 1).weights()
+        target = DetectionNetwork(3, (4,)).load(weights)
+        before = target(z)
+        weights[0][:] = 0
+        assert torch.equal(target(z), before)
+
+    def test_other_shapes_are_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"weights must have shape \(4, 3\), got \(5, 3\)"):
+            make((4,)).load(make((5,)).weights())
+
+    def test_another_number_of_layers_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="weights must"):
+            make((4,)).load(make((4, 4)).weights()[:4] + make((4,)).weights())

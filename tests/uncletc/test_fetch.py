@@ -1,0 +1,271 @@
+"""Downloads against a server on this machine's loopback; nothing leaves it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from uncletc import datasets
+from uncletc.datasets import DataUnavailableError, fetch
+from uncletc.datasets.fetch import PublicFile
+
+BODY = b"fips,cases\n01001,3\n" * 1000
+PATH = "owner/repository/0123abc/some folder/cases.csv"
+OTHER = "owner/repository/0123abc/more.csv"
+MIRROR = os.environ.get("UNCLETC_DATA_DIR")
+
+
+class Server(ThreadingHTTPServer):
+    """Answers each path as told, and remembers what was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.good: dict[str, bytes] = {}
+        self.dropped: dict[str, int] = {}  # how many more times the connection drops
+        self.asked: list[str] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        path = unquote(self.path).lstrip("/")
+        self.server.asked.append(path)
+        if path not in self.server.good:
+            self.send_error(404)
+            return
+        body = self.server.good[path]
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.server.dropped.get(path, 0) > 0:
+            self.server.dropped[path] -= 1
+            body = body[: len(body) // 2]
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class QuietFiles(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def serving(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
+    thread = threading.Thread(target=partial(server.serve_forever, poll_interval=0.01))
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[ThreadingHTTPServer]:
+    yield from serving(Server())
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, no folder of the user's, and no proxy before the loopback."""
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(fetch, "cache_folder", lambda: folder)
+    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
+    monkeypatch.delenv("UNCLETC_DATA_URL", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    return folder
+
+
+@pytest.fixture
+def registered(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, PublicFile]:
+    """Two files of one data set; the first has two sources."""
+    sha256 = hashlib.sha256(BODY).hexdigest()
+    first, second = f"{server.address}/first/cases.csv", fetch._join(server.address, PATH)
+    files = {
+        PATH: PublicFile(path=PATH, size=len(BODY), sha256=sha256, urls=(first, second)),
+        OTHER: PublicFile(
+            path=OTHER, size=len(BODY), sha256=sha256, urls=(fetch._join(server.address, OTHER),)
+        ),
+    }
+    monkeypatch.setattr(fetch, "registry", lambda: {"small": files})
+    return files
+
+
+@pytest.mark.usefixtures("registered")
+class TestDownload:
+    def test_downloads_once_and_keeps_the_file(self, server: Server, cache: Path) -> None:
+        server.good["first/cases.csv"] = BODY
+        assert fetch.find(PATH) == cache / PATH
+        assert fetch.find(PATH).read_bytes() == BODY
+        assert server.asked == ["first/cases.csv"]
+
+    def test_second_source_serves_where_the_first_is_absent(self, server: Server) -> None:
+        server.good[PATH] = BODY
+        assert fetch.find(PATH).read_bytes() == BODY
+        assert server.asked == ["first/cases.csv", PATH]
+
+    def test_second_source_serves_where_the_first_has_other_bytes(self, server: Server) -> None:
+        server.good |= {"first/cases.csv": b"revised", PATH: BODY}
+        assert fetch.find(PATH).read_bytes() == BODY
+
+    def test_a_dropped_connection_is_tried_again(self, server: Server) -> None:
+        server.good[OTHER] = BODY
+        server.dropped[OTHER] = 1
+        assert fetch.find(OTHER).read_bytes() == BODY
+        assert server.asked == [OTHER, OTHER]
+
+    def test_a_connection_that_keeps_dropping_leaves_nothing(
+        self, server: Server, cache: Path
+    ) -> None:
+        server.good[OTHER] = BODY
+        server.dropped[OTHER] = 99
+        with pytest.raises(DataUnavailableError, match=r"more\.csv .*the connection failed"):
+            fetch.find(OTHER)
+        assert not [path for path in cache.rglob("*") if path.is_file()]
+
+    def test_a_corrupted_body_leaves_nothing(self, server: Server, cache: Path) -> None:
+        server.good[OTHER] = BODY[:-1] + b"?"
+        with pytest.raises(DataUnavailableError, match="do not have the sha256"):
+            fetch.find(OTHER)
+        assert not [path for path in cache.rglob("*") if path.is_file()]
+
+    def test_a_404_names_the_file_each_url_and_the_way_out(self, server: Server) -> None:
+        with pytest.raises(DataUnavailableError) as error:
+            fetch.find(PATH)
+        message = str(error.value)
+        assert message.startswith("cases.csv could not be downloaded")
+        assert message.count("the server answered 404") == 2
+        assert f"{server.address}/owner/repository/0123abc/some%20folder/cases.csv" in message
+        assert "set UNCLETC_DATA_DIR" in message
+        assert "\n" not in message
+
+    def test_an_unreachable_server_is_one_sentence(
+        self, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("UNCLETC_DATA_URL", "http://127.0.0.1:9")  # no service listens there
+        with pytest.raises(DataUnavailableError, match="the connection failed: ConnectionError"):
+            fetch.find(OTHER)
+        assert server.asked == []
+
+    def test_a_wrong_cached_file_is_kept_aside_and_fetched_again(
+        self, server: Server, cache: Path
+    ) -> None:
+        server.good[OTHER] = BODY
+        (cache / OTHER).parent.mkdir(parents=True)
+        (cache / OTHER).write_bytes(b"damaged")
+        assert fetch.find(OTHER).read_bytes() == BODY
+        assert (cache / f"{OTHER}.rejected").read_bytes() == b"damaged"
+
+    def test_data_url_is_then_the_only_source(
+        self, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("UNCLETC_DATA_URL", f"{server.address}/mirror/")
+        server.good[f"mirror/{PATH}"] = BODY
+        fetch.find(PATH)
+        assert server.asked == [f"mirror/{PATH}"]
+
+    def test_fetch_all_reports_progress(self, server: Server) -> None:
+        server.good |= {PATH: BODY, OTHER: BODY}
+        assert not fetch.available("small")
+        seen: list[tuple[int, int, int, int]] = []
+        fetch.fetch_all("small", progress=lambda *step: seen.append(step))
+        n = len(BODY)
+        assert seen == [(0, 2, 0, 2 * n), (1, 2, n, 2 * n), (2, 2, 2 * n, 2 * n)]
+        assert fetch.available("small")
+
+
+@pytest.mark.usefixtures("registered")
+class TestFolder:
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        (tmp_path / "mine" / PATH).parent.mkdir(parents=True)
+        monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path / "mine"))
+        return tmp_path / "mine"
+
+    def test_reads_the_users_folder_and_asks_nobody(self, server: Server, folder: Path) -> None:
+        (folder / PATH).write_bytes(BODY)
+        assert fetch.find(PATH) == folder / PATH
+        assert server.asked == []
+
+    def test_a_wrong_file_is_refused_and_left_alone(self, folder: Path) -> None:
+        (folder / PATH).write_bytes(b"edited")
+        edited = hashlib.sha256(b"edited").hexdigest()
+        with pytest.raises(DataUnavailableError, match=rf"cases\.csv has sha256 {edited}, but"):
+            fetch.find(PATH)
+        assert [path.name for path in folder.rglob("*") if path.is_file()] == ["cases.csv"]
+        assert (folder / PATH).read_bytes() == b"edited"
+
+    def test_an_absent_file_is_not_downloaded(self, server: Server, folder: Path) -> None:
+        server.good[PATH] = BODY
+        with pytest.raises(DataUnavailableError, match=rf"{PATH} is not in the folder"):
+            fetch.find(PATH)
+        assert not fetch.available("small")
+        assert server.asked == []
+        assert folder.exists()
+
+
+class TestRegistry:
+    def test_every_file_is_named_by_owner_repository_and_commit(self) -> None:
+        for files in fetch.registry().values():
+            for path, file in files.items():
+                commit = path.split("/")[2]
+                assert len(commit) == 40
+                assert set(commit) <= set("0123456789abcdef")
+                assert len(file.sha256) == 64
+                assert file.size > 0
+                assert file.urls[-1].endswith(path.replace(" ", "%20"))
+
+    def test_daily_reports_come_from_their_own_repository_first(self) -> None:
+        reports = [file for file in fetch.registry()["covid"].values() if len(file.urls) == 2]
+        assert len(reports) == 61
+        assert all("/CSSEGISandData/COVID-19/master/" in file.urls[0] for file in reports)
+
+    def test_names_agree_with_the_loaders(self) -> None:
+        assert tuple(fetch.registry()) == datasets.NAMES
+
+    def test_twins_need_no_file(self) -> None:
+        assert datasets.available("covid-twin")
+        assert not datasets.available("covid")
+
+    def test_unknown_names_are_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"name must be one of covid, ppi, .* got 'flu'"):
+            datasets.available("flu")
+        with pytest.raises(ValueError, match=r"path must be a file that files\.json lists"):
+            fetch.find("owner/repository/0/unknown.csv")
+        with pytest.raises(ValueError, match=r"name must be one of covid, ppi, .* got 'flu'"):
+            datasets.load("flu")
+        with pytest.raises(ValueError, match="'covid' has no rule 'plants'; it has shared_cells"):
+            datasets.load("covid", plants=3)
+        with pytest.raises(ValueError, match="'ppi-twin' has no rule 'plants'; it has none"):
+            datasets.load("ppi-twin", plants=3)
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(MIRROR is None, reason="UNCLETC_DATA_DIR names no folder of public files")
+def test_real_data_arrive_whole_by_download(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = partial(QuietFiles, directory=MIRROR)
+    for server in serving(ThreadingHTTPServer(("127.0.0.1", 0), files)):
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        monkeypatch.setenv("UNCLETC_DATA_URL", address)
+        datasets.fetch_all("covid")
+        datasets.fetch_all("ppi")
+    monkeypatch.setenv("UNCLETC_DATA_URL", "http://127.0.0.1:9")  # from here on, the cache alone
+    assert datasets.available("covid")
+    assert datasets.available("ppi")
+    assert datasets.load("covid").counts.n_observed == 806 * 60
+    assert datasets.load("ppi").counts.n_observed == 13_080
+    assert not list(cache.rglob("*.rejected"))

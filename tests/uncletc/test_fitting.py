@@ -1,0 +1,402 @@
+"""fit: what it promises around the solver, on ordinary data and at the edges."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from uncletc import (
+    ConvergenceWarning,
+    CountTensor,
+    Fit,
+    FitError,
+    FitSettings,
+    Iteration,
+    StopReason,
+    fit,
+    simulate,
+)
+
+Quick = Callable[..., Fit]
+
+
+def same(a: Fit, b: Fit) -> bool:
+    """Whether two fits agree bit for bit."""
+    weights = [[] if found.network is None else found.network.weights() for found in (a, b)]
+    first, second = (
+        [*found.factors, found.observed_detection, *own]
+        for found, own in zip((a, b), weights, strict=True)
+    )
+    return objectives(a) == objectives(b) and all(map(np.array_equal, first, second))
+
+
+def objectives(found: Fit) -> list[float]:
+    return [record.objective for record in found.history]
+
+
+def full(counts: Any, attributes: Any = None) -> CountTensor:
+    """Every entry of an array, observed."""
+    array = np.asarray(counts)
+    return CountTensor(
+        array.shape, list(np.ndindex(array.shape)), array.ravel(), attributes=attributes
+    )
+
+
+class TestHeldOut:
+    def test_changed_held_out_counts_change_nothing(
+        self, small: CountTensor, short_fit: Quick
+    ) -> None:
+        kept = np.arange(small.n_observed) % 4 > 0
+        changed = small.counts.copy()
+        changed[~kept] = 10**6
+        other = CountTensor(
+            small.shape,
+            small.indices,
+            changed,
+            attributes=small.attributes,
+            attribute_indices=small.attribute_indices,
+        )
+        assert small.digest != other.digest
+        first, second = (short_fit(counts.subset(kept), 8) for counts in (small, other))
+        assert same(first, second)
+        assert first.counts_digest == second.counts_digest
+        assert not same(first, short_fit(other, 8))
+
+    def test_kept_counts_do_matter(self, small: CountTensor, short_fit: Quick) -> None:
+        kept = np.arange(small.n_observed) % 4 > 0
+        assert not same(short_fit(small.subset(kept)), short_fit(small.subset(~kept)))
+
+    def test_held_out_entries_have_no_auxiliary_p(
+        self, small: CountTensor, short_fit: Quick
+    ) -> None:
+        kept = np.arange(small.n_observed) % 4 > 0
+        found = short_fit(small.subset(kept))
+        assert found.observed_detection.shape == (kept.sum(),)
+        held_out = small.indices[~kept & (small.attribute_rows >= 0)]
+        z = small.attributes_at(held_out)
+        np.testing.assert_array_equal(
+            found.expected(held_out, z), found.rate(held_out) * found.detection(z)
+        )
+
+
+class TestRecords:
+    def test_callback_sees_the_start_first(self, small: CountTensor) -> None:
+        seen: list[Iteration] = []
+        settings = FitSettings(rank=2, hidden=(3,), max_iter=5, tol=0.0)
+        with pytest.warns(ConvergenceWarning):
+            found = fit(small, settings, callback=seen.append)
+        assert tuple(seen) == found.history
+        assert [record.iteration for record in seen] == [0, 1, 2, 3, 4, 5]
+        seconds = [record.seconds for record in seen]
+        assert seconds == sorted(seconds)
+        assert seconds[0] >= 0
+
+    def test_callback_stops_by_returning_true(self, small: CountTensor) -> None:
+        found = fit(small, FitSettings(rank=2), callback=lambda record: record.iteration == 3)
+        assert found.stop is StopReason.CALLBACK
+        assert found.history[-1].iteration == 3
+
+    def test_callback_may_stop_at_the_start(self, small: CountTensor) -> None:
+        found = fit(small, FitSettings(rank=2), callback=lambda _: True)
+        assert found.stop is StopReason.CALLBACK
+        assert len(found.history) == 1
+
+    def test_a_callback_that_only_looks_changes_nothing(
+        self, small: CountTensor, short_fit: Quick
+    ) -> None:
+        with pytest.warns(ConvergenceWarning):
+            silent = fit(small, FitSettings(rank=2, hidden=(4,), epochs=2, max_iter=4))
+        assert same(silent, short_fit(small, 4))
+
+    def test_small_changes_stop_it(self, small: CountTensor) -> None:
+        found = fit(small, FitSettings(rank=2, tol=1e-2))
+        assert found.stop is StopReason.TOLERANCE
+        changes = np.abs(np.diff(objectives(found)) / np.asarray(objectives(found)[:-1]))
+        assert changes[-1] < 1e-2
+        assert (changes[:-1] >= 1e-2).all()
+
+    def test_running_out_of_iterations_warns(self, small: CountTensor) -> None:
+        with pytest.warns(ConvergenceWarning, match="max_iter was reached; raise it or loosen tol"):
+            found = fit(small, FitSettings(rank=2, max_iter=2, tol=0.0))
+        assert found.stop is StopReason.MAX_ITER
+        assert len(found.history) == 3
+
+    def test_the_warning_points_at_the_caller(self, small: CountTensor) -> None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit(small, FitSettings(rank=2, max_iter=1, tol=0.0))
+        assert [warning.filename for warning in caught] == [__file__]
+
+    def test_the_fit_knows_its_settings_and_data(self, small: CountTensor, small_fit: Fit) -> None:
+        assert small_fit.settings == FitSettings(rank=2, hidden=(4,), epochs=2, max_iter=5)
+        assert small_fit.counts_digest == small.digest
+        assert small_fit.shape == small.shape
+        assert (small_fit.rank, small_fit.n_attributes) == (2, 3)
+
+    def test_objective_falls(self, small: CountTensor, short_fit: Quick) -> None:
+        history = objectives(short_fit(small, 15, tol=0.0))
+        assert history[-1] < history[0]
+
+
+class TestSeeds:
+    def test_same_settings_same_bits(self, small: CountTensor, short_fit: Quick) -> None:
+        state = torch.get_rng_state()
+        first = short_fit(small, seed=3)
+        torch.manual_seed(99)
+        torch.rand(5)
+        second = short_fit(small, seed=3)
+        torch.set_rng_state(state)
+        assert same(first, second)
+
+    def test_another_seed_another_start(self, small: CountTensor, short_fit: Quick) -> None:
+        first, second = (short_fit(small, 0, seed=seed) for seed in (3, 4))
+        assert objectives(first) != objectives(second)
+
+    def test_no_global_randomness_is_used(self, small: CountTensor, short_fit: Quick) -> None:
+        before = torch.get_rng_state()
+        short_fit(small)
+        assert torch.equal(torch.get_rng_state(), before)
+
+    def test_the_largest_seed_works(self, small: CountTensor, short_fit: Quick) -> None:
+        assert short_fit(small, 1, seed=2**32 - 1).history
+
+
+class TestThreads:
+    @pytest.fixture(autouse=True)
+    def two_threads(self) -> Iterator[None]:
+        before = torch.get_num_threads()
+        torch.set_num_threads(2)
+        yield
+        torch.set_num_threads(before)
+
+    def test_one_inside_and_the_old_number_after(self, small: CountTensor) -> None:
+        inside: list[int] = []
+        fit(
+            small,
+            FitSettings(rank=1),
+            callback=lambda _: inside.append(torch.get_num_threads()) or True,
+        )
+        assert inside == [1]
+        assert torch.get_num_threads() == 2
+
+    def test_restored_after_an_error(self, small: CountTensor) -> None:
+        def fail(_: Iteration) -> bool:
+            raise KeyError("mine")
+
+        with pytest.raises(KeyError, match="mine"):
+            fit(small, FitSettings(rank=1), callback=fail)
+        assert torch.get_num_threads() == 2
+
+
+@pytest.fixture(scope="module")
+def problem() -> CountTensor:
+    counts, _ = simulate((8, 7, 6), 3, observed=0.6, attributed=0.6, n_attributes=3, seed=2)
+    return counts
+
+
+@pytest.fixture(scope="module")
+def known(problem: CountTensor, short_fit: Quick) -> Fit:
+    return short_fit(problem, 60, rank=3, tol=0.0, epochs=10)
+
+
+class TestWarmStart:
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {},
+            {"rank": 4},
+            {"rank": 6},
+        ],
+        ids=str,
+    )
+    def test_begins_near_where_the_start_ended(
+        self, problem: CountTensor, known: Fit, short_fit: Quick, changes: dict[str, Any]
+    ) -> None:
+        settings = {"rank": 3, "epochs": 10, **changes}
+        warm = short_fit(problem, 10, start=known, **settings)
+        blank = float(problem.counts.mean() * (1 - np.log(problem.counts.mean())))
+        ended = objectives(known)[-1]
+        assert abs(objectives(warm)[0] - ended) < 0.05 * (blank - ended)
+        assert warm.rank == settings["rank"]
+        assert objectives(warm)[-1] <= objectives(warm)[0]
+
+    @pytest.mark.parametrize("hidden", [(5, 5), ()])
+    def test_another_network_starts_afresh(
+        self, problem: CountTensor, known: Fit, short_fit: Quick, hidden: tuple[int, ...]
+    ) -> None:
+        warm, cold = (
+            short_fit(problem, 10, start=start, rank=3, hidden=hidden) for start in (known, None)
+        )
+        assert warm.network is not None
+        assert warm.network.linear is (hidden == ())
+        assert not np.allclose(warm.rate_tensor(), cold.rate_tensor(), rtol=1e-3)
+        assert objectives(warm)[-1] < objectives(warm)[0]
+
+    def test_fewer_components_keep_the_largest(
+        self, problem: CountTensor, known: Fit, short_fit: Quick
+    ) -> None:
+        one = short_fit(problem, 0, start=known, rank=1)
+        sizes = np.prod([factor.mean(axis=0) for factor in known.factors], axis=0)
+        largest = int(np.argmax(sizes))
+        for factor, before in zip(one.factors, known.factors, strict=True):
+            ratio = factor[:, 0] / before[:, largest]
+            np.testing.assert_allclose(ratio, ratio[0])
+
+    def test_the_network_is_taken_over(
+        self, problem: CountTensor, known: Fit, short_fit: Quick
+    ) -> None:
+        warm = short_fit(problem, 0, start=known, rank=3)
+        z = problem.attributes
+        np.testing.assert_array_equal(warm.detection(z), known.detection(z))
+
+    def test_the_start_is_not_changed(
+        self, problem: CountTensor, known: Fit, short_fit: Quick
+    ) -> None:
+        before = [known.rate_tensor(), known.detection(problem.attributes)]
+        short_fit(problem, 5, start=known, rank=3)
+        after = [known.rate_tensor(), known.detection(problem.attributes)]
+        assert all(map(np.array_equal, before, after))
+
+    def test_from_a_fit_without_attributes(
+        self, problem: CountTensor, known: Fit, short_fit: Quick
+    ) -> None:
+        bare = CountTensor(problem.shape, problem.indices, problem.counts)
+        plain = short_fit(bare, 10, rank=3)
+        assert np.isfinite(objectives(short_fit(problem, 5, start=plain, rank=3))).all()
+        assert short_fit(bare, 5, start=known, rank=3).network is None
+
+    def test_another_shape_is_refused(self, small: CountTensor, known: Fit) -> None:
+        message = r"start must have the shape of counts \(6, 5, 4\), got \(8, 7, 6\)"
+        with pytest.raises(ValueError, match=message):
+            fit(small, FitSettings(rank=2), start=known)
+
+    @pytest.mark.parametrize("scale", [1, 10**9])
+    def test_a_slice_that_was_all_zero_can_come_back(self, short_fit: Quick, scale: int) -> None:
+        counts = np.full((4, 5), 20)
+        before = counts.copy()
+        before[0] = 0
+        z = np.linspace(-1, 1, 20)[:, None]
+        empty = short_fit(full(before, z), 5, rank=1)
+        warm = short_fit(full(counts * scale, z), 30, rank=1, start=empty)
+        assert warm.rate([[0, 0]])[0] > 0
+
+    def test_all_zero_counts_can_come_back(self, short_fit: Quick) -> None:
+        nothing = short_fit(full(np.zeros((4, 5), dtype=int)), 2, rank=1)
+        warm = short_fit(full(np.full((4, 5), 20)), 20, rank=1, start=nothing)
+        np.testing.assert_allclose(warm.rate_tensor(), 20.0, rtol=1e-3)
+
+
+class TestEdges:
+    def test_zero_iterations(self, small: CountTensor) -> None:
+        found = fit(small, FitSettings(rank=2, max_iter=0))  # and no warning
+        assert [record.iteration for record in found.history] == [0]
+        assert found.stop is StopReason.MAX_ITER
+        assert np.isfinite(found.rate_tensor()).all()
+
+    def test_rank_one(self, small: CountTensor, short_fit: Quick) -> None:
+        found = short_fit(small, rank=1)
+        assert [factor.shape for factor in found.factors] == [(6, 1), (5, 1), (4, 1)]
+        assert np.linalg.matrix_rank(found.rate_tensor().reshape(6, -1)) == 1
+
+    def test_rank_above_every_size(self, small: CountTensor, short_fit: Quick) -> None:
+        assert np.isfinite(short_fit(small, rank=12).rate_tensor()).all()
+
+    def test_empty_slice_is_the_mean_of_the_others(
+        self, small: CountTensor, short_fit: Quick
+    ) -> None:
+        found = short_fit(small.subset(small.indices[:, 1] != 3))
+        rows = [0, 1, 2, 4]
+        np.testing.assert_allclose(found.factors[1][3], found.factors[1][rows].mean(axis=0))
+        rates = found.rate_tensor()
+        assert np.isfinite(rates).all()
+        np.testing.assert_allclose(rates[:, 3], rates[:, rows].mean(axis=1))
+
+    @pytest.mark.parametrize("loss", ["ls", "kl"])
+    def test_all_zero_counts(self, small: CountTensor, short_fit: Quick, loss: str) -> None:
+        zeros = CountTensor(
+            small.shape,
+            small.indices,
+            np.zeros(small.n_observed, dtype=int),
+            attributes=small.attributes,
+            attribute_indices=small.attribute_indices,
+        )
+        found = short_fit(zeros, 5, loss=loss)
+        assert (found.rate_tensor() == 0).all()
+        p = found.detection(small.attributes)
+        assert ((p > 0) & (p <= 1)).all()
+        assert np.isfinite(objectives(found)).all()
+
+    @pytest.mark.parametrize("loss", ["ls", "kl"])
+    def test_huge_counts(self, small: CountTensor, short_fit: Quick, loss: str) -> None:
+        huge = CountTensor(
+            small.shape,
+            small.indices,
+            small.counts * 10**9 // small.counts.max(),
+            attributes=small.attributes,
+            attribute_indices=small.attribute_indices,
+        )
+        found = short_fit(huge, 20, loss=loss, tol=0.0)
+        assert huge.counts.max() == 10**9
+        p = found.observed_detection
+        total = (found.rate(huge.indices) * p).sum()
+        assert total == pytest.approx(huge.counts.sum(), rel=1e-6)
+        assert np.isfinite(objectives(found)).all()
+
+    @pytest.mark.parametrize("attributes", [None, [[0.3]]])
+    def test_one_observed_entry(self, short_fit: Quick, attributes: Any) -> None:
+        counts = CountTensor((3, 4), [[1, 2]], [7], attributes=attributes)
+        found = short_fit(counts, 10)
+        rates = found.rate_tensor()
+        assert found.rate([[1, 2]]) * found.observed_detection == pytest.approx(7.0)
+        np.testing.assert_allclose(rates, rates[1, 2])  # every other row is the mean of one row
+
+    @pytest.mark.parametrize("value", [0.0, 5.0])
+    def test_constant_attributes(
+        self, rng: np.random.Generator, short_fit: Quick, value: float
+    ) -> None:
+        z = np.full((20, 3), value)
+        found = short_fit(full(rng.poisson(9, (4, 5)), z), 10)
+        assert np.ptp(found.detection(z)) == pytest.approx(0.0, abs=1e-12)
+        assert np.isfinite(objectives(found)).all()
+
+    def test_no_columns_of_attributes_is_no_attributes(
+        self, rng: np.random.Generator, short_fit: Quick
+    ) -> None:
+        y = rng.poisson(9, (4, 5))
+        empty, none = short_fit(full(y, np.empty((20, 0)))), short_fit(full(y))
+        assert same(empty, none)
+        np.testing.assert_array_equal(empty.detection(np.empty((2, 0))), [1.0, 1.0])
+
+    def test_linear_network(self, small: CountTensor, short_fit: Quick) -> None:
+        found = short_fit(small, 10, hidden=())
+        p = found.detection(small.attributes)
+        assert ((p > 0) & (p <= 1)).all()
+        assert found.network is not None
+        assert found.network.linear
+
+    def test_small_batches(self, small: CountTensor, short_fit: Quick) -> None:
+        assert np.isfinite(objectives(short_fit(small, batch_size=7))).all()
+
+    def test_a_diverging_network_is_an_error(self, small: CountTensor) -> None:
+        settings = FitSettings(rank=2, learning_rate=1e300)
+        with pytest.raises(
+            FitError, match=r"objective became nan at iteration 1; lower learning_rate"
+        ):
+            fit(small, settings)
+
+
+class TestBadInput:
+    def test_nothing_observed(self) -> None:
+        with pytest.raises(ValueError, match="counts must hold at least 1 observed entry, got 0"):
+            fit(CountTensor((2, 2), [], []), FitSettings(rank=1))
+
+    def test_history_is_finite_or_an_error(self, small: CountTensor) -> None:
+        extreme = replace(FitSettings(rank=2), mu=1e300, max_iter=0)
+        assert math.isfinite(objectives(fit(small, extreme))[0])

@@ -1,0 +1,188 @@
+"""simulate: exact fractions, nested sets, the model it claims, and repeatability."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from uncletc import rate_tensor, simulate
+from uncletc.simulate import DetectionFunction
+
+TRANSFORMS = {
+    "cubic": lambda z: z**3 / 2 + z / 5,
+    "steep-cubic": lambda z: 3 * z**3 + z / 5,
+    "log": lambda z: np.log(z**2) / 10 + z**2 / 10,
+    "tanh": lambda z: np.tanh(z) ** 3,
+}
+
+
+def entries(indices: np.ndarray) -> set[tuple[int, ...]]:
+    return {tuple(entry) for entry in indices.tolist()}
+
+
+class TestSets:
+    @pytest.mark.parametrize("shape", [(20, 20, 20), (7, 9), (3, 4, 5, 6)])
+    @pytest.mark.parametrize(
+        ("observed", "attributed"), [(0.05, 0.3), (0.3, 0.3), (0.5, 0.1), (1.0, 0.33), (0.1, 1.0)]
+    )
+    def test_fractions_are_exact(
+        self, shape: tuple[int, ...], observed: float, attributed: float
+    ) -> None:
+        y, _ = simulate(shape, observed=observed, attributed=attributed, similar=0.0)
+        n_entries = np.prod(shape)
+        assert y.n_observed == int(observed * n_entries + 0.5)
+        assert y.n_attributed == int(attributed * n_entries + 0.5)
+
+    @pytest.mark.parametrize(("observed", "attributed"), [(0.2, 0.5), (0.5, 0.2), (0.4, 0.4)])
+    def test_the_smaller_set_lies_in_the_larger(self, observed: float, attributed: float) -> None:
+        y, _ = simulate((8, 8, 8), observed=observed, attributed=attributed, similar=0.1)
+        counted, known = entries(y.indices), entries(y.attribute_indices)
+        assert counted <= known if observed <= attributed else known < counted
+        assert (counted == known) is (observed == attributed)
+
+    @pytest.mark.parametrize("similar", [0.0, 0.1, 0.3])
+    def test_similar_entries_share_their_attributes(self, similar: float) -> None:
+        y, truth = simulate((10, 10, 10), attributed=0.3, similar=similar, snr_db=np.inf)
+        vectors, sizes = np.unique(y.attributes, axis=0, return_counts=True)
+        assert sizes.max() == max(1, similar * 1000)
+        assert truth.attributes is not None
+        alike = (truth.attributes == vectors[np.argmax(sizes)]).all(axis=-1)
+        assert alike.sum() == sizes.max()  # all of Θ lies in Ξ
+
+    def test_no_attributes_at_all(self) -> None:
+        y, truth = simulate((5, 5), attributed=0.0, similar=0.0, observed=0.5)
+        assert y.n_attributed == 0
+        assert np.isfinite(truth.detection).all()
+
+
+class TestModel:
+    def test_shapes_and_ranges(self) -> None:
+        y, truth = simulate((4, 5, 6), 3, n_attributes=7)
+        assert y.shape == truth.rate.shape == truth.detection.shape == (4, 5, 6)
+        assert truth.attributes is not None
+        assert truth.attributes.shape == (4, 5, 6, 7)
+        assert y.n_attributes == 7
+        assert y.simulated
+        assert ((truth.detection >= 0) & (truth.detection <= 1)).all()
+
+    def test_known_attributes_are_the_true_ones(self) -> None:
+        y, truth = simulate((4, 5, 6))
+        assert truth.attributes is not None
+        np.testing.assert_array_equal(y.attributes, truth.attributes[tuple(y.attribute_indices.T)])
+
+    @pytest.mark.parametrize("rank", [1, 2, 4])
+    def test_rates_have_the_rank_and_the_range(self, rank: int) -> None:
+        _, truth = simulate((6, 7, 8), rank, factor_max=2.0)
+        assert np.linalg.matrix_rank(truth.rate.reshape(6, -1)) == rank
+        assert truth.rate.min() >= 0
+        assert truth.rate.max() <= rank * 2.0**3
+        assert truth.rate.mean() == pytest.approx(rank, rel=0.5)  # E = F (κ/2)^K
+
+    @pytest.mark.parametrize("function", get_args(DetectionFunction))
+    def test_detection_functions(self, function: DetectionFunction) -> None:
+        _, truth = simulate((15, 15, 15), detection=function, n_attributes=4)
+        assert truth.attributes is not None
+        p = truth.detection.ravel()
+        clear = (p > 1e-9) & (p < 1 - 1e-9)
+        logit = np.log(p[clear] / (1 - p[clear]))
+        h = TRANSFORMS[function](truth.attributes.reshape(-1, 4))[clear]
+        nu, *_ = np.linalg.lstsq(h, logit)
+        np.testing.assert_allclose(h @ nu, logit, atol=1e-5)
+        assert ((nu >= 0) & (nu <= 1)).all()
+        assert np.ptp(nu) > 0.05
+
+    @pytest.mark.parametrize("snr_db", [0.0, 10.0, 40.0])
+    def test_signal_to_noise_ratio(self, snr_db: float) -> None:
+        y, _ = simulate((20, 20, 20), attributed=1.0, similar=1.0, snr_db=snr_db)
+        phi = y.attributes.mean(axis=0)
+        noise = y.attributes.var(axis=0).mean()
+        assert 10 * np.log10((phi**2).mean() / noise) == pytest.approx(snr_db, abs=0.2)
+
+    def test_other_attributes_are_standard_normal(self) -> None:
+        y, _ = simulate((20, 20, 20), attributed=1.0, similar=0.0)
+        assert y.attributes.mean() == pytest.approx(0.0, abs=0.02)
+        assert y.attributes.std() == pytest.approx(1.0, abs=0.02)
+
+    def test_counts_are_thinned_poisson_counts(self) -> None:
+        y, truth = simulate((20, 20, 20), observed=1.0, factor_max=4.0)
+        counts = np.zeros(y.shape)
+        counts[tuple(y.indices.T)] = y.counts
+        mean = truth.rate * truth.detection
+        standardised = (counts - mean) / np.sqrt(mean)
+        assert standardised.mean() == pytest.approx(0.0, abs=0.05)
+        assert standardised.var() == pytest.approx(1.0, abs=0.1)
+        assert counts.sum() < 0.9 * truth.rate.sum()
+
+    @pytest.mark.parametrize("low", [True, False])
+    def test_thinning_follows_each_entry(self, low: bool) -> None:
+        y, truth = simulate((20, 20, 20), observed=1.0)
+        p = truth.detection.ravel()
+        part = (p < 0.2) if low else (p > 0.8)
+        share = y.counts[part].sum() / truth.rate.ravel()[part].sum()
+        expected = np.average(p[part], weights=truth.rate.ravel()[part])
+        assert share == pytest.approx(expected, rel=0.02)
+
+
+class TestSeeds:
+    def test_same_seed_same_data(self) -> None:
+        (first, a), (second, b) = (simulate((6, 6, 6), seed=4) for _ in range(2))
+        assert first.digest == second.digest
+        np.testing.assert_array_equal(a.rate, b.rate)
+        np.testing.assert_array_equal(a.detection, b.detection)
+
+    def test_another_seed_other_data(self) -> None:
+        assert simulate((6, 6, 6), seed=4)[0].digest != simulate((6, 6, 6), seed=5)[0].digest
+
+    def test_global_randomness_is_left_alone(self) -> None:
+        np.random.seed(0)  # noqa: NPY002 - the old global state is what must not move
+        expected = np.random.random()  # noqa: NPY002
+        np.random.seed(0)  # noqa: NPY002
+        simulate((6, 6, 6))
+        assert np.random.random() == expected  # noqa: NPY002
+
+    def test_a_larger_omega_keeps_the_truth(self) -> None:
+        (few, a), (many, b) = (simulate((8, 8, 8), observed=share) for share in (0.1, 0.3))
+        np.testing.assert_array_equal(a.rate, b.rate)
+        np.testing.assert_array_equal(a.detection, b.detection)
+        assert entries(few.indices) < entries(many.indices)
+
+
+class TestRateTensor:
+    @pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
+    def test_agrees_with_loops(self, shape: tuple[int, ...], rng: np.random.Generator) -> None:
+        factors = [rng.uniform(size=(size, 3)) for size in shape]
+        found = rate_tensor(factors)
+        assert found.shape == shape
+        for entry in np.ndindex(shape):
+            rows = [factor[i] for factor, i in zip(factors, entry, strict=True)]
+            assert found[entry] == pytest.approx(np.prod(rows, axis=0).sum())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rank": 0}, "rank must be at least 1, got 0"),
+        ({"n_attributes": 0}, "n_attributes must be at least 1, got 0"),
+        ({"factor_max": 0.0}, r"factor_max must be .*got 0\.0"),
+        ({"factor_max": float("nan")}, "factor_max must be .*got nan"),
+        ({"factor_max": float("inf")}, "factor_max must be .*got inf"),
+        ({"detection": "sine"}, r"detection must be one of \('cubic', .*\), got 'sine'"),
+        ({"observed": 0.0}, r"observed must be in \(0, 1\], got 0\.0"),
+        ({"observed": 1.1}, r"observed must be in \(0, 1\], got 1\.1"),
+        ({"observed": float("nan")}, r"observed must be in \(0, 1\], got nan"),
+        ({"attributed": -0.1}, r"attributed must be in \[0, 1\], got -0\.1"),
+        ({"attributed": 1.5}, r"attributed must be in \[0, 1\], got 1\.5"),
+        ({"similar": 0.4}, r"similar must be in \[0, attributed=0\.3\], got 0\.4"),
+        ({"similar": -0.1}, r"similar must be in \[0, attributed=0\.3\], got -0\.1"),
+        ({"snr_db": float("nan")}, "snr_db must .*got nan"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"shape": (20,)}, r"shape must have at least 2 modes, got \(20,\)"),
+        ({"shape": (20, 0)}, "shape must hold positive integers"),
+    ],
+    ids=str,
+)
+def test_bad_input_is_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        simulate(**{"shape": (5, 5), **changes})
