@@ -1,13 +1,15 @@
-"""Detection networks g(z): neural, linear.
+"""Detection networks g(z): one for each solver.
 
-Which one, when: with hidden layers, g is the paper's fully connected network with ReLU units
-and a sigmoid output (eq. 9); without, it is the linear g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear),
-which is easier to read and, on the paper's data, less accurate.
+Which one, when: :class:`DetectionNetwork` is the paper's and belongs to block coordinate descent:
+fully connected with ReLU units and a sigmoid output (eq. 9) or, without hidden layers, the linear
+g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear). :class:`AdditiveNetwork` belongs to the joint solver: a curve
+per attribute and hidden units in one logit, of which only the output weights are learnt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,12 +17,14 @@ import torch
 from torch import Tensor, nn
 
 from uncletc._checks import FloatArray
+from uncletc.features import AttributeFeatures
 
 SMALLEST_PROBABILITY = 1e-6
 # Starts lean towards full detection: the paper's objective drifts to small p, and its penalty
 # weighs on ratios of p the more the larger p is.
 _START_LOGIT = 1.0
 _START_LINEAR = 0.7
+_ROWS = 16_384  # attributes whose features are held at once
 
 
 def _affine(layer: nn.Module, x: Tensor) -> Tensor:
@@ -61,6 +65,13 @@ class DetectionNetwork(nn.Module):
         self.layers = nn.ModuleList(_unset_linear(n_in, n_out) for n_in, n_out in pairwise(sizes))
         if generator is not None:
             self._start(generator)
+
+    @property
+    def n_attributes(self) -> int:
+        """D."""
+        first = self.layers[0]
+        assert isinstance(first, nn.Linear)
+        return first.in_features
 
     @property
     def linear(self) -> bool:
@@ -105,3 +116,45 @@ class DetectionNetwork(nn.Module):
         last = self.layers[-1]
         assert isinstance(last, nn.Linear)
         last.bias.fill_(_START_LINEAR if self.linear else _START_LOGIT)
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveNetwork:
+    """g(z) = c · sigmoid(β₀ + Σ_j f_j(z_j) + wᵀh(z)): curves f_j and hidden units h.
+
+    Attributes
+    ----------
+    features : AttributeFeatures
+        Spline columns and hidden units; without hidden layers only straight lines.
+    coefficients : ndarray, shape (Q,)
+        β₀, those of the curves, w.
+    log_scale : float
+        log c, which sets this member's free scale.
+    """
+
+    features: AttributeFeatures
+    coefficients: FloatArray
+    log_scale: float = 0.0
+
+    @property
+    def n_attributes(self) -> int:
+        """D."""
+        return self.features.n_attributes
+
+    def probability(self, z: Tensor) -> Tensor:
+        """g of attributes (n, D), at least 1e-12; (n,) in double precision."""
+        theta = torch.from_numpy(self.coefficients)
+        parts = [torch.sigmoid(self.features(rows.double()) @ theta) for rows in z.split(_ROWS)]
+        return (torch.cat(parts) * float(np.exp(self.log_scale))).clamp_min(1e-12)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
+        own = {"coefficients": self.coefficients, "log_scale": np.array(self.log_scale)}
+        return own | self.features.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> AdditiveNetwork:
+        """Build from what :meth:`arrays` returned."""
+        known = dict(arrays)
+        coefficients, log_scale = known.pop("coefficients"), float(known.pop("log_scale"))
+        return cls(AttributeFeatures.from_arrays(known), coefficients, log_scale)

@@ -12,6 +12,7 @@ from uncletc.counts import CountTensor
 from uncletc.model import Callback, ConvergenceWarning, Fit, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.bcd import fit_bcd
+from uncletc.solvers.joint import fit_joint
 
 
 def fit(
@@ -69,10 +70,13 @@ def fit(
     if start is not None and start.shape != counts.shape:
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
     with _one_thread():
-        found = fit_bcd(counts, settings, start, callback)
+        found = _SOLVERS[settings.solver](counts, settings, start, callback)
     if found.stop is StopReason.MAX_ITER and settings.max_iter > 0:
         warnings.warn(found.stop.value, ConvergenceWarning, stacklevel=2)
     return found
+
+
+_SOLVERS = {"joint": fit_joint, "bcd": fit_bcd}
 
 
 @contextmanager

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
 
 from uncletc._checks import FloatArray, check_finite, check_indices
-from uncletc.detection import DetectionNetwork
+from uncletc.detection import AdditiveNetwork, DetectionNetwork
 from uncletc.settings import FitSettings
 from uncletc.simulate import rate_tensor
 
-_FORMAT = 1
+_FORMAT = 2
+
+Network = DetectionNetwork | AdditiveNetwork
+_ROWS = 65_536  # entries predicted at once
+_LEAST = 1e-12  # of λ and p, for logarithms
 
 
 class ConvergenceWarning(UserWarning):
@@ -54,14 +59,65 @@ class Iteration:
         Value of the solver's objective, per observed entry; lower is better.
     seconds : float
         Time since the fit began.
+    current : callable, optional
+        Returns the estimates so far as a :class:`Fit`, while the callback runs; None for
+        records kept in a history.
     """
 
     iteration: int
     objective: float
     seconds: float
+    current: Callable[[], Fit] | None = field(default=None, compare=False, repr=False)
 
 
 Callback = Callable[[Iteration], bool | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One of several fits of the same data: its factors and its network.
+
+    Attributes
+    ----------
+    factors : tuple of ndarray, shapes (I_k, F)
+    network : DetectionNetwork or AdditiveNetwork, optional
+    """
+
+    factors: tuple[FloatArray, ...]
+    network: Network | None
+
+    def rate(self, indices: NDArray[np.int64]) -> FloatArray:
+        """λ of entries (n, K) that are known to be valid; (n,)."""
+        parts = []
+        for rows in np.array_split(indices, max(len(indices) // _ROWS, 1)):
+            product = self.factors[0][rows[:, 0]]
+            for mode, factor in enumerate(self.factors[1:], start=1):
+                product = product * factor[rows[:, mode]]
+            parts.append(product.sum(axis=1))
+        return np.concatenate(parts)
+
+    def detection(self, attributes: FloatArray) -> FloatArray:
+        """p of attributes (n, D) that are known to be valid; (n,)."""
+        if self.network is None:
+            return np.ones(len(attributes))
+        return np.asarray(self.network.probability(torch.tensor(attributes)).numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """An estimate per entry with the range that it may lie in; arrays (n,).
+
+    Attributes
+    ----------
+    estimate, low, high : ndarray, shape (n,)
+    level : float
+        Nominal coverage: how often such a range should hold the true value.
+    """
+
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -74,12 +130,18 @@ class Fit:
     Attributes
     ----------
     factors : tuple of ndarray, shapes (I_k, F)
-        U_k ≥ 0. A row whose slice holds no observed entry is the mean of its mode's other rows.
-    network : DetectionNetwork, optional
-        g; None when no entry had attributes, and then p = 1 throughout.
+        U_k ≥ 0 of the first member, the likeliest. A row whose slice holds no observed entry is
+        the mean of its mode's other rows.
+    network : DetectionNetwork or AdditiveNetwork, optional
+        g of the first member; None when no entry had attributes, and then p = 1 throughout.
+    others : tuple of Member
+        The remaining members, in the first one's scale and with their components in its order.
+    dropped : tuple of str
+        Why members are missing, a sentence each.
     observed_detection : ndarray, shape (N,)
         The auxiliary p of each observed entry, in the order of ``counts.indices``: what
-        Algorithm 1 returns for Ω. It has seen the entry's own count, so it predicts nothing.
+        Algorithm 1 returns for Ω; of the joint solver g times the mean of the entry's gamma
+        deviation, of the first member. It has seen the entry's own count, so it predicts nothing.
     history : tuple of Iteration
         The starting point first.
     stop : StopReason
@@ -89,18 +151,21 @@ class Fit:
     """
 
     factors: tuple[FloatArray, ...]
-    network: DetectionNetwork | None
+    network: Network | None
     observed_detection: FloatArray
     history: tuple[Iteration, ...]
     stop: StopReason
     settings: FitSettings
     counts_digest: str
+    others: tuple[Member, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
         last = self.history[-1]
         return (
-            f"Fit({size}, rank {self.rank}, {last.iteration} iterations, "
+            f"Fit({size}, rank {self.rank}, members {len(self.members)}, "
+            f"{last.iteration} iterations, "
             f"objective {last.objective:.6g}, stopped: {self.stop.value})"
         )
 
@@ -115,56 +180,113 @@ class Fit:
         return int(self.factors[0].shape[1])
 
     @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """All members, the likeliest first."""
+        return (Member(self.factors, self.network), *self.others)
+
+    @property
     def n_attributes(self) -> int:
         """D that :meth:`detection` expects; 0 without a network."""
-        return 0 if self.network is None else int(self.network.weights()[0].shape[1])
+        return 0 if self.network is None else self.network.n_attributes
 
-    def rate(self, indices: ArrayLike) -> FloatArray:
+    @overload
+    def rate(self, indices: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def rate(self, indices: ArrayLike, *, spread: Literal[True], level: float = ...) -> Interval: ...
+    def rate(
+        self, indices: ArrayLike, *, spread: bool = False, level: float = 0.9
+    ) -> FloatArray | Interval:
         """λ, expected true counts, of the given entries (paper, eq. 4a).
 
         Parameters
         ----------
         indices : array_like of int, shape (n, K)
             Any entries, observed or not; repeats are allowed.
+        spread : bool
+            Return an :class:`Interval`; needs at least 2 members. See Notes.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
 
         Returns
         -------
-        ndarray, shape (n,)
-            λ ≥ 0, up to the free scale.
+        ndarray, shape (n,), or Interval
+            λ ≥ 0, up to the free scale: the median of the members.
+
+        Notes
+        -----
+        The intervals are those of a member fitted anew: the estimate times or over
+        exp(t·s·√(1 + 1/M)), with s the standard deviation of the members' logarithms, made
+        larger by 1/`resample` where members saw weighted entries, and t Student's quantile for
+        M - 1 degrees of freedom. They hold what other starts and other counts from the same
+        model would change, λ and p each in the first member's scale; not what the model itself
+        may get wrong. Measured coverage: `benchmarks/results/`.
         """
         wanted = check_indices(indices, self.shape, "indices")
-        product = np.ones((len(wanted), self.rank))
-        for mode, factor in enumerate(self.factors):
-            product *= factor[wanted[:, mode]]
-        return np.asarray(product.sum(axis=1))
+        values = np.array([member.rate(wanted) for member in self.members])
+        centre = np.median(values, axis=0)
+        return self._interval(centre, values, level) if spread else centre
 
     def rate_tensor(self) -> FloatArray:
-        """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor."""
-        return rate_tensor(self.factors)
+        """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
+        return np.asarray(np.median([rate_tensor(m.factors) for m in self.members], axis=0))
 
-    def detection(self, attributes: ArrayLike) -> FloatArray:
+    @overload
+    def detection(self, attributes: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def detection(
+        self, attributes: ArrayLike, *, spread: Literal[True], level: float = ...
+    ) -> Interval: ...
+    def detection(
+        self, attributes: ArrayLike, *, spread: bool = False, level: float = 0.9
+    ) -> FloatArray | Interval:
         """p = g(z), detection probabilities (paper, eq. 4c and 9).
 
         Parameters
         ----------
         attributes : array_like of float, shape (n, D)
             z, on the scale used in the fit.
+        spread : bool
+            Return an :class:`Interval`; needs at least 2 members. See :meth:`rate`.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
 
         Returns
         -------
-        ndarray, shape (n,)
-            p in (0, 1], up to the free scale; 1 when the fit had no attributes (then D = 0).
+        ndarray, shape (n,), or Interval
+            p > 0, up to the free scale: the median of the members; 1 when the fit had no
+            attributes (then D = 0). The joint solver sets the scale so that the largest p over
+            Ξ is 1; block coordinate descent leaves it where it stopped.
         """
         z = check_finite(attributes, "attributes", 2)
         if z.shape[1] != self.n_attributes:
             raise ValueError(
                 f"attributes must have {self.n_attributes} columns, as in the fit, got {z.shape[1]}"
             )
-        if self.network is None:
-            return np.ones(len(z))
-        return np.asarray(self.network.probability(torch.tensor(z)).numpy())
+        values = np.array([member.detection(z) for member in self.members])
+        centre = np.median(values, axis=0)
+        return self._interval(centre, values, level) if spread else centre
 
-    def expected(self, indices: ArrayLike, attributes: ArrayLike) -> FloatArray:
+    @overload
+    def expected(
+        self, indices: ArrayLike, attributes: ArrayLike, *, spread: Literal[False] = ...
+    ) -> FloatArray: ...
+    @overload
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike,
+        *,
+        spread: Literal[True],
+        level: float = ...,
+    ) -> Interval: ...
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike,
+        *,
+        spread: bool = False,
+        level: float = 0.9,
+    ) -> FloatArray | Interval:
         """ŷ = λ·g(z), the predicted reported count; it has no free scale.
 
         Parameters
@@ -172,28 +294,53 @@ class Fit:
         indices : array_like of int, shape (n, K)
         attributes : array_like of float, shape (n, D)
             z of the same entries.
+        spread : bool
+            Return an :class:`Interval` of λ·p, not of a count; needs at least 2 members.
+            See :meth:`rate`.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
         """
         rate, p = self.rate(indices), self.detection(attributes)
         if rate.shape != p.shape:
             raise ValueError(
                 f"indices and attributes must have as many rows, got {len(rate)} and {len(p)}"
             )
-        return rate * p
+        if not spread:
+            return rate * p
+        where, z = np.asarray(indices, dtype=np.int64), np.asarray(attributes, dtype=np.float64)
+        values = np.array([member.rate(where) * member.detection(z) for member in self.members])
+        return self._interval(rate * p, values, level)
+
+    def _interval(self, centre: FloatArray, values: FloatArray, level: float) -> Interval:
+        n = len(values)
+        if n < 2:
+            raise ValueError(
+                f"spread needs a fit with at least 2 members, got {n}; raise FitSettings.members"
+            )
+        if not 0 < level < 1:
+            raise ValueError(f"level must be in (0, 1), got {level}")
+        deviation = np.log(np.maximum(values, _LEAST)).std(axis=0, ddof=1)
+        width = student.ppf((1 + level) / 2, n - 1) * deviation * np.sqrt(1 + 1 / n)
+        ratio = np.exp(np.minimum(width / (self.settings.resample or 1.0), 700.0))
+        return Interval(estimate=centre, low=centre / ratio, high=centre * ratio, level=level)
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
-        weights = [] if self.network is None else self.network.weights()
         header = {
             "format": _FORMAT,
             "modes": len(self.factors),
-            "weights": len(weights),
-            "history": [asdict(record) for record in self.history],
+            "members": len(self.members),
+            "network": "" if self.network is None else type(self.network).__name__,
+            "history": [[r.iteration, r.objective, r.seconds] for r in self.history],
             "stop": self.stop.name,
             "settings": json.loads(self.settings.to_json()),
             "counts_digest": self.counts_digest,
+            "dropped": list(self.dropped),
         }
-        arrays: dict[str, Any] = {f"factor_{k}": u for k, u in enumerate(self.factors)}
-        arrays |= {f"weight_{i}": weight for i, weight in enumerate(weights)}
+        arrays: dict[str, Any] = {}
+        for i, member in enumerate(self.members):
+            arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
+            arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
         with Path(path).open("wb") as file:
             np.savez_compressed(
                 file,
@@ -229,19 +376,51 @@ class Fit:
         if header["format"] != _FORMAT:
             raise ValueError(f"format {header['format']} instead of {_FORMAT}")
         settings = FitSettings.from_json(json.dumps(header["settings"]))
-        weights = [arrays[f"weight_{i}"] for i in range(header["weights"])]
+        first, *others = [
+            Member(
+                tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"])),
+                _network_from(
+                    header["network"],
+                    {
+                        name.removeprefix(f"{i}/g/"): array
+                        for name, array in arrays.items()
+                        if name.startswith(f"{i}/g/")
+                    },
+                    settings.hidden,
+                ),
+            )
+            for i in range(header["members"])
+        ]
         return cls(
-            factors=tuple(arrays[f"factor_{k}"] for k in range(header["modes"])),
-            network=_network(weights, settings.hidden),
+            factors=first.factors,
+            network=first.network,
+            others=tuple(others),
+            dropped=tuple(header["dropped"]),
             observed_detection=arrays["observed_detection"],
-            history=tuple(Iteration(**record) for record in header["history"]),
+            history=tuple(
+                Iteration(iteration=i, objective=value, seconds=seconds)
+                for i, value, seconds in header["history"]
+            ),
             stop=StopReason[header["stop"]],
             settings=settings,
             counts_digest=header["counts_digest"],
         )
 
 
-def _network(weights: Sequence[FloatArray], hidden: Sequence[int]) -> DetectionNetwork | None:
-    if not weights:
+def _network_arrays(network: Network | None) -> dict[str, FloatArray]:
+    if network is None:
+        return {}
+    if isinstance(network, AdditiveNetwork):
+        return network.arrays()
+    return {f"{i}": weight for i, weight in enumerate(network.weights())}
+
+
+def _network_from(
+    kind: str, arrays: Mapping[str, FloatArray], hidden: Sequence[int]
+) -> Network | None:
+    if not kind:
         return None
+    if kind == AdditiveNetwork.__name__:
+        return AdditiveNetwork.from_arrays(arrays)
+    weights = [arrays[f"{i}"] for i in range(len(arrays))]
     return DetectionNetwork(weights[0].shape[1], hidden).load(weights)

@@ -64,7 +64,7 @@ def starting_factors(
     indices = torch.from_numpy(counts.indices.copy())
     goal = float(counts.counts.mean())
     if start is not None:
-        factors = _adapt_components(start.factors, factors)
+        factors = adapt_components(start.factors, factors)
     now = float((rate_at(factors, indices) * p).mean())
     ratio = goal / now if now > 0 else 1.0
     return [factor * ratio ** (1 / len(factors)) for factor in factors]
@@ -131,7 +131,7 @@ def _squares(network: DetectionNetwork) -> Tensor:
     return torch.stack(weights).sum()
 
 
-def _adapt_components(known: Sequence[FloatArray], fresh: Sequence[Tensor]) -> list[Tensor]:
+def adapt_components(known: Sequence[FloatArray], fresh: Sequence[Tensor]) -> list[Tensor]:
     """Keep the largest components of a start; add faint random ones where it has too few."""
     size = np.prod([factor.mean(axis=0) for factor in known], axis=0)
     rank = fresh[0].shape[1]

@@ -1,0 +1,187 @@
+"""What the joint solver's detection sees of the attributes: splines and hidden units.
+
+Each attribute j gets a cubic regression spline in Demmler-Reinsch form: columns of unit variance
+over Ξ, ordered from the straight line to the most bent, uncorrelated within the attribute, with
+a diagonal roughness penalty ∫ f_j''². Hidden layers with fixed random weights add units that see
+all attributes at once, for what no sum of curves can say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uncletc._checks import FloatArray
+
+KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of each attribute
+_SAMPLE = 20_000  # rows of Ξ that place the knots and set the variances
+_GRID = np.linspace(-1.0, 1.0, 201)
+_FARTHEST = 4.0  # standard deviations that the hidden units can tell apart
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeFeatures:
+    """A fixed map from attributes z (n, D) to features (n, Q); the first is 1.
+
+    Attributes
+    ----------
+    shift, slope : ndarray, shape (D,)
+        Attributes are taken to [-1, 1], their range over Ξ, and no further: outside that range
+        a curve stays at its end.
+    knots : ndarray, shape (D, k)
+        Interior knots on [-1, 1]; k = 0 for the linear g.
+    centre : ndarray, shape (D, B)
+        Means of the B basis functions of each attribute.
+    turn : ndarray, shape (D, B, B)
+        To the Demmler-Reinsch basis.
+    roughness : ndarray, shape (D, B)
+        ∫ f''² of each column; NaN marks columns that the attribute's values cannot tell apart.
+    middle, spread : ndarray, shape (D,)
+        Mean and standard deviation over Ξ, for the hidden units.
+    layers : tuple of ndarray
+        Weight (in, out) and bias (out,) of each hidden layer in turn; empty without.
+    """
+
+    shift: FloatArray
+    slope: FloatArray
+    knots: FloatArray
+    centre: FloatArray
+    turn: FloatArray
+    roughness: FloatArray
+    middle: FloatArray
+    spread: FloatArray
+    layers: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(
+        cls, attributes: FloatArray, hidden: Sequence[int], rng: np.random.Generator
+    ) -> AttributeFeatures:
+        """Place knots and scales by the attributes over Ξ (S, D), S ≥ 1; () gives the linear g."""
+        z = attributes
+        if len(z) > _SAMPLE:
+            z = z[rng.choice(len(z), _SAMPLE, replace=False)]
+        low, high = attributes.min(axis=0), attributes.max(axis=0)
+        width = np.where(high > low, high - low, 1.0)
+        slope = 2 / width
+        shift = np.where(high > low, -1 - low * slope, -low * slope)
+        x = z * slope + shift
+        knots = np.quantile(x, KNOTS, axis=0).T if hidden else np.zeros((x.shape[1], 0))
+        basis = _basis(torch.from_numpy(x), torch.from_numpy(knots), linear=not hidden).numpy()
+        bend = _bend(knots, linear=not hidden)
+        centre = basis.mean(axis=0)
+        turn = np.zeros((x.shape[1], basis.shape[2], basis.shape[2]))
+        roughness = np.full(centre.shape, np.nan)
+        for j in np.flatnonzero(high > low):
+            columns, penalties = _demmler_reinsch(basis[:, j] - centre[j], bend[j])
+            turn[j, :, : len(penalties)] = columns
+            roughness[j, : len(penalties)] = penalties
+        deviation = z.std(axis=0)
+        return cls(
+            shift=shift,
+            slope=slope,
+            knots=knots,
+            centre=centre,
+            turn=turn,
+            roughness=roughness,
+            middle=z.mean(axis=0),
+            spread=np.where(deviation > 0, deviation, 1.0),
+            layers=_random_layers(x.shape[1], hidden, rng),
+        )
+
+    @property
+    def n_attributes(self) -> int:
+        """D."""
+        return len(self.shift)
+
+    @property
+    def n_units(self) -> int:
+        """Units of the last hidden layer; 0 for the linear g."""
+        return len(self.layers[-1]) if self.layers else 0
+
+    @property
+    def curve_roughness(self) -> FloatArray:
+        """∫ f''² of each spline column, in the order of the features; straight lines have 0."""
+        known = self.roughness[np.isfinite(self.roughness)]
+        return np.where(known < 1e-6, 0.0, known)
+
+    @property
+    def n_features(self) -> int:
+        """Q: the constant, the spline columns, the hidden units."""
+        return 1 + int(np.isfinite(self.roughness).sum()) + self.n_units
+
+    def __call__(self, z: Tensor) -> Tensor:
+        """Features of attributes (n, D), in their precision and on their device; (n, Q)."""
+
+        def like(values: FloatArray) -> Tensor:
+            return torch.as_tensor(values, dtype=z.dtype, device=z.device)
+
+        x = z * like(self.slope) + like(self.shift)
+        basis = _basis(x, like(self.knots), linear=not self.layers) - like(self.centre)
+        curves = torch.einsum("ndb,dbc->ndc", basis, like(self.turn))
+        kept = torch.from_numpy(np.isfinite(self.roughness)).to(z.device)
+        parts = [torch.ones(len(z), 1, dtype=z.dtype, device=z.device), curves[:, kept]]
+        if self.layers:
+            units = ((z - like(self.middle)) / like(self.spread)).clamp(-_FARTHEST, _FARTHEST)
+            for weight, bias in zip(self.layers[::2], self.layers[1::2], strict=True):
+                units = torch.tanh(torch.addmm(like(bias), units, like(weight)))
+            parts.append(units * (2 / self.n_units**0.5))
+        return torch.cat(parts, dim=1)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
+        named = {name: getattr(self, name) for name in _ARRAYS}
+        return named | {f"layer_{i}": layer for i, layer in enumerate(self.layers)}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, FloatArray]) -> AttributeFeatures:
+        """Build from what :meth:`arrays` returned."""
+        n_layers = sum(name.startswith("layer_") for name in arrays)
+        layers = tuple(arrays[f"layer_{i}"] for i in range(n_layers))
+        return cls(**{name: arrays[name] for name in _ARRAYS}, layers=layers)
+
+
+_ARRAYS = ("shift", "slope", "knots", "centre", "turn", "roughness", "middle", "spread")
+
+
+def _basis(x: Tensor, knots: Tensor, *, linear: bool) -> Tensor:
+    """Powers and truncated cubes of x (n, D) on [-1, 1]; (n, D, B)."""
+    x = x.clamp(-1.0, 1.0)
+    if linear:
+        return x[..., None]
+    beyond = (x[..., None] - knots).clamp_min(0.0)
+    return torch.cat([torch.stack([x, x * x, x * x * x], dim=-1), beyond * beyond * beyond], dim=-1)
+
+
+def _bend(knots: FloatArray, *, linear: bool) -> FloatArray:
+    """Second derivatives of the basis functions on a grid; (D, grid, B)."""
+    if linear:
+        return np.zeros((len(knots), len(_GRID), 1))
+    line, parabola, cube = 0 * _GRID, 2 + 0 * _GRID, 6 * _GRID
+    powers = np.broadcast_to(
+        np.stack([line, parabola, cube], axis=-1), (len(knots), len(_GRID), 3)
+    )
+    return np.concatenate([powers, 6 * np.clip(_GRID[:, None] - knots[:, None], 0, None)], axis=-1)
+
+
+def _demmler_reinsch(basis: FloatArray, bend: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Columns (B, b) that make the centred basis (n, B) orthonormal and roughness diagonal."""
+    values, vectors = np.linalg.eigh(basis.T @ basis / len(basis))
+    kept = values > 1e-7 * values.max()
+    white = vectors[:, kept] / np.sqrt(values[kept])
+    penalties, turn = np.linalg.eigh((bend @ white).T @ (bend @ white) / len(bend))
+    return white @ turn, penalties.clip(0.0)
+
+
+def _random_layers(
+    n_in: int, hidden: Sequence[int], rng: np.random.Generator
+) -> tuple[FloatArray, ...]:
+    layers: list[FloatArray] = []
+    for units in hidden:
+        layers.append(rng.standard_normal((n_in, units)) / np.sqrt(n_in))
+        layers.append(0.5 * rng.standard_normal(units))
+        n_in = units
+    return tuple(layers)

@@ -1,0 +1,229 @@
+"""The detection step of the joint solver: penalised Newton with smoothing chosen on the way.
+
+Given λ, the logit β₀ + Σ_j f_j(z_j) + wᵀh(z) is linear in its coefficients θ, and the scale of λ
+is profiled out, so that no step is spent on what the data cannot say. θ has a normal prior with
+one precision for straight lines, one for bends (times ∫ f''²) and one for hidden units. Each is
+set to the value that best explains θ (the generalised Fellner-Schall update of Wood and Fasiolo,
+Biometrics 2017): where counts show no bend, or no joint effect of attributes, none is fitted.
+Counts that scatter more than the model allows weigh less, by their Pearson dispersion φ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from uncletc.solvers.batch import Entries
+from uncletc.solvers.parallel import largest, total
+
+START_LOGIT = -1.0
+_LEVEL_PRECISION = 0.05  # of β₀ about the start: holds the level where counts are silent
+_FLOORS = (0.5, 1e-3, 10.0)  # least precisions of lines, bends, units
+_CEILING = 1e4
+_START_PRECISIONS = (1.0, 0.01, 10.0)
+_LARGEST_STEP = 3.0  # in the logit of any entry
+_ROUNDS_BEFORE_SMOOTHING = 5
+_TRIES = 6
+_SHRINK = 0.4
+
+
+@dataclass(eq=False)
+class Detection:
+    """θ of M members, and what its steps remember.
+
+    Attributes
+    ----------
+    theta : Tensor, shape (M, Q), double precision
+    logit : Tensor, shape (A, M)
+        Of the attributed entries.
+    """
+
+    entries: Entries
+    theta: Tensor
+    logit: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        features = self.entries.features
+        assert features is not None
+        n_members, n_features = self.theta.shape
+        device = self.theta.device
+        rough = torch.from_numpy(features.curve_roughness).to(device)
+        units = torch.ones(features.n_units, dtype=torch.float64, device=device)
+        group = torch.cat([(rough > 0).long(), torch.full_like(units, 2, dtype=torch.long)])
+        self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(3)]
+        ones = torch.ones(1, dtype=torch.float64, device=device)
+        self._shape = torch.cat([ones, torch.where(rough > 0, rough, 1.0), units])  # (Q,)
+        start = torch.tensor(_START_PRECISIONS, dtype=torch.float64, device=device)
+        self._precisions = start.repeat(n_members, 1)  # (M, 3)
+        self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64, device=device)
+        self._centre = torch.zeros(n_features, dtype=torch.float64, device=device)
+        self._centre[0] = START_LOGIT
+        self._curvature: Tensor | None = None
+        self._rounds = 0
+        self.logit = self._along(self.theta)
+
+    def probability(self) -> Tensor:
+        """p of every entry (N, M): g with attributes, its mean over Ξ without."""
+        n = len(self.entries.counts)
+        p = torch.sigmoid(self.logit)
+        if len(p) < n:
+            assert self.entries.features is not None
+            design = self.entries.features(self.entries.elsewhere)
+            elsewhere = torch.sigmoid(design @ self.theta.T.to(design.dtype)).mean(dim=0)
+            p = torch.cat([p, elsewhere.expand(n - len(p), -1)])
+        return p.clamp_min(1e-7)
+
+    def pick(self, chosen: Tensor) -> None:
+        """Keep only these members (m,), in this order."""
+        chosen = chosen.to(self.theta.device)
+        self.theta, self.logit = self.theta[chosen], self.logit[:, chosen]
+        self._damping, self._precisions = self._damping[chosen], self._precisions[chosen]
+        self._curvature = None
+
+    def step(
+        self,
+        rate: Tensor,
+        weights: Tensor | None,
+        mu: float,
+        *,
+        dispersion: Tensor,
+        held: Tensor,
+        renew: bool,
+    ) -> None:
+        """Move θ towards the maximum of the penalised likelihood given λ, in place.
+
+        Parameters
+        ----------
+        rate : Tensor, shape (N, M)
+            λ.
+        weights : Tensor, shape (N, M), optional
+            Of entries in the likelihood; None: 1.
+        mu : float
+        dispersion : Tensor, shape (M,)
+            φ ≥ 1 by which the likelihood is divided.
+        held : Tensor of bool, shape (M,)
+            Members whose g may not move yet.
+        renew : bool
+            Whether to take the second derivatives anew; old ones still give an ascent.
+        """
+        a = self.entries.n_attributed
+        y, rate = self.entries.counts[:a], rate[:a]
+        g = torch.sigmoid(self.logit)
+        mean = rate * g
+        weight = 1 / (1 + mean / mu)  # the negative binomial's, held during the step
+        if weights is not None:
+            weight = weight * weights[:a]
+        seen = total((weight * y).sum(dim=0, dtype=torch.float64))  # (M,)
+        fitted = total((weight * mean).sum(dim=0, dtype=torch.float64)).clamp_min(1e-30)
+        mean = mean * (seen / fitted).to(mean.dtype)
+
+        slope = 1 - g  # d log p / d logit
+        gradient, level = self._against((y - mean) * slope * weight, mean * slope * weight)
+        if self._curvature is None or renew:
+            self._curvature = self._gram(mean * slope * slope * weight)
+        common = level[:, :, None] * level[:, None, :] / seen.clamp_min(1e-30)[:, None, None]
+        curvature = (self._curvature - common) / dispersion[:, None, None]
+        prior = self._prior()
+        uphill = gradient / dispersion[:, None] - prior * (self.theta - self._centre)
+        diagonal = torch.diagonal(curvature, dim1=1, dim2=2).clamp_min(0.0)
+        system = curvature + torch.diag_embed(prior + self._damping[:, None] * diagonal + 1e-6)
+        direction = torch.linalg.solve_ex(system, uphill)[0].nan_to_num(0.0)
+        direction[held] = 0.0
+        self._search(direction, rate, y, weight, seen, prior, dispersion)
+        self._rounds += 1
+        if self._rounds > _ROUNDS_BEFORE_SMOOTHING:
+            self._smooth(curvature, prior)
+
+    def _along(self, theta: Tensor) -> Tensor:
+        """Features · θ of the attributed entries; (A, M)."""
+        entries = self.entries
+        theta = theta.T.to(entries.attributes.dtype)
+        parts = entries.chunks(entries.n_attributed, len(theta))
+        found = [entries.design(part) @ theta for part in parts]
+        return torch.cat(found) if found else entries.attributes.new_empty(0, theta.shape[1])
+
+    def _against(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        """Features weighted by two arrays (A, M) and summed; (M, Q) each."""
+        both = torch.cat([first, second], dim=1)
+        n_members = first.shape[1]
+        shape = (2 * n_members, len(self._shape))
+        sums = torch.zeros(shape, dtype=torch.float64, device=both.device)
+        for part in self.entries.chunks(len(both), len(self._shape)):
+            sums += both[part].T @ self.entries.design(part)
+        total(sums)
+        return sums[:n_members], sums[n_members:]
+
+    def _gram(self, weights: Tensor) -> Tensor:
+        """Σ weight · features featuresᵀ of each member (A, M); (M, Q, Q)."""
+        n_members, n_features = self.theta.shape
+        shape = (n_members, n_features, n_features)
+        sums = torch.zeros(shape, dtype=torch.float64, device=weights.device)
+        for part in self.entries.chunks(len(weights), n_features):
+            design = self.entries.design(part)
+            for member in range(n_members):
+                sums[member] += design.T @ (design * weights[part, member, None])
+        return total(sums)
+
+    def _prior(self) -> Tensor:
+        prior = torch.full_like(self.theta, _LEVEL_PRECISION)
+        for which, columns in enumerate(self._groups):
+            prior[:, columns] = self._precisions[:, which, None] * self._shape[columns]
+        return prior
+
+    def _search(
+        self,
+        direction: Tensor,
+        rate: Tensor,
+        y: Tensor,
+        weight: Tensor,
+        seen: Tensor,
+        prior: Tensor,
+        dispersion: Tensor,
+    ) -> None:
+        """Go along the direction as far as the penalised likelihood rises."""
+        change = self._along(direction)
+        farthest = change.abs().sum(dim=0).double() if not len(change) else change.abs().amax(0).double()
+        limit = _LARGEST_STEP / largest(farthest).clamp_min(_LARGEST_STEP)
+        direction, change = direction * limit[:, None], change * limit.to(change.dtype)
+
+        def cost(length: Tensor) -> Tensor:
+            log_p = logsigmoid(self.logit + change * length.to(change.dtype))
+            sums = torch.stack(
+                [
+                    (weight * y * log_p).sum(dim=0, dtype=torch.float64),
+                    (weight * rate * log_p.exp()).sum(dim=0, dtype=torch.float64),
+                ]
+            )
+            total(sums)
+            theta = self.theta + direction * length[:, None] - self._centre
+            likelihood = seen * torch.log(sums[1].clamp_min(1e-30)) - sums[0]
+            return likelihood / dispersion + 0.5 * (prior * theta**2).sum(dim=1)
+
+        length = torch.ones_like(seen)
+        before = cost(torch.zeros_like(seen))
+        for _ in range(_TRIES):
+            good = cost(length) <= before + 1e-9 * before.abs()
+            if bool(good.all()):
+                break
+            length = torch.where(good, length, length * _SHRINK)
+        length = torch.where(good, length, 0.0)
+        steady = torch.where(length == 1, self._damping / 3, self._damping)
+        self._damping = torch.where(good, steady, self._damping * 10).clamp(1e-7, 1e3)
+        self.theta = self.theta + direction * length[:, None]
+        self.logit = self.logit + change * length.to(change.dtype)
+
+    def _smooth(self, curvature: Tensor, prior: Tensor) -> None:
+        """Move the precisions to what best explains θ (Fellner-Schall)."""
+        system = curvature + torch.diag_embed(prior + 1e-9)
+        inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
+        spread = torch.diagonal(inverse, dim1=1, dim2=2)
+        for which, columns in enumerate(self._groups):
+            if not len(columns):
+                continue
+            used = (1 - prior[:, columns] * spread[:, columns]).sum(dim=1).clamp_min(1e-3)
+            size = (self._shape[columns] * self.theta[:, columns] ** 2).sum(dim=1) + 1e-6
+            self._precisions[:, which] = (used / size).clamp(_FLOORS[which], _CEILING)
+

@@ -1,0 +1,205 @@
+"""Observed entries, factors of several members at once, and the multiplicative step on them.
+
+Members lie side by side: factors are (I_k, M·F), values per entry (N, M). Entries are visited in
+chunks small enough for the processor's cache, summed in the fit's precision within a chunk and
+in double precision over chunks. No array is as large as the dense tensor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uncletc._checks import FloatArray, IntArray
+from uncletc.counts import CountTensor
+from uncletc.features import AttributeFeatures
+from uncletc.solvers.parallel import total, world
+
+_CHUNK = 262_144  # numbers in a chunk's largest array
+_LARGEST_DESIGN = 64 * 2**20  # bytes; a larger design is made anew in every pass
+_SMALLEST = 1e-30
+_ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attributes
+
+
+@dataclass(eq=False)
+class Entries:
+    """This process's observed entries; those with attributes come first.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    where : list of Tensor of int, shape (N,)
+        Per mode.
+    counts : Tensor, shape (N, 1)
+    order : ndarray of int, shape (N,)
+        Rows of the count tensor that these entries are.
+    attributes : Tensor, shape (A, D)
+        z of the first A entries.
+    elsewhere : Tensor, shape (R, D)
+        Rows of Ξ whose mean g stands for p of entries without attributes.
+    features : AttributeFeatures, optional
+        None when no entry has attributes.
+    """
+
+    shape: tuple[int, ...]
+    where: list[Tensor]
+    counts: Tensor
+    order: IntArray
+    attributes: Tensor
+    elsewhere: Tensor
+    features: AttributeFeatures | None
+
+    def __post_init__(self) -> None:
+        self._design: Tensor | None = None
+        if self.features is not None:
+            size = self.attributes.element_size() * self.features.n_features
+            if len(self.attributes) * size <= _LARGEST_DESIGN:
+                self._design = self.features(self.attributes)
+
+    @classmethod
+    def of(
+        cls,
+        counts: CountTensor,
+        features: AttributeFeatures | None,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> Entries:
+        """Take this process's share of the entries."""
+        rank, n_processes = world()
+        rows = counts.attribute_rows
+        order = np.argsort(rows < 0, kind="stable")[rank::n_processes]
+        attributed = rows[order][rows[order] >= 0]
+        few = np.linspace(0, max(len(counts.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(np.int64)
+        few = np.unique(few)[: len(counts.attributes)]
+
+        def put(values: FloatArray) -> Tensor:
+            return torch.tensor(values, dtype=dtype, device=device)
+
+        return cls(
+            shape=counts.shape,
+            where=[torch.tensor(column, device=device) for column in counts.indices[order].T],
+            counts=put(counts.counts[order, None].astype(np.float64)),
+            order=order,
+            attributes=put(counts.attributes[attributed]),
+            elsewhere=put(counts.attributes[few]),
+            features=features,
+        )
+
+    @property
+    def n_attributed(self) -> int:
+        """A, entries with attributes."""
+        return len(self.attributes) if self.features is not None else 0
+
+    def design(self, part: slice) -> Tensor:
+        """Features of some of the first A entries; (n, Q)."""
+        assert self.features is not None
+        if self._design is not None:
+            return self._design[part]
+        return self.features(self.attributes[part])
+
+    def chunks(self, n: int, width: int) -> list[slice]:
+        """Cut the first n entries so that `width` numbers for each fit into the cache."""
+        size = max(_CHUNK // width, 256)
+        return [slice(i, min(i + size, n)) for i in range(0, n, size)]
+
+
+@dataclass(eq=False)
+class Members:
+    """Factors of M members.
+
+    Attributes
+    ----------
+    factors : list of Tensor, shape (I_k, M·F)
+    rank : int
+        F.
+    weights : Tensor, shape (N, M), optional
+        Of entries in the likelihood, when members see them resampled; None: 1.
+    """
+
+    factors: list[Tensor]
+    rank: int
+    weights: Tensor | None = None
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return self.factors[0].shape[1] // self.rank
+
+    def rate(self, entries: Entries) -> Tensor:
+        """λ of every entry; (N, M)."""
+        n = len(entries.counts)
+        out = torch.empty(n, self.size, dtype=self.factors[0].dtype, device=self.factors[0].device)
+        for part in entries.chunks(n, self.factors[0].shape[1]):
+            product = _product(self.factors, entries, part, range(len(self.factors)))
+            out[part] = product.view(-1, self.size, self.rank).sum(-1)
+        return out
+
+    def scaled(self, ratio: Tensor) -> None:
+        """Multiply λ of each member by a positive number (M,)."""
+        root = (ratio ** (1 / len(self.factors))).repeat_interleave(self.rank)
+        self.factors = [factor * root.to(factor.dtype) for factor in self.factors]
+
+    def balanced(self) -> None:
+        """Give the columns of a component equal norms in all modes, which leaves λ as it is."""
+        norms = [factor.double().norm(dim=0).clamp_min(_SMALLEST) for factor in self.factors]
+        common = torch.stack(norms).log().mean(dim=0).exp()
+        self.factors = [
+            factor * (common / norm).to(factor.dtype)
+            for factor, norm in zip(self.factors, norms, strict=True)
+        ]
+
+    def pick(self, chosen: Tensor) -> None:
+        """Keep only these members (m,), in this order."""
+        columns = (chosen[:, None] * self.rank + torch.arange(self.rank)).ravel()
+        self.factors = [factor[:, columns.to(factor.device)] for factor in self.factors]
+
+    def update(self, entries: Entries, p: Tensor, mu: float, pseudo_counts: Tensor) -> None:
+        """Update every factor once under p (N, M), in place.
+
+        The multiplicative step of eq. 13 with two changes. Each entry's p is p·ε with
+        ε = (y + μ)/(λp + μ), the mean of its gamma deviation given y (an EM step for the
+        negative binomial). And each element of U_k has a gamma prior about the mean of its
+        column, worth `pseudo_counts` (M,) counts: it keeps elements that few counts speak
+        about from 0 and from infinity.
+        """
+        prior = pseudo_counts.repeat_interleave(self.rank)
+        for mode in range(len(self.factors)):
+            numerator, denominator = self._sums(entries, mode, p, mu)
+            factor = self.factors[mode].double()
+            mean = factor.mean(dim=0).clamp_min(_SMALLEST)
+            factor = (factor * numerator + prior) / (denominator + prior / mean)
+            self.factors[mode] = factor.to(self.factors[mode].dtype)
+
+    def _sums(
+        self, entries: Entries, mode: int, p: Tensor, mu: float
+    ) -> tuple[Tensor, Tensor]:
+        """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each."""
+        own = self.factors[mode]
+        modes = [j for j in range(len(self.factors)) if j != mode]
+        sums = torch.zeros(2, *own.shape, dtype=torch.float64, device=own.device)
+        for part in entries.chunks(len(entries.counts), own.shape[1]):
+            others = _product(self.factors, entries, part, modes)
+            at, y, detected = entries.where[mode][part], entries.counts[part], p[part]
+            blocks = others.view(-1, self.size, self.rank)
+            rate = (own.index_select(0, at) * others).view_as(blocks).sum(-1).clamp_min_(_SMALLEST)
+            up, down = y / rate, detected * (y + mu) / (rate * detected + mu)
+            if self.weights is not None:
+                up, down = up * self.weights[part], down * self.weights[part]
+            for into, weight in zip(sums, (up, down), strict=True):
+                weighted = (blocks * weight[..., None]).view_as(others)
+                into += torch.zeros_like(own).index_add_(0, at, weighted)
+        total(sums)
+        return sums[0], sums[1]
+
+
+def _product(
+    factors: list[Tensor], entries: Entries, part: slice, modes: range | list[int]
+) -> Tensor:
+    """∏ U_k(i_k, ·) over some modes for a chunk of entries; (n, M·F)."""
+    product = factors[modes[0]].index_select(0, entries.where[modes[0]][part])
+    for mode in modes[1:]:
+        product *= factors[mode].index_select(0, entries.where[mode][part])
+    return product

@@ -1,0 +1,355 @@
+"""The joint solver: maximum likelihood over factors and detection together.
+
+Model. Each observed count is Poisson with mean λ·g(z)·ε, where λ is a low-rank nonnegative CP
+tensor, g the network and ε the entry's own deviation from it: gamma with mean 1 and variance
+1/μ. With ε integrated out the count is negative binomial with mean λg and dispersion 1/μ. As
+μ → ∞, p = g(z) exactly (the paper's own limit of large μ). A deviation is relative, so μ means
+the same whatever the scale of λ and p; in the paper's objective (eq. 11a) μ weighs (g - p)²,
+which c² shrinks when λ·c, p/c replace λ, p, and the optimum lies at p → 0. For counts well below
+μ this model is Poisson; a count much above μ weighs about as much as a count of μ would.
+
+λ is the better known the more counts there are, so each element of a factor has a gamma prior
+about the mean of its column, worth a few counts (more when counts are overdispersed).
+
+Algorithm. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and one Newton
+step for the network (see :mod:`uncletc.solvers.additive`), several members at once. The
+likelihood has local optima. Where it costs little, several starts run a while and the likeliest
+go on; half of them let λ explain what it can before g may move, which counts of very different
+sizes need and, alone, all starts of large problems do.
+
+Members. M > 1 gives each member other weights on the entries and another start; afterwards
+members are brought to one scale and one order of components.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
+from uncletc._checks import FloatArray
+from uncletc.counts import CountTensor
+from uncletc.detection import AdditiveNetwork
+from uncletc.features import AttributeFeatures
+from uncletc.model import Callback, Fit, FitError, Iteration, Member, StopReason
+from uncletc.settings import FitSettings
+from uncletc.solvers.additive import START_LOGIT, Detection
+from uncletc.solvers.batch import Entries, Members
+from uncletc.solvers.parallel import agree, choose_device, total
+from uncletc.solvers.starts import adapt_components
+
+_SWEEPS = 2  # updates of every factor a round
+_ROUNDS_HELD = 10  # in which λ goes first
+_ROUNDS_SCREENED = 30  # after which the likeliest starts go on
+_EXTRA_STARTS = 6
+_CHEAP = 250_000  # entries times rank up to which extra starts cost little
+_RENEW = 4  # rounds that second derivatives serve
+_SETTLED = 5  # rounds over which the objective must rest
+_PSEUDO_COUNTS = 3.0
+_ROWS = 65_536  # entries judged at once
+_ROWS_FOR_START = 5_000
+
+
+def fit_joint(
+    counts: CountTensor, settings: FitSettings, start: Fit | None, callback: Callback | None
+) -> Fit:
+    """Run the joint solver; see :func:`uncletc.fit` for the arguments.
+
+    The objective in the history is the mean negative binomial deviance per observed entry,
+    averaged over members. It stops when that of every member has changed by less than ``tol``
+    a round, relative to its size, over some rounds; after ``max_iter`` rounds; or when the
+    callback returns True.
+    """
+    began = time.perf_counter()
+    run = _Run(counts, settings, start)
+    history: list[Iteration] = []
+    values: list[Tensor] = []
+
+    def record() -> StopReason | None:
+        values.append(run.deviance)
+        now = Iteration(
+            iteration=len(history),
+            objective=float(run.deviance.mean()),
+            seconds=time.perf_counter() - began,
+        )
+        history.append(now)
+
+        def current() -> Fit:
+            return run.result(tuple(history), StopReason.CALLBACK)
+
+        wish = callback is not None and bool(callback(replace(now, current=current)))
+        if agree(wish, run.device):
+            return StopReason.CALLBACK
+        if _settled(values, settings.tol):
+            return StopReason.TOLERANCE
+        return StopReason.MAX_ITER if len(history) > settings.max_iter else None
+
+    while (stop := record()) is None:
+        run.round()
+    return run.result(tuple(history), stop)
+
+
+def _settled(values: list[Tensor], tol: float) -> bool:
+    if len(values) <= _SETTLED or len(values[-1]) != len(values[-1 - _SETTLED]):
+        return False
+    before, now = values[-1 - _SETTLED], values[-1]
+    return bool(((before - now).abs() <= _SETTLED * tol * before.abs()).all())
+
+
+class _Run:
+    """The state of one fit.
+
+    Attributes
+    ----------
+    deviance : Tensor, shape (M,)
+        Mean negative binomial deviance per observed entry, as each member weighs them.
+    """
+
+    def __init__(self, counts: CountTensor, settings: FitSettings, start: Fit | None) -> None:
+        self._counts, self._settings = counts, settings
+        self.device = choose_device(settings.device)
+        dtype = getattr(torch, settings.precision)
+        rng = np.random.default_rng(settings.seed)
+        self._features = None
+        if counts.attributes.size:
+            self._features = AttributeFeatures.of(counts.attributes, settings.hidden, rng)
+        self._entries = Entries.of(counts, self._features, dtype, self.device)
+        n = settings.members
+        cheap = counts.n_observed * settings.rank <= _CHEAP
+        self._screening = start is None and cheap
+        n_starts = 2 * n + _EXTRA_STARTS if self._screening else n
+        self._generator = torch.Generator().manual_seed(settings.seed)
+        self._members = Members(self._starting_factors(n_starts, start, dtype), settings.rank)
+        self._detection = self._starting_detection(n_starts, start)
+        self._held = torch.zeros(n_starts, dtype=torch.bool, device=self.device)
+        if start is None:
+            self._held[:: 2 if self._screening else 1] = True
+        self._rounds = 0
+        self._learns = bool((counts.attribute_rows >= 0).any())
+        self._dispersion = torch.ones(n_starts, dtype=torch.float64, device=self.device)
+        self._dropped: list[str] = []
+        self._p = self._probability()
+        if not self._screening:
+            self._resample()
+        self._measure(self._members.rate(self._entries))
+        self._members.scaled(self._ratio)
+        self._measure(self._members.rate(self._entries))
+
+    def round(self) -> None:
+        """Update the factors, then the network, then the common scale."""
+        settings, t = self._settings, self._rounds
+        for _ in range(_SWEEPS):
+            pseudo_counts = _PSEUDO_COUNTS * self._dispersion
+            self._members.update(self._entries, self._p, settings.mu, pseudo_counts)
+        if t % _SETTLED == 0:
+            self._members.balanced()
+        rate = self._members.rate(self._entries)
+        held = self._held if t < _ROUNDS_HELD else torch.zeros_like(self._held)
+        if self._detection is not None and self._learns and not bool(held.all()):
+            since = t - (_ROUNDS_HELD if bool(self._held.all()) else 0)
+            self._detection.step(
+                rate,
+                self._members.weights,
+                settings.mu,
+                dispersion=self._dispersion,
+                held=held,
+                renew=since < _SETTLED or since % _RENEW == 0,
+            )
+            self._p = self._probability()
+        self._measure(rate)
+        self._members.scaled(self._ratio)
+        self._rounds += 1
+        if self._screening and self._rounds == _ROUNDS_SCREENED:
+            self._screen()
+
+    def result(self, history: tuple[Iteration, ...], stop: StopReason) -> Fit:
+        """Bring the members to one scale and one order of components, the likeliest first."""
+        fine = torch.isfinite(self.deviance)
+        if not bool(fine.any()):
+            raise FitError("no member has a finite likelihood; check the counts for huge values")
+        order = torch.argsort(torch.where(fine, self.deviance, torch.inf))
+        order = order[: min(int(fine.sum()), self._settings.members)]
+        lost = int((~fine).sum())
+        dropped = [f"{lost} members have no finite likelihood"] if lost else []
+        members = align([self._member(int(m)) for m in order], self._counts)
+        first, *others = members
+        return Fit(
+            factors=first.factors,
+            network=first.network,
+            others=tuple(others),
+            dropped=tuple(dropped),
+            observed_detection=_observed_detection(first, self._counts, self._settings.mu),
+            history=history,
+            stop=stop,
+            settings=self._settings,
+            counts_digest=self._counts.digest,
+        )
+
+    def _member(self, m: int) -> Member:
+        rank = self._settings.rank
+        columns = slice(m * rank, (m + 1) * rank)
+        factors = tuple(f[:, columns].double().cpu().numpy() for f in self._members.factors)
+        if self._detection is None:
+            return Member(factors, None)
+        assert self._features is not None
+        theta = self._detection.theta[m].cpu().numpy().copy()
+        return Member(factors, AdditiveNetwork(self._features, theta))
+
+    def _starting_factors(
+        self, n_members: int, start: Fit | None, dtype: torch.dtype
+    ) -> list[Tensor]:
+        rank = self._settings.rank
+        fresh = [
+            0.1 + 0.9 * torch.rand(size, n_members * rank, generator=self._generator).double()
+            for size in self._counts.shape
+        ]
+        if start is not None:
+            members = [start.members[m % len(start.members)] for m in range(n_members)]
+            parts = [
+                adapt_components(
+                    member.factors, [f[:, m * rank : (m + 1) * rank] for f in fresh]
+                )
+                for m, member in enumerate(members)
+            ]
+            fresh = [torch.cat(mode, dim=1) for mode in zip(*parts, strict=True)]
+        return [factor.to(device=self.device, dtype=dtype) for factor in fresh]
+
+    def _starting_detection(self, n_members: int, start: Fit | None) -> Detection | None:
+        if self._features is None:
+            return None
+        theta = torch.zeros(n_members, self._features.n_features, dtype=torch.float64)
+        theta[:, 0] = START_LOGIT
+        if start is not None and start.n_attributes == self._features.n_attributes:
+            sample = self._counts.attributes
+            sample = sample[:: max(len(sample) // _ROWS_FOR_START, 1)]
+            known = [start.members[m % len(start.members)] for m in range(n_members)]
+            theta = torch.stack([_nearest(self._features, member, sample) for member in known])
+        return Detection(self._entries, theta.to(self.device))
+
+    def _probability(self) -> Tensor:
+        if self._detection is None:
+            return torch.ones_like(self._entries.counts).expand(-1, self._members.size)
+        return self._detection.probability()
+
+    def _resample(self) -> None:
+        """Give every member its own weights of the entries."""
+        settings = self._settings
+        if settings.members == 1 or settings.resample == 0:
+            return
+        shape = (settings.members, self._counts.n_observed)
+        generator = torch.Generator().manual_seed(settings.seed + 1)
+        weights = torch.empty(shape).exponential_(generator=generator)[:, self._entries.order].T
+        weights = 1 + settings.resample * (weights - 1)
+        self._members.weights = weights.contiguous().to(self._entries.counts)
+
+    def _screen(self) -> None:
+        """Keep the likeliest starts."""
+        values = torch.where(torch.isfinite(self.deviance), self.deviance, torch.inf)
+        chosen = torch.argsort(values, stable=True)[: self._settings.members].cpu()
+        self._members.pick(chosen)
+        if self._detection is not None:
+            self._detection.pick(chosen)
+        self._held = self._held[chosen.to(self.device)]
+        self._screening = False
+        self._resample()
+        self._p = self._probability()
+        self._measure(self._members.rate(self._entries))
+
+    def _measure(self, rate: Tensor) -> None:
+        """Deviance, dispersion and the ratio of counts to expectations, of each member."""
+        y, mu = self._entries.counts, self._settings.mu
+        sums = torch.zeros(5, rate.shape[1], dtype=torch.float64, device=rate.device)
+        for i in range(0, len(y), _ROWS):
+            part = slice(i, i + _ROWS)
+            mean, count = (rate[part] * self._p[part]).double(), y[part].double()
+            weight = (
+                torch.ones_like(mean)
+                if self._members.weights is None
+                else self._members.weights[part].double()
+            )
+            less = weight / (1 + mean / mu)
+            safe = mean.clamp_min(1e-30)
+            deviance = torch.xlogy(count, count.clamp_min(1e-30) / safe) - (
+                count + mu
+            ) * torch.log1p((count - mean) / (mean + mu))
+            sums[0] += (weight * 2 * deviance).sum(dim=0)
+            sums[1] += weight.sum(dim=0)
+            sums[2] += (less * (count - mean) ** 2 / mean.clamp_min(0.1)).sum(dim=0)
+            sums[3] += (less * count).sum(dim=0)
+            sums[4] += (less * mean).sum(dim=0)
+        total(sums)
+        self.deviance = sums[0] / sums[1]
+        self._dispersion = (sums[2] / sums[1]).nan_to_num(1.0).clamp(1.0, 1e6)
+        self._ratio = (sums[3] / sums[4].clamp_min(1e-30)).clamp(1e-30, 1e30)
+
+
+def align(members: list[Member], counts: CountTensor) -> list[Member]:
+    """Bring members to the first one's scale and order of components.
+
+    The first one's scale is set so that the largest p over Ξ is 1. Others follow by the median
+    ratio of their p to the first one's, and by matching components to the first one's by the
+    product of cosines over modes.
+    """
+    z = counts.attributes
+    first = members[0]
+    logs = [np.log(member.detection(z)) for member in members] if z.size else []
+    aligned = []
+    for m, member in enumerate(members):
+        order = _matching(member.factors, first.factors)
+        shift = -float(logs[0].max() + np.median(logs[m] - logs[0])) if logs else 0.0
+        factors = tuple(
+            factor[:, order] * math.exp(-shift / len(member.factors)) for factor in member.factors
+        )
+        network = member.network
+        if isinstance(network, AdditiveNetwork):
+            network = replace(network, log_scale=network.log_scale + shift)
+        aligned.append(Member(factors, network))
+    return aligned
+
+
+def _matching(factors: tuple[FloatArray, ...], known: tuple[FloatArray, ...]) -> FloatArray:
+    """Order of the components of `factors` that is most like that of `known`; (F,)."""
+    likeness = np.ones((known[0].shape[1], factors[0].shape[1]))
+    for theirs, ours in zip(known, factors, strict=True):
+        norms = np.outer(np.linalg.norm(theirs, axis=0), np.linalg.norm(ours, axis=0))
+        likeness *= theirs.T @ ours / np.maximum(norms, 1e-30)
+    return np.asarray(linear_sum_assignment(-likeness)[1])
+
+
+def _nearest(features: AttributeFeatures, member: Member, z: FloatArray) -> Tensor:
+    """Coefficients whose logit over `z` is closest to a member's; (Q,)."""
+    p = np.minimum(member.detection(z), 1e6)
+    logit = np.log(p) - np.log1p(-np.minimum(p / (p.max() * 1.01), 1 - 1e-9))
+    if isinstance(member.network, AdditiveNetwork):
+        raw = member.network
+        logit = (raw.features(torch.tensor(z)) @ torch.from_numpy(raw.coefficients)).numpy()
+    design = features(torch.tensor(z))
+    ridge = 1e-6 * len(z) * torch.eye(features.n_features, dtype=torch.float64)
+    return torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
+
+
+def _observed_detection(member: Member, counts: CountTensor, mu: float) -> FloatArray:
+    """g times the mean of each entry's deviation given its count; (N,)."""
+    parts = []
+    mean = float(member.detection(counts.attributes).mean()) if counts.attributes.size else 1.0
+    for part in _slices(counts.n_observed):
+        rows = counts.attribute_rows[part]
+        p = np.full(len(rows), mean)
+        if counts.attributes.size and (rows >= 0).any():
+            p[rows >= 0] = member.detection(counts.attributes[rows[rows >= 0]])
+        expected = member.rate(counts.indices[part]) * p
+        parts.append(p * (counts.counts[part] + mu) / (expected + mu))
+    return np.concatenate(parts)
+
+
+def _slices(n: int) -> Iterator[slice]:
+    return (slice(i, min(i + _ROWS, n)) for i in range(0, n, _ROWS))
+
+
+__all__ = ["align", "fit_joint"]
