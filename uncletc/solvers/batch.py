@@ -142,6 +142,19 @@ class Members:
         root = (ratio ** (1 / len(self.factors))).repeat_interleave(self.rank)
         self.factors = [factor * root.to(factor.dtype) for factor in self.factors]
 
+    def extrapolate(self, earlier: list[Tensor] | None, momentum: Tensor) -> None:
+        """Go on in the direction from earlier factors to these, by logarithms.
+
+        `momentum` (M,) says how far; without earlier factors nothing happens.
+        """
+        if earlier is None:
+            return
+        power = momentum.repeat_interleave(self.rank).to(self.factors[0].dtype)
+        self.factors = [
+            now * (now / before.clamp_min(_SMALLEST)).clamp(0.2, 5.0) ** power
+            for now, before in zip(self.factors, earlier, strict=True)
+        ]
+
     def balanced(self) -> None:
         """Give the columns of a component equal norms in all modes, which leaves λ as it is."""
         norms = [factor.double().norm(dim=0).clamp_min(_SMALLEST) for factor in self.factors]

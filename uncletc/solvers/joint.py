@@ -52,6 +52,8 @@ _CHEAP = 250_000  # entries times rank up to which extra starts cost little
 _RENEW = 4  # rounds that second derivatives serve
 _SETTLED = 5  # rounds over which the objective must rest
 _PSEUDO_COUNTS = 3.0
+_FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # how the momentum of the factors moves
+_ROUNDS_BALANCED = 20
 _ROWS = 65_536  # entries judged at once
 _ROWS_FOR_START = 5_000
 
@@ -131,6 +133,8 @@ class _Run:
         if start is None:
             self._held[:: 2 if self._screening else 1] = True
         self._rounds = 0
+        self._earlier: list[Tensor] | None = None
+        self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
         self._learns = bool((counts.attribute_rows >= 0).any())
         self._dispersion = torch.ones(n_starts, dtype=torch.float64, device=self.device)
         self._dropped: list[str] = []
@@ -144,11 +148,11 @@ class _Run:
     def round(self) -> None:
         """Update the factors, then the network, then the common scale."""
         settings, t = self._settings, self._rounds
+        before, known = self._members.factors, self.deviance
+        self._members.extrapolate(self._earlier, self._momentum)
         for _ in range(_SWEEPS):
             pseudo_counts = _PSEUDO_COUNTS * self._dispersion
             self._members.update(self._entries, self._p, settings.mu, pseudo_counts)
-        if t % _SETTLED == 0:
-            self._members.balanced()
         rate = self._members.rate(self._entries)
         held = self._held if t < _ROUNDS_HELD else torch.zeros_like(self._held)
         if self._detection is not None and self._learns and not bool(held.all()):
@@ -164,7 +168,14 @@ class _Run:
             self._p = self._probability()
         self._measure(rate)
         self._members.scaled(self._ratio)
+        better = self.deviance <= known
+        faster = (self._momentum * _FASTER + _FASTER - 1).clamp_max(_FASTEST)
+        self._momentum = torch.where(better, faster, self._momentum * _SLOWER)
+        self._earlier = before
         self._rounds += 1
+        if self._rounds % _ROUNDS_BALANCED == 0:
+            self._members.balanced()
+            self._earlier = None
         if self._screening and self._rounds == _ROUNDS_SCREENED:
             self._screen()
 
@@ -256,6 +267,8 @@ class _Run:
         if self._detection is not None:
             self._detection.pick(chosen)
         self._held = self._held[chosen.to(self.device)]
+        self._momentum = self._momentum[chosen.to(self.device)]
+        self._earlier = None
         self._screening = False
         self._resample()
         self._p = self._probability()
