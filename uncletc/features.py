@@ -20,6 +20,7 @@ from uncletc._checks import FloatArray
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of each attribute
 _SAMPLE = 20_000  # rows of Ξ that place the knots and set the variances
 _GRID = np.linspace(-1.0, 1.0, 201)
+_ROWS = 2048  # whose features are made at once
 _FARTHEST = 4.0  # standard deviations that the hidden units can tell apart
 
 
@@ -115,6 +116,10 @@ class AttributeFeatures:
 
     def __call__(self, z: Tensor) -> Tensor:
         """Features of attributes (n, D), in their precision and on their device; (n, Q)."""
+        parts = [self._of_few(rows) for rows in z.split(_ROWS)]  # each fits into the cache
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _of_few(self, z: Tensor) -> Tensor:
 
         def like(values: FloatArray) -> Tensor:
             return torch.as_tensor(values, dtype=z.dtype, device=z.device)

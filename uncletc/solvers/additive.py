@@ -63,7 +63,11 @@ class Detection:
         self._centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
         self._rounds = 0
-        self.logit = self._along(self.theta)
+        self.logit = (
+            self._along(self.theta)
+            if bool(self.theta[:, 1:].any())
+            else self.theta[:, 0].to(self.entries.counts).expand(self.entries.n_attributed, -1)
+        )
 
     def probability(self) -> Tensor:
         """p of every entry (N, M): g with attributes, its mean over Ξ without."""

@@ -54,10 +54,6 @@ class Entries:
 
     def __post_init__(self) -> None:
         self._design: Tensor | None = None
-        if self.features is not None:
-            size = self.attributes.element_size() * self.features.n_features
-            if len(self.attributes) * size <= _LARGEST_DESIGN:
-                self._design = self.features(self.attributes)
 
     @classmethod
     def of(
@@ -96,9 +92,12 @@ class Entries:
     def design(self, part: slice) -> Tensor:
         """Features of some of the first A entries; (n, Q)."""
         assert self.features is not None
-        if self._design is not None:
-            return self._design[part]
-        return self.features(self.attributes[part])
+        size = self.attributes.element_size() * self.features.n_features
+        if len(self.attributes) * size > _LARGEST_DESIGN:
+            return self.features(self.attributes[part])
+        if self._design is None:
+            self._design = self.features(self.attributes)
+        return self._design[part]
 
     def chunks(self, n: int, width: int) -> list[slice]:
         """Cut the first n entries so that `width` numbers for each fit into the cache."""
