@@ -136,6 +136,11 @@ class Members:
             out[part] = product.view(-1, self.size, self.rank).sum(-1)
         return out
 
+    def resize(self, mode: int, ratio: Tensor) -> None:
+        """Multiply λ in each slice of a mode by positive numbers (M, I_k)."""
+        spread = ratio.T.repeat_interleave(self.rank, dim=1)
+        self.factors[mode] = self.factors[mode] * spread.to(self.factors[mode].dtype)
+
     def scaled(self, ratio: Tensor) -> None:
         """Multiply λ of each member by a positive number (M,)."""
         root = (ratio ** (1 / len(self.factors))).repeat_interleave(self.rank)
@@ -173,15 +178,19 @@ class Members:
 
         The multiplicative step of eq. 13 with two changes. Each entry's p is p·ε with
         ε = (y + μ)/(λp + μ), the mean of its gamma deviation given y (an EM step for the
-        negative binomial). And each element of U_k has a gamma prior about the mean of its
-        column, worth `pseudo_counts` (M,) counts: it keeps elements that few counts speak
-        about from 0 and from infinity.
+        negative binomial). And each element of U_k has a gamma prior about the product of its
+        row's mean and its column's, worth `pseudo_counts` (M,) counts: it keeps elements that
+        few counts speak about from 0 and from infinity, and leaves the sizes of rows free.
         """
         prior = pseudo_counts.repeat_interleave(self.rank)
         for mode in range(len(self.factors)):
             numerator, denominator = self._sums(entries, mode, p, mu)
             factor = self.factors[mode].double()
-            mean = factor.mean(dim=0).clamp_min(_SMALLEST)
+            blocks = factor.view(-1, self.size, self.rank)
+            rows = blocks.mean(dim=2, keepdim=True)
+            rows = torch.where(denominator.view_as(blocks) > 0, rows, rows.mean(dim=0))
+            columns = blocks.mean(dim=0) / blocks.mean(dim=(0, 2)).clamp_min(_SMALLEST)[:, None]
+            mean = (rows * columns).view_as(factor).clamp_min(_SMALLEST)
             factor = (factor * numerator + prior) / (denominator + prior / mean)
             self.factors[mode] = factor.to(self.factors[mode].dtype)
 

@@ -9,7 +9,7 @@ which c² shrinks when λ·c, p/c replace λ, p, and the optimum lies at p → 0
 μ this model is Poisson; a count much above μ weighs about as much as a count of μ would.
 
 λ is the better known the more counts there are, so each element of a factor has a gamma prior
-about the mean of its column, worth a few counts (more when counts are overdispersed).
+about its row's and column's mean, worth a few counts (more when counts are overdispersed).
 
 Algorithm. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and one Newton
 step for the network (see :mod:`uncletc.solvers.additive`), several members at once. The
@@ -153,19 +153,19 @@ class _Run:
         for _ in range(_SWEEPS):
             pseudo_counts = _PSEUDO_COUNTS * self._dispersion
             self._members.update(self._entries, self._p, settings.mu, pseudo_counts)
-        rate = self._members.rate(self._entries)
         held = self._held if t < _ROUNDS_HELD else torch.zeros_like(self._held)
         if self._detection is not None and self._learns and not bool(held.all()):
             since = t - (_ROUNDS_HELD if bool(self._held.all()) else 0)
-            self._detection.step(
-                rate,
-                self._members.weights,
+            rate = self._detection.step(
+                self._members,
                 settings.mu,
                 dispersion=self._dispersion,
                 held=held,
                 renew=since < _SETTLED or since % _RENEW == 0,
             )
             self._p = self._probability()
+        else:
+            rate = self._members.rate(self._entries)
         self._measure(rate)
         self._members.scaled(self._ratio)
         better = self.deviance <= known
