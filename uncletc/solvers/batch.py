@@ -21,6 +21,7 @@ from uncletc.solvers.parallel import total, world
 _CHUNK = 262_144  # numbers in a chunk's largest array
 _LARGEST_DESIGN = 64 * 2**20  # bytes; a larger design is made anew in every pass
 _SMALLEST = 1e-30
+_SHARE = 0.01  # of the pseudo-counts that also hold the sizes of rows
 _ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attributes
 
 
@@ -180,7 +181,8 @@ class Members:
         ε = (y + μ)/(λp + μ), the mean of its gamma deviation given y (an EM step for the
         negative binomial). And each element of U_k has a gamma prior about the product of its
         row's mean and its column's, worth `pseudo_counts` (M,) counts: it keeps elements that
-        few counts speak about from 0 and from infinity, and leaves the sizes of rows free.
+        few counts speak about from 0 and from infinity, and leaves the sizes of rows nearly
+        free.
         """
         prior = pseudo_counts.repeat_interleave(self.rank)
         for mode in range(len(self.factors)):
@@ -191,7 +193,9 @@ class Members:
             rows = torch.where(denominator.view_as(blocks) > 0, rows, rows.mean(dim=0))
             columns = blocks.mean(dim=0) / blocks.mean(dim=(0, 2)).clamp_min(_SMALLEST)[:, None]
             mean = (rows * columns).view_as(factor).clamp_min(_SMALLEST)
-            factor = (factor * numerator + prior) / (denominator + prior / mean)
+            level = blocks.mean(dim=0).view(1, -1).clamp_min(_SMALLEST)
+            held = prior / mean + _SHARE * prior / level
+            factor = (factor * numerator + (1 + _SHARE) * prior) / (denominator + held)
             self.factors[mode] = factor.to(self.factors[mode].dtype)
 
     def _sums(

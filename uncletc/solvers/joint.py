@@ -9,7 +9,7 @@ which c² shrinks when λ·c, p/c replace λ, p, and the optimum lies at p → 0
 μ this model is Poisson; a count much above μ weighs about as much as a count of μ would.
 
 λ is the better known the more counts there are, so each element of a factor has a gamma prior
-about its row's and column's mean, worth a few counts (more when counts are overdispersed).
+about the mean of its column, worth a few counts (more when counts are overdispersed).
 
 Algorithm. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and one Newton
 step for the network (see :mod:`uncletc.solvers.additive`), several members at once. The
@@ -45,8 +45,9 @@ from uncletc.solvers.parallel import agree, choose_device, total
 from uncletc.solvers.starts import adapt_components
 
 _SWEEPS = 2  # updates of every factor a round
-_ROUNDS_HELD = 10  # in which λ goes first
-_ROUNDS_SCREENED = 30  # after which the likeliest starts go on
+_ROUNDS_HELD = 10  # in which λ goes first, and
+_ROUNDS_HELD_SCREENING = 30  # where several starts run, of which
+_ROUNDS_SCREENED = 50  # after so many the likeliest go on
 _EXTRA_STARTS = 6
 _CHEAP = 250_000  # entries times rank up to which extra starts cost little
 _RENEW = 8  # rounds that second derivatives serve
@@ -133,6 +134,7 @@ class _Run:
         if start is None:
             self._held[:: 2 if self._screening else 1] = True
         self._rounds = 0
+        self._rounds_held = _ROUNDS_HELD_SCREENING if self._screening else _ROUNDS_HELD
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
         self._learns = bool((counts.attribute_rows >= 0).any())
@@ -153,19 +155,19 @@ class _Run:
         for _ in range(_SWEEPS):
             pseudo_counts = _PSEUDO_COUNTS * self._dispersion
             self._members.update(self._entries, self._p, settings.mu, pseudo_counts)
-        held = self._held if t < _ROUNDS_HELD else torch.zeros_like(self._held)
+        rate = self._members.rate(self._entries)
+        held = self._held if t < self._rounds_held else torch.zeros_like(self._held)
         if self._detection is not None and self._learns and not bool(held.all()):
-            since = t - (_ROUNDS_HELD if bool(self._held.all()) else 0)
-            rate = self._detection.step(
-                self._members,
+            since = t - (self._rounds_held if bool(self._held.all()) else 0)
+            self._detection.step(
+                rate,
+                self._members.weights,
                 settings.mu,
                 dispersion=self._dispersion,
                 held=held,
                 renew=since < _SETTLED or since % _RENEW == 0,
             )
             self._p = self._probability()
-        else:
-            rate = self._members.rate(self._entries)
         self._measure(rate)
         self._members.scaled(self._ratio)
         better = self.deviance <= known
