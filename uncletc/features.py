@@ -17,7 +17,7 @@ from torch import Tensor
 
 from uncletc._checks import FloatArray
 
-KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of each attribute
+KNOTS = (0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94)  # quantiles of each attribute
 _SAMPLE = 20_000  # rows of Ξ that place the knots and set the variances
 _GRID = np.linspace(-1.0, 1.0, 201)
 _ROWS = 2048  # whose features are made at once

@@ -26,7 +26,7 @@ _CEILING = 1e4
 _RIDGE = 0.5  # of every coefficient besides: no curve leaves for infinity
 _START_PRECISIONS = (3.0, 0.01, 10.0)
 _LARGEST_STEP = 3.0  # in the logit of any entry
-_ROUNDS_BEFORE_SMOOTHING = 5
+_ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
 _TRIES = 6
 _SHRINK = 0.4
 

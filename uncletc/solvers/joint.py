@@ -53,6 +53,7 @@ _CHEAP = 250_000  # entries times rank up to which extra starts cost little
 _RENEW = 8  # rounds that second derivatives serve
 _SETTLED = 5  # rounds over which the objective must rest
 _PSEUDO_COUNTS = 3.0
+_MOST_DISPERSION = 1000.0
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # how the momentum of the factors moves
 _ROUNDS_BALANCED = 20
 _ROWS = 65_536  # entries judged at once
@@ -138,7 +139,8 @@ class _Run:
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
         self._learns = bool((counts.attribute_rows >= 0).any())
-        self._dispersion = torch.ones(n_starts, dtype=torch.float64, device=self.device)
+        most = torch.full((n_starts,), _MOST_DISPERSION, dtype=torch.float64, device=self.device)
+        self._dispersion = most
         self._dropped: list[str] = []
         self._p = self._probability()
         if not self._screening:
@@ -270,6 +272,7 @@ class _Run:
             self._detection.pick(chosen)
         self._held = self._held[chosen.to(self.device)]
         self._momentum = self._momentum[chosen.to(self.device)]
+        self._dispersion = self._dispersion[chosen.to(self.device)]
         self._earlier = None
         self._screening = False
         self._resample()
@@ -300,7 +303,8 @@ class _Run:
             sums[4] += (less * mean).sum(dim=0)
         total(sums)
         self.deviance = sums[0] / sums[1]
-        self._dispersion = (sums[2] / sums[1]).nan_to_num(1.0).clamp(1.0, 1e6)
+        now = (sums[2] / sums[1]).nan_to_num(1.0).clamp_min(1.0)
+        self._dispersion = torch.minimum(self._dispersion, now)  # else a misfit excuses itself
         self._ratio = (sums[3] / sums[4].clamp_min(1e-30)).clamp(1e-30, 1e30)
 
 
