@@ -22,12 +22,12 @@ def small() -> CountTensor:
 
 @pytest.fixture(scope="session")
 def short_fit() -> Callable[..., Fit]:
-    """Fit for some iterations; a callback ends it, so that it cannot run out of iterations."""
+    """Fit for some iterations of block coordinate descent; a callback ends it, so that it cannot run out of iterations."""
 
     def run(
         counts: CountTensor, iterations: int = 4, *, start: Fit | None = None, **settings: Any
     ) -> Fit:
-        chosen = {"rank": 2, "hidden": (4,), "epochs": 2, **settings}
+        chosen = {"rank": 2, "hidden": (4,), "epochs": 2, "solver": "bcd", **settings}
         return fit(
             counts,
             FitSettings(max_iter=iterations + 1, **chosen),

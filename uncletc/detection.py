@@ -144,7 +144,8 @@ class AdditiveNetwork:
     def probability(self, z: Tensor) -> Tensor:
         """g of attributes (n, D), at least 1e-12; (n,) in double precision."""
         theta = torch.from_numpy(self.coefficients)
-        parts = [torch.sigmoid(self.features(rows.double()) @ theta) for rows in z.split(_ROWS)]
+        few = torch.split(z.double(), _ROWS)
+        parts = [torch.sigmoid(self.features(rows) @ theta) for rows in few]
         return (torch.cat(parts) * float(np.exp(self.log_scale))).clamp_min(1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:

@@ -116,7 +116,7 @@ class AttributeFeatures:
 
     def __call__(self, z: Tensor) -> Tensor:
         """Features of attributes (n, D), in their precision and on their device; (n, Q)."""
-        parts = [self._of_few(rows) for rows in z.split(_ROWS)]  # each fits into the cache
+        parts = [self._of_few(rows) for rows in torch.split(z, _ROWS)]  # each fits into the cache
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def _of_few(self, z: Tensor) -> Tensor:
@@ -166,9 +166,7 @@ def _bend(knots: FloatArray, *, linear: bool) -> FloatArray:
     if linear:
         return np.zeros((len(knots), len(_GRID), 1))
     line, parabola, cube = 0 * _GRID, 2 + 0 * _GRID, 6 * _GRID
-    powers = np.broadcast_to(
-        np.stack([line, parabola, cube], axis=-1), (len(knots), len(_GRID), 3)
-    )
+    powers = np.broadcast_to(np.stack([line, parabola, cube], axis=-1), (len(knots), len(_GRID), 3))
     return np.concatenate([powers, 6 * np.clip(_GRID[:, None] - knots[:, None], 0, None)], axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""fit: what it promises around the solver, on ordinary data and at the edges."""
+"""fit by block coordinate descent: what it promises around the solver, and at the edges."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ from uncletc import (
 )
 
 Quick = Callable[..., Fit]
+
+
+def bcd(**values: Any) -> FitSettings:
+    """Settings of block coordinate descent; the joint solver has tests of its own."""
+    return FitSettings(**({"solver": "bcd", "max_iter": 100} | values))
 
 
 def same(a: Fit, b: Fit) -> bool:
@@ -89,7 +94,7 @@ class TestHeldOut:
 class TestRecords:
     def test_callback_sees_the_start_first(self, small: CountTensor) -> None:
         seen: list[Iteration] = []
-        settings = FitSettings(rank=2, hidden=(3,), max_iter=5, tol=0.0)
+        settings = bcd(rank=2, hidden=(3,), max_iter=5, tol=0.0)
         with pytest.warns(ConvergenceWarning):
             found = fit(small, settings, callback=seen.append)
         assert tuple(seen) == found.history
@@ -99,12 +104,12 @@ class TestRecords:
         assert seconds[0] >= 0
 
     def test_callback_stops_by_returning_true(self, small: CountTensor) -> None:
-        found = fit(small, FitSettings(rank=2), callback=lambda record: record.iteration == 3)
+        found = fit(small, bcd(rank=2), callback=lambda record: record.iteration == 3)
         assert found.stop is StopReason.CALLBACK
         assert found.history[-1].iteration == 3
 
     def test_callback_may_stop_at_the_start(self, small: CountTensor) -> None:
-        found = fit(small, FitSettings(rank=2), callback=lambda _: True)
+        found = fit(small, bcd(rank=2), callback=lambda _: True)
         assert found.stop is StopReason.CALLBACK
         assert len(found.history) == 1
 
@@ -112,11 +117,11 @@ class TestRecords:
         self, small: CountTensor, short_fit: Quick
     ) -> None:
         with pytest.warns(ConvergenceWarning):
-            silent = fit(small, FitSettings(rank=2, hidden=(4,), epochs=2, max_iter=4))
+            silent = fit(small, bcd(rank=2, hidden=(4,), epochs=2, max_iter=4))
         assert same(silent, short_fit(small, 4))
 
     def test_small_changes_stop_it(self, small: CountTensor) -> None:
-        found = fit(small, FitSettings(rank=2, tol=1e-2))
+        found = fit(small, bcd(rank=2, tol=1e-2))
         assert found.stop is StopReason.TOLERANCE
         changes = np.abs(np.diff(objectives(found)) / np.asarray(objectives(found)[:-1]))
         assert changes[-1] < 1e-2
@@ -124,18 +129,18 @@ class TestRecords:
 
     def test_running_out_of_iterations_warns(self, small: CountTensor) -> None:
         with pytest.warns(ConvergenceWarning, match="max_iter was reached; raise it or loosen tol"):
-            found = fit(small, FitSettings(rank=2, max_iter=2, tol=0.0))
+            found = fit(small, bcd(rank=2, max_iter=2, tol=0.0))
         assert found.stop is StopReason.MAX_ITER
         assert len(found.history) == 3
 
     def test_the_warning_points_at_the_caller(self, small: CountTensor) -> None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fit(small, FitSettings(rank=2, max_iter=1, tol=0.0))
+            fit(small, bcd(rank=2, max_iter=1, tol=0.0))
         assert [warning.filename for warning in caught] == [__file__]
 
     def test_the_fit_knows_its_settings_and_data(self, small: CountTensor, small_fit: Fit) -> None:
-        assert small_fit.settings == FitSettings(rank=2, hidden=(4,), epochs=2, max_iter=5)
+        assert small_fit.settings == bcd(rank=2, hidden=(4,), epochs=2, max_iter=5)
         assert small_fit.counts_digest == small.digest
         assert small_fit.shape == small.shape
         assert (small_fit.rank, small_fit.n_attributes) == (2, 3)
@@ -180,7 +185,7 @@ class TestThreads:
         inside: list[int] = []
         fit(
             small,
-            FitSettings(rank=1),
+            bcd(rank=1),
             callback=lambda _: inside.append(torch.get_num_threads()) or True,
         )
         assert inside == [1]
@@ -191,7 +196,7 @@ class TestThreads:
             raise KeyError("mine")
 
         with pytest.raises(KeyError, match="mine"):
-            fit(small, FitSettings(rank=1), callback=fail)
+            fit(small, bcd(rank=1), callback=fail)
         assert torch.get_num_threads() == 2
 
 
@@ -275,7 +280,7 @@ class TestWarmStart:
     def test_another_shape_is_refused(self, small: CountTensor, known: Fit) -> None:
         message = r"start must have the shape of counts \(6, 5, 4\), got \(8, 7, 6\)"
         with pytest.raises(ValueError, match=message):
-            fit(small, FitSettings(rank=2), start=known)
+            fit(small, bcd(rank=2), start=known)
 
     @pytest.mark.parametrize("scale", [1, 10**9])
     def test_a_slice_that_was_all_zero_can_come_back(self, short_fit: Quick, scale: int) -> None:
@@ -295,7 +300,7 @@ class TestWarmStart:
 
 class TestEdges:
     def test_zero_iterations(self, small: CountTensor) -> None:
-        found = fit(small, FitSettings(rank=2, max_iter=0))  # and no warning
+        found = fit(small, bcd(rank=2, max_iter=0))  # and no warning
         assert [record.iteration for record in found.history] == [0]
         assert found.stop is StopReason.MAX_ITER
         assert np.isfinite(found.rate_tensor()).all()
@@ -385,18 +390,33 @@ class TestEdges:
         assert np.isfinite(objectives(short_fit(small, batch_size=7))).all()
 
     def test_a_diverging_network_is_an_error(self, small: CountTensor) -> None:
-        settings = FitSettings(rank=2, learning_rate=1e300)
+        settings = bcd(rank=2, learning_rate=1e300)
         with pytest.raises(
             FitError, match=r"objective became nan at iteration 1; lower learning_rate"
         ):
             fit(small, settings)
 
 
+class TestHoldScale:
+    def test_mean_detection_drifts_less_and_expected_counts_are_those_of_the_model(
+        self, small: CountTensor, short_fit: Quick
+    ) -> None:
+        free, held = (short_fit(small, 150, hold_scale=held, tol=0.0) for held in (False, True))
+        both = small.attribute_rows >= 0
+        start = short_fit(small, 0).observed_detection[both].mean()
+        lost, kept = (start - found.observed_detection[both].mean() for found in (free, held))
+        assert lost > 0.1 * start
+        assert abs(kept) < 0.5 * lost
+        assert held.observed_detection.max() <= 1.0 + 1e-12
+        total = (held.rate(small.indices) * held.observed_detection).sum()
+        assert total == pytest.approx(small.counts.sum(), rel=1e-3)
+
+
 class TestBadInput:
     def test_nothing_observed(self) -> None:
         with pytest.raises(ValueError, match="counts must hold at least 1 observed entry, got 0"):
-            fit(CountTensor((2, 2), [], []), FitSettings(rank=1))
+            fit(CountTensor((2, 2), [], []), bcd(rank=1))
 
     def test_history_is_finite_or_an_error(self, small: CountTensor) -> None:
-        extreme = replace(FitSettings(rank=2), mu=1e300, max_iter=0)
+        extreme = replace(bcd(rank=2), mu=1e300, max_iter=0)
         assert math.isfinite(objectives(fit(small, extreme))[0])

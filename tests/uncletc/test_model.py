@@ -103,7 +103,7 @@ class TestPredictions:
         found = make()
         assert (found.shape, found.rank, found.n_attributes) == ((3, 4, 2), 2, 3)
         assert repr(found) == (
-            "Fit(3 × 4 × 2, rank 2, 1 iterations, objective -2e+100, "
+            "Fit(3 × 4 × 2, rank 2, members 1, 1 iterations, objective -2e+100, "
             "stopped: the objective changed by less than tol)"
         )
 
@@ -236,7 +236,7 @@ class TestUnreadable:
         path.write_bytes(whole[: int(share * len(whole))])
         self.refused(path)
 
-    @pytest.mark.parametrize("name", ["header", "factor_1", "observed_detection", "weight_0"])
+    @pytest.mark.parametrize("name", ["header", "0/factor_1", "observed_detection", "0/g/0"])
     def test_a_flipped_byte_in_the_contents(self, path: Path, name: str) -> None:
         whole = bytearray(path.read_bytes())
         with zipfile.ZipFile(path) as file:
@@ -259,7 +259,7 @@ class TestUnreadable:
         small.save(path)
         self.refused(path)
 
-    @pytest.mark.parametrize("name", ["header", "factor_2", "weight_3", "observed_detection"])
+    @pytest.mark.parametrize("name", ["header", "0/factor_2", "0/g/3", "observed_detection"])
     def test_a_missing_part(self, path: Path, name: str) -> None:
         if name == "header":
             with np.load(path) as file:
@@ -276,12 +276,12 @@ class TestUnreadable:
     @pytest.mark.parametrize(
         "changes",
         [
-            {"format": 2},
+            {"format": 1},
             {"stop": "TIRED"},
             {"settings": {"rank": 0}},
             {"settings": {"rank": 2, "rnk": 2}},
             {"history": [{"iteration": 0}]},
-            {"weight_0": np.zeros((4, 3))},
+            {"0/g/0": np.zeros((4, 3))},
         ],
         ids=str,
     )

@@ -59,11 +59,11 @@ SIGNATURES: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
         {},
         {
             "rank": NEEDED,
-            "solver": "bcd",
+            "solver": "joint",
             "mu": 2000.0,
             "loss": "ls",
             "hidden": (20, 20, 20),
-            "max_iter": 100,
+            "max_iter": 300,
             "tol": 1e-6,
             "seed": 0,
         },

@@ -14,9 +14,14 @@ from uncletc import FitSettings
 
 def test_defaults() -> None:
     settings = FitSettings(rank=3)
-    assert (settings.rank, settings.solver, settings.mu, settings.loss) == (3, "bcd", 2000.0, "ls")
-    assert (settings.hidden, settings.max_iter) == ((20, 20, 20), 100)
-    assert (settings.tol, settings.seed) == (1e-6, 0)
+    assert (settings.rank, settings.solver, settings.mu, settings.loss) == (
+        3,
+        "joint",
+        2000.0,
+        "ls",
+    )
+    assert (settings.hidden, settings.max_iter) == ((20, 20, 20), 300)
+    assert (settings.tol, settings.seed, settings.members) == (1e-6, 0, 1)
 
 
 def test_keyword_only_and_frozen() -> None:
@@ -55,10 +60,13 @@ class TestDigest:
         base = FitSettings(rank=3)
         changed = {field.name: getattr(base, field.name) for field in dataclasses.fields(base)}
         changed = {
-            name: value + 1 for name, value in changed.items() if not isinstance(value, str | tuple)
+            name: value + 1
+            for name, value in changed.items()
+            if not isinstance(value, str | tuple | bool)
         }
-        changed |= {"loss": "kl", "hidden": (20, 20)}
-        assert len(changed) == len(dataclasses.fields(base)) - 1  # there is one solver
+        changed |= {"loss": "kl", "hidden": (20, 20), "solver": "bcd", "hold_scale": True}
+        changed |= {"resample": 0.0, "precision": "float64", "device": "cpu"}
+        assert len(changed) == len(dataclasses.fields(base))
         for name, value in changed.items():
             assert dataclasses.replace(base, **{name: value}).digest != base.digest, name
 
@@ -90,7 +98,13 @@ WRONG = (ValueError, TypeError)
         ("mu", INF, ValueError, "mu must be positive and finite, got inf"),
         ("mu", "2000", WRONG, "mu must be .*2000"),
         ("loss", "l2", ValueError, r"loss must be one of \('ls', 'kl'\), got 'l2'"),
-        ("solver", "adam", ValueError, r"solver must be one of \('bcd',.*\), got 'adam'"),
+        ("solver", "adam", ValueError, r"solver must be one of \('joint', 'bcd'\), got 'adam'"),
+        ("members", 0, ValueError, "members must be at least 1, got 0"),
+        ("resample", 1.5, ValueError, r"resample must be in \[0, 1\], got 1\.5"),
+        ("resample", NAN, ValueError, r"resample must be in \[0, 1\], got nan"),
+        ("precision", "half", ValueError, "precision must be one of .*, got 'half'"),
+        ("device", "gpu", ValueError, "device must be auto, cpu, cuda or cuda:<n>, got 'gpu'"),
+        ("hold_scale", 1, TypeError, "hold_scale must be True or False, got 1"),
         ("hidden", (20, 0), ValueError, "hidden must be at least 1, got 0"),
         ("hidden", (2.5,), TypeError, r"hidden must be a whole number, got 2\.5"),
         ("hidden", 20, WRONG, "hidden must be .*20"),

@@ -190,7 +190,9 @@ class Detection:
     ) -> None:
         """Go along the direction as far as the penalised likelihood rises."""
         change = self._along(direction)
-        farthest = change.abs().sum(dim=0).double() if not len(change) else change.abs().amax(0).double()
+        farthest = torch.zeros_like(seen)
+        if len(change):
+            farthest = change.abs().amax(dim=0).double()
         limit = _LARGEST_STEP / largest(farthest).clamp_min(_LARGEST_STEP)
         direction, change = direction * limit[:, None], change * limit.to(change.dtype)
 
@@ -231,4 +233,3 @@ class Detection:
             used = (1 - prior[:, columns] * spread[:, columns]).sum(dim=1).clamp_min(1e-3)
             size = (self._shape[columns] * self.theta[:, columns] ** 2).sum(dim=1) + 1e-6
             self._precisions[:, which] = (used / size).clamp(_FLOORS[which], _CEILING)
-

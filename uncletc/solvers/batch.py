@@ -27,7 +27,7 @@ _ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attrib
 
 @dataclass(eq=False)
 class Entries:
-    """This process's observed entries; those with attributes come first.
+    """Observed entries of this process; those with attributes come first.
 
     Attributes
     ----------
@@ -198,9 +198,7 @@ class Members:
             factor = (factor * numerator + (1 + _SHARE) * prior) / (denominator + held)
             self.factors[mode] = factor.to(self.factors[mode].dtype)
 
-    def _sums(
-        self, entries: Entries, mode: int, p: Tensor, mu: float
-    ) -> tuple[Tensor, Tensor]:
+    def _sums(self, entries: Entries, mode: int, p: Tensor, mu: float) -> tuple[Tensor, Tensor]:
         """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each."""
         own = self.factors[mode]
         modes = [j for j in range(len(self.factors)) if j != mode]

@@ -16,14 +16,24 @@ magnitude g takes over differences that belong to λ; 100 iterations rarely undo
 the start does much of the work: see `benchmarks/`.
 
 The objective has no minimum in the scale: λ·c, p/c and g/c lower it as c grows. The iterations
-give good answers because they drift slowly from their start.
+give good answers because they drift slowly from their start. With ``hold_scale`` every θ-step
+fits g to p·c instead of p, where c brings the mean of p over Ω ∩ Ξ back to that of the start, as
+far as p ≤ 1 allows, and λ is divided by c: no expected count changes, and the penalty can hardly
+fall by drifting. This is not in
+the paper; use it for more than some hundred iterations, or to compare values of μ.
+
+When to use which solver: this one to reproduce the paper, or to see what its objective does;
+:mod:`~uncletc.solvers.joint` for everything else.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import torch
@@ -74,8 +84,20 @@ def fit_bcd(
         g = probabilities(network, problem)
         p = observed_p(g, problem)
     rate = rate_at(factors, problem.indices)  # (N,)
+    level = _mean_detection(problem, p)
 
     history: list[Iteration] = []
+
+    def result(stop: StopReason) -> Fit:
+        return Fit(
+            factors=tuple(fill_empty_slices(factors, problem.indices)),
+            network=copy.deepcopy(network),
+            observed_detection=p.numpy().copy(),
+            history=tuple(history),
+            stop=stop,
+            settings=settings,
+            counts_digest=counts.digest,
+        )
 
     def record() -> StopReason | None:
         value = objective(problem, rate, p, g, settings)
@@ -84,10 +106,12 @@ def fit_bcd(
                 f"the objective became {value} at iteration {len(history)}; "
                 f"lower learning_rate (now {settings.learning_rate})"
             )
-        history.append(
-            Iteration(iteration=len(history), objective=value, seconds=time.perf_counter() - began)
+        now = Iteration(
+            iteration=len(history), objective=value, seconds=time.perf_counter() - began
         )
-        if callback is not None and callback(history[-1]):
+        history.append(now)
+        current = partial(result, StopReason.CALLBACK)
+        if callback is not None and callback(replace(now, current=current)):
             return StopReason.CALLBACK
         if len(history) > 1 and _relative_change(history) < settings.tol:
             return StopReason.TOLERANCE
@@ -95,21 +119,15 @@ def fit_bcd(
 
     while (stop := record()) is None:
         p = update_detection(problem, rate, g, p, settings.mu, settings.loss)
+        if settings.hold_scale and level is not None:
+            p = _return_to(level, problem, factors, p)
         if network is not None and adam is not None:
             update_network(network, adam, problem, g, p, settings, generator)
             g = probabilities(network, problem)
         update_factors(factors, problem, p, sweeps=settings.sweeps, tol=settings.tol)
         rate = rate_at(factors, problem.indices)
 
-    return Fit(
-        factors=tuple(fill_empty_slices(factors, problem.indices)),
-        network=network,
-        observed_detection=p.numpy(),
-        history=tuple(history),
-        stop=stop,
-        settings=settings,
-        counts_digest=counts.digest,
-    )
+    return result(stop)
 
 
 def objective(problem: Problem, rate: Tensor, p: Tensor, g: Tensor, settings: FitSettings) -> float:
@@ -197,6 +215,21 @@ def update_network(
         if abs(last - total) < settings.tol * abs(total):
             return
         last = total
+
+
+def _mean_detection(problem: Problem, p: Tensor) -> float | None:
+    """Mean p over Ω ∩ Ξ; None without such entries."""
+    return float(p[problem.attributed].mean()) if bool(problem.attributed.any()) else None
+
+
+def _return_to(level: float, problem: Problem, factors: list[Tensor], p: Tensor) -> Tensor:
+    """Bring the mean of p back to `level`, as far as p ≤ 1 allows, and λ by the inverse."""
+    now = _mean_detection(problem, p)
+    if not now:
+        return p
+    ratio = min(level / now, 1 / float(p.max()))
+    factors[:] = [factor * ratio ** (-1 / len(factors)) for factor in factors]
+    return p * ratio
 
 
 def _relative_change(history: Sequence[Iteration]) -> float:

@@ -23,17 +23,13 @@ members are brought to one scale and one order of components.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from uncletc._checks import FloatArray
 from uncletc.counts import CountTensor
 from uncletc.detection import AdditiveNetwork
 from uncletc.features import AttributeFeatures
@@ -41,6 +37,7 @@ from uncletc.model import Callback, Fit, FitError, Iteration, Member, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members
+from uncletc.solvers.combine import align, nearest_coefficients, observed_detection
 from uncletc.solvers.parallel import agree, choose_device, total
 from uncletc.solvers.starts import adapt_components
 
@@ -199,7 +196,7 @@ class _Run:
             network=first.network,
             others=tuple(others),
             dropped=tuple(dropped),
-            observed_detection=_observed_detection(first, self._counts, self._settings.mu),
+            observed_detection=observed_detection(first, self._counts, self._settings.mu),
             history=history,
             stop=stop,
             settings=self._settings,
@@ -227,9 +224,7 @@ class _Run:
         if start is not None:
             members = [start.members[m % len(start.members)] for m in range(n_members)]
             parts = [
-                adapt_components(
-                    member.factors, [f[:, m * rank : (m + 1) * rank] for f in fresh]
-                )
+                adapt_components(member.factors, [f[:, m * rank : (m + 1) * rank] for f in fresh])
                 for m, member in enumerate(members)
             ]
             fresh = [torch.cat(mode, dim=1) for mode in zip(*parts, strict=True)]
@@ -244,7 +239,9 @@ class _Run:
             sample = self._counts.attributes
             sample = sample[:: max(len(sample) // _ROWS_FOR_START, 1)]
             known = [start.members[m % len(start.members)] for m in range(n_members)]
-            theta = torch.stack([_nearest(self._features, member, sample) for member in known])
+            theta = torch.stack(
+                [nearest_coefficients(self._features, member, sample) for member in known]
+            )
         return Detection(self._entries, theta.to(self.device))
 
     def _probability(self) -> Tensor:
@@ -306,69 +303,3 @@ class _Run:
         now = (sums[2] / sums[1]).nan_to_num(1.0).clamp_min(1.0)
         self._dispersion = torch.minimum(self._dispersion, now)  # else a misfit excuses itself
         self._ratio = (sums[3] / sums[4].clamp_min(1e-30)).clamp(1e-30, 1e30)
-
-
-def align(members: list[Member], counts: CountTensor) -> list[Member]:
-    """Bring members to the first one's scale and order of components.
-
-    The first one's scale is set so that the largest p over Ξ is 1. Others follow by the median
-    ratio of their p to the first one's, and by matching components to the first one's by the
-    product of cosines over modes.
-    """
-    z = counts.attributes
-    first = members[0]
-    logs = [np.log(member.detection(z)) for member in members] if z.size else []
-    aligned = []
-    for m, member in enumerate(members):
-        order = _matching(member.factors, first.factors)
-        shift = -float(logs[0].max() + np.median(logs[m] - logs[0])) if logs else 0.0
-        factors = tuple(
-            factor[:, order] * math.exp(-shift / len(member.factors)) for factor in member.factors
-        )
-        network = member.network
-        if isinstance(network, AdditiveNetwork):
-            network = replace(network, log_scale=network.log_scale + shift)
-        aligned.append(Member(factors, network))
-    return aligned
-
-
-def _matching(factors: tuple[FloatArray, ...], known: tuple[FloatArray, ...]) -> FloatArray:
-    """Order of the components of `factors` that is most like that of `known`; (F,)."""
-    likeness = np.ones((known[0].shape[1], factors[0].shape[1]))
-    for theirs, ours in zip(known, factors, strict=True):
-        norms = np.outer(np.linalg.norm(theirs, axis=0), np.linalg.norm(ours, axis=0))
-        likeness *= theirs.T @ ours / np.maximum(norms, 1e-30)
-    return np.asarray(linear_sum_assignment(-likeness)[1])
-
-
-def _nearest(features: AttributeFeatures, member: Member, z: FloatArray) -> Tensor:
-    """Coefficients whose logit over `z` is closest to a member's; (Q,)."""
-    p = np.minimum(member.detection(z), 1e6)
-    logit = np.log(p) - np.log1p(-np.minimum(p / (p.max() * 1.01), 1 - 1e-9))
-    if isinstance(member.network, AdditiveNetwork):
-        raw = member.network
-        logit = (raw.features(torch.tensor(z)) @ torch.from_numpy(raw.coefficients)).numpy()
-    design = features(torch.tensor(z))
-    ridge = 1e-6 * len(z) * torch.eye(features.n_features, dtype=torch.float64)
-    return torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
-
-
-def _observed_detection(member: Member, counts: CountTensor, mu: float) -> FloatArray:
-    """g times the mean of each entry's deviation given its count; (N,)."""
-    parts = []
-    mean = float(member.detection(counts.attributes).mean()) if counts.attributes.size else 1.0
-    for part in _slices(counts.n_observed):
-        rows = counts.attribute_rows[part]
-        p = np.full(len(rows), mean)
-        if counts.attributes.size and (rows >= 0).any():
-            p[rows >= 0] = member.detection(counts.attributes[rows[rows >= 0]])
-        expected = member.rate(counts.indices[part]) * p
-        parts.append(p * (counts.counts[part] + mu) / (expected + mu))
-    return np.concatenate(parts)
-
-
-def _slices(n: int) -> Iterator[slice]:
-    return (slice(i, min(i + _ROWS, n)) for i in range(0, n, _ROWS))
-
-
-__all__ = ["align", "fit_joint"]

@@ -42,7 +42,7 @@ def starting_network(
         return None
     network = DetectionNetwork(problem.attributes.shape[1], settings.hidden, generator)
     known = None if start is None else start.network
-    if known is not None and [w.shape for w in known.weights()] == [
+    if isinstance(known, DetectionNetwork) and [w.shape for w in known.weights()] == [
         w.shape for w in network.weights()
     ]:
         network.load(known.weights())

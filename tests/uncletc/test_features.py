@@ -1,0 +1,78 @@
+"""What the detection network sees of the attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from uncletc.detection import AdditiveNetwork
+from uncletc.features import AttributeFeatures
+
+
+def make(z: np.ndarray, hidden: Any = (5, 4)) -> AttributeFeatures:
+    return AttributeFeatures.of(z, hidden, np.random.default_rng(0))
+
+
+@pytest.fixture
+def z(rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(400, 3)) * [1.0, 1e6, 1e-6] + [0.0, -5e6, 3.0]
+
+
+def test_columns_have_unit_variance_and_do_not_repeat_within_an_attribute(z: np.ndarray) -> None:
+    features = make(z)
+    found = features(torch.tensor(z)).numpy()
+    assert found.shape == (400, features.n_features)
+    curves = found[:, 1 : 1 + len(features.curve_roughness)]
+    np.testing.assert_allclose(curves.mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(curves.std(axis=0), 1.0, rtol=1e-3)
+    per_attribute = curves.shape[1] // 3
+    own = np.corrcoef(curves[:, :per_attribute].T)
+    np.testing.assert_allclose(own, np.eye(per_attribute), atol=1e-3)
+    assert (found[:, 0] == 1).all()
+
+
+def test_a_cubic_is_within_reach(z: np.ndarray) -> None:
+    design = make(z, (2,))(torch.tensor(z)).numpy()[:, :-2]
+    goal = 0.5 * z[:, 0] ** 3 - z[:, 0]
+    fitted = design @ np.linalg.lstsq(design, goal, rcond=None)[0]
+    np.testing.assert_allclose(fitted, goal, atol=1e-3)
+
+
+def test_straight_lines_alone_without_hidden_layers(z: np.ndarray) -> None:
+    features = make(z, ())
+    assert features.n_features == 4
+    assert (features.curve_roughness == 0).all()
+    assert features.n_units == 0
+
+
+def test_curves_end_at_the_range_seen(z: np.ndarray) -> None:
+    features = make(z, (2,))
+    edge, beyond = z.max(axis=0), z.max(axis=0) + z.std(axis=0)
+    first, second = (features(torch.tensor(row[None])).numpy()[0, :-2] for row in (edge, beyond))
+    np.testing.assert_allclose(first, second, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "columns"), [((2.0,), 0), ((0.0, 1.0), 1), ((0.0, 1.0, 5.0), 2)]
+)
+def test_no_more_columns_than_values(values: tuple[float, ...], columns: int) -> None:
+    column = np.resize(values, 60)[:, None]
+    assert len(make(column).curve_roughness) == columns
+
+
+def test_single_precision_is_close(z: np.ndarray) -> None:
+    features = make(z[:, :1])
+    x = torch.tensor(z[:, :1])
+    np.testing.assert_allclose(features(x.float()), features(x), atol=2e-3)
+
+
+def test_arrays_come_back(z: np.ndarray) -> None:
+    features = make(z)
+    theta = np.linspace(-1, 1, features.n_features)
+    network = AdditiveNetwork(features, theta, 0.3)
+    back = AdditiveNetwork.from_arrays(network.arrays())
+    assert back.n_attributes == 3
+    assert torch.equal(back.probability(torch.tensor(z)), network.probability(torch.tensor(z)))

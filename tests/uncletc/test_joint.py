@@ -1,0 +1,432 @@
+"""The joint solver: what it promises, on ordinary data and at the edges."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uncletc import (
+    CountTensor,
+    Fit,
+    FitSettings,
+    Iteration,
+    Scale,
+    StopReason,
+    Truth,
+    fit,
+    metrics,
+    simulate,
+)
+from uncletc.detection import AdditiveNetwork
+from uncletc.solvers.batch import Members
+
+
+def run(
+    counts: CountTensor, iterations: int = 30, *, start: Fit | None = None, **choices: Any
+) -> Fit:
+    """Fit for some rounds; a callback ends it, so that it cannot run out of them."""
+    chosen = FitSettings(**({"rank": 2, "hidden": (4,), "max_iter": iterations + 1} | choices))
+    return fit(counts, chosen, start=start, callback=lambda now: now.iteration >= iterations)
+
+
+def same(a: Fit, b: Fit) -> bool:
+    """Whether two fits agree bit for bit, in factors and curves of all members."""
+    arrays = [
+        [array for m in found.members for array in (*m.factors, coefficients(m.network))]
+        for found in (a, b)
+    ]
+    return all(map(np.array_equal, *arrays))
+
+
+def coefficients(network: Any) -> np.ndarray:
+    return network.coefficients if isinstance(network, AdditiveNetwork) else np.empty(0)
+
+
+def everything(counts: CountTensor) -> np.ndarray:
+    return np.argwhere(np.ones(counts.shape))
+
+
+def spoilt(counts: CountTensor, new: Any) -> CountTensor:
+    """The same tensor with other counts."""
+    return CountTensor(
+        counts.shape,
+        counts.indices,
+        new,
+        attributes=counts.attributes,
+        attribute_indices=counts.attribute_indices,
+    )
+
+
+@pytest.fixture(scope="module")
+def paper() -> tuple[CountTensor, Truth]:
+    """The paper's simulation at γ_Ω = .3, with few counts detected."""
+    return simulate(observed=0.3, seed=2)
+
+
+@pytest.fixture(scope="module")
+def found(paper: tuple[CountTensor, Truth]) -> Fit:
+    return fit(paper[0], FitSettings(rank=3))
+
+
+@pytest.fixture(scope="module")
+def several(paper: tuple[CountTensor, Truth]) -> Fit:
+    return run(paper[0], 120, rank=3, members=4)
+
+
+class TestAccuracy:
+    def test_recovers_the_truth(self, paper: tuple[CountTensor, Truth], found: Fit) -> None:
+        counts, truth = paper
+        p = truth.detection[tuple(counts.attribute_indices.T)]
+        assert found.stop is StopReason.TOLERANCE
+        assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.03
+        assert metrics.mae_detection(found.detection(counts.attributes), p) < 0.02
+
+    @pytest.mark.parametrize("shape", [(30, 40), (8, 9, 10, 7)])
+    def test_two_and_four_modes(self, shape: tuple[int, ...]) -> None:
+        counts, truth = simulate(shape, 2, observed=0.6, attributed=0.6, n_attributes=3, seed=1)
+        fitted = fit(counts, FitSettings(rank=2, max_iter=1000))
+        assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.06
+
+    def test_linear_network_is_linear_in_the_logit(self, small: CountTensor) -> None:
+        network = run(small, hidden=()).network
+        assert isinstance(network, AdditiveNetwork)
+        z = np.linspace(small.attributes.min(0), small.attributes.max(0), 9)
+        p = network.probability(torch.tensor(z)).numpy() / math.exp(network.log_scale)
+        logit = np.log(p) - np.log1p(-p)
+        np.testing.assert_allclose(np.diff(logit, 2), 0.0, atol=1e-8)
+
+    def test_held_out_counts_cannot_matter(self, small: CountTensor) -> None:
+        kept = np.arange(small.n_observed) % 4 > 0
+        other = small.counts.copy()
+        other[~kept] = 10**6
+        assert same(run(small.subset(kept)), run(spoilt(small, other).subset(kept)))
+
+    def test_larger_mu_holds_entries_closer_to_g(self, small: CountTensor) -> None:
+        far, near = (run(small, mu=mu) for mu in (1.0, 1e6))
+        rows = small.attribute_rows
+        at = rows >= 0
+
+        def distance(fitted: Fit) -> float:
+            g = fitted.detection(small.attributes[rows[at]])
+            return float(np.abs(np.log(fitted.observed_detection[at] / g)).mean())
+
+        assert distance(near) < 0.01 < distance(far)
+
+    def test_large_problems_start_without_a_contest(self) -> None:
+        counts, truth = simulate(
+            (30, 40, 50),
+            6,
+            observed=0.8,
+            attributed=0.8,
+            similar=0.0,
+            n_attributes=2,
+            factor_max=5.0,
+        )
+        fitted = run(counts, 60, rank=6)
+        assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.1
+
+
+class TestScaleAndMembers:
+    def test_largest_p_is_one_and_expected_counts_are_free_of_scale(
+        self, paper: tuple[CountTensor, Truth], several: Fit
+    ) -> None:
+        counts, _ = paper
+        firsts = several.members[0].detection(counts.attributes)
+        assert firsts.max() == pytest.approx(1.0)
+        p, rate = several.detection(counts.attributes), several.rate(counts.attribute_indices)
+        scale = Scale.mean_detection(p, 0.25)
+        expected = several.expected(counts.attribute_indices, counts.attributes)
+        np.testing.assert_allclose(scale.detection(p) * scale.rate(rate), expected, rtol=1e-12)
+
+    def test_members_agree_in_scale_and_order(
+        self, paper: tuple[CountTensor, Truth], several: Fit
+    ) -> None:
+        counts, _ = paper
+        assert len(several.members) == 4
+        first = several.members[0]
+        for other in several.others:
+            ratio = other.detection(counts.attributes) / first.detection(counts.attributes)
+            assert np.median(ratio) == pytest.approx(1.0, rel=1e-9)
+            for ours, theirs in zip(other.factors, first.factors, strict=True):
+                cosines = (ours * theirs).sum(0) / (
+                    np.linalg.norm(ours, axis=0) * np.linalg.norm(theirs, axis=0)
+                )
+                assert (cosines > 0.95).all()
+
+    def test_estimates_are_medians(self, several: Fit) -> None:
+        entries = [[0, 1, 2], [3, 4, 5]]
+        each = [member.rate(np.array(entries)) for member in several.members]
+        np.testing.assert_allclose(several.rate(entries), np.median(each, axis=0))
+
+    def test_intervals_hold_the_estimate_and_widen_with_the_level(self, several: Fit) -> None:
+        entries = [[0, 1, 2], [3, 4, 5]]
+        wide, slim = (several.rate(entries, spread=True, level=level) for level in (0.95, 0.5))
+        np.testing.assert_array_equal(wide.estimate, several.rate(entries))
+        assert (wide.low < slim.low).all()
+        assert (slim.low < wide.estimate).all()
+        assert (slim.high < wide.high).all()
+        assert (wide.level, slim.level) == (0.95, 0.5)
+
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_intervals_cover_most_of_the_truth(self, seed: int) -> None:
+        counts, truth = simulate(observed=0.3, seed=seed)
+        fitted = run(counts, 150, rank=3, members=5)
+        where = counts.attribute_indices
+        interval = fitted.expected(where, counts.attributes, spread=True)
+        true = (truth.rate * truth.detection)[tuple(where.T)]
+        covered = float(((interval.low <= true) & (true <= interval.high)).mean())
+        assert 0.75 < covered <= 1.0
+
+    def test_spread_needs_members(self, found: Fit) -> None:
+        with pytest.raises(ValueError, match="spread needs a fit with at least 2 members, got 1"):
+            found.rate([[0, 0, 0]], spread=True)
+
+    @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, math.nan])
+    def test_level_is_checked(self, several: Fit, level: float) -> None:
+        with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got"):
+            several.rate([[0, 0, 0]], spread=True, level=level)
+
+    def test_files_keep_all_members(
+        self, tmp_path: Path, paper: tuple[CountTensor, Truth], several: Fit
+    ) -> None:
+        several.save(tmp_path / "fit.npz")
+        back = Fit.load(tmp_path / "fit.npz")
+        assert same(back, several)
+        z = paper[0].attributes
+        a, b = (f.detection(z, spread=True) for f in (back, several))
+        np.testing.assert_array_equal(a.high, b.high)
+        assert back.history == several.history
+
+    def test_a_member_without_a_finite_likelihood_is_dropped_and_recorded(
+        self, small: CountTensor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        update = Members.update
+
+        def break_one(self: Members, *given: Any) -> None:
+            update(self, *given)
+            if self.size == 3:
+                self.factors[0][0, : self.rank] = torch.nan
+
+        monkeypatch.setattr(Members, "update", break_one)
+        fitted = run(small, 60, members=3)
+        assert len(fitted.members) == 2
+        assert fitted.dropped == ("1 members have no finite likelihood",)
+        assert np.isfinite(fitted.rate_tensor()).all()
+
+
+class TestInteractive:
+    def test_same_settings_same_bits(self, small: CountTensor) -> None:
+        assert same(run(small, members=2), run(small, members=2))
+        assert not same(run(small), run(small, seed=1))
+
+    def test_looking_changes_nothing(self, small: CountTensor) -> None:
+        chosen = FitSettings(rank=2, hidden=(4,), max_iter=31)
+        looked: list[Fit] = []
+
+        def look(now: Iteration) -> bool:
+            assert now.current is not None
+            looked.append(now.current())
+            return now.iteration >= 30
+
+        assert same(run(small), fit(small, chosen, callback=look))
+        assert looked[3].stop is StopReason.CALLBACK
+        assert np.isfinite(looked[0].rate_tensor()).all()
+
+    def test_early_estimates_are_of_use(self, paper: tuple[CountTensor, Truth]) -> None:
+        counts, truth = paper
+        early = run(counts, 5, rank=3)
+        constant = metrics.mae_rate(np.ones(counts.shape), truth.rate)
+        assert metrics.mae_rate(early.rate_tensor(), truth.rate) < constant
+
+    def test_a_wish_to_stop_is_heard_after_a_round(self, paper: tuple[CountTensor, Truth]) -> None:
+        marks: list[float] = []
+        settings = FitSettings(rank=3, members=4)
+        fit(paper[0], settings, callback=lambda _: bool(marks.append(perf_counter())))
+        assert np.median(np.diff(marks)) < 0.2
+
+    @pytest.mark.parametrize(
+        "change", [{}, {"rank": 2}, {"rank": 4}, {"mu": 500.0}, {"hidden": (7, 7)}, {"members": 3}]
+    )
+    def test_warm_start_begins_near_where_it_ended(
+        self, paper: tuple[CountTensor, Truth], found: Fit, change: dict[str, Any]
+    ) -> None:
+        chosen: dict[str, Any] = {"rank": 3, "hidden": (20, 20, 20)} | change
+        warm = run(paper[0], 8, start=found, **chosen)
+        cold = run(paper[0], 8, **chosen)
+        truth = paper[1].rate
+        if change != {"rank": 2}:
+            assert metrics.mae_rate(warm.rate_tensor(), truth) < 0.06
+        assert metrics.mae_rate(warm.rate_tensor(), truth) < metrics.mae_rate(
+            cold.rate_tensor(), truth
+        )
+
+    def test_warm_start_with_new_entries(
+        self, paper: tuple[CountTensor, Truth], found: Fit
+    ) -> None:
+        fewer = paper[0].subset(np.arange(0, paper[0].n_observed, 2))
+        warm = run(fewer, 5, rank=3, start=found)
+        assert metrics.mae_rate(warm.rate_tensor(), paper[1].rate) < 0.06
+
+    def test_a_fit_by_block_coordinate_descent_is_a_start(
+        self, small: CountTensor, small_fit: Fit
+    ) -> None:
+        assert small_fit.settings.solver == "bcd"
+        warm = run(small, 5, start=small_fit)
+        before = small_fit.expected(small.attribute_indices, small.attributes)
+        after = warm.expected(small.attribute_indices, small.attributes)
+        assert np.corrcoef(before, after)[0, 1] > 0.9
+
+
+class TestPrecision:
+    def test_single_and_double_precision_tell_the_same_story(
+        self, paper: tuple[CountTensor, Truth]
+    ) -> None:
+        single, double = (run(paper[0], 150, rank=3, precision=p) for p in ("float32", "float64"))
+        assert metrics.mae_rate(single.rate_tensor(), double.rate_tensor()) < 0.005
+
+    @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
+    def test_gpu(self, paper: tuple[CountTensor, Truth]) -> None:
+        there, here = (run(paper[0], 100, rank=3, device=d) for d in ("cuda", "cpu"))
+        assert metrics.mae_rate(there.rate_tensor(), here.rate_tensor()) < 0.005
+
+    def test_no_dense_tensor(self) -> None:
+        rng = np.random.default_rng(0)
+        shape = (20_000, 20_000, 20_000)
+        counts = CountTensor(
+            shape,
+            rng.integers(0, 20_000, (500, 3)),
+            rng.poisson(5, 500),
+            attributes=rng.normal(size=(500, 2)),
+        )
+        assert np.isfinite(run(counts, 3).rate(counts.indices)).all()
+
+
+class TestEdges:
+    def finite(self, counts: CountTensor, fitted: Fit) -> None:
+        assert np.isfinite([record.objective for record in fitted.history]).all()
+        rates = fitted.rate(everything(counts))
+        assert np.isfinite(rates).all()
+        assert (rates >= 0).all()
+        p = fitted.detection(counts.attributes)
+        assert ((p > 0) & np.isfinite(p)).all()
+
+    def test_zero_iterations(self, small: CountTensor) -> None:
+        self.finite(small, fit(small, FitSettings(rank=2, max_iter=0)))
+
+    def test_all_zero_counts(self, small: CountTensor) -> None:
+        zeros = spoilt(small, np.zeros(small.n_observed, dtype=int))
+        fitted = run(zeros)
+        self.finite(zeros, fitted)
+        assert fitted.rate_tensor().max() < 1e-3
+
+    def test_zero_slice(self, small: CountTensor) -> None:
+        counts = spoilt(small, np.where(small.indices[:, 1] == 3, 0, small.counts))
+        fitted = run(counts, 60)
+        self.finite(counts, fitted)
+        assert fitted.rate_tensor()[:, 3].mean() < 0.2 * fitted.rate_tensor().mean()
+
+    def test_empty_slice_is_like_the_others(self, small: CountTensor) -> None:
+        counts = small.subset(small.indices[:, 1] != 3)
+        fitted = run(counts, 60)
+        self.finite(counts, fitted)
+        rows = [0, 1, 2, 4]
+        assert fitted.factors[1][3] == pytest.approx(fitted.factors[1][rows].mean(axis=0), rel=0.1)
+
+    def test_huge_counts(self, small: CountTensor) -> None:
+        counts = spoilt(small, small.counts * (10**9 // small.counts.max()))
+        fitted = run(counts, 60)
+        self.finite(counts, fitted)
+        total = (fitted.rate(counts.indices) * fitted.observed_detection).sum()
+        assert total == pytest.approx(counts.counts.sum(), rel=0.05)
+
+    @pytest.mark.parametrize("attributes", [None, [[0.3]]])
+    def test_one_observed_entry(self, attributes: Any) -> None:
+        counts = CountTensor((3, 4), [[1, 2]], [7], attributes=attributes)
+        fitted = run(counts, 40)
+        self.finite(counts, fitted)
+
+    @pytest.mark.parametrize("kind", ["constant", "collinear", "binary"])
+    def test_poor_attributes(self, rng: np.random.Generator, kind: str) -> None:
+        z = rng.normal(size=(60, 1))
+        columns = {"constant": 0 * z + 5, "collinear": 2 * z - 1, "binary": np.sign(z)}
+        z = np.hstack([z, columns[kind], columns[kind]])
+        counts = CountTensor(
+            (6, 10), np.argwhere(np.ones((6, 10))), rng.poisson(9, 60), attributes=z
+        )
+        self.finite(counts, run(counts, 60))
+
+    def test_no_attributes_is_poisson_factorisation(self, rng: np.random.Generator) -> None:
+        rate = rng.uniform(5, 15, (20, 1)) * rng.uniform(0.5, 2, (1, 30))
+        counts = CountTensor(rate.shape, np.argwhere(rate > 0), rng.poisson(rate).ravel())
+        fitted = run(counts, 80, rank=1, mu=1e9)
+        assert fitted.network is None
+        assert (fitted.detection(np.empty((3, 0))) == 1).all()
+        assert metrics.mae_rate(fitted.rate_tensor(), rate) < 0.1
+
+    def test_attributes_without_counts(self, small: CountTensor) -> None:
+        apart = CountTensor(
+            small.shape,
+            small.indices[:20],
+            small.counts[:20],
+            attributes=np.ones((1, 3)),
+            attribute_indices=[
+                next(
+                    map(
+                        list,
+                        set(map(tuple, everything(small).tolist()))
+                        - set(map(tuple, small.indices[:20].tolist())),
+                    )
+                )
+            ],
+        )
+        fitted = run(apart)
+        self.finite(apart, fitted)
+
+    def test_rank_far_above_the_data(self, small: CountTensor) -> None:
+        self.finite(small, run(small, rank=40, members=2))
+
+    @settings(deadline=None, max_examples=40)
+    @given(st.data())
+    def test_any_small_tensor(self, data: st.DataObject) -> None:
+        shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=4)))
+        cells = list(np.ndindex(shape))
+        some = st.lists(st.sampled_from(cells), min_size=1, unique=True)
+        observed, attributed = data.draw(some), data.draw(some)
+        largest = data.draw(st.sampled_from([0, 1, 30, 10**9]))
+        size = data.draw(st.integers(0, 3))
+        value = st.sampled_from([0.0, 1.0, -1.0, 0.3, 1e6])
+        row = st.lists(value, min_size=size, max_size=size)
+        z = [data.draw(row) for _ in attributed]
+        counts = CountTensor(
+            shape,
+            observed,
+            [data.draw(st.integers(0, largest)) for _ in observed],
+            attributes=np.array(z).reshape(len(attributed), size) if size else None,
+            attribute_indices=attributed if size else None,
+        )
+        fitted = run(
+            counts,
+            12,
+            rank=data.draw(st.integers(1, 5)),
+            mu=data.draw(st.sampled_from([1e-3, 1.0, 2000.0, 1e12])),
+            hidden=data.draw(st.sampled_from([(), (3,), (4, 2)])),
+            members=data.draw(st.integers(1, 3)),
+        )
+        self.finite(counts, fitted)
+
+
+def test_every_kind_of_overlap() -> None:
+    for observed, attributed in ((0.3, 0.6), (0.5, 0.5), (0.6, 0.3)):
+        counts, truth = simulate(
+            (12, 12, 12), 2, observed=observed, attributed=attributed, similar=0.1, n_attributes=3
+        )
+        fitted = run(counts, 150)
+        assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.25

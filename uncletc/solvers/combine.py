@@ -1,0 +1,84 @@
+"""Between members and fits: one scale, one order of components, and starts from what is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
+from uncletc._checks import FloatArray
+from uncletc.counts import CountTensor
+from uncletc.detection import AdditiveNetwork
+from uncletc.features import AttributeFeatures
+from uncletc.model import Member
+
+_ROWS = 65_536  # entries judged at once
+
+
+def align(members: list[Member], counts: CountTensor) -> list[Member]:
+    """Bring members to the first one's scale and order of components.
+
+    The first one's scale is set so that the largest p over Ξ is 1. Others follow by the median
+    ratio of their p to the first one's, and by matching components to the first one's by the
+    product of cosines over modes.
+    """
+    z = counts.attributes
+    first = members[0]
+    logs = [np.log(member.detection(z)) for member in members] if z.size else []
+    aligned = []
+    for m, member in enumerate(members):
+        order = _matching(member.factors, first.factors)
+        shift = -float(logs[0].max() + np.median(logs[m] - logs[0])) if logs else 0.0
+        factors = tuple(
+            factor[:, order] * math.exp(-shift / len(member.factors)) for factor in member.factors
+        )
+        network = member.network
+        if isinstance(network, AdditiveNetwork):
+            network = replace(network, log_scale=network.log_scale + shift)
+        aligned.append(Member(factors, network))
+    return aligned
+
+
+def _matching(factors: tuple[FloatArray, ...], known: tuple[FloatArray, ...]) -> FloatArray:
+    """Order of the components of `factors` that is most like that of `known`; (F,)."""
+    likeness = np.ones((known[0].shape[1], factors[0].shape[1]))
+    for theirs, ours in zip(known, factors, strict=True):
+        norms = np.outer(np.linalg.norm(theirs, axis=0), np.linalg.norm(ours, axis=0))
+        likeness *= theirs.T @ ours / np.maximum(norms, 1e-30)
+    return np.asarray(linear_sum_assignment(-likeness)[1])
+
+
+def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatArray) -> Tensor:
+    """Coefficients whose logit over `z` is closest to a member's; (Q,)."""
+    p = np.minimum(member.detection(z), 1e6)
+    logit = np.log(p) - np.log1p(-np.minimum(p / (p.max() * 1.01), 1 - 1e-9))
+    if isinstance(member.network, AdditiveNetwork):
+        raw = member.network
+        logit = (raw.features(torch.tensor(z)) @ torch.from_numpy(raw.coefficients)).numpy()
+    design = features(torch.tensor(z))
+    ridge = 1e-6 * len(z) * torch.eye(features.n_features, dtype=torch.float64)
+    found: Tensor = torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
+    return found
+
+
+def observed_detection(member: Member, counts: CountTensor, mu: float) -> FloatArray:
+    """g times the mean of each entry's deviation given its count; (N,)."""
+    parts = []
+    mean = float(member.detection(counts.attributes).mean()) if counts.attributes.size else 1.0
+    for part in _slices(counts.n_observed):
+        rows = counts.attribute_rows[part]
+        p = np.full(len(rows), mean)
+        if counts.attributes.size and (rows >= 0).any():
+            p[rows >= 0] = member.detection(counts.attributes[rows[rows >= 0]])
+        expected = member.rate(counts.indices[part]) * p
+        parts.append(p * (counts.counts[part] + mu) / (expected + mu))
+    return np.concatenate(parts)
+
+
+def _slices(n: int) -> Iterator[slice]:
+    return (slice(i, min(i + _ROWS, n)) for i in range(0, n, _ROWS))
