@@ -17,8 +17,8 @@ the start does much of the work: see `benchmarks/`.
 
 The objective has no minimum in the scale: λ·c, p/c and g/c lower it as c grows. The iterations
 give good answers because they drift slowly from their start. With ``hold_scale`` every θ-step
-fits g to p·c instead of p, where c brings the mean of p over Ω ∩ Ξ back to that of the start, as
-far as p ≤ 1 allows, and λ is divided by c: no expected count changes, and the penalty can hardly
+fits g to p·c instead of p, where c brings the mean of p over Ω ∩ Ξ back to that of the start, and
+λ is divided by c: no expected count changes but where p is clamped to 1, and the penalty cannot
 fall by drifting. This is not in
 the paper; use it for more than some hundred iterations, or to compare values of μ.
 
@@ -223,13 +223,13 @@ def _mean_detection(problem: Problem, p: Tensor) -> float | None:
 
 
 def _return_to(level: float, problem: Problem, factors: list[Tensor], p: Tensor) -> Tensor:
-    """Bring the mean of p back to `level`, as far as p ≤ 1 allows, and λ by the inverse."""
+    """Bring the mean of p back to `level`, clamped to 1, and λ by the inverse."""
     now = _mean_detection(problem, p)
     if not now:
         return p
-    ratio = min(level / now, 1 / float(p.max()))
+    ratio = level / now
     factors[:] = [factor * ratio ** (-1 / len(factors)) for factor in factors]
-    return p * ratio
+    return (p * ratio).clamp_max(1.0)
 
 
 def _relative_change(history: Sequence[Iteration]) -> float:
