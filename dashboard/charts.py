@@ -18,7 +18,24 @@ CHART_CONFIG: dict[str, Any] = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
     "toImageButtonOptions": {"format": "svg", "filename": "uncletc"},
 }
+_WHISKER = "rgb(128,128,128)"  # on white and on black
+_LONGEST_WHISKER = 1.6  # times the longest bar; beyond, it would leave no room for the bars
 _MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
+
+
+def axis_limit(*charts: pd.DataFrame) -> float:
+    """Right end of an axis that bars share: room for all bars, and for whiskers of usual length.
+
+    Parameters
+    ----------
+    charts : DataFrame
+        As for :func:`bar_chart`.
+    """
+    bars = pd.concat(charts)
+    longest = float(bars["value"].max())
+    if "high" in bars:
+        longest = min(float(bars["high"].max()), _LONGEST_WHISKER * longest)
+    return 1.05 * longest
 
 
 def bar_chart(
@@ -29,7 +46,7 @@ def bar_chart(
     Parameters
     ----------
     bars : DataFrame
-        label, value, inside.
+        label, value, inside; where there are low and high, whiskers reach from one to the other.
     title : str
         What the value is.
     color : str
@@ -52,7 +69,39 @@ def bar_chart(
     figure.update_layout(height=height, margin=_MARGIN, showlegend=False, bargap=0.15)
     figure.update_xaxes(title=title, range=[0, limit])
     figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
+    if "high" in bars:
+        _add_whiskers(figure, bars)
     return figure
+
+
+def _add_whiskers(figure: go.Figure, bars: pd.DataFrame) -> None:
+    """Draw whiskers below bars, so that the text on the bars stays readable."""
+    figure.update_traces(
+        offset=-0.45,
+        width=0.65,
+        customdata=bars[["low", "high"]],
+        hovertemplate=figure.data[0].hovertemplate.replace(
+            "%{text}", "90 %: %{customdata[0]:.3g} to %{customdata[1]:.3g}<br>%{text}"
+        ),
+    )
+    figure.add_bar(
+        x=bars["value"],
+        y=bars["label"],
+        orientation="h",
+        offset=0.2,
+        width=0.2,
+        marker_color="rgba(0,0,0,0)",
+        hoverinfo="skip",
+        error_x={
+            "type": "data",
+            "array": bars["high"] - bars["value"],
+            "arrayminus": bars["value"] - bars["low"],
+            "color": _WHISKER,
+            "thickness": 1.5,
+            "width": 3,
+        },
+    )
+    figure.update_layout(barmode="overlay", height=figure.layout.height + 100)
 
 
 def visits_chart(visits: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:

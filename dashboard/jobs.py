@@ -50,6 +50,8 @@ class Job:
         Of each iteration so far, the starting point first.
     seconds : float
         How long the last report says the fit has run.
+    estimates : int
+        How many times it has written its estimates so far; see :meth:`FitService.latest`.
     message : str
         Why it ended, as a sentence; empty before.
     """
@@ -59,6 +61,7 @@ class Job:
     state: State = "waiting"
     objectives: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    estimates: int = 0
     message: str = ""
     asked: float = field(default_factory=monotonic)
 
@@ -119,6 +122,15 @@ class FitService:
         with self._lock:
             return self._jobs.get(key)
 
+    def latest(self, job: Job) -> Fit | None:
+        """The estimates so far of a job under way, or None where there are none yet."""
+        if not (job.active and job.estimates):
+            return None
+        try:
+            return Fit.load(self._so_far(job.key))
+        except (FileNotFoundError, UnreadableFitError):
+            return None
+
     def submit(self, counts: CountTensor, settings: FitSettings) -> Job:
         """Queue a fit and return its job; one already under way is shared."""
         key = fit_key(counts, settings)
@@ -140,6 +152,7 @@ class FitService:
                     "counts": str(source),
                     "settings": json.loads(settings.to_json()),
                     "result": str(self._path(key)),
+                    "so_far": str(self._so_far(key)),
                 }
             )
             return job
@@ -163,6 +176,9 @@ class FitService:
 
     def _path(self, key: str) -> Path:
         return self._folder / f"fit-{key}.npz"
+
+    def _so_far(self, key: str) -> Path:
+        return self._folder / f"fit-{key}.part.npz"
 
     def _remember(self, key: str, found: Fit) -> None:
         with self._lock:
@@ -198,10 +214,14 @@ class FitService:
                 if job.active and worker is self._worker:
                     job.message = "The fitting process ended unexpectedly. Press Fit to try again."
                     job.state = "failed"
+                    self._so_far(job.key).unlink(missing_ok=True)
 
     def _hear(self, report: dict[str, Any]) -> None:
         with self._lock:
             job = self._jobs[report["id"]]
+            if "estimate" in report:
+                job.estimates = report["estimate"]
+                return
             if "end" not in report:
                 job.objectives.append(report["objective"])
                 job.seconds = report["seconds"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard.charts import BAR_COLORS, CHART_CONFIG, bar_chart, objective_chart
+from dashboard.charts import BAR_COLORS, CHART_CONFIG, axis_limit, bar_chart, objective_chart
 from dashboard.running import how_it_was_fitted
+from dashboard.words import WHISKERS
 from uncletc import Fit
 
 
@@ -25,7 +26,7 @@ def best_and_worst(
     Parameters
     ----------
     top, bottom : DataFrame
-        label, value, inside.
+        label, value, inside; low and high where there are intervals.
     title : str
         What the value is.
     headings : tuple of str
@@ -33,7 +34,7 @@ def best_and_worst(
     of : str
         What a bar stands for, in the plural.
     """
-    limit = 1.05 * max(top["value"].max(), bottom["value"].max())
+    limit = axis_limit(top, bottom)
     sides = zip(st.columns(2), ("top", "bottom"), (top, bottom), headings, strict=True)
     for column, side, bars, heading in sides:
         with column:
@@ -44,6 +45,8 @@ def best_and_worst(
                 key=f"bars-{side}",
                 alt=f"{heading}: {len(bars)} {of} and their p",
             )
+    if "high" in top:
+        st.caption(WHISKERS)
 
 
 def meaning(*points: str) -> None:

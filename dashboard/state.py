@@ -69,7 +69,8 @@ def describe(settings: FitSettings) -> str:
     """The settings that a reader needs to recognise a result, in one line."""
     hidden = settings.hidden
     network = f"{len(hidden)} × {hidden[0]} units" if hidden else "linear g"
-    return f"rank {settings.rank}, μ {settings.mu:g}, {network}, seed {settings.seed}"
+    members = f", {settings.members} members" if settings.members > 1 else ""
+    return f"rank {settings.rank}, μ {settings.mu:g}, {network}, seed {settings.seed}{members}"
 
 
 def _settings(family: Family) -> FitSettings:
@@ -89,8 +90,9 @@ def _settings(family: Family) -> FitSettings:
         2000,
         key=f"{family}_mu",
         bind="query-params",
-        help="How strictly detection must follow the attributes. Small μ lets every entry have "
-        "its own detection probability; large μ leaves only what the attributes explain.",
+        help="How closely each entry's detection keeps to what its attributes say. It is g(z) "
+        "times a deviation of the entry's own, with mean 1 and variance 1/μ: the larger μ, the "
+        "closer to g(z).",
     )
     layers = st.slider(
         "Hidden layers",
@@ -99,7 +101,9 @@ def _settings(family: Family) -> FitSettings:
         3,
         key=f"{family}_layers",
         bind="query-params",
-        help="Layers of the detection network g(z). 0 makes detection linear in the attributes.",
+        help="What the detection network g(z) adds to one curve per attribute: layers of hidden "
+        "units, which let attributes act together. 0 leaves out curves and units and makes "
+        "detection linear in the attributes.",
     )
     units = st.slider(
         "Units per layer",
@@ -110,7 +114,7 @@ def _settings(family: Family) -> FitSettings:
         key=f"{family}_units",
         bind="query-params",
         disabled=layers == 0,
-        help="Width of each hidden layer.",
+        help="Hidden units in each layer.",
     )
     seed = st.number_input(
         "Seed",
@@ -121,7 +125,19 @@ def _settings(family: Family) -> FitSettings:
         bind="query-params",
         help="Decides every random start. If two seeds tell different stories, trust neither.",
     )
-    return FitSettings(rank=rank, mu=float(mu), hidden=(units,) * layers, seed=int(seed))
+    members = st.slider(
+        "Members",
+        1,
+        8,
+        1,
+        key=f"{family}_members",
+        bind="query-params",
+        help="How many fits to combine, each from another start and with its entries weighted "
+        "anew. 2 or more show how far they spread, and take longer.",
+    )
+    return FitSettings(
+        rank=rank, mu=float(mu), hidden=(units,) * layers, seed=int(seed), members=members
+    )
 
 
 def _anchor() -> Anchor:

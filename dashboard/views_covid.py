@@ -24,7 +24,8 @@ class CovidView:
         One row per county: fips, county, state, value (p on the chosen scale, NaN where the cell
         has no attributes), and the hover lines reported, tests, cell_note.
     top, bottom : DataFrame
-        One row per cell, best and worst first: label, value, inside.
+        One row per cell, best and worst first: label, value, inside; with 2 members or more
+        low and high, the means over the days of the ends of 90 % intervals.
     scale : Scale
     title : str
         What `value` is, for axes and colour bars.
@@ -62,8 +63,9 @@ def build_covid_view(
     n : int
         Bars on either side.
     """
-    p, scale = detection_grid(dataset, found, anchor)
-    mean = _mean_over_days(p) if day is None else p[:, :, day]
+    grids = detection_grids(dataset, found, anchor)
+    p, scale = grids.p, grids.scale
+    mean = _over_days(p, day)
     table = dataset.table
     cells = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
     counties = table[["fips", "county", "state"]].assign(
@@ -72,7 +74,8 @@ def build_covid_view(
         tests=[f"tests a day per 1000: {_tests(tests)}" for tests in table["tests_per_1000"]],
         cell_note=[_cell_note(others) for others in table["counties_in_cell"] - 1],
     )
-    bars = _bars(table.assign(value=mean[cells]))
+    ends = {end: _over_days(grid, day)[cells] for end, grid in grids.ends.items()}
+    bars = _bars(table.assign(value=mean[cells], **ends))
     worst, best = np.nanquantile(mean, [0.05, 0.95])
     ratio = float(best / worst)
     low, high = (float(limit) for limit in np.nanquantile(p, [0.02, 0.98]))
@@ -88,19 +91,49 @@ def build_covid_view(
     )
 
 
-def detection_grid(
-    dataset: Dataset, found: Fit, anchor: Anchor
-) -> tuple[NDArray[np.float64], Scale]:
-    """p of every entry with attributes, NaN elsewhere, on the chosen scale; and that scale."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DetectionGrids:
+    """p of every entry on the chosen scale, NaN where there are no attributes.
+
+    Attributes
+    ----------
+    p : ndarray, shape (I_1, …, I_K)
+    ends : dict of str to ndarray
+        "low" and "high" of 90 % intervals, shaped like p; empty with fewer than 2 members.
+    scale : Scale
+    """
+
+    p: NDArray[np.float64]
+    ends: dict[str, NDArray[np.float64]]
+    scale: Scale
+
+
+def detection_grids(dataset: Dataset, found: Fit, anchor: Anchor) -> DetectionGrids:
+    """Return p of every entry with attributes, and its interval where the fit has members."""
     counts = dataset.counts
-    fitted = found.detection(counts.attributes)
+    where = tuple(counts.attribute_indices.T)
+    ends: dict[str, NDArray[np.float64]] = {}
+    if len(found.members) > 1:
+        interval = found.detection(counts.attributes, spread=True)
+        fitted, ends = interval.estimate, {"low": interval.low, "high": interval.high}
+    else:
+        fitted = found.detection(counts.attributes)
     scale = anchor.scale(fitted)
-    grid = np.full(counts.shape, np.nan)
-    grid[tuple(counts.attribute_indices.T)] = scale.detection(fitted)
-    return grid, scale
+
+    def grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        filled = np.full(counts.shape, np.nan)
+        filled[where] = scale.detection(values)
+        return filled
+
+    return DetectionGrids(
+        p=grid(fitted), ends={end: grid(values) for end, values in ends.items()}, scale=scale
+    )
 
 
-def _mean_over_days(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _over_days(p: NDArray[np.float64], day: int | None) -> NDArray[np.float64]:
+    """One day of (I_1, I_2, days), or the mean over the days that are known where it is None."""
+    if day is not None:
+        return p[:, :, day]
     known = np.isfinite(p)
     days = known.sum(axis=2)
     total = np.where(known, p, 0.0).sum(axis=2)
@@ -123,6 +156,7 @@ def _bars(table: pd.DataFrame) -> pd.DataFrame:
             ],
             "value": ranked["value"].to_numpy(),
             "inside": [f"{_tests(tests)} tests per 1000" for tests in ranked["tests_per_1000"]],
+            **{end: ranked[end].to_numpy() for end in ("low", "high") if end in ranked},
         }
     )
 

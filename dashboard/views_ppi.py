@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 
 from dashboard.anchors import Anchor, axis_title
-from dashboard.views_covid import detection_grid
+from dashboard.views_covid import detection_grids
 from dashboard.words import caution, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
@@ -32,7 +32,8 @@ class PpiView:
         One row per interaction counted at least once, best mean p first: label, plant,
         pollinator, plant_index, pollinator_index, guild, interactions, mean, sd.
     top, bottom : DataFrame
-        Best and worst first: label, value, inside.
+        Best and worst first: label, value, inside; with 2 members or more low and high, the
+        means over the visits of the ends of 90 % intervals.
     visits : DataFrame
         p of every interaction and visit: label, year, number, p, observed (bool), counted.
     scale : Scale
@@ -66,19 +67,22 @@ def build_ppi_view(dataset: Dataset, found: Fit, anchor: Anchor, *, n: int = 10)
     n : int
         Bars on either side.
     """
-    grid, scale = detection_grid(dataset, found, anchor)
+    grids = detection_grids(dataset, found, anchor)
+    scale = grids.scale
     table = dataset.table[dataset.table["interactions"] > 0]
     label = table["plant"] + " – " + table["pollinator"]
-    p = grid[table["plant_index"], table["pollinator_index"]]  # (interactions, visits)
-    over_visits = pd.DataFrame(p, index=table.index)
+    pairs = (table["plant_index"], table["pollinator_index"])
+    over_visits = pd.DataFrame(grids.p[pairs], index=table.index)  # (interactions, visits)
+    ends = {end: grid[pairs].mean(axis=1) for end, grid in grids.ends.items()}
     ranked = table.assign(
-        label=label, mean=over_visits.mean(axis=1), sd=over_visits.std(axis=1, ddof=0)
+        label=label, mean=over_visits.mean(axis=1), sd=over_visits.std(axis=1, ddof=0), **ends
     ).sort_values("mean", ascending=False, kind="stable")
     bars = pd.DataFrame(
         {
             "label": ranked["label"],
             "value": ranked["mean"],
             "inside": [f"{total:,} seen" for total in ranked["interactions"]],
+            **{end: ranked[end] for end in ends},
         }
     )
     worst, best = ranked["mean"].quantile([0.05, 0.95])

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+WHISKERS = (
+    "Whiskers: 90 % intervals over the members. They hold other starts and other counts from the "
+    "same model, not the model's own mistakes; long ones are cut off at the edge."
+)
+
 
 def times(ratio: float) -> str:
     """A ratio as a reader needs it: "1.4 times", "12 times", "more than 100 times"."""

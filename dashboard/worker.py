@@ -2,12 +2,14 @@
 
 One JSON object per line, both ways::
 
-    in   {"run": id, "counts": path, "settings": {...}, "result": path}
+    in   {"run": id, "counts": path, "settings": {...}, "result": path, "so_far": path}
     in   {"cancel": id}
     out  {"id": id, "iteration": t, "objective": v, "seconds": s}
+    out  {"id": id, "estimate": n}
     out  {"id": id, "end": "done" | "cancelled" | "failed", "message": sentence}
 
-It stays alive between jobs so that no fit waits for torch to load, and ends with its input.
+An estimate is the n-th fit written to `so_far`, which is there as long as the job runs. The
+process stays alive between jobs so that no fit waits for torch to load, and ends with its input.
 """
 
 from __future__ import annotations
@@ -19,9 +21,19 @@ import threading
 import warnings
 from pathlib import Path
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any, TextIO
 
-from uncletc import ConvergenceWarning, CountTensor, FitSettings, Iteration, StopReason, fit
+from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, Iteration, fit
+
+_FIRST_ESTIMATE = 3  # iterations before estimates so far are looked at
+_PAUSE = 0.5  # seconds at least between two of them, and
+_PAUSE_PER_COST = 4.0  # times what the last one took, so that a fit is not much slower
+_ROWS_COMPARED = 500
+
+
+class _Cancelled(Exception):  # noqa: N818, nothing went wrong
+    """Ends a fit at once: it saves what a fit stopped by its callback would still work out."""
 
 
 def main() -> None:
@@ -34,8 +46,11 @@ def main() -> None:
         job = jobs.get()
         try:
             end, message = _run(job, cancelled, reports)
+        except _Cancelled:
+            end, message = "cancelled", "It was cancelled."
         except Exception as error:  # the page shows the sentence; this process must live on
             end, message = "failed", f"{type(error).__name__}: {error}"
+        Path(job["so_far"]).unlink(missing_ok=True)
         _report(reports, {"id": job["run"], "end": end, "message": message})
 
 
@@ -52,8 +67,10 @@ def _listen(jobs: SimpleQueue[dict[str, Any]], cancelled: set[str]) -> None:
 
 def _run(job: dict[str, Any], cancelled: set[str], reports: TextIO) -> tuple[str, str]:
     name = job["run"]
+    counts = CountTensor.load(job["counts"])
+    so_far = _SoFar(Path(job["so_far"]), counts)
 
-    def tell(record: Iteration) -> bool:
+    def tell(record: Iteration) -> None:
         _report(
             reports,
             {
@@ -63,21 +80,60 @@ def _run(job: dict[str, Any], cancelled: set[str], reports: TextIO) -> tuple[str
                 "seconds": record.seconds,
             },
         )
-        return name in cancelled
+        if name in cancelled:
+            raise _Cancelled
+        if so_far.due(record) and so_far.write(record):
+            _report(reports, {"id": name, "estimate": so_far.written})
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
         found = fit(
-            CountTensor.load(job["counts"]),
+            counts,
             FitSettings.from_json(json.dumps(job["settings"])),
             callback=tell,
         )
-    if found.stop is StopReason.CALLBACK:
-        return "cancelled", found.stop.value
-    partial = Path(job["result"] + ".partial")
-    found.save(partial)
-    partial.replace(job["result"])
+    _save(found, Path(job["result"]))
     return "done", found.stop.value
+
+
+class _SoFar:
+    """Estimates of an unfinished fit, written now and then.
+
+    Attributes
+    ----------
+    written : int
+        How many there were.
+    """
+
+    def __init__(self, path: Path, counts: CountTensor) -> None:
+        self._path = path
+        step = max(len(counts.attributes) // _ROWS_COMPARED, 1)
+        self._sample = counts.attributes[::step]
+        self._next = 0.0
+        self.written = 0
+
+    def due(self, record: Iteration) -> bool:
+        return record.iteration >= _FIRST_ESTIMATE and monotonic() >= self._next
+
+    def write(self, record: Iteration) -> bool:
+        """Write the estimates so far; not while p is one everywhere, which shows nothing."""
+        began = monotonic()
+        assert record.current is not None
+        found = record.current()
+        p = found.detection(self._sample)
+        telling = bool(p.max(initial=0.0) > 1.001 * p.min(initial=1.0))
+        if telling:
+            _save(found, self._path)
+            self.written += 1
+        cost = monotonic() - began
+        self._next = monotonic() + max(_PAUSE, _PAUSE_PER_COST * cost if telling else 0.0)
+        return telling
+
+
+def _save(found: Fit, path: Path) -> None:
+    partial = path.with_name(path.name + ".partial")
+    found.save(partial)
+    partial.replace(path)
 
 
 def _report(reports: TextIO, message: dict[str, Any]) -> None:

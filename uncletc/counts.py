@@ -200,7 +200,7 @@ class CountTensor:
         """SHA-256 over every byte that a fit can see: shape, Ω, counts, Ξ and attributes."""
         sha = hashlib.sha256(repr((_FORMAT, self.shape, self.attributes.shape)).encode())
         for array in (self.indices, self.counts, self.attributes, self.attribute_indices):
-            sha.update(np.ascontiguousarray(array).tobytes())
+            sha.update(np.ascontiguousarray(array).data)
         return sha.hexdigest()
 
     def save(self, path: str | Path) -> None:

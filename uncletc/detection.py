@@ -24,7 +24,7 @@ SMALLEST_PROBABILITY = 1e-6
 # weighs on ratios of p the more the larger p is.
 _START_LOGIT = 1.0
 _START_LINEAR = 0.7
-_ROWS = 16_384  # attributes whose features are held at once
+_ROWS = 2_048  # attributes whose features are held at once
 
 
 def _affine(layer: nn.Module, x: Tensor) -> Tensor:
@@ -144,9 +144,10 @@ class AdditiveNetwork:
     def probability(self, z: Tensor) -> Tensor:
         """g of attributes (n, D), at least 1e-12; (n,) in double precision."""
         theta = torch.from_numpy(self.coefficients)
-        few = torch.split(z.double(), _ROWS)
-        parts = [torch.sigmoid(self.features(rows) @ theta) for rows in few]
-        return (torch.cat(parts) * float(np.exp(self.log_scale))).clamp_min(1e-12)
+        found = torch.empty(len(z), dtype=torch.float64)
+        for i in range(0, len(z), _ROWS):
+            found[i : i + _ROWS] = torch.sigmoid(self.features(z[i : i + _ROWS].double()) @ theta)
+        return (found * float(np.exp(self.log_scale))).clamp_min(1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.charts import CHART_CONFIG, visits_chart
 from dashboard.parts import best_and_worst, fit_details, insight_with_caution, meaning
-from dashboard.running import fit_or_stop
+from dashboard.running import fit_or_stop, unfinished
 from dashboard.sources import dataset_or_stop, simulated_badge
 from dashboard.state import sidebar
 from dashboard.views_ppi import PICKS, build_ppi_view, quick_pick
@@ -43,8 +43,11 @@ for column, (pick, name) in zip(
 ):
     if column.button(name, key=f"pick-{pick}", width="stretch", help=f"The {pick} of p"):
         st.session_state["interaction"] = quick_pick(view, pick)
-if st.session_state.get("interaction") not in labels:
+provisional = st.session_state.pop("picked-so-far", None)  # by this page, from estimates so far
+if st.session_state.get("interaction") not in set(labels) - {provisional}:
     st.session_state["interaction"] = quick_pick(view, next(iter(PICKS)))
+    if unfinished(found):
+        st.session_state["picked-so-far"] = st.session_state["interaction"]
 chosen = st.selectbox("Interaction", labels, key="interaction", bind="query-params")
 st.plotly_chart(
     visits_chart(view.visits[view.visits["label"] == chosen], title=view.title),

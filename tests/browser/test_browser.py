@@ -37,9 +37,11 @@ def progress_text(page: Page) -> Locator:
 
 
 def wait_until_drawn(page: Page, name: str) -> None:
-    """Wait until all charts of a page are there and nothing runs any more."""
+    """Wait until all charts of a page are there, final ones, and nothing runs any more."""
     last = {"overview": "steps", "covid": "bars-bottom", "ppi": "visits"}[name]
     page.locator(f".st-key-{last} .main-svg").first.wait_for(timeout=LONGEST_FIT)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
+    expect(page.get_by_text("Still fitting")).to_have_count(0)
     if name == "covid":
         fills(page)
     settle(page)
@@ -233,7 +235,7 @@ def test_changed_rank_keeps_the_picture_and_its_address_can_be_shared_and_its_fi
     settle(page)
     wait_for_fills(page, before, same=True)
 
-    other = visit(page.url)
+    other = visit(page.url + "&covid_members=8")  # it lasts long enough to be cancelled
     expect(slider(other.page, "covid_rank")).to_have_value("3")
     expect(progress_text(other.page)).to_contain_text("rank 3")
     other.page.get_by_role("button", name="Cancel").click()

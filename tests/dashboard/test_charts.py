@@ -11,6 +11,7 @@ import pytest
 from dashboard.charts import (
     CHART_CONFIG,
     YEAR_COLORS,
+    axis_limit,
     bar_chart,
     objective_chart,
     pattern_chart,
@@ -47,6 +48,34 @@ class TestBars:
     def test_axis_starts_at_zero_and_ends_where_asked(self, figure):
         assert tuple(figure.layout.xaxis.range) == (0, 4)
         assert figure.layout.xaxis.title.text == "relative p"
+
+
+class TestWhiskers:
+    @pytest.fixture
+    def bars(self):
+        return pd.DataFrame(
+            {
+                "label": ["b", "a"],
+                "value": [3.0, 2.0],
+                "inside": ["x", "y"],
+                "low": [1.0, 1.5],
+                "high": [4.0, 2.25],
+            }
+        )
+
+    def test_reach_from_low_to_high(self, bars):
+        drawn, whiskers = bar_chart(bars, title="p", color="#123456", limit=4).data
+        assert list(drawn.x) == list(whiskers.x) == [3, 2]
+        assert list(whiskers.error_x.array) == [1, 0.25]
+        assert list(whiskers.error_x.arrayminus) == [2, 0.5]
+        assert drawn.customdata.tolist() == [[1, 4], [1.5, 2.25]]
+
+    def test_the_axis_has_room_for_them_but_not_for_very_long_ones(self, bars):
+        assert axis_limit(bars) == pytest.approx(1.05 * 4)
+        assert axis_limit(bars.assign(high=1e9)) < 2 * 3
+        assert axis_limit(bars.drop(columns=["low", "high"]), bars.head(1)[["value"]]) == (
+            pytest.approx(1.05 * 3)
+        )
 
 
 class TestVisits:

@@ -17,7 +17,7 @@ import pytest
 
 from dashboard import jobs
 from dashboard.jobs import FitService, Job, fit_key
-from uncletc import CountTensor, Fit, FitSettings
+from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError
 
 QUICK = FitSettings(rank=2, max_iter=3, hidden=(5,), epochs=2)
 ENDLESS = FitSettings(rank=2, max_iter=10**6, tol=0.0, hidden=(5,), epochs=2)
@@ -187,13 +187,51 @@ class TestResults:
         assert own_service.lookup(job.key) is not None
 
 
+class TestEstimatesSoFar:
+    def test_come_while_a_fit_runs_and_go_with_it(self, own_service, small, tmp_path):
+        job = own_service.submit(small, replace(ENDLESS, members=2))
+        assert own_service.latest(job) is None
+        wait(lambda: job.estimates >= 1)
+        first = own_service.latest(job)
+        assert first.history[-1].iteration >= 3
+        assert len(first.members) == 2
+        assert first.counts_digest == small.digest
+        assert own_service.lookup(job.key) is None
+        wait(lambda: job.estimates >= 2)
+        assert own_service.latest(job).history[-1].iteration > first.history[-1].iteration
+
+        own_service.cancel(job)
+        assert finish(job).state == "cancelled"
+        assert own_service.latest(job) is None
+        assert not list(tmp_path.glob(f"*{job.key}*"))
+
+    def test_go_with_a_killed_process(self, own_service, small, tmp_path, workers):
+        job = own_service.submit(small, ENDLESS)
+        wait(lambda: job.estimates >= 1)
+        workers[-1].kill()
+        wait(lambda: not job.active, seconds=30)
+        wait(lambda: not list(tmp_path.glob(f"fit-{job.key}.part.npz")), seconds=5)
+
+    def test_unreadable_ones_are_none(self, service, small, monkeypatch):
+        def torn(path: Path) -> Fit:
+            raise UnreadableFitError(f"{path} is torn")
+
+        job = service.submit(small, replace(ENDLESS, seed=3))
+        wait(lambda: job.estimates >= 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(Fit, "load", torn)
+            assert service.latest(job) is None
+        service.cancel(job)
+        finish(job)
+
+
 class TestCancel:
-    def test_a_long_fit_ends_within_two_seconds_and_leaves_no_result(self, service, small):
+    def test_a_long_fit_ends_within_a_second_and_leaves_no_result(self, service, small):
         job = service.submit(small, replace(ENDLESS, seed=1))
         wait(lambda: job.iteration >= 1)
         assert job.state == "running"
         service.cancel(job)
-        assert wait(lambda: not job.active) < 2
+        assert wait(lambda: not job.active) < 1
         assert job.state == "cancelled"
         assert service.lookup(job.key) is None
         assert not list(service._folder.glob(f"*{job.key}*"))

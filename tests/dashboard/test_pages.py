@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -26,13 +27,22 @@ TITLES = {
 FITTING = ["covid", "ppi"]
 REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 CHANGED = "Changed since this result"
+SO_FAR = "estimates so far"
+ITERATION = re.compile(r"iteration [1-9]\d* of")
 
 
 @dataclass
 class Iterations:
-    """How many iterations the pages fit: few enough to wait for."""
+    """How the pages' fits end: after few enough iterations to wait for, once p differs."""
 
-    at_most: int = 2
+    at_most: int = 40
+    tol: float = 1e-6
+
+    def never(self) -> None:
+        self.at_most, self.tol = 10**6, 0.0
+
+    def soon(self) -> None:
+        self.at_most, self.tol = Iterations.at_most, Iterations.tol
 
 
 def forget() -> None:
@@ -52,7 +62,8 @@ def iterations(
 
     def sidebar(family: state.Family) -> state.Choices:
         choices = whole(family)
-        return replace(choices, settings=replace(choices.settings, max_iter=limit.at_most))
+        settings = replace(choices.settings, max_iter=limit.at_most, tol=limit.tol)
+        return replace(choices, settings=settings)
 
     with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
         nobody_listens.bind(("127.0.0.1", 0))
@@ -69,9 +80,9 @@ def iterations(
 
 @pytest.fixture
 def endless(iterations: Iterations) -> Iterator[None]:
-    iterations.at_most = 10**6
+    iterations.never()
     yield
-    iterations.at_most = Iterations.at_most
+    iterations.soon()
 
 
 @pytest.fixture
@@ -248,15 +259,39 @@ class TestPlantPollinator:
 class TestFits:
     @pytest.mark.usefixtures("endless")
     def test_progress_names_iteration_and_objective(self, open_page, workers, name):
-        at = until(open_page(name), lambda page: "iteration 1 of" in words(page))
+        at = until(open_page(name), lambda page: ITERATION.search(words(page)))
         (bar,) = at.get("progress")
         for part in ("Fitting rank", "objective", "left"):
             assert part in bar.proto.text
         button(at, "Cancel").click().run()
         until(at, lambda page: "was cancelled" in words(page))
         assert "Press **Fit**" in words(at)
+        assert SO_FAR not in words(at)
         assert not charts(at)
         assert workers[-1].poll() is None
+
+    @pytest.mark.usefixtures("endless")
+    def test_estimates_are_drawn_while_a_fit_goes_on(self, open_page, name):
+        at = until(open_page(name, **{f"{name}_seed": "7"}), lambda page: SO_FAR in words(page))
+        assert "Still being fitted with" in words(at)
+        assert at.get("progress")
+        first = charts(at)
+        until(at, lambda page: charts(page) != first)
+        assert SO_FAR in words(at)
+        button(at, "Cancel").click().run()
+        until(at, lambda page: "was cancelled" in words(page))
+        assert not charts(at)
+
+    def test_members_have_whiskers(self, fitted, name):
+        at = fitted(name, **{f"{name}_members": "2"})
+        assert "2 members" in words(at)
+        assert "Whiskers" in words(at)
+        bars = [chart for chart in charts(at) if chart["data"][-1].get("error_x")]
+        assert len(bars) == 2
+        at.slider(key=f"{name}_members").set_value(1).run()
+        at.button(key="fit").click().run()
+        until(at, lambda page: not page.get("progress") and CHANGED not in words(page))
+        assert "Whiskers" not in words(at)
 
     def test_changed_settings_keep_the_result_until_fit_is_pressed(self, fitted, name):
         at = fitted(name)
@@ -282,25 +317,25 @@ class TestFits:
     def test_a_cancelled_fit_keeps_the_result(self, fitted, iterations, name):
         at = fitted(name)
         before = charts(at)
-        iterations.at_most = 10**6
+        iterations.never()
         at.slider(key=f"{name}_rank").set_value(3)
         at.button(key="fit").click().run()
         assert charts(at) == before
         button(at, "Cancel").click().run()
         until(at, lambda page: "was cancelled" in words(page))
-        iterations.at_most = Iterations.at_most
+        iterations.soon()
         assert charts(at) == before
         assert CHANGED in words(at)
 
     def test_a_lost_process_is_a_sentence(self, fitted, iterations, workers, name):
         at = fitted(name)
         before = charts(at)
-        iterations.at_most = 10**6
+        iterations.never()
         at.slider(key=f"{name}_rank").set_value(4)
         at.button(key="fit").click().run()
         workers[-1].kill()
         until(at, lambda page: page.error)
-        iterations.at_most = Iterations.at_most
+        iterations.soon()
         assert "did not finish" in at.error[0].value
         assert charts(at) == before
         at.slider(key=f"{name}_rank").set_value(6)

@@ -49,9 +49,14 @@ class TestDescribe:
     def test_without_hidden_layers(self):
         assert "linear" in describe(FitSettings(rank=1, hidden=()))
 
+    def test_members_where_there_are_several(self):
+        assert "member" not in describe(FitSettings(rank=1))
+        assert "4 members" in describe(FitSettings(rank=1, members=4))
+
     def test_different_choices_read_differently(self):
         base = {"rank": 4, "hidden": (10,)}
         others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"seed": 1}]
+        others.append({"members": 4})
         texts = {describe(FitSettings(**base | other)) for other in others}
         assert len(texts) == len(others)
 
@@ -67,10 +72,12 @@ class TestSidebar:
         at.slider(key="covid_rank").set_value(7)
         at.slider(key="covid_layers").set_value(2)
         at.slider(key="covid_units").set_value(10)
+        at.slider(key="covid_members").set_value(3)
         at.number_input(key="covid_seed").set_value(42)
         at.run()
         settings = choices(at).settings
         assert (settings.rank, settings.hidden, settings.seed) == (7, (10, 10), 42)
+        assert settings.members == 3
         assert not choices(at).pressed
 
     def test_no_layers_is_a_linear_network(self):
@@ -86,8 +93,10 @@ class TestSidebar:
         assert not choices(at).pressed
 
     def test_address_drives_the_widgets(self):
-        settings = choices(run(covid_rank="3", covid_layers="1", covid_seed="9")).settings
+        address = {"covid_rank": "3", "covid_layers": "1", "covid_seed": "9", "covid_members": "2"}
+        settings = choices(run(**address)).settings
         assert (settings.rank, len(settings.hidden), settings.seed) == (3, 1, 9)
+        assert settings.members == 2
 
     def test_pages_have_settings_of_their_own(self):
         default = choices(run("ppi")).settings.rank
@@ -101,6 +110,7 @@ class TestSidebar:
             ("covid_rank", ""),
             ("covid_layers", "-1"),
             ("covid_units", "7"),
+            ("covid_members", "9"),
             ("covid_seed", "1e9"),
             ("covid_counts", "imagined"),
             ("scale", "imagined"),

@@ -10,12 +10,19 @@ import pandas as pd
 import pytest
 
 from dashboard.anchors import Anchor
-from dashboard.views_covid import build_covid_view, detection_grid
+from dashboard.views_covid import build_covid_view, detection_grids
 from dashboard.words import caution, times
 from uncletc import CountTensor
 from uncletc.datasets import Dataset, Provenance
 
-KNOWN = SimpleNamespace(detection=lambda attributes: attributes[:, 0])  # a fit whose p is z
+# Fits whose p is z, with one member and with two.
+KNOWN = SimpleNamespace(members=(None,), detection=lambda attributes: attributes[:, 0])
+SPREAD = SimpleNamespace(
+    members=(None, None),
+    detection=lambda attributes, spread: SimpleNamespace(
+        estimate=attributes[:, 0], low=attributes[:, 0] / 2, high=attributes[:, 0] * 3, asked=spread
+    ),
+)
 AS_IT_IS = Anchor(kind="best")  # p stays as it is where the largest p is 1
 
 
@@ -97,6 +104,19 @@ class TestByHand:
         assert view.top["inside"].iloc[0] == "unknown tests per 1000"
         assert view.counties["tests"].iloc[3] == "tests a day per 1000: unknown"
 
+    def test_no_intervals_from_one_member(self, by_hand):
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
+        assert list(view.top) == ["label", "value", "inside"]
+
+    @pytest.mark.parametrize("day", [None, 1])
+    def test_intervals_from_several_members_on_the_scale_of_p(self, by_hand, day):
+        for anchor in (AS_IT_IS, Anchor()):
+            top = build_covid_view(by_hand, SPREAD, anchor, day=day).top
+            same = build_covid_view(by_hand, KNOWN, anchor, day=day).top
+            assert top["value"].tolist() == same["value"].tolist()
+            assert top["low"].tolist() == pytest.approx(top["value"] / 2)
+            assert top["high"].tolist() == pytest.approx(top["value"] * 3)
+
     def test_number_of_bars(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS, n=1)
         assert view.top["label"].tolist() == ["Alone, AL"]
@@ -115,14 +135,18 @@ class TestByHand:
         assert "1 other county " in counties["cell_note"].iloc[3]
 
     def test_equal_p_everywhere_still_has_colour_limits(self, by_hand):
-        flat = SimpleNamespace(detection=lambda attributes: np.full(len(attributes), 0.5))
+        flat = SimpleNamespace(
+            members=(None,), detection=lambda attributes: np.full(len(attributes), 0.5)
+        )
         low, high = build_covid_view(by_hand, flat, Anchor()).limits
         assert low < 1 < high
 
 
 class TestFitted:
     def test_grid_holds_p_where_attributes_are_and_nan_elsewhere(self, covid_twin, covid_fit):
-        grid, scale = detection_grid(covid_twin, covid_fit, Anchor())
+        grids = detection_grids(covid_twin, covid_fit, Anchor())
+        grid, scale = grids.p, grids.scale
+        assert not grids.ends
         counts = covid_twin.counts
         fitted = covid_fit.detection(counts.attributes)
         attributed = tuple(counts.attribute_indices.T)
@@ -189,7 +213,7 @@ class TestFitted:
         }
         assert len(limits) == 1
         ((low, high),) = limits
-        grid, _ = detection_grid(covid_twin, covid_fit, Anchor())
+        grid = detection_grids(covid_twin, covid_fit, Anchor()).p
         inside = (grid >= low) & (grid <= high)
         assert inside.sum() / np.isfinite(grid).sum() == pytest.approx(0.96, abs=0.01)
 

@@ -129,3 +129,16 @@ class TestQuickPicks:
     def test_extreme_means_are_the_first_bars_also_where_means_are_equal(self, view):
         assert quick_pick(view, "highest mean") == view.top["label"].iloc[0]
         assert quick_pick(view, "lowest mean") == view.bottom["label"].iloc[0]
+
+
+def test_intervals_from_several_members(ppi_twin, short_fit):
+    found = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,), members=2)
+    view = build_ppi_view(ppi_twin, found, Anchor())
+    for bars in (view.top, view.bottom):
+        assert (bars["low"] <= bars["value"]).all()
+        assert (bars["value"] <= bars["high"]).all()
+        assert np.isfinite(bars["high"]).all()
+
+
+def test_no_intervals_from_one_member(view):
+    assert list(view.top) == ["label", "value", "inside"]

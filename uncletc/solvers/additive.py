@@ -146,9 +146,10 @@ class Detection:
         """Features · θ of the attributed entries; (A, M)."""
         entries = self.entries
         theta = theta.T.to(entries.attributes.dtype)
-        parts = entries.chunks(entries.n_attributed, len(theta))
-        found = [entries.design(part) @ theta for part in parts]
-        return torch.cat(found) if found else entries.attributes.new_empty(0, theta.shape[1])
+        found = entries.attributes.new_empty(entries.n_attributed, theta.shape[1])
+        for part in entries.chunks(len(found), len(theta)):
+            found[part] = entries.design(part) @ theta
+        return found
 
     def _against(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
         """Features weighted by two arrays (A, M) and summed; (M, Q) each."""

@@ -22,6 +22,7 @@ _CHUNK = 262_144  # numbers in a chunk's largest array
 _LARGEST_DESIGN = 64 * 2**20  # bytes; a larger design is made anew in every pass
 _SMALLEST = 1e-30
 _SHARE = 0.05  # of the pseudo-counts that also hold the sizes of rows
+_ROWS_GATHERED = 65_536
 _ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attributes
 
 
@@ -68,7 +69,8 @@ class Entries:
         rank, n_processes = world()
         rows = counts.attribute_rows
         order = np.argsort(rows < 0, kind="stable")[rank::n_processes]
-        attributed = rows[order][rows[order] >= 0]
+        attributed = rows[order]
+        attributed = attributed[attributed >= 0]
         few = np.linspace(0, max(len(counts.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(np.int64)
         few = np.unique(few)[: len(counts.attributes)]
 
@@ -77,10 +79,13 @@ class Entries:
 
         return cls(
             shape=counts.shape,
-            where=[torch.tensor(column, device=device) for column in counts.indices[order].T],
+            where=[
+                torch.tensor(counts.indices[order, k], device=device)
+                for k in range(len(counts.shape))
+            ],
             counts=put(counts.counts[order, None].astype(np.float64)),
             order=order,
-            attributes=put(counts.attributes[attributed]),
+            attributes=_gather(counts.attributes, attributed, dtype).to(device),
             elsewhere=put(counts.attributes[few]),
             features=features,
         )
@@ -216,6 +221,15 @@ class Members:
                 into += torch.zeros_like(own).index_add_(0, at, weighted)
         total(sums)
         return sums[0], sums[1]
+
+
+def _gather(table: FloatArray, rows: IntArray, dtype: torch.dtype) -> Tensor:
+    """Rows of a table in another precision, without a whole copy in its own."""
+    gathered = torch.empty(len(rows), table.shape[1], dtype=dtype)
+    for i in range(0, len(rows), _ROWS_GATHERED):
+        part = slice(i, i + _ROWS_GATHERED)
+        gathered[part] = torch.from_numpy(table[rows[part]])
+    return gathered
 
 
 def _product(

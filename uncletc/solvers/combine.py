@@ -20,20 +20,29 @@ from uncletc.model import Member
 _ROWS = 65_536  # entries judged at once
 
 
-def align(members: list[Member], counts: CountTensor) -> list[Member]:
+def align(members: list[Member], counts: CountTensor) -> tuple[list[Member], FloatArray]:
     """Bring members to the first one's scale and order of components.
 
     The first one's scale is set so that the largest p over Ξ is 1. Others follow by the median
     ratio of their p to the first one's, and by matching components to the first one's by the
     product of cosines over modes.
+
+    Returns
+    -------
+    list of Member
+    ndarray, shape (S,)
+        p over Ξ of the first, aligned; empty without attributes.
     """
     z = counts.attributes
     first = members[0]
-    logs = [np.log(member.detection(z)) for member in members] if z.size else []
+    known = first.detection(z) if z.size else np.empty(0)
+    top = float(np.log(known.max())) if z.size else 0.0
     aligned = []
     for m, member in enumerate(members):
         order = _matching(member.factors, first.factors)
-        shift = -float(logs[0].max() + np.median(logs[m] - logs[0])) if logs else 0.0
+        shift = -top
+        if m and z.size:
+            shift -= float(np.median(np.log(member.detection(z) / known)))
         factors = tuple(
             factor[:, order] * math.exp(-shift / len(member.factors)) for factor in member.factors
         )
@@ -41,7 +50,7 @@ def align(members: list[Member], counts: CountTensor) -> list[Member]:
         if isinstance(network, AdditiveNetwork):
             network = replace(network, log_scale=network.log_scale + shift)
         aligned.append(Member(factors, network))
-    return aligned
+    return aligned, known * math.exp(-top)
 
 
 def _matching(factors: tuple[FloatArray, ...], known: tuple[FloatArray, ...]) -> FloatArray:
@@ -66,18 +75,21 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
     return found
 
 
-def observed_detection(member: Member, counts: CountTensor, mu: float) -> FloatArray:
-    """g times the mean of each entry's deviation given its count; (N,)."""
-    parts = []
-    mean = float(member.detection(counts.attributes).mean()) if counts.attributes.size else 1.0
+def observed_detection(
+    member: Member, p_attributed: FloatArray, counts: CountTensor, mu: float
+) -> FloatArray:
+    """g times the mean of each entry's deviation given its count; (N,).
+
+    `p_attributed` (S,) is g over Ξ; entries without attributes take its mean, or 1 without any.
+    """
+    found = np.empty(counts.n_observed)
+    mean = float(p_attributed.mean()) if p_attributed.size else 1.0
     for part in _slices(counts.n_observed):
         rows = counts.attribute_rows[part]
-        p = np.full(len(rows), mean)
-        if counts.attributes.size and (rows >= 0).any():
-            p[rows >= 0] = member.detection(counts.attributes[rows[rows >= 0]])
+        p = np.where(rows >= 0, p_attributed[rows], mean) if p_attributed.size else mean
         expected = member.rate(counts.indices[part]) * p
-        parts.append(p * (counts.counts[part] + mu) / (expected + mu))
-    return np.concatenate(parts)
+        found[part] = p * (counts.counts[part] + mu) / (expected + mu)
+    return found
 
 
 def _slices(n: int) -> Iterator[slice]:

@@ -189,14 +189,14 @@ class _Run:
         order = order[: min(int(fine.sum()), self._settings.members)]
         lost = int((~fine).sum())
         dropped = [f"{lost} members have no finite likelihood"] if lost else []
-        members = align([self._member(int(m)) for m in order], self._counts)
+        members, p = align([self._member(int(m)) for m in order], self._counts)
         first, *others = members
         return Fit(
             factors=first.factors,
             network=first.network,
             others=tuple(others),
             dropped=tuple(dropped),
-            observed_detection=observed_detection(first, self._counts, self._settings.mu),
+            observed_detection=observed_detection(first, p, self._counts, self._settings.mu),
             history=history,
             stop=stop,
             settings=self._settings,
