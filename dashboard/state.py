@@ -11,8 +11,10 @@ from dashboard.anchors import Anchor
 from uncletc import FitSettings, datasets
 
 Family = Literal["covid", "ppi"]
-# Enough patterns that λ, not g, carries the size of places; fewer where counts are few.
-DEFAULT_RANK: dict[Family, int] = {"covid": 15, "ppi": 10}
+# What predicts held-out real counts well: enough patterns that λ, not g, carries the size of
+# places, and several members where counts are few and wild.
+DEFAULT_RANK: dict[Family, int] = {"covid": 15, "ppi": 5}
+DEFAULT_MEMBERS: dict[Family, int] = {"covid": 1, "ppi": 3}
 MU_CHOICES = [100, 200, 500, 1000, 2000, 3000, 5000, 10000]
 
 
@@ -129,7 +131,7 @@ def _settings(family: Family) -> FitSettings:
         "Members",
         1,
         8,
-        1,
+        DEFAULT_MEMBERS[family],
         key=f"{family}_members",
         bind="query-params",
         help="How many fits to combine, each from another start and with its entries weighted "

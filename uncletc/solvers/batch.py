@@ -21,7 +21,7 @@ from uncletc.solvers.parallel import total, world
 _CHUNK = 262_144  # numbers in a chunk's largest array
 _LARGEST_DESIGN = 64 * 2**20  # bytes; a larger design is made anew in every pass
 _SMALLEST = 1e-30
-_SHARE = 0.05  # of the pseudo-counts that also hold the sizes of rows
+_SHARE = 0.1  # of the pseudo-counts that also hold the sizes of rows
 _ROWS_GATHERED = 65_536
 _ROWS_FOR_MEAN = 4096  # of Ξ, for the mean detection of entries without attributes
 
