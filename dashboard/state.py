@@ -15,7 +15,7 @@ Family = Literal["covid", "ppi"]
 # places, and several members where counts are few and wild.
 DEFAULT_RANK: dict[Family, int] = {"covid": 15, "ppi": 5}
 DEFAULT_MEMBERS: dict[Family, int] = {"covid": 1, "ppi": 3}
-MU_CHOICES = [100, 200, 500, 1000, 2000, 3000, 5000, 10000]
+MU_CHOICES = [2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ def small() -> CountTensor:
 
 @pytest.fixture(scope="session")
 def short_fit() -> Callable[..., Fit]:
-    """Fit for some iterations of block coordinate descent; a callback ends it, so that it cannot run out of iterations."""
+    """Some iterations of block coordinate descent, ended by a callback: none run out."""
 
     def run(
         counts: CountTensor, iterations: int = 4, *, start: Fit | None = None, **settings: Any
