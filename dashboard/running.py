@@ -11,7 +11,7 @@ from dashboard.state import Choices, describe
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
 
-_REDRAWN = 1.5  # seconds at least between two pictures of a fit under way
+_REDRAWN = 2.5  # seconds at least between two pictures of a fit under way
 
 
 @st.cache_resource

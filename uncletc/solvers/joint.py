@@ -47,7 +47,8 @@ _ROUNDS_HELD_SCREENING = 30  # where several starts run, of which
 _ROUNDS_SCREENED = 50  # after so many the likeliest go on
 _EXTRA_STARTS = 6
 _CHEAP = 250_000  # entries times rank up to which extra starts cost little
-_RENEW = 8  # rounds that second derivatives serve
+_RENEWED_FIRST = 3  # rounds that each take second derivatives anew; later
+_RENEW = 8  # rounds share them
 _SETTLED = 5  # rounds over which the objective must rest
 _PSEUDO_COUNTS = 3.0
 _MOST_DISPERSION = 1000.0
@@ -164,7 +165,7 @@ class _Run:
                 settings.mu,
                 dispersion=self._dispersion,
                 held=held,
-                renew=since < _SETTLED or since % _RENEW == 0,
+                renew=since < _RENEWED_FIRST or since % _RENEW == 0,
             )
             self._p = self._probability()
         self._measure(rate)
