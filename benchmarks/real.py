@@ -43,6 +43,7 @@ def models(rank: int, mu: float, members: int) -> dict[str, FitSettings]:
         "Poisson CP, no attributes": FitSettings(**joint),
         "joint, linear g": FitSettings(**joint, hidden=()),
         "joint, neural g": FitSettings(**joint),
+        "joint, neural g, 5 members": FitSettings(**joint | {"members": 5}),
         "block coordinate descent": FitSettings(rank=rank, solver="bcd", max_iter=100),
     }
 
