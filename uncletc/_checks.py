@@ -103,6 +103,22 @@ def check_finite(values: Any, name: str, ndim: int) -> FloatArray:
     return array
 
 
+def check_exposure(values: Any, shape: tuple[int, ...]) -> FloatArray | None:
+    """Return exposure as a finite array >= 0 that broadcasts to ``shape``; None stays None."""
+    if values is None:
+        return None
+    array = check_finite(values, "exposure", len(shape))
+    if any(size not in (1, whole) for size, whole in zip(array.shape, shape, strict=True)):
+        raise ValueError(
+            f"exposure must have size 1 or that of the mode along each of {shape}, "
+            f"got shape {array.shape}"
+        )
+    if (array < 0).any():
+        where = _first(array < 0)
+        raise ValueError(f"exposure must be >= 0; position {where} is {array[where]}")
+    return array
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Real) and math.isfinite(value) and value == math.floor(value)
 

@@ -18,6 +18,7 @@ from uncletc._checks import (
     IntArray,
     check_counts,
     check_distinct,
+    check_exposure,
     check_finite,
     check_indices,
     check_shape,
@@ -53,6 +54,10 @@ class CountTensor:
         For each mode I_k labels, stored as text. None: the indices themselves.
     attribute_names : sequence of str, optional
         D distinct names. None: "z1", "z2", …
+    exposure : array_like of float, optional
+        What true counts are proportional to where all else is equal, such as the people of a
+        place: λ is exposure times a low-rank tensor. K dimensions, each of size I_k or 1 (the
+        same along that mode); ≥ 0, and > 0 where there is a count. None: 1 everywhere.
     simulated : bool
         True when no real observation is in it; every view then says so.
 
@@ -76,6 +81,7 @@ class CountTensor:
     modes: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     attribute_names: tuple[str, ...]
+    exposure: FloatArray | None
     simulated: bool
 
     def __init__(
@@ -89,6 +95,7 @@ class CountTensor:
         modes: Sequence[str] | None = None,
         labels: Sequence[Sequence[Any]] | None = None,
         attribute_names: Sequence[str] | None = None,
+        exposure: ArrayLike | None = None,
         simulated: bool = False,
     ) -> None:
         sizes = check_shape(shape)
@@ -105,6 +112,7 @@ class CountTensor:
             "modes": _check_names(modes, len(sizes), "modes", "mode "),
             "labels": _check_labels(labels, sizes),
             "attribute_names": _check_names(attribute_names, z.shape[1], "attribute_names", "z"),
+            "exposure": _check_exposure(exposure, sizes, observed),
             "simulated": bool(simulated),
         }
         for name, value in values.items():
@@ -141,6 +149,10 @@ class CountTensor:
     def attribute_rows(self) -> IntArray:
         """Row of `attributes` that belongs to each observed entry, -1 where it has none; (N,)."""
         return _frozen(self._rows_of(self.indices))
+
+    def exposure_at(self, indices: IntArray) -> FloatArray:
+        """Exposure of valid entries (n, K); 1 where none was given; (n,)."""
+        return exposure_at(self.exposure, indices)
 
     def attributes_at(self, indices: ArrayLike) -> FloatArray:
         """Attributes of the given entries.
@@ -192,15 +204,18 @@ class CountTensor:
             modes=self.modes,
             labels=self.labels,
             attribute_names=self.attribute_names,
+            exposure=self.exposure,
             simulated=self.simulated,
         )
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over every byte that a fit can see: shape, Ω, counts, Ξ and attributes."""
+        """SHA-256 over every byte that a fit can see: shape, Ω, counts, Ξ, attributes, exposure."""
         sha = hashlib.sha256(repr((_FORMAT, self.shape, self.attributes.shape)).encode())
         for array in (self.indices, self.counts, self.attributes, self.attribute_indices):
             sha.update(np.ascontiguousarray(array).data)
+        if self.exposure is not None:
+            sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
         return sha.hexdigest()
 
     def save(self, path: str | Path) -> None:
@@ -212,6 +227,7 @@ class CountTensor:
             "attribute_names": self.attribute_names,
             "simulated": self.simulated,
         }
+        optional: dict[str, Any] = {} if self.exposure is None else {"exposure": self.exposure}
         with Path(path).open("wb") as file:
             np.savez_compressed(
                 file,
@@ -221,6 +237,7 @@ class CountTensor:
                 counts=self.counts,
                 attributes=self.attributes,
                 attribute_indices=self.attribute_indices,
+                **optional,
             )
 
     @classmethod
@@ -237,6 +254,7 @@ class CountTensor:
                 modes=header["modes"],
                 labels=header["labels"],
                 attribute_names=header["attribute_names"],
+                exposure=file["exposure"] if "exposure" in file.files else None,
                 simulated=header["simulated"],
             )
 
@@ -258,6 +276,29 @@ class CountTensor:
 def flat_index(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
     """Number the entries of a tensor in row-major order; (n, K) to (n,)."""
     return np.asarray(np.ravel_multi_index(tuple(indices.T), shape), dtype=np.int64)
+
+
+def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
+    """Exposure of valid entries (n, K) as :class:`CountTensor` holds it; 1 for None; (n,)."""
+    if exposure is None:
+        return np.ones(len(indices))
+    along = [
+        np.minimum(where, size - 1) for where, size in zip(indices.T, exposure.shape, strict=True)
+    ]
+    return np.asarray(exposure[tuple(along)])
+
+
+def _check_exposure(
+    exposure: ArrayLike | None, shape: tuple[int, ...], observed: IntArray
+) -> FloatArray | None:
+    array = check_exposure(exposure, shape)
+    if array is None:
+        return None
+    none = exposure_at(array, observed) == 0
+    if none.any():
+        entry = tuple(observed[int(np.argmax(none))].tolist())
+        raise ValueError(f"exposure must be > 0 where there is a count; entry {entry} has 0")
+    return _frozen(array)
 
 
 def _check_attributes(

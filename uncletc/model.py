@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from uncletc._checks import FloatArray, check_finite, check_indices
+from uncletc.counts import exposure_at
 from uncletc.detection import AdditiveNetwork, DetectionNetwork
 from uncletc.settings import FitSettings
 from uncletc.simulate import rate_tensor
@@ -88,7 +89,7 @@ class Member:
     network: Network | None
 
     def rate(self, indices: NDArray[np.int64]) -> FloatArray:
-        """λ of entries (n, K) that are known to be valid; (n,)."""
+        """λ per unit of exposure of entries (n, K) that are known to be valid; (n,)."""
         parts = []
         for rows in np.array_split(indices, max(len(indices) // _ROWS, 1)):
             product = self.factors[0][rows[:, 0]]
@@ -131,14 +132,16 @@ class Fit:
     Attributes
     ----------
     factors : tuple of ndarray, shapes (I_k, F)
-        U_k ≥ 0 of the first member, the likeliest. A row whose slice holds no observed entry is
-        the mean of its mode's other rows.
+        U_k ≥ 0 of the first member, the likeliest: λ per unit of exposure. A row whose slice
+        holds no observed entry is the mean of its mode's other rows.
     network : DetectionNetwork or AdditiveNetwork, optional
         g of the first member; None when no entry had attributes, and then p = 1 throughout.
     others : tuple of Member
         The remaining members, in the first one's scale and with their components in its order.
     dropped : tuple of str
         Why members are missing, a sentence each.
+    exposure : ndarray, optional
+        That of the counts, which λ is proportional to; None: 1 everywhere.
     observed_detection : ndarray, shape (N,)
         The auxiliary p of each observed entry, in the order of ``counts.indices``: what
         Algorithm 1 returns for Ω; of the joint solver g times the mean of the entry's gamma
@@ -160,6 +163,7 @@ class Fit:
     counts_digest: str
     others: tuple[Member, ...] = ()
     dropped: tuple[str, ...] = ()
+    exposure: FloatArray | None = None
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
@@ -213,7 +217,7 @@ class Fit:
         Returns
         -------
         ndarray, shape (n,), or Interval
-            λ ≥ 0, up to the free scale: the median of the members.
+            λ ≥ 0, exposure included, up to the free scale: the median of the members.
 
         Notes
         -----
@@ -226,13 +230,14 @@ class Fit:
         may get wrong. Measured coverage: `benchmarks/results/`.
         """
         wanted = check_indices(indices, self.shape, "indices")
-        values = np.array([member.rate(wanted) for member in self.members])
+        values = self._rates(wanted)
         centre = np.median(values, axis=0)
         return self._interval(centre, values, level) if spread else centre
 
     def rate_tensor(self) -> FloatArray:
         """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
-        return np.asarray(np.median([rate_tensor(m.factors) for m in self.members], axis=0))
+        per_unit = np.median([rate_tensor(m.factors) for m in self.members], axis=0)
+        return np.asarray(per_unit if self.exposure is None else per_unit * self.exposure)
 
     @overload
     def detection(self, attributes: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
@@ -312,8 +317,13 @@ class Fit:
         if not spread:
             return rate * p
         where, z = np.asarray(indices, dtype=np.int64), np.asarray(attributes, dtype=np.float64)
-        values = np.array([member.rate(where) * member.detection(z) for member in self.members])
+        values = self._rates(where) * [member.detection(z) for member in self.members]
         return self._interval(rate * p, values, level)
+
+    def _rates(self, indices: NDArray[np.int64]) -> FloatArray:
+        """λ of valid entries under each member; (M, n)."""
+        per_unit = np.array([member.rate(indices) for member in self.members])
+        return per_unit * exposure_at(self.exposure, indices)
 
     def _interval(self, centre: FloatArray, values: FloatArray, level: float) -> Interval:
         n = len(values)
@@ -341,7 +351,7 @@ class Fit:
             "counts_digest": self.counts_digest,
             "dropped": list(self.dropped),
         }
-        arrays: dict[str, Any] = {}
+        arrays: dict[str, Any] = {} if self.exposure is None else {"exposure": self.exposure}
         for i, member in enumerate(self.members):
             arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
             arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
@@ -400,6 +410,7 @@ class Fit:
             network=first.network,
             others=tuple(others),
             dropped=tuple(header["dropped"]),
+            exposure=arrays.get("exposure"),
             observed_detection=arrays["observed_detection"],
             history=tuple(
                 Iteration(iteration=i, objective=value, seconds=seconds)

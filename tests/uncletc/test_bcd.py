@@ -246,7 +246,13 @@ class TestFactorStep:
             blocks.SliceSums(indices[:, mode].numpy(), len(factor))
             for mode, factor in enumerate(factors)
         )
-        fewer = replace(problem, indices=indices, counts=problem.counts[keep], slices=slices)
+        fewer = replace(
+            problem,
+            indices=indices,
+            counts=problem.counts[keep],
+            exposure=problem.exposure[keep],
+            slices=slices,
+        )
         found = blocks.update_factor(factors, 0, fewer, p[keep], 2, 0.0)
         assert torch.equal(found[2], factors[0][2])
         assert not torch.equal(found[0], factors[0][0])

@@ -182,6 +182,8 @@ class TestDigest:
             {"attributes": [[0.0], [1.0 + 2**-52]]},
             {"attributes": [[0.0, 1.0]], "attribute_indices": [[0, 0]]},
             {"attributes": [[0.0], [1.0]], "attribute_indices": [[0, 0], [0, 1]]},
+            {"exposure": [[1.0], [2.0]]},
+            {"exposure": [[1.0, 2.0, 3.0]]},
         ],
     )
     def test_whatever_a_fit_sees_changes_it(self, changes: dict[str, Any]) -> None:
@@ -331,6 +333,26 @@ BAD = {
         {"attributes": [[0.0]], "attribute_indices": [[0, 3]]},
         ValueError,
         r"attribute_indices must lie inside shape \(2, 3\); row 0 is \(0, 3\)",
+    ),
+    "flat exposure": (
+        {"exposure": [1.0, 2.0]},
+        ValueError,
+        r"exposure must have 2 dimensions, got shape \(2,\)",
+    ),
+    "exposure of another size": (
+        {"exposure": [[1.0, 2.0]]},
+        ValueError,
+        r"exposure must have size 1 or that of the mode along each of \(2, 3\), got shape \(1, 2\)",
+    ),
+    "negative exposure": (
+        {"exposure": [[1.0], [-2.0]]},
+        ValueError,
+        r"exposure must be >= 0; position \(1, 0\) is -2",
+    ),
+    "no exposure where something was counted": (
+        {"exposure": [[0.0], [1.0]]},
+        ValueError,
+        r"exposure must be > 0 where there is a count; entry \(0, 0\) has 0",
     ),
     "too few modes": ({"modes": ["a"]}, ValueError, r"modes must be 2 distinct names, got .*a"),
     "equal modes": ({"modes": ["a", "a"]}, ValueError, r"modes must be 2 distinct names"),

@@ -265,6 +265,15 @@ class TestRules:
         assert first_days(covid, self.shared) == {0: 1, 1: 2, 2: 0}
         assert len(covid.table) == 3
 
+    def test_exposure_is_the_people_of_a_cell_or_nothing(self) -> None:
+        people = datasets.load("covid").counts.exposure
+        assert people is not None
+        assert people[..., 0].tolist() == [[0, 400], [50, 0]]
+        assert datasets.load("covid", exposure="none").counts.exposure is None
+        alone = datasets.load("covid", shared_cells="largest").counts.exposure
+        assert alone is not None
+        assert alone[self.shared][0] == 100
+
     def test_attributes_are_weighted_by_people_and_scaled(self) -> None:
         z = values(datasets.load("covid"))
         # 33°: people 400; income (300 · 50 + 100 · 30) / 400 = 45. 55°: people 50; the nation's 40.

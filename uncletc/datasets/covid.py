@@ -21,6 +21,7 @@ from uncletc.datasets.covid_files import DAYS, CaseReports, read_own_file, read_
 SharedCells = Literal["sum", "largest"]
 Negative = Literal["zero", "missing"]
 Counties = Literal["all", "mobility", "complete"]
+Exposure = Literal["population", "none"]
 
 _SHARED_RULES = {
     "sum": (
@@ -42,6 +43,10 @@ _COUNTY_RULES = {
     "complete": "Only counties with their own published mobility and survey figures are used.",
 }
 
+_EXPOSURE_RULES = {
+    "population": "The population of a cell is its exposure: true cases are modelled per person.",
+    "none": "No exposure is used: true cases are modelled per cell, as in the paper.",
+}
 _COLUMNS = [
     "fips",
     "county",
@@ -64,6 +69,7 @@ def load_covid(
     shared_cells: SharedCells = "sum",
     negative: Negative = "zero",
     counties: Counties = "all",
+    exposure: Exposure = "population",
     path: str | Path | None = None,
 ) -> Dataset:
     """Load daily new COVID-19 cases of US counties, 2021-01-01 to 2021-03-01.
@@ -81,6 +87,9 @@ def load_covid(
     counties : {"all", "mobility", "complete"}
         All 3,118; the 2,650 with published mobility of their own; or the 2,643 of these that the
         2012–2016 community survey's file has as well (none of Alaska).
+    exposure : {"population", "none"}
+        What true cases are proportional to where all else is equal: the people of a cell, or, as
+        in the paper, nothing. Without it p takes over the sizes of places; see `benchmarks/`.
     path : path, optional
         A county file of the University of Maryland's platform (csv: fips, date, field, value).
         Its "New COVID cases" and every field that matches an attribute replace the public ones;
@@ -111,6 +120,7 @@ def load_covid(
     check_choice(shared_cells, get_args(SharedCells), "shared_cells")
     check_choice(negative, get_args(Negative), "negative")
     check_choice(counties, get_args(Counties), "counties")
+    check_choice(exposure, get_args(Exposure), "exposure")
     reports = read_reports() if path is None else read_own_file(path)
     attributes = read_attributes(reports.counties, reports.fields)
     chosen = _chosen(attributes, counties)
@@ -128,13 +138,14 @@ def load_covid(
         _COUNTY_RULES[counties],
         _NEGATIVE_RULES[negative],
         _SHARED_RULES[shared_cells],
+        _EXPOSURE_RULES[exposure],
         *RULES,
     )
     reported = (sources.REPORTED_CASES, sources.PINNED_COPY)
     return Dataset(
         name="covid",
         title="COVID-19 in US counties",
-        counts=_tensor(table, cases, attributes, chosen),
+        counts=_tensor(table, cases, attributes, chosen, exposure),
         table=table[_COLUMNS],
         mode_tables=_mode_tables(table),
         provenance=Provenance(
@@ -210,6 +221,7 @@ def _tensor(
     cases: FloatArray,
     attributes: CountyAttributes,
     chosen: NDArray[np.bool_],
+    exposure: Exposure,
 ) -> CountTensor:
     places = table[["latitude_index", "longitude_index"]].to_numpy()
     cells, cell_of = np.unique(places, axis=0, return_inverse=True)
@@ -227,6 +239,8 @@ def _tensor(
     }
     entries = _entries(cells)
     degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
+    of_cells = np.zeros((len(degrees[0]), len(degrees[1]), 1))
+    of_cells[cells[:, 0], cells[:, 1], 0] = belongs @ people
     return CountTensor(
         (len(degrees[0]), len(degrees[1]), len(DAYS)),
         entries[reported.ravel()],
@@ -236,6 +250,7 @@ def _tensor(
         modes=("latitude", "longitude", "day"),
         labels=[degrees[0].tolist(), degrees[1].tolist(), DAYS.strftime("%Y-%m-%d").tolist()],
         attribute_names=tuple(values),
+        exposure=of_cells if exposure == "population" else None,
     )
 
 

@@ -38,12 +38,17 @@ class Detection:
     Attributes
     ----------
     theta : Tensor, shape (M, Q), double precision
+    alike : bool
+        Whether members are alike enough to share one matrix of second derivatives, the mean of
+        theirs: as good a direction where they differ by weights of entries alone, at 1/M of
+        what a step costs most for.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
     """
 
     entries: Entries
     theta: Tensor
+    alike: bool = False
     logit: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,7 +133,10 @@ class Detection:
         slope = 1 - g  # d log p / d logit
         gradient, level = self._against((y - mean) * slope * weight, mean * slope * weight)
         if self._curvature is None or renew:
-            self._curvature = self._gram(mean * slope * slope * weight)
+            weights_of_members = mean * slope * slope * weight
+            if self.alike:
+                weights_of_members = weights_of_members.mean(dim=1, keepdim=True)
+            self._curvature = self._gram(weights_of_members).expand(len(seen), -1, -1)
         common = level[:, :, None] * level[:, None, :] / seen.clamp_min(1e-30)[:, None, None]
         curvature = (self._curvature - common) / dispersion[:, None, None]
         prior = self._prior()
@@ -163,8 +171,8 @@ class Detection:
         return sums[:n_members], sums[n_members:]
 
     def _gram(self, weights: Tensor) -> Tensor:
-        """Σ weight · features featuresᵀ of each member (A, M); (M, Q, Q)."""
-        n_members, n_features = self.theta.shape
+        """Σ weight · features featuresᵀ of each column of weights (A, M); (M, Q, Q)."""
+        n_members, n_features = weights.shape[1], self.theta.shape[1]
         shape = (n_members, n_features, n_features)
         sums = torch.zeros(shape, dtype=torch.float64, device=weights.device)
         for part in self.entries.chunks(len(weights), n_features):

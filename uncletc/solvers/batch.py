@@ -7,6 +7,7 @@ in double precision over chunks. No array is as large as the dense tensor.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,10 @@ class Entries:
     where : list of Tensor of int, shape (N,)
         Per mode.
     counts : Tensor, shape (N, 1)
+    exposure : Tensor, shape (N, 1)
+        Over `unit`.
+    unit : float
+        Geometric mean of the exposure of all observed entries.
     order : ndarray of int, shape (N,)
         Rows of the count tensor that these entries are.
     attributes : Tensor, shape (A, D)
@@ -49,6 +54,8 @@ class Entries:
     shape: tuple[int, ...]
     where: list[Tensor]
     counts: Tensor
+    exposure: Tensor
+    unit: float
     order: IntArray
     attributes: Tensor
     elsewhere: Tensor
@@ -73,6 +80,8 @@ class Entries:
         attributed = attributed[attributed >= 0]
         few = np.linspace(0, max(len(counts.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(np.int64)
         few = np.unique(few)[: len(counts.attributes)]
+        exposure = counts.exposure_at(counts.indices)
+        unit = math.exp(float(np.log(exposure).mean()))
 
         def put(values: FloatArray) -> Tensor:
             return torch.tensor(values, dtype=dtype, device=device)
@@ -84,6 +93,8 @@ class Entries:
                 for k in range(len(counts.shape))
             ],
             counts=put(counts.counts[order, None].astype(np.float64)),
+            exposure=put(exposure[order, None] / unit),
+            unit=unit,
             order=order,
             attributes=_gather(counts.attributes, attributed, dtype).to(device),
             elsewhere=put(counts.attributes[few]),
@@ -134,12 +145,12 @@ class Members:
         return self.factors[0].shape[1] // self.rank
 
     def rate(self, entries: Entries) -> Tensor:
-        """λ of every entry; (N, M)."""
+        """λ of every entry, per `unit` of exposure; (N, M)."""
         n = len(entries.counts)
         out = torch.empty(n, self.size, dtype=self.factors[0].dtype, device=self.factors[0].device)
         for part in entries.chunks(n, self.factors[0].shape[1]):
             product = _product(self.factors, entries, part, range(len(self.factors)))
-            out[part] = product.view(-1, self.size, self.rank).sum(-1)
+            out[part] = product.view(-1, self.size, self.rank).sum(-1) * entries.exposure[part]
         return out
 
     def resize(self, mode: int, ratio: Tensor) -> None:
@@ -210,7 +221,8 @@ class Members:
         sums = torch.zeros(2, *own.shape, dtype=torch.float64, device=own.device)
         for part in entries.chunks(len(entries.counts), own.shape[1]):
             others = _product(self.factors, entries, part, modes)
-            at, y, detected = entries.where[mode][part], entries.counts[part], p[part]
+            at, y = entries.where[mode][part], entries.counts[part]
+            detected = p[part] * entries.exposure[part]
             blocks = others.view(-1, self.size, self.rank)
             rate = (own.index_select(0, at) * others).view_as(blocks).sum(-1).clamp_min_(_SMALLEST)
             up, down = y / rate, detected * (y + mu) / (rate * detected + mu)

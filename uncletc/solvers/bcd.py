@@ -50,8 +50,8 @@ from uncletc.solvers.blocks import (
     batches,
     fill_empty_slices,
     observed_p,
+    observed_rate,
     probabilities,
-    rate_at,
     update_factors,
 )
 from uncletc.solvers.starts import start_jointly, starting_factors, starting_network
@@ -83,7 +83,7 @@ def fit_bcd(
         start_jointly(network, factors, problem, settings, generator)
         g = probabilities(network, problem)
         p = observed_p(g, problem)
-    rate = rate_at(factors, problem.indices)  # (N,)
+    rate = observed_rate(factors, problem)  # (N,)
     level = _mean_detection(problem, p)
 
     history: list[Iteration] = []
@@ -97,6 +97,7 @@ def fit_bcd(
             stop=stop,
             settings=settings,
             counts_digest=counts.digest,
+            exposure=counts.exposure,
         )
 
     def record() -> StopReason | None:
@@ -125,7 +126,7 @@ def fit_bcd(
             update_network(network, adam, problem, g, p, settings, generator)
             g = probabilities(network, problem)
         update_factors(factors, problem, p, sweeps=settings.sweeps, tol=settings.tol)
-        rate = rate_at(factors, problem.indices)
+        rate = observed_rate(factors, problem)
 
     return result(stop)
 

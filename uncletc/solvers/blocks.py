@@ -48,6 +48,7 @@ class Problem:
     ----------
     indices : Tensor of int, shape (N, K)
     counts : Tensor, shape (N,)
+    exposure : Tensor, shape (N,)
     attributes : Tensor, shape (S, D)
     attributed : Tensor of bool, shape (N,)
         Which observed entries are in Ω ∩ Ξ.
@@ -59,6 +60,7 @@ class Problem:
 
     indices: Tensor
     counts: Tensor
+    exposure: Tensor
     attributes: Tensor
     attributed: Tensor
     rows: Tensor
@@ -71,6 +73,7 @@ class Problem:
         return cls(
             indices=torch.from_numpy(counts.indices.copy()),
             counts=torch.from_numpy(counts.counts.astype(np.float64)),
+            exposure=torch.from_numpy(counts.exposure_at(counts.indices)),
             attributes=torch.from_numpy(counts.attributes.copy()),
             attributed=rows >= 0,
             rows=rows[rows >= 0],
@@ -80,8 +83,13 @@ class Problem:
         )
 
 
+def observed_rate(factors: Sequence[Tensor], problem: Problem) -> Tensor:
+    """λ over Ω (N,)."""
+    return problem.exposure * rate_at(factors, problem.indices)
+
+
 def rate_at(factors: Sequence[Tensor], indices: Tensor) -> Tensor:
-    """λ of the given entries (N,)."""
+    """λ per unit of exposure of the given entries (N,)."""
     last = len(factors) - 1
     others = product_of(factors, indices, range(last))
     return torch.einsum("nf,nf->n", others, factors[last].index_select(0, indices[:, last]))
@@ -106,7 +114,7 @@ def update_factor(
     """
     where = problem.indices[:, mode]
     others = product_of(factors, problem.indices, [j for j in range(len(factors)) if j != mode])
-    factor, sums = factors[mode], problem.slices[mode]
+    factor, sums, p = factors[mode], problem.slices[mode], p * problem.exposure
     denominator = sums(p, others)
     last = math.inf
     for _ in range(sweeps):

@@ -87,7 +87,8 @@ def observed_detection(
     for part in _slices(counts.n_observed):
         rows = counts.attribute_rows[part]
         p = np.where(rows >= 0, p_attributed[rows], mean) if p_attributed.size else mean
-        expected = member.rate(counts.indices[part]) * p
+        where = counts.indices[part]
+        expected = member.rate(where) * counts.exposure_at(where) * p
         found[part] = p * (counts.counts[part] + mu) / (expected + mu)
     return found
 

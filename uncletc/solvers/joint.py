@@ -1,12 +1,13 @@
 """The joint solver: maximum likelihood over factors and detection together.
 
 Model. Each observed count is Poisson with mean λ·g(z)·ε, where λ is a low-rank nonnegative CP
-tensor, g the network and ε the entry's own deviation from it: gamma with mean 1 and variance
-1/μ. With ε integrated out the count is negative binomial with mean λg and dispersion 1/μ. As
-μ → ∞, p = g(z) exactly (the paper's own limit of large μ). A deviation is relative, so μ means
-the same whatever the scale of λ and p; in the paper's objective (eq. 11a) μ weighs (g - p)²,
-which c² shrinks when λ·c, p/c replace λ, p, and the optimum lies at p → 0. For counts well below
-μ this model is Poisson; a count much above μ weighs about as much as a count of μ would.
+tensor (times the exposure, where counts have one), g the network and ε the entry's own deviation
+from it: gamma with mean 1 and variance 1/μ. With ε integrated out the count is negative binomial
+with mean λg and dispersion 1/μ. As μ → ∞, p = g(z) exactly (the paper's own limit of large μ). A
+deviation is relative, so μ means the same whatever the scale of λ and p; in the paper's objective
+(eq. 11a) μ weighs (g - p)², which c² shrinks when λ·c, p/c replace λ, p, and the optimum lies at
+p → 0. For counts well below μ this model is Poisson; a count much above μ weighs about as much as
+a count of μ would.
 
 λ is the better known the more counts there are, so each element of a factor has a gamma prior
 about the mean of its column, worth a few counts (more when counts are overdispersed).
@@ -202,12 +203,14 @@ class _Run:
             stop=stop,
             settings=self._settings,
             counts_digest=self._counts.digest,
+            exposure=self._counts.exposure,
         )
 
     def _member(self, m: int) -> Member:
         rank = self._settings.rank
         columns = slice(m * rank, (m + 1) * rank)
-        factors = tuple(f[:, columns].double().cpu().numpy() for f in self._members.factors)
+        unit = self._entries.unit ** (-1 / len(self._members.factors))
+        factors = tuple(f[:, columns].double().cpu().numpy() * unit for f in self._members.factors)
         if self._detection is None:
             return Member(factors, None)
         assert self._features is not None
@@ -243,7 +246,7 @@ class _Run:
             theta = torch.stack(
                 [nearest_coefficients(self._features, member, sample) for member in known]
             )
-        return Detection(self._entries, theta.to(self.device))
+        return Detection(self._entries, theta.to(self.device), alike=not self._screening)
 
     def _probability(self) -> Tensor:
         if self._detection is None:

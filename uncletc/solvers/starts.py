@@ -21,6 +21,7 @@ from uncletc.solvers.blocks import (
     adam_step,
     batches,
     observed_p,
+    observed_rate,
     probabilities,
     rate_at,
     update_factors,
@@ -65,7 +66,8 @@ def starting_factors(
     goal = float(counts.counts.mean())
     if start is not None:
         factors = adapt_components(start.factors, factors)
-    now = float((rate_at(factors, indices) * p).mean())
+    exposure = torch.from_numpy(counts.exposure_at(counts.indices))
+    now = float((exposure * rate_at(factors, indices) * p).mean())
     ratio = goal / now if now > 0 else 1.0
     return [factor * ratio ** (1 / len(factors)) for factor in factors]
 
@@ -86,7 +88,7 @@ def start_jointly(
     for rounds_first in (_ROUNDS_FIRST, 0):
         own_network, own_factors = copy.deepcopy(network), [factor.clone() for factor in factors]
         _fit_by_turns(own_network, own_factors, problem, settings, generator, rounds_first)
-        mean = rate_at(own_factors, problem.indices) * observed_p(
+        mean = observed_rate(own_factors, problem) * observed_p(
             probabilities(own_network, problem), problem
         )
         value = float((mean - torch.xlogy(problem.counts, mean.clamp_min(TINY))).mean())
@@ -116,7 +118,7 @@ def _fit_by_turns(
     for _ in range(rounds):
         p = observed_p(probabilities(network, problem), problem)
         update_factors(factors, problem, p, sweeps=_START_SWEEPS, tol=0.0)
-        rate = rate_at(factors, problem.indices)[problem.attributed]
+        rate = observed_rate(factors, problem)[problem.attributed]
         table = torch.stack([rate, y], dim=1)
         for _ in range(_START_EPOCHS):
             for batch, known in batches((z, table), settings.batch_size, generator):

@@ -1,0 +1,124 @@
+"""Exposure: what true counts are proportional to, from the counts to both solvers' answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uncletc import CountTensor, Fit, FitSettings, fit, metrics, simulate
+from uncletc.counts import exposure_at
+from uncletc.settings import Solver
+
+SHAPE = (12, 10, 8)
+SOLVERS: tuple[Solver, ...] = ("joint", "bcd")
+
+
+def with_exposure(counts: CountTensor, y: np.ndarray, exposure: np.ndarray | None) -> CountTensor:
+    return CountTensor(
+        counts.shape,
+        counts.indices,
+        y,
+        attributes=counts.attributes,
+        attribute_indices=counts.attribute_indices,
+        exposure=exposure,
+    )
+
+
+def settings(solver: Solver, **others: int) -> FitSettings:
+    return FitSettings(rank=2, solver=solver, hidden=(5,), tol=0.0, **others)
+
+
+@pytest.fixture(scope="module")
+def sized() -> tuple[CountTensor, np.ndarray, np.ndarray]:
+    """Counts of places that differ in size a thousandfold, with true λ and p of all entries."""
+    plain, truth = simulate(SHAPE, 2, observed=0.6, attributed=1.0, n_attributes=2, seed=4)
+    rng = np.random.default_rng(5)
+    size = np.exp(rng.normal(0, 1.5, (SHAPE[0], SHAPE[1], 1)))
+    rate = truth.rate * size
+    y = rng.poisson((rate * truth.detection)[tuple(plain.indices.T)])
+    return with_exposure(plain, y, size), rate, truth.detection
+
+
+def quiet_fit(counts: CountTensor, chosen: FitSettings) -> Fit:
+    return fit(counts, chosen, callback=lambda now: now.iteration >= chosen.max_iter - 1)
+
+
+def test_lookup_repeats_along_modes_of_size_1() -> None:
+    exposure = np.array([[[1.0], [2.0]], [[3.0], [4.0]]])
+    where = np.array([[0, 0, 5], [0, 1, 0], [1, 0, 2]])
+    assert exposure_at(exposure, where).tolist() == [1.0, 2.0, 3.0]
+    assert exposure_at(None, where).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_subset_and_file_keep_it(
+    sized: tuple[CountTensor, np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    counts = sized[0]
+    counts.save(tmp_path / "y.npz")
+    back = CountTensor.load(tmp_path / "y.npz")
+    assert back.digest == counts.digest
+    np.testing.assert_array_equal(back.exposure, counts.exposure)
+    np.testing.assert_array_equal(counts.subset([0, 1]).exposure, counts.exposure)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+class TestFit:
+    def test_the_same_exposure_everywhere_changes_no_prediction(self, solver: Solver) -> None:
+        counts, _ = simulate(SHAPE, 2, observed=0.6, attributed=0.6, n_attributes=2, seed=4)
+        chosen = settings(solver, max_iter=15)
+        plain = quiet_fit(counts, chosen)
+        same = quiet_fit(with_exposure(counts, counts.counts, np.full((1, 1, 1), 8.0)), chosen)
+        where, z = counts.attribute_indices, counts.attributes
+        np.testing.assert_allclose(
+            same.expected(where, z), plain.expected(where, z), rtol=1e-3, atol=1e-6
+        )
+
+    def test_sizes_of_places_do_not_end_up_in_p(
+        self, solver: Solver, sized: tuple[CountTensor, np.ndarray, np.ndarray]
+    ) -> None:
+        counts, rate, p = sized
+        chosen = settings(solver, max_iter=60)
+        found = quiet_fit(counts, chosen)
+        ignorant = quiet_fit(with_exposure(counts, counts.counts, None), chosen)
+        true = p[tuple(counts.attribute_indices.T)]
+
+        def error(one: Fit) -> float:
+            return metrics.mae_detection(one.detection(counts.attributes), true)
+
+        assert error(found) < 0.6 * error(ignorant)
+        everywhere = found.rate(counts.attribute_indices)
+        true_rate = rate[tuple(counts.attribute_indices.T)]
+        assert np.corrcoef(np.log(everywhere), np.log(true_rate))[0, 1] > 0.95
+
+    def test_rate_includes_it_everywhere_and_in_files(
+        self,
+        solver: Solver,
+        sized: tuple[CountTensor, np.ndarray, np.ndarray],
+        tmp_path: Path,
+    ) -> None:
+        counts = sized[0]
+        found = quiet_fit(counts, settings(solver, max_iter=5))
+        where, z = counts.attribute_indices, counts.attributes
+        per_unit = np.median([member.rate(where) for member in found.members], axis=0)
+        expected = per_unit * exposure_at(counts.exposure, where)
+        np.testing.assert_allclose(found.rate(where), expected)
+        np.testing.assert_allclose(found.rate_tensor()[tuple(where.T)], expected)
+        np.testing.assert_allclose(found.expected(where, z), expected * found.detection(z))
+        found.save(tmp_path / "fit.npz")
+        np.testing.assert_array_equal(Fit.load(tmp_path / "fit.npz").rate(where), found.rate(where))
+
+
+def test_intervals_include_it(sized: tuple[CountTensor, np.ndarray, np.ndarray]) -> None:
+    counts = sized[0]
+    found = quiet_fit(counts, settings("joint", max_iter=20, members=3))
+    where, z = counts.attribute_indices, counts.attributes
+    for interval, estimate in (
+        (found.rate(where, spread=True), found.rate(where)),
+        (found.expected(where, z, spread=True), found.expected(where, z)),
+    ):
+        np.testing.assert_allclose(interval.estimate, estimate)
+        assert (interval.low <= estimate).all()
+        assert (interval.high >= estimate).all()
+        assert np.median(interval.high / interval.low) < 20
