@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from uncletc import Scale
+from uncletc import CountTensor, Fit, Scale
+from uncletc.datasets import Dataset
+
+Kind = Literal["relative", "mean", "entry", "total", "best"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,23 +20,115 @@ class Anchor:
 
     Attributes
     ----------
-    kind : {"relative", "mean", "best"}
+    kind : {"relative", "mean", "entry", "total", "best"}
     mean : float
         In (0, 1]; the stated mean detection, used by "mean" alone.
+    place : tuple of int
+        Used by "entry" alone: indices of the first modes, e.g. of latitude and longitude. All
+        entries that begin with them are meant, on the average.
+    name : str
+        Used by "entry" alone: what the place is called.
+    detects : float
+        In (0, 1]; the stated detection of the place, used by "entry" alone.
+    total : float
+        > 0; the stated sum of true counts behind all counted entries, used by "total" alone.
     """
 
-    kind: Literal["relative", "mean", "best"] = "relative"
+    kind: Kind = "relative"
     mean: float = 0.25
+    place: tuple[int, ...] = ()
+    name: str = ""
+    detects: float = 0.5
+    total: float = 1.0
+
+    def of(self, counts: CountTensor, found: Fit, detection: ArrayLike | None = None) -> Scale:
+        """Return the scale for a fit.
+
+        Parameters
+        ----------
+        counts : CountTensor
+            The counts that were fitted.
+        found : Fit
+        detection : array_like, shape (S,), optional
+            ``found.detection(counts.attributes)`` where it is at hand, which saves time.
+
+        Raises
+        ------
+        ValueError
+            If no entry of the place has attributes.
+        """
+        if self.kind == "total":
+            return Scale.known_total(found.rate(counts.indices), self.total)
+        p = found.detection(counts.attributes) if detection is None else np.asarray(detection)
+        if self.kind == "entry":
+            here = entries_at(counts, self.place)
+            if not here.any():
+                raise ValueError(f"place must have entries with attributes, {self.name} has none")
+            return Scale.entry_detection(float(p[here].mean()), self.detects, self.name)
+        return self.scale(p)
 
     def scale(self, detection: ArrayLike) -> Scale:
-        """Return the scale for the fitted p of all attributed entries (n,)."""
+        """Return the scale for the fitted p of all attributed entries (n,).
+
+        "entry" and "total" need the counts and the fit as well; see :meth:`of`.
+        """
         if self.kind == "mean":
             return Scale.mean_detection(detection, self.mean)
         if self.kind == "best":
             return Scale.best_detects_all(detection)
-        return Scale.relative(detection)
+        if self.kind == "relative":
+            return Scale.relative(detection)
+        raise ValueError(f"kind must be relative, mean or best without a fit, got {self.kind!r}")
+
+
+def entries_at(counts: CountTensor, place: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which attributed entries begin with these indices; (S,)."""
+    here: NDArray[np.bool_] = (counts.attribute_indices[:, : len(place)] == place).all(axis=1)
+    return here
+
+
+def places(dataset: Dataset) -> dict[str, tuple[int, ...]]:
+    """Counties or pairs of species that a reader may know p of, by name, the largest first.
+
+    Returns
+    -------
+    dict of str to tuple of int
+        Indices of the first two modes; only where some entry has attributes.
+    """
+    table = dataset.table
+    if "county" in table:
+        table = table.sort_values("population", ascending=False, kind="stable")
+        names = table["county"] + ", " + table["state"]
+        indices = table[["latitude_index", "longitude_index"]]
+    else:
+        table = table[table["interactions"] > 0]
+        table = table.sort_values("interactions", ascending=False, kind="stable")
+        names = table["plant"] + " – " + table["pollinator"]
+        indices = table[["plant_index", "pollinator_index"]]
+    known = set(map(tuple, np.unique(dataset.counts.attribute_indices[:, :2], axis=0).tolist()))
+    pairs = zip(names, map(tuple, indices.to_numpy().tolist()), strict=True)
+    return {name: place for name, place in pairs if place in known}
 
 
 def axis_title(scale: Scale) -> str:
     """What an axis or a colour bar of p says."""
     return f"p ({scale.statement})" if scale.absolute else "relative p (median = 1)"
+
+
+def impossible(scale: Scale, detection: ArrayLike) -> str | None:
+    """What to say where a statement makes some p larger than 1; None where it does not.
+
+    Parameters
+    ----------
+    scale : Scale
+    detection : array_like, shape (n,)
+        Fitted p.
+    """
+    most = float(np.max(scale.detection(detection), initial=0.0))
+    if not scale.absolute or most <= 1 + 1e-9:
+        return None
+    return (
+        f"**This statement and this fit do not agree.** With “{scale.statement}” the highest p "
+        f"is {most:.3g}, and a chance cannot be more than 1. Ranks and ratios still hold; state a "
+        "lower detection, or look at relative values."
+    )

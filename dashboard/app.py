@@ -8,9 +8,18 @@ import streamlit as st
 
 st.set_page_config(page_title="uncletc", page_icon="🔎", layout="wide")
 st.navigation(
-    [
-        st.Page("screens/overview.py", title="Overview", icon=":material/grid_on:", default=True),
-        st.Page("screens/covid.py", title="COVID-19", icon=":material/map:"),
-        st.Page("screens/ppi.py", title="Plant–pollinator", icon=":material/local_florist:"),
-    ]
+    {
+        "See": [
+            st.Page(
+                "screens/overview.py", title="Overview", icon=":material/grid_on:", default=True
+            ),
+            st.Page("screens/covid.py", title="COVID-19", icon=":material/map:"),
+            st.Page("screens/ppi.py", title="Plant–pollinator", icon=":material/local_florist:"),
+        ],
+        "Ask": [
+            st.Page("screens/whatif.py", title="What if", icon=":material/compare:"),
+            st.Page("screens/drivers.py", title="Drivers", icon=":material/tune:"),
+        ],
+        "Learn": [st.Page("screens/lab.py", title="Lab", icon=":material/science:")],
+    }
 ).run()

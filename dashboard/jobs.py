@@ -2,7 +2,7 @@
 
 A fit is known by a key, the digest of its data and settings. Finished fits stay in memory and
 in the user's cache folder, so settings fitted once show at once, also after a restart. Two
-pages that ask for one key share one job.
+pages that ask for one key share one job, and it is stopped when the last of them leaves it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import sys
 import tempfile
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import platformdirs
 
@@ -31,8 +34,13 @@ _KEPT_ON_DISK = 200
 
 def fit_key(counts: CountTensor, settings: FitSettings) -> str:
     """Digest of everything that decides a fit: the data, the settings, the library's version."""
-    parts = (counts.digest, settings.digest, version("uncletc"))
+    parts = (counts.digest, settings.digest, _version())
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@cache
+def _version() -> str:
+    return version("uncletc")  # reads files
 
 
 @dataclass
@@ -44,6 +52,8 @@ class Job:
     key : str
         See :func:`fit_key`.
     settings : FitSettings
+    run : str
+        What the worker calls it; a key asked for again after it was cancelled runs anew.
     state : str
         "waiting", "running", "done", "cancelled" or "failed".
     objectives : list of float
@@ -54,16 +64,21 @@ class Job:
         How many times it has written its estimates so far; see :meth:`FitService.latest`.
     message : str
         Why it ended, as a sentence; empty before.
+    watchers : set of str
+        Who waits for it.
     """
 
     key: str
     settings: FitSettings
+    run: str = ""
     state: State = "waiting"
     objectives: list[float] = field(default_factory=list)
     seconds: float = 0.0
     estimates: int = 0
     message: str = ""
+    watchers: set[str] = field(default_factory=set)
     asked: float = field(default_factory=monotonic)
+    process: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     @property
     def active(self) -> bool:
@@ -98,8 +113,15 @@ class FitService:
         self._lock = threading.RLock()
         self._fits: OrderedDict[str, Fit] = OrderedDict()
         self._jobs: dict[str, Job] = {}
+        self._runs: dict[str, Job] = {}
+        self._numbers = count()
         self._worker: subprocess.Popen[str] | None = None
         self._written: set[str] = set()
+
+    def warm(self) -> None:
+        """Start the process now, so that the first fit need not wait for torch to load."""
+        with self._lock:
+            self._ready_worker()
 
     def lookup(self, key: str) -> Fit | None:
         """The finished fit of this key, or None. An unreadable file counts as none."""
@@ -127,41 +149,52 @@ class FitService:
         if not (job.active and job.estimates):
             return None
         try:
-            return Fit.load(self._so_far(job.key))
+            return Fit.load(self._so_far(job))
         except (FileNotFoundError, UnreadableFitError):
             return None
 
-    def submit(self, counts: CountTensor, settings: FitSettings) -> Job:
-        """Queue a fit and return its job; one already under way is shared."""
+    def submit(self, counts: CountTensor, settings: FitSettings, watcher: str = "") -> Job:
+        """Queue a fit and return its job; one already under way is shared.
+
+        Parameters
+        ----------
+        counts : CountTensor
+        settings : FitSettings
+        watcher : str
+            Who asks, for :meth:`cancel`.
+        """
         key = fit_key(counts, settings)
         with self._lock:
-            known = self._jobs.get(key)
-            if known is not None and known.active:
-                return known
-            source = self._folder / f"counts-{counts.digest}.npz"
-            # Written anew once per service: a file from an earlier one may be damaged.
-            if counts.digest not in self._written or not source.exists():
-                partial = source.with_suffix(".partial")
-                counts.save(partial)
-                partial.replace(source)
-                self._written.add(counts.digest)
-            job = self._jobs[key] = Job(key, settings)
-            self._send(
-                {
-                    "run": key,
-                    "counts": str(source),
-                    "settings": json.loads(settings.to_json()),
-                    "result": str(self._path(key)),
-                    "so_far": str(self._so_far(key)),
-                }
-            )
+            job = self._jobs.get(key)
+            if job is None or not job.active:
+                source = self._written_counts(counts)
+                job = Job(key, settings, run=f"{key}-{next(self._numbers)}")
+                self._send(
+                    {
+                        "run": job.run,
+                        "counts": str(source),
+                        "settings": json.loads(settings.to_json()),
+                        "result": str(self._path(key)),
+                        "so_far": str(self._so_far(job)),
+                    }
+                )
+                job.process = self._worker
+                self._jobs[key] = self._runs[job.run] = job
+            job.watchers.add(watcher)
             return job
 
-    def cancel(self, job: Job) -> None:
-        """Stop a job after its current iteration; a finished one stays as it is."""
+    def cancel(self, job: Job, watcher: str = "") -> None:
+        """Leave a job; when nobody waits for it any more it stops after its current iteration.
+
+        It counts as cancelled at once. A finished one stays as it is.
+        """
         with self._lock:
-            if job.active:
-                self._send({"cancel": job.key})
+            job.watchers.discard(watcher)
+            if not job.active or job.watchers:
+                return
+            job.message, job.state = "It was cancelled.", "cancelled"
+            if job.process is self._worker:
+                self._send({"cancel": job.run})
 
     def close(self) -> None:
         """End the process; jobs under way are lost."""
@@ -169,7 +202,7 @@ class FitService:
             if self._worker is not None and self._worker.stdin is not None:
                 self._worker.stdin.close()
                 try:
-                    self._worker.wait(timeout=5)
+                    self._worker.wait(timeout=1)
                 except subprocess.TimeoutExpired:  # it may still be loading torch
                     self._worker.kill()
                     self._worker.wait()
@@ -177,8 +210,18 @@ class FitService:
     def _path(self, key: str) -> Path:
         return self._folder / f"fit-{key}.npz"
 
-    def _so_far(self, key: str) -> Path:
-        return self._folder / f"fit-{key}.part.npz"
+    def _so_far(self, job: Job) -> Path:
+        return self._folder / f"fit-{job.run}.part.npz"
+
+    def _written_counts(self, counts: CountTensor) -> Path:
+        path = self._folder / f"counts-{counts.digest}.npz"
+        # Written anew once per service: a file from an earlier one may be damaged.
+        if counts.digest not in self._written or not path.exists():
+            partial = path.with_suffix(".partial")
+            counts.save(partial)
+            partial.replace(path)
+            self._written.add(counts.digest)
+        return path
 
     def _remember(self, key: str, found: Fit) -> None:
         with self._lock:
@@ -186,7 +229,7 @@ class FitService:
             while len(self._fits) > _KEPT_IN_MEMORY:
                 self._fits.popitem(last=False)
 
-    def _send(self, order: dict[str, Any]) -> None:
+    def _ready_worker(self) -> IO[str]:
         if self._worker is None or self._worker.poll() is not None:
             self._worker = subprocess.Popen(
                 [sys.executable, "-m", "dashboard.worker"],
@@ -196,10 +239,21 @@ class FitService:
                 cwd=Path(__file__).resolve().parents[1],
             )
             threading.Thread(target=self._follow, args=(self._worker,), daemon=True).start()
-        stdin = self._worker.stdin
-        assert stdin is not None
-        stdin.write(json.dumps(order) + "\n")
-        stdin.flush()
+        assert self._worker.stdin is not None
+        return self._worker.stdin
+
+    def _send(self, order: dict[str, Any]) -> None:
+        for last in (False, True):
+            orders = self._ready_worker()
+            try:
+                orders.write(json.dumps(order) + "\n")
+                orders.flush()
+                return
+            except OSError:  # it died just now
+                assert self._worker is not None
+                self._worker.wait()
+                if last:
+                    raise
 
     def _follow(self, worker: subprocess.Popen[str]) -> None:
         assert worker.stdout is not None
@@ -209,26 +263,31 @@ class FitService:
         worker.wait()
         with self._lock:
             if worker.stdin is not None:
-                worker.stdin.close()
-            for job in self._jobs.values():
-                if job.active and worker is self._worker:
+                with suppress(OSError):  # what it never read
+                    worker.stdin.close()
+            for job in [job for job in self._runs.values() if job.process is worker]:
+                if job.active:
                     job.message = "The fitting process ended unexpectedly. Press Fit to try again."
                     job.state = "failed"
-                    self._so_far(job.key).unlink(missing_ok=True)
+                self._so_far(job).unlink(missing_ok=True)
+                del self._runs[job.run]
 
     def _hear(self, report: dict[str, Any]) -> None:
         with self._lock:
-            job = self._jobs[report["id"]]
+            job = self._runs[report["id"]]
+            if "end" in report:
+                del self._runs[job.run]
+            if not job.active:  # cancelled, and it goes on to its next report
+                return
             if "estimate" in report:
                 job.estimates = report["estimate"]
-                return
-            if "end" not in report:
+            elif "end" in report:
+                job.message = report["message"]
+                job.state = report["end"]
+            else:
                 job.objectives.append(report["objective"])
                 job.seconds = report["seconds"]
                 job.state = "running"
-                return
-            job.message = report["message"]
-            job.state = report["end"]
         if job.state == "done":
             self._prune()
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
-from dashboard.charts import BAR_COLORS, CHART_CONFIG, axis_limit, bar_chart, objective_chart
+from dashboard.charts import BAR_COLORS, axis_limit, bar_chart, objective_chart, picture_config
 from dashboard.running import how_it_was_fitted
+from dashboard.state import picture_format
 from dashboard.words import WHISKERS
 from uncletc import Fit
+
+
+def chart_config() -> dict[str, Any]:
+    """How a chart behaves: `CHART_CONFIG`, with the camera saving what the reader chose."""
+    return picture_config(picture_format())
 
 
 def insight_with_caution(insight: str, caution: str | None) -> None:
@@ -41,7 +49,7 @@ def best_and_worst(
             st.subheader(heading)
             st.plotly_chart(
                 bar_chart(bars, title=title, color=BAR_COLORS[side], limit=limit),
-                config=CHART_CONFIG,
+                config=chart_config(),
                 key=f"bars-{side}",
                 alt=f"{heading}: {len(bars)} {of} and their p",
             )
@@ -66,7 +74,7 @@ def fit_details(found: Fit) -> None:
         st.markdown(how_it_was_fitted(found))
         st.plotly_chart(
             objective_chart([record.objective for record in found.history]),
-            config=CHART_CONFIG,
+            config=chart_config(),
             key="objective",
             alt="Objective after each iteration",
         )

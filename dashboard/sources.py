@@ -24,6 +24,16 @@ def dataset_or_stop(name: str) -> datasets.Dataset:
         st.stop()
 
 
+def dataset_if_here(name: str) -> datasets.Dataset | None:
+    """Return a data set, or None where it cannot be had; the page itself says why."""
+    if not name.endswith("-twin") and not datasets.available(name):
+        return None
+    try:
+        return _load(name)
+    except (datasets.DataUnavailableError, ValueError):
+        return None
+
+
 def simulated_badge(dataset: datasets.Dataset) -> None:
     """Say plainly when nothing on the page was observed."""
     if dataset.provenance.simulated:

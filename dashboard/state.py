@@ -7,7 +7,8 @@ from typing import Literal
 
 import streamlit as st
 
-from dashboard.anchors import Anchor
+from dashboard.anchors import Anchor, Kind, places
+from dashboard.sources import dataset_if_here
 from uncletc import FitSettings, datasets
 
 Family = Literal["covid", "ppi"]
@@ -15,6 +16,12 @@ Family = Literal["covid", "ppi"]
 # places, and several members where counts are few and wild.
 DEFAULT_RANK: dict[Family, int] = {"covid": 15, "ppi": 5}
 DEFAULT_MEMBERS: dict[Family, int] = {"covid": 1, "ppi": 3}
+DEFAULT_MU = 2000
+DEFAULT_LAYERS = 3
+DEFAULT_UNITS = 20
+DEFAULT_MEAN = 25
+DEFAULT_DETECTS = 50
+PICTURES = ["svg", "png"]
 MU_CHOICES = [2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000]
 
 
@@ -30,12 +37,15 @@ class Choices:
     anchor : Anchor
     pressed : bool
         Whether Fit was pressed just now.
+    live : bool
+        Whether a change fits by itself.
     """
 
     dataset: str
     settings: FitSettings
     anchor: Anchor
     pressed: bool
+    live: bool = True
 
 
 def choose_dataset(family: Family) -> str:
@@ -61,10 +71,39 @@ def sidebar(family: Family) -> Choices:
     with st.sidebar:
         dataset = choose_dataset(family)
         settings = _settings(family)
-        pressed = st.button("Fit", type="primary", width="stretch", key="fit")
+        live = st.toggle(
+            "Fit as I change",
+            value=True,
+            key="live",
+            bind="query-params",
+            help="On: each change of a setting starts a new fit at once, and the picture follows. "
+            "Off: change several settings first, then press **Fit**.",
+        )
+        fit, reset = st.columns(2)
+        pressed = fit.button(
+            "Fit",
+            type="secondary" if live else "primary",
+            width="stretch",
+            key="fit",
+            help="Fits these settings, also after a fit was cancelled or failed.",
+        )
+        reset.button(
+            "Reset",
+            width="stretch",
+            key=f"{family}_reset",
+            on_click=_reset,
+            args=(family,),
+            help="Brings all settings above and the scale of p back to their defaults.",
+        )
         st.divider()
-        anchor = _anchor()
-    return Choices(dataset=dataset, settings=settings, anchor=anchor, pressed=pressed)
+        anchor = _anchor(family, dataset)
+    return Choices(dataset=dataset, settings=settings, anchor=anchor, pressed=pressed, live=live)
+
+
+def picture_format() -> str:
+    """What the camera above charts saves: as chosen under *Take away*, or in the address."""
+    wish = st.session_state.get("picture", st.query_params.get("picture"))
+    return wish if wish in PICTURES else PICTURES[0]
 
 
 def describe(settings: FitSettings) -> str:
@@ -89,82 +128,161 @@ def _settings(family: Family) -> FitSettings:
     mu = st.select_slider(
         "μ",
         MU_CHOICES,
-        2000,
+        DEFAULT_MU,
         key=f"{family}_mu",
         bind="query-params",
         help="How closely each entry's detection keeps to what its attributes say. It is g(z) "
         "times a deviation of the entry's own, with mean 1 and variance 1/μ: the larger μ, the "
         "closer to g(z).",
     )
-    layers = st.slider(
-        "Hidden layers",
-        0,
-        5,
-        3,
-        key=f"{family}_layers",
-        bind="query-params",
-        help="What the detection network g(z) adds to one curve per attribute: layers of hidden "
-        "units, which let attributes act together. 0 leaves out curves and units and makes "
-        "detection linear in the attributes.",
-    )
-    units = st.slider(
-        "Units per layer",
-        5,
-        50,
-        20,
-        step=5,
-        key=f"{family}_units",
-        bind="query-params",
-        disabled=layers == 0,
-        help="Hidden units in each layer.",
-    )
-    seed = st.number_input(
-        "Seed",
-        0,
-        9999,
-        0,
-        key=f"{family}_seed",
-        bind="query-params",
-        help="Decides every random start. If two seeds tell different stories, trust neither.",
-    )
-    members = st.slider(
-        "Members",
-        1,
-        8,
-        DEFAULT_MEMBERS[family],
-        key=f"{family}_members",
-        bind="query-params",
-        help="How many fits to combine, each from another start and with its entries weighted "
-        "anew. 2 or more show how far they spread, and take longer.",
-    )
+    with st.expander("Network, members, seed"):
+        layers = st.slider(
+            "Hidden layers",
+            0,
+            5,
+            DEFAULT_LAYERS,
+            key=f"{family}_layers",
+            bind="query-params",
+            help="What the detection network g(z) adds to one curve per attribute: layers of "
+            "hidden units, which let attributes act together. 0 leaves out curves and units and "
+            "makes detection linear in the attributes.",
+        )
+        units = st.slider(
+            "Units per layer",
+            5,
+            50,
+            DEFAULT_UNITS,
+            step=5,
+            key=f"{family}_units",
+            bind="query-params",
+            disabled=layers == 0,
+            help="Hidden units in each layer.",
+        )
+        members = st.slider(
+            "Members",
+            1,
+            8,
+            DEFAULT_MEMBERS[family],
+            key=f"{family}_members",
+            bind="query-params",
+            help="How many fits to combine, each from another start and with its entries weighted "
+            "anew. 2 or more show how far they spread, and take longer.",
+        )
+        seed = st.number_input(
+            "Seed",
+            0,
+            9999,
+            0,
+            key=f"{family}_seed",
+            bind="query-params",
+            help="Decides every random start. If two seeds tell different stories, trust neither.",
+        )
     return FitSettings(
         rank=rank, mu=float(mu), hidden=(units,) * layers, seed=int(seed), members=members
     )
 
 
-def _anchor() -> Anchor:
-    kind = st.selectbox(
+def _reset(family: Family) -> None:
+    defaults = {
+        f"{family}_rank": DEFAULT_RANK[family],
+        f"{family}_mu": DEFAULT_MU,
+        f"{family}_layers": DEFAULT_LAYERS,
+        f"{family}_units": DEFAULT_UNITS,
+        f"{family}_members": DEFAULT_MEMBERS[family],
+        f"{family}_seed": 0,
+        "scale": "relative",
+    }
+    for key, value in defaults.items():
+        st.session_state[key] = value
+
+
+# The label is what the address holds, so it is the same on all pages; then what it states.
+_KINDS: dict[Kind, tuple[str, str]] = {
+    "relative": ("relative", "p over its median: 2 is twice as likely to be counted as usual."),
+    "mean": ("known mean", "You state the mean of p over all entries with attributes."),
+    "entry": ("known place or pair", "You state the p of one, on the average over days or visits."),
+    "total": ("known total", "You state how many true events there were where there is a count."),
+    "best": ("best is complete", "You state that nothing is missed where detection is best."),
+}
+_ONE = {"covid": "County", "ppi": "Pair of species"}
+_TRUE = {"covid": "True cases", "ppi": "True interactions"}
+
+
+def _anchor(family: Family, dataset: str) -> Anchor:
+    kind: Kind = st.selectbox(
         "Scale of p",
-        ["relative", "mean", "best"],
-        format_func={
-            "relative": "relative (median = 1)",
-            "mean": "mean detection is …",
-            "best": "the best entry detects everything",
-        }.__getitem__,
+        list(_KINDS),
+        format_func=lambda kind: _KINDS[kind][0],
         key="scale",
         bind="query-params",
-        help="Counts cannot tell twice the true cases from half the detection. Relative values "
-        "need no assumption; the other choices turn your own statement into absolute values.",
+        help="Counts cannot tell twice the true events from half the detection. Relative values "
+        "need no assumption; the other choices turn your own statement into absolute values. "
+        "None changes a rank or a ratio, and none needs a new fit.",
     )
-    percent = 25
+    st.caption(_KINDS[kind][1])
     if kind == "mean":
         percent = st.slider(
             "Mean detection (%)",
             1,
             100,
-            25,
+            DEFAULT_MEAN,
             key="mean",
             bind="query-params",
-            help="Your statement, from a serosurvey for example. It changes no rank or ratio.",
+            help="From a serosurvey for example: of 100 true events, how many are counted.",
         )
-    return Anchor(kind=kind, mean=percent / 100)
+        return Anchor(kind="mean", mean=percent / 100)
+    if kind == "entry":
+        return _entry_anchor(family, dataset)
+    if kind == "total":
+        return _total_anchor(family, dataset)
+    return Anchor(kind=kind)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _places(_dataset: datasets.Dataset, name: str) -> dict[str, tuple[int, ...]]:  # noqa: ARG001
+    return places(_dataset)  # thousands of names; they are kept by the name of the data set
+
+
+def _entry_anchor(family: Family, dataset: str) -> Anchor:
+    here = dataset_if_here(dataset)
+    if here is None:
+        return Anchor()
+    known = _places(here, dataset)
+    name = st.selectbox(
+        _ONE[family],
+        sorted(known),
+        index=sorted(known).index(next(iter(known))),
+        key=f"{family}_place",
+        bind="query-params",
+        help="Type to search.",
+    )
+    percent = st.slider(
+        "Detects (%)",
+        1,
+        100,
+        DEFAULT_DETECTS,
+        key=f"{family}_detects",
+        bind="query-params",
+        help="Of 100 true events there, how many are counted.",
+    )
+    return Anchor(kind="entry", place=known[name], name=name, detects=percent / 100)
+
+
+def _total_anchor(family: Family, dataset: str) -> Anchor:
+    here = dataset_if_here(dataset)
+    if here is None:
+        return Anchor()
+    reported = int(here.counts.counts.sum())
+    total = st.number_input(
+        _TRUE[family],
+        1,
+        10**15,
+        round(reported * 100 / DEFAULT_MEAN),
+        key=f"{dataset.replace('-', '_')}_total",
+        bind="query-params",
+        help="How many there truly were, in the places and at the times that have a count.",
+    )
+    st.caption(f"Reported there: {reported:,}")
+    if total < reported:
+        st.warning("Fewer than were reported: nobody counts more than there is.")
+    return Anchor(kind="total", total=float(total))

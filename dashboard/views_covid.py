@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.anchors import Anchor, axis_title
+from dashboard.maps_play import Steps
 from dashboard.words import caution, times
-from uncletc import Fit, Scale
+from uncletc import Fit, Interval, Scale
 from uncletc.datasets import Dataset
+
+UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
+UNCERTAIN_MEANS = f"uncertain: the ends of its 90 % interval differ more than {UNCERTAIN:g}-fold"
+_LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
+FittedDetection = NDArray[np.float64] | Interval
+_MAIN = ["fips", "county", "state", "value"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,15 +30,19 @@ class CovidView:
     ----------
     counties : DataFrame
         One row per county: fips, county, state, value (p on the chosen scale, NaN where the cell
-        has no attributes), and the hover lines reported, tests, cell_note.
+        has no attributes), with 2 members or more low and high (means over the days of the ends of
+        90 % intervals), uncertain (whether high is more than `UNCERTAIN` times low), and the hover
+        lines reported, tests, spread, cell_note.
     top, bottom : DataFrame
-        One row per cell, best and worst first: label, value, inside; with 2 members or more
-        low and high, the means over the days of the ends of 90 % intervals.
+        One row per cell, best and worst first: label, value, inside, fips of the county that it is
+        named after, cell; with 2 members or more low and high.
     scale : Scale
     title : str
         What `value` is, for axes and colour bars.
     limits : tuple of float
         Colour limits, the same for every day.
+    log : bool
+        Whether p differs so much that colours follow its logarithm; the same for every day.
     insight : str
         The main finding in one sentence.
     caution : str, optional
@@ -43,12 +55,24 @@ class CovidView:
     scale: Scale
     title: str
     limits: tuple[float, float]
+    log: bool
     insight: str
     caution: str | None
 
+    @property
+    def main_table(self) -> pd.DataFrame:
+        """fips, county, state, value, and the interval where there is one, to take away."""
+        return self.counties[[*_MAIN, *(end for end in ("low", "high") if end in self.counties)]]
+
 
 def build_covid_view(
-    dataset: Dataset, found: Fit, anchor: Anchor, *, day: int | None = None, n: int = 10
+    dataset: Dataset,
+    found: Fit,
+    anchor: Anchor,
+    *,
+    day: int | None = None,
+    n: int = 10,
+    grids: DetectionGrids | None = None,
 ) -> CovidView:
     """Return p per county, averaged over the days or for one day.
 
@@ -62,19 +86,24 @@ def build_covid_view(
         Index of one day; None for the mean over all days.
     n : int
         Bars on either side.
+    grids : DetectionGrids, optional
+        ``detection_grids(dataset, found, anchor)`` where it is at hand, which saves time.
     """
-    grids = detection_grids(dataset, found, anchor)
+    grids = detection_grids(dataset, found, anchor) if grids is None else grids
     p, scale = grids.p, grids.scale
     mean = _over_days(p, day)
     table = dataset.table
     cells = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
+    ends = {end: _over_days(grid, day)[cells] for end, grid in grids.ends.items()}
     counties = table[["fips", "county", "state"]].assign(
         value=mean[cells],
+        **ends,
+        uncertain=ends["high"] > UNCERTAIN * ends["low"] if ends else False,
         reported=[f"reported cases, 60 days: {cases:,}" for cases in table["cases"]],
         tests=[f"tests a day per 1000: {_tests(tests)}" for tests in table["tests_per_1000"]],
+        spread=_spread(ends) if ends else None,
         cell_note=[_cell_note(others) for others in table["counties_in_cell"] - 1],
     )
-    ends = {end: _over_days(grid, day)[cells] for end, grid in grids.ends.items()}
     bars = _bars(table.assign(value=mean[cells], **ends))
     worst, best = np.nanquantile(mean, [0.05, 0.95])
     ratio = float(best / worst)
@@ -86,9 +115,31 @@ def build_covid_view(
         scale=scale,
         title=axis_title(scale),
         limits=(low, high) if low < high else (low * 0.9, low * 1.1),
+        log=_needs_log(p),
         insight=_insight(ratio),
         caution=caution(ratio),
     )
+
+
+def code(*, day: int | None = None) -> str:
+    """Lines that make the main table of the view from a fit: ``table``, as `main_table`."""
+    averaged = ".mean(axis=1)" if day is None else f"[:, {day}]"
+    return f"""\
+places = dataset.table["latitude_index"], dataset.table["longitude_index"]
+p = np.full(counts.shape, np.nan)
+
+
+def by_county(detection):
+    p[tuple(counts.attribute_indices.T)] = scale.detection(detection)
+    return p[places]{averaged}
+
+
+table = dataset.table[["fips", "county", "state"]].copy()
+table["value"] = by_county(found.detection(counts.attributes))
+if len(found.members) > 1:
+    interval = found.detection(counts.attributes, spread=True)
+    table["low"], table["high"] = by_county(interval.low), by_county(interval.high)
+"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,17 +159,26 @@ class DetectionGrids:
     scale: Scale
 
 
-def detection_grids(dataset: Dataset, found: Fit, anchor: Anchor) -> DetectionGrids:
-    """Return p of every entry with attributes, and its interval where the fit has members."""
+def detection_grids(
+    dataset: Dataset, found: Fit, anchor: Anchor, *, fitted: FittedDetection | None = None
+) -> DetectionGrids:
+    """Return p of every entry with attributes, and its interval where the fit has members.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    found : Fit
+    anchor : Anchor
+    fitted : Interval or ndarray, optional
+        ``fitted_detection(dataset, found)`` where it is at hand, which saves time.
+    """
     counts = dataset.counts
     where = tuple(counts.attribute_indices.T)
+    fitted = fitted_detection(dataset, found) if fitted is None else fitted
     ends: dict[str, NDArray[np.float64]] = {}
-    if len(found.members) > 1:
-        interval = found.detection(counts.attributes, spread=True)
-        fitted, ends = interval.estimate, {"low": interval.low, "high": interval.high}
-    else:
-        fitted = found.detection(counts.attributes)
-    scale = anchor.scale(fitted)
+    if not isinstance(fitted, np.ndarray):
+        fitted, ends = fitted.estimate, {"low": fitted.low, "high": fitted.high}
+    scale = anchor.of(counts, found, fitted)
 
     def grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
         filled = np.full(counts.shape, np.nan)
@@ -130,6 +190,29 @@ def detection_grids(dataset: Dataset, found: Fit, anchor: Anchor) -> DetectionGr
     )
 
 
+def fitted_detection(dataset: Dataset, found: Fit) -> FittedDetection:
+    """Return p of every entry with attributes as fitted, with intervals where there are members."""
+    attributes = dataset.counts.attributes
+    if len(found.members) > 1:
+        return found.detection(attributes, spread=True)
+    return found.detection(attributes)
+
+
+def day_steps(dataset: Dataset, grids: DetectionGrids, day: int) -> Steps:
+    """Return p of every county on every day, for a map to play through."""
+    _, columns, n = grids.p.shape
+    table = dataset.table
+    cell = (table["latitude_index"] * columns + table["longitude_index"]).to_numpy()
+    cells, places = np.unique(cell, return_inverse=True)
+    return Steps(
+        labels=dataset.counts.labels[2],
+        now=day,
+        fips=table["fips"],
+        places=places,
+        numbers=grids.p.reshape(-1, n)[cells],
+    )
+
+
 def _over_days(p: NDArray[np.float64], day: int | None) -> NDArray[np.float64]:
     """One day of (I_1, I_2, days), or the mean over the days that are known where it is None."""
     if day is not None:
@@ -138,6 +221,16 @@ def _over_days(p: NDArray[np.float64], day: int | None) -> NDArray[np.float64]:
     days = known.sum(axis=2)
     total = np.where(known, p, 0.0).sum(axis=2)
     return np.where(days > 0, total / np.maximum(days, 1), np.nan)
+
+
+def _needs_log(p: NDArray[np.float64]) -> bool:
+    """Whether p spans much, and its logarithm puts the median nearer to the middle of a scale."""
+    low, middle, high = (float(q) for q in np.nanquantile(p, [0.05, 0.5, 0.95]))
+    if high <= _LOG * low:
+        return False
+    linear = (middle - low) / (high - low)
+    log = math.log(middle / low) / math.log(high / low)
+    return abs(log - 0.5) < abs(linear - 0.5)
 
 
 def _bars(table: pd.DataFrame) -> pd.DataFrame:
@@ -156,9 +249,18 @@ def _bars(table: pd.DataFrame) -> pd.DataFrame:
             ],
             "value": ranked["value"].to_numpy(),
             "inside": [f"{_tests(tests)} tests per 1000" for tests in ranked["tests_per_1000"]],
+            "fips": ranked["fips"].to_numpy(),
+            "cell": ranked["cell"].to_numpy(),
             **{end: ranked[end].to_numpy() for end in ("low", "high") if end in ranked},
         }
     )
+
+
+def _spread(ends: dict[str, NDArray[np.float64]]) -> list[str | None]:
+    return [
+        f"90 % interval: {low:.2g} to {high:.2g}" if np.isfinite(low) else None
+        for low, high in zip(ends["low"].tolist(), ends["high"].tolist(), strict=True)
+    ]
 
 
 def _tests(per_1000: float) -> str:

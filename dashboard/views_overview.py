@@ -1,8 +1,9 @@
-"""Overview page: a data set in; the facts and the observed pattern out. Pure."""
+"""Overview page: a data set in; facts, the observed pattern and the attributes out. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -10,58 +11,193 @@ from numpy.typing import NDArray
 
 from uncletc.datasets import Dataset
 
+N_BINS = 20
+_EDGES = np.linspace(0, 1, N_BINS + 1)  # attributes are scaled to 0..1
+_CODE = """\
+size = counts.shape[{row}], counts.shape[{column}]
+pair = counts.indices[:, [{row}, {column}]]
+{kept}observed, total = np.zeros(size, dtype=int), np.zeros(size, dtype=int)
+np.add.at(observed, tuple(pair.T), 1)
+np.add.at(total, tuple(pair.T), y)
+row, column = np.indices(size)
+table = pd.DataFrame(
+    {{
+        {row_name!r}: np.array(counts.labels[{row}])[row.ravel()],
+        {column_name!r}: np.array(counts.labels[{column}])[column.ravel()],
+        "observed": observed.ravel(),
+        "counted": total.ravel(),
+    }}
+)
+"""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OverviewView:
-    """What the overview draws.
+    """What the overview says of a data set.
 
     Attributes
     ----------
     facts : tuple of (label, value, help)
-    observed_share : ndarray, shape (I_1, I_2)
-        Share of the third mode that is observed, 0 to 1.
-    row_labels, column_labels : tuple of str
-    row_mode, column_mode, last_mode : str
-    per_step : DataFrame
-        Along the last mode: step, counted (sum of counts), observed (number of entries).
+    insight : str
+        What is missing and what the counts are like, in one sentence.
     attributes : DataFrame
-        One row per attribute: attribute, median, spread (5th to 95th percentile, 0 to 1 scale).
+        One row per attribute, all scaled to 0..1: attribute, histogram (list of the shares of
+        entries in 20 equal steps from 0 to 1), 5th percentile, median, 95th percentile.
     """
 
     facts: tuple[tuple[str, str, str], ...]
-    observed_share: NDArray[np.float64]
+    insight: str
+    attributes: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pattern:
+    """What was counted, over two modes.
+
+    Attributes
+    ----------
+    values : ndarray, shape (rows, columns)
+        Without a step: the share of the third mode that has a count, 0 to 1. At a step: the
+        reported counts. NaN where nobody counted.
+    row_labels, column_labels : tuple of str
+    row_mode, column_mode, third_mode : str
+    step : int, optional
+        Index along the third mode; None for all of it.
+    step_label : str
+        Of that step; empty for all.
+    largest : int
+        The largest count of the whole data set, for colours that all steps share.
+    steps : DataFrame
+        Along the third mode: step (label), counted (sum of counts), observed (number of entries).
+    """
+
+    values: NDArray[np.float64]
     row_labels: tuple[str, ...]
     column_labels: tuple[str, ...]
     row_mode: str
     column_mode: str
-    last_mode: str
-    per_step: pd.DataFrame
-    attributes: pd.DataFrame
+    third_mode: str
+    step: int | None
+    step_label: str
+    largest: int
+    steps: pd.DataFrame
 
 
 def build_overview(dataset: Dataset) -> OverviewView:
-    """Return the facts and pictures that introduce a data set with three modes."""
+    """Return the facts that introduce a data set."""
+    return OverviewView(
+        facts=_facts(dataset), insight=_insight(dataset), attributes=_attributes(dataset)
+    )
+
+
+def mode_pairs(dataset: Dataset) -> dict[str, tuple[int, int]]:
+    """Each pair of modes by its name, e.g. "latitude × longitude", as indices of rows, columns."""
+    modes = dataset.counts.modes
+    return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(range(len(modes)), 2)}
+
+
+def build_pattern(dataset: Dataset, pair: tuple[int, int], step: int | None = None) -> Pattern:
+    """Return what was counted over two of three modes.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    pair : tuple of int
+        The modes of rows and columns.
+    step : int, optional
+        Index along the third mode; None: the share of it that has a count.
+    """
     counts = dataset.counts
-    share = np.zeros(counts.shape[:2])
-    np.add.at(share, tuple(counts.indices[:, :2].T), 1 / counts.shape[2])
-    steps = counts.indices[:, 2]
-    per_step = pd.DataFrame(
+    (third,) = {0, 1, 2} - set(pair)
+    where, at = counts.indices[:, pair], counts.indices[:, third]
+    values = np.zeros((counts.shape[pair[0]], counts.shape[pair[1]]))
+    if step is None:
+        np.add.at(values, tuple(where.T), 1 / counts.shape[third])
+        values[values == 0] = np.nan
+    else:
+        values[:] = np.nan
+        values[tuple(where[at == step].T)] = counts.counts[at == step]
+    size = counts.shape[third]
+    return Pattern(
+        values=values,
+        row_labels=counts.labels[pair[0]],
+        column_labels=counts.labels[pair[1]],
+        row_mode=counts.modes[pair[0]],
+        column_mode=counts.modes[pair[1]],
+        third_mode=counts.modes[third],
+        step=step,
+        step_label="" if step is None else counts.labels[third][step],
+        largest=int(counts.counts.max(initial=0)),
+        steps=pd.DataFrame(
+            {
+                "step": counts.labels[third],
+                "counted": np.bincount(at, weights=counts.counts, minlength=size).astype(int),
+                "observed": np.bincount(at, minlength=size),
+            }
+        ),
+    )
+
+
+def pattern_table(dataset: Dataset, pair: tuple[int, int], step: int | None = None) -> pd.DataFrame:
+    """The numbers behind a pattern, in rows: two labels, observed (entries), counted (their sum).
+
+    Parameters
+    ----------
+    dataset, pair, step
+        As for :func:`build_pattern`.
+    """
+    counts = dataset.counts
+    (third,) = {0, 1, 2} - set(pair)
+    kept = slice(None) if step is None else counts.indices[:, third] == step
+    size = (counts.shape[pair[0]], counts.shape[pair[1]])
+    cell = np.ravel_multi_index(tuple(counts.indices[kept][:, pair].T), size)
+    n = int(np.prod(size))
+    row, column = np.divmod(np.arange(n), size[1])
+    return pd.DataFrame(
         {
-            "step": counts.labels[2],
-            "counted": np.bincount(steps, weights=counts.counts, minlength=counts.shape[2]),
-            "observed": np.bincount(steps, minlength=counts.shape[2]),
+            counts.modes[pair[0]]: np.array(counts.labels[pair[0]])[row],
+            counts.modes[pair[1]]: np.array(counts.labels[pair[1]])[column],
+            "observed": np.bincount(cell, minlength=n),
+            "counted": np.bincount(cell, counts.counts[kept], minlength=n).astype(int),
         }
     )
-    return OverviewView(
-        facts=_facts(dataset),
-        observed_share=share,
-        row_labels=counts.labels[0],
-        column_labels=counts.labels[1],
-        row_mode=counts.modes[0],
-        column_mode=counts.modes[1],
-        last_mode=counts.modes[2],
-        per_step=per_step,
-        attributes=_attributes(dataset),
+
+
+def attribute_histogram(dataset: Dataset, name: str) -> pd.DataFrame:
+    """How one attribute spreads, for entries that were counted and for those that were not.
+
+    Returns
+    -------
+    DataFrame
+        20 rows: middle (of the step), counted and missing (shares of the entries of either kind
+        that have attributes; all NaN where there are none).
+    """
+    counts = dataset.counts
+    values = counts.attributes[:, counts.attribute_names.index(name)]
+    counted = np.zeros(len(values), dtype=bool)
+    counted[counts.attribute_rows[counts.attribute_rows >= 0]] = True
+    return pd.DataFrame(
+        {
+            "middle": (_EDGES[:-1] + _EDGES[1:]) / 2,
+            "counted": _shares(values[counted]),
+            "missing": _shares(values[~counted]),
+        }
+    )
+
+
+def code(dataset: Dataset, pair: tuple[int, int], step: int | None = None) -> str:
+    """Lines that make ``table``, as :func:`pattern_table` returns it, with ``uncletc`` alone."""
+    (third,) = {0, 1, 2} - set(pair)
+    kept = "y = counts.counts\n"
+    if step is not None:
+        kept = (
+            f"here = counts.indices[:, {third}] == {step}\n"
+            "pair, y = pair[here], counts.counts[here]\n"
+        )
+    row, column = pair
+    modes = dataset.counts.modes
+    return _CODE.format(
+        row=row, column=column, row_name=modes[row], column_name=modes[column], kept=kept
     )
 
 
@@ -91,13 +227,37 @@ def _facts(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
     )
 
 
+def _insight(dataset: Dataset) -> str:
+    counts = dataset.counts
+    *first, last = counts.modes
+    everything = int(np.prod([float(size) for size in counts.shape]))
+    zeros = float(np.mean(counts.counts == 0))
+    positive = counts.counts[counts.counts > 0]
+    usual = f"a usual one above zero is {np.median(positive):,.0f}" if len(positive) else ""
+    kind = "simulated " if dataset.provenance.simulated else ""
+    return (
+        f"Of {everything:,} combinations of {', '.join(first)} and {last}, "
+        f"**{1 - counts.share_observed:.0%} have no count**. Of the {kind}counts that there are, "
+        f"**{zeros:.0%} are zero**, {usual}, and the largest is {counts.counts.max():,}."
+    )
+
+
 def _attributes(dataset: Dataset) -> pd.DataFrame:
-    low, median, high = np.quantile(dataset.counts.attributes, [0.05, 0.5, 0.95], axis=0)
+    z = dataset.counts.attributes
+    low, median, high = np.quantile(z, [0.05, 0.5, 0.95], axis=0)
     return pd.DataFrame(
         {
             "attribute": dataset.counts.attribute_names,
+            "histogram": [_shares(column).tolist() for column in z.T],
             "5th percentile": low,
             "median": median,
             "95th percentile": high,
         }
     )
+
+
+def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of values in the steps from 0 to 1; NaN without values."""
+    if not len(values):
+        return np.full(N_BINS, np.nan)
+    return np.histogram(values, _EDGES)[0] / len(values)

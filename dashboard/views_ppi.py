@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dashboard.anchors import Anchor, axis_title
-from dashboard.views_covid import detection_grids
+from dashboard.views_covid import DetectionGrids, detection_grids
 from dashboard.words import caution, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
@@ -20,6 +23,32 @@ PICKS: dict[Pick, tuple[str, bool]] = {
     "highest sd": ("sd", False),
     "lowest sd": ("sd", True),
 }
+Order = Literal["mean p", "activity", "guild", "name"]
+ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
+MOST_CHOSEN = 5  # interactions drawn over each other
+_WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
+_CODE = """\
+visits = dataset.mode_tables["visit"]
+chosen = {chosen}
+p = np.full(counts.shape, np.nan)
+p[tuple(counts.attribute_indices.T)] = scale.detection(found.detection(counts.attributes))
+p = p[:, :, chosen]
+seen = np.zeros(counts.shape, dtype=int)
+seen[tuple(counts.indices.T)] = counts.counts
+seen = seen[:, :, chosen].sum(axis=2)
+plant, pollinator = np.nonzero(seen > 0)
+table = pd.DataFrame(
+    {{
+        "plant": np.array(counts.labels[0])[plant],
+        "pollinator": np.array(counts.labels[1])[pollinator],
+        "guild": dataset.mode_tables["pollinator"]["guild"].to_numpy()[pollinator],
+        "interactions": seen[plant, pollinator],
+        "mean": p[plant, pollinator].mean(axis=1),
+        "sd": p[plant, pollinator].std(axis=1),
+    }}
+)
+{guilds}table = table.sort_values("mean", ascending=False, kind="stable", ignore_index=True)
+"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,16 +58,21 @@ class PpiView:
     Attributes
     ----------
     interactions : DataFrame
-        One row per interaction counted at least once, best mean p first: label, plant,
-        pollinator, plant_index, pollinator_index, guild, interactions, mean, sd.
+        One row per interaction counted at least once in the chosen seasons and guilds, best mean
+        p first: label, plant, pollinator, plant_index, pollinator_index, guild, interactions,
+        mean, sd; with 2 members or more low and high, the means over the visits of the ends of
+        90 % intervals. Without a row where nothing was counted.
     top, bottom : DataFrame
-        Best and worst first: label, value, inside; with 2 members or more low and high, the
-        means over the visits of the ends of 90 % intervals.
-    visits : DataFrame
-        p of every interaction and visit: label, year, number, p, observed (bool), counted.
+        Best and worst first: label, value, inside, and low and high as above.
     scale : Scale
     title : str
         What p is, for axes.
+    log : bool
+        Whether p spreads too far for a linear axis; the same for all seasons and guilds.
+    limits : tuple of float
+        Smallest and largest p of any interaction at any visit; the same for all seasons and guilds.
+    mean_limits : tuple of float
+        Colour limits for mean p; the same for all seasons and guilds.
     insight : str
         The main finding in one sentence.
     caution : str, optional
@@ -48,14 +82,44 @@ class PpiView:
     interactions: pd.DataFrame
     top: pd.DataFrame
     bottom: pd.DataFrame
-    visits: pd.DataFrame
     scale: Scale
     title: str
+    log: bool
+    limits: tuple[float, float]
+    mean_limits: tuple[float, float]
     insight: str
     caution: str | None
 
 
-def build_ppi_view(dataset: Dataset, found: Fit, anchor: Anchor, *, n: int = 10) -> PpiView:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matrix:
+    """Mean p of plants (rows) and pollinators (columns), in the order to draw.
+
+    Attributes
+    ----------
+    p : DataFrame, shape (plants, pollinators)
+        NaN where the two were never counted together.
+    seen : DataFrame
+        Of the same shape: how many interactions were counted; 0 where none were.
+    guilds : tuple of str
+        Of the pollinators.
+    """
+
+    p: pd.DataFrame
+    seen: pd.DataFrame
+    guilds: tuple[str, ...]
+
+
+def build_ppi_view(
+    dataset: Dataset,
+    found: Fit,
+    anchor: Anchor,
+    *,
+    n: int = 10,
+    years: Sequence[int] = (),
+    guilds: Sequence[str] = (),
+    grids: DetectionGrids | None = None,
+) -> PpiView:
     """Return mean and standard deviation of p over visits, per counted interaction.
 
     Parameters
@@ -66,37 +130,45 @@ def build_ppi_view(dataset: Dataset, found: Fit, anchor: Anchor, *, n: int = 10)
     anchor : Anchor
     n : int
         Bars on either side.
+    years : sequence of int
+        The seasons to average over; none: all.
+    guilds : sequence of str
+        The pollinators to keep; none: all.
+    grids : DetectionGrids, optional
+        ``detection_grids(dataset, found, anchor)`` where it is at hand, which saves time.
     """
-    grids = detection_grids(dataset, found, anchor)
-    scale = grids.scale
-    table = dataset.table[dataset.table["interactions"] > 0]
-    label = table["plant"] + " – " + table["pollinator"]
-    pairs = (table["plant_index"], table["pollinator_index"])
-    over_visits = pd.DataFrame(grids.p[pairs], index=table.index)  # (interactions, visits)
-    ends = {end: grid[pairs].mean(axis=1) for end, grid in grids.ends.items()}
-    ranked = table.assign(
-        label=label, mean=over_visits.mean(axis=1), sd=over_visits.std(axis=1, ddof=0), **ends
-    ).sort_values("mean", ascending=False, kind="stable")
+    grids = detection_grids(dataset, found, anchor) if grids is None else grids
+    everything = _interactions(dataset, grids, (), ())
+    shown = _interactions(dataset, grids, years, guilds) if years or guilds else everything
     bars = pd.DataFrame(
         {
-            "label": ranked["label"],
-            "value": ranked["mean"],
-            "inside": [f"{total:,} seen" for total in ranked["interactions"]],
-            **{end: ranked[end] for end in ends},
+            "label": shown["label"],
+            "value": shown["mean"],
+            "inside": [f"{total:,} seen" for total in shown["interactions"]],
+            **{end: shown[end] for end in grids.ends},
         }
     )
-    worst, best = ranked["mean"].quantile([0.05, 0.95])
-    ratio = float(best / worst)
+    p = grids.p[everything["plant_index"], everything["pollinator_index"]]
+    low, high = (float(limit) for limit in everything["mean"].quantile([0.02, 0.98]))
+    ratio = _spread(shown["mean"])
     return PpiView(
-        interactions=ranked.reset_index(drop=True),
+        interactions=shown,
         top=bars.head(n),
         bottom=bars.tail(n).iloc[::-1],
-        visits=_visits(dataset, ranked, over_visits),
-        scale=scale,
-        title=axis_title(scale),
+        scale=grids.scale,
+        title=axis_title(grids.scale),
+        log=_spread(everything["mean"]) > _WIDE,
+        limits=(float(np.nanmin(p)), float(np.nanmax(p))),
+        mean_limits=(low, high) if low < high else (low * 0.9, low * 1.1),
         insight=_insight(ratio),
         caution=caution(ratio),
     )
+
+
+def pair_labels(dataset: Dataset) -> tuple[str, ...]:
+    """The names of all interactions that were counted at least once, in order of the alphabet."""
+    table = dataset.table[dataset.table["interactions"] > 0]
+    return tuple(sorted(_label(table["plant"], table["pollinator"])))
 
 
 def quick_pick(view: PpiView, pick: Pick) -> str:
@@ -107,33 +179,148 @@ def quick_pick(view: PpiView, pick: Pick) -> str:
     return str(ordered["label"].iloc[-1 if ascending else 0])
 
 
-def _visits(dataset: Dataset, ranked: pd.DataFrame, p: pd.DataFrame) -> pd.DataFrame:
-    counts, visits = dataset.counts, dataset.mode_tables["visit"]
-    y = pd.Series(
-        counts.counts,
-        index=pd.MultiIndex.from_arrays(counts.indices.T, names=["plant", "pollinator", "visit"]),
+def toggled(chosen: Sequence[str], label: str) -> list[str]:
+    """The choice after a click: added, or taken away; the oldest makes room beyond five."""
+    if label in chosen:
+        return [each for each in chosen if each != label]
+    return [*chosen, label][-MOST_CHOSEN:]
+
+
+def build_matrix(view: PpiView, order: Order) -> Matrix:
+    """Lay out the interactions of a view as a matrix.
+
+    Parameters
+    ----------
+    view : PpiView
+    order : {"mean p", "activity", "guild", "name"}
+        Highest mean of mean p first; most interactions counted first; pollinators by the name of
+        their guild and within it by activity, plants by activity; by name.
+    """
+    rows = view.interactions
+    guild = rows.drop_duplicates("pollinator").set_index("pollinator")["guild"]
+    plants, pollinators = (_ranked(rows, mode, order) for mode in ("plant", "pollinator"))
+    if order == "guild":
+        pollinators = sorted(pollinators, key=lambda name: guild[name])  # stable
+    wide = {
+        column: rows.pivot(index="plant", columns="pollinator", values=column).loc[
+            plants, pollinators
+        ]
+        for column in ("mean", "interactions")
+    }
+    return Matrix(
+        p=wide["mean"],
+        seen=wide["interactions"].fillna(0).astype(int),
+        guilds=tuple(guild[pollinators]),
     )
-    long = (
-        p.loc[ranked.index]
-        .rename_axis(columns="visit")
-        .stack()
-        .rename("p")
-        .reset_index("visit")
-        .join(ranked[["label", "plant_index", "pollinator_index"]])
-    )
-    entries = pd.MultiIndex.from_frame(long[["plant_index", "pollinator_index", "visit"]])
-    counted = y.reindex(entries).to_numpy()
-    where = long["visit"].to_numpy()
+
+
+def chosen_visits(
+    dataset: Dataset, grids: DetectionGrids, labels: Sequence[str], *, years: Sequence[int] = ()
+) -> pd.DataFrame:
+    """p of some interactions at every visit of the chosen seasons.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    grids : DetectionGrids
+    labels : sequence of str
+        Of :func:`pair_labels`, in the order to draw.
+    years : sequence of int
+        None: all.
+
+    Returns
+    -------
+    DataFrame
+        One row per interaction and visit: label, year, number (of the visit in its season),
+        dates, p, observed (bool), counted (NaN where not observed); low and high with 2 members
+        or more.
+    """
+    visits = dataset.mode_tables["visit"]
+    keep = _visits_of(dataset, years)
+    table = dataset.table.assign(label=_label(dataset.table["plant"], dataset.table["pollinator"]))
+    pairs = table.set_index("label").loc[list(labels), ["plant_index", "pollinator_index"]]
+    where = (pairs["plant_index"].to_numpy(), pairs["pollinator_index"].to_numpy())
+    counted = _reported(dataset)[where][:, keep].ravel()
+    shown = visits[keep]
+    dates = [
+        "" if pd.isna(first) or pd.isna(last) else f"{first:%d %b} to {last:%d %b}"
+        for first, last in zip(shown["first_date"], shown["last_date"], strict=True)
+    ]
+    values = {"p": grids.p, **grids.ends}
     return pd.DataFrame(
         {
-            "label": long["label"].to_numpy(),
-            "year": visits["year"].to_numpy()[where],
-            "number": visits["number"].to_numpy()[where],
-            "p": long["p"].to_numpy(),
-            "observed": ~pd.isna(counted),
+            "label": np.repeat(list(labels), len(shown)),
+            "year": np.tile(shown["year"], len(labels)),
+            "number": np.tile(shown["number"], len(labels)),
+            "dates": dates * len(labels),
+            **{name: grid[where][:, keep].ravel() for name, grid in values.items()},
+            "observed": ~np.isnan(counted),
             "counted": counted,
         }
     )
+
+
+def code(years: Sequence[int] = (), guilds: Sequence[str] = ()) -> str:
+    """Lines that make ``table``, the interactions of a view, with ``uncletc`` alone."""
+    chosen = (
+        f'visits["year"].isin({[int(year) for year in years]!r}).to_numpy()'
+        if years
+        else "slice(None)"
+    )
+    kept = f'table = table[table["guild"].isin({list(guilds)!r})]\n' if guilds else ""
+    return _CODE.format(chosen=chosen, guilds=kept)
+
+
+def _interactions(
+    dataset: Dataset, grids: DetectionGrids, years: Sequence[int], guilds: Sequence[str]
+) -> pd.DataFrame:
+    keep = _visits_of(dataset, years)
+    table = dataset.table[["plant", "pollinator", "plant_index", "pollinator_index", "guild"]]
+    pairs = (table["plant_index"].to_numpy(), table["pollinator_index"].to_numpy())
+    p = grids.p[pairs][:, keep]
+    table = table.assign(
+        label=_label(table["plant"], table["pollinator"]),
+        interactions=np.nansum(_reported(dataset)[pairs][:, keep], axis=1).astype(int),
+        mean=p.mean(axis=1),
+        sd=p.std(axis=1),
+        **{end: grid[pairs][:, keep].mean(axis=1) for end, grid in grids.ends.items()},
+    )
+    counted = table["interactions"] > 0
+    wanted = table["guild"].isin(list(guilds)) if guilds else True
+    ranked = table[counted & wanted].sort_values("mean", ascending=False, kind="stable")
+    return ranked.reset_index(drop=True)
+
+
+def _visits_of(dataset: Dataset, years: Sequence[int]) -> NDArray[np.bool_]:
+    """Which visits lie in the chosen seasons; all where none is named."""
+    year = dataset.mode_tables["visit"]["year"]
+    return np.asarray(year.isin(list(years)) if years else year.notna(), dtype=bool)
+
+
+def _reported(dataset: Dataset) -> NDArray[np.float64]:
+    """The counts as a dense array, NaN where nobody counted."""
+    counts = dataset.counts
+    reported = np.full(counts.shape, np.nan)
+    reported[tuple(counts.indices.T)] = counts.counts
+    return reported
+
+
+def _ranked(rows: pd.DataFrame, mode: str, order: Order) -> list[str]:
+    by_name = rows.sort_values(mode).groupby(mode)
+    if order == "name":
+        return list(by_name.groups)
+    score = by_name["mean"].mean() if order == "mean p" else by_name["interactions"].sum()
+    return list(score.sort_values(ascending=False, kind="stable").index)
+
+
+def _label(plant: pd.Series, pollinator: pd.Series) -> pd.Series:
+    return plant + " – " + pollinator
+
+
+def _spread(mean: pd.Series) -> float:
+    """95th over 5th percentile; 1 without values."""
+    worst, best = mean.quantile([0.05, 0.95]) if len(mean) else (1.0, 1.0)
+    return float(best / worst)
 
 
 def _insight(ratio: float) -> str:

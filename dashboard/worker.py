@@ -19,6 +19,7 @@ import os
 import sys
 import threading
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
@@ -26,9 +27,11 @@ from typing import Any, TextIO
 
 from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, Iteration, fit
 
-_FIRST_ESTIMATE = 3  # iterations before estimates so far are looked at
+_FIRST_ESTIMATE = 11  # iterations before estimates so far are looked at, when λ has gone first;
+_PATIENCE = 0.6  # or seconds, where iterations are slow
 _PAUSE = 0.5  # seconds at least between two of them, and
 _PAUSE_PER_COST = 4.0  # times what the last one took, so that a fit is not much slower
+_PAUSE_PER_LOOK = 2.0  # times what a look took that showed nothing yet
 _ROWS_COMPARED = 500
 
 
@@ -45,11 +48,14 @@ def main() -> None:
     while True:
         job = jobs.get()
         try:
+            if job["run"] in cancelled:
+                raise _Cancelled
             end, message = _run(job, cancelled, reports)
         except _Cancelled:
             end, message = "cancelled", "It was cancelled."
         except Exception as error:  # the page shows the sentence; this process must live on
             end, message = "failed", f"{type(error).__name__}: {error}"
+        cancelled.discard(job["run"])
         Path(job["so_far"]).unlink(missing_ok=True)
         _report(reports, {"id": job["run"], "end": end, "message": message})
 
@@ -60,14 +66,13 @@ def _listen(jobs: SimpleQueue[dict[str, Any]], cancelled: set[str]) -> None:
         if "cancel" in order:
             cancelled.add(order["cancel"])
         else:
-            cancelled.discard(order["run"])  # asked for again after it was cancelled
             jobs.put(order)
     os._exit(0)
 
 
 def _run(job: dict[str, Any], cancelled: set[str], reports: TextIO) -> tuple[str, str]:
     name = job["run"]
-    counts = CountTensor.load(job["counts"])
+    counts = _counts(job["counts"])
     so_far = _SoFar(Path(job["so_far"]), counts)
 
     def tell(record: Iteration) -> None:
@@ -96,6 +101,12 @@ def _run(job: dict[str, Any], cancelled: set[str], reports: TextIO) -> tuple[str
     return "done", found.stop.value
 
 
+@lru_cache(maxsize=2)
+def _counts(path: str) -> CountTensor:
+    """Read counts once: most fits are of the same ones as the fit before."""
+    return CountTensor.load(path)
+
+
 class _SoFar:
     """Estimates of an unfinished fit, written now and then.
 
@@ -113,7 +124,8 @@ class _SoFar:
         self.written = 0
 
     def due(self, record: Iteration) -> bool:
-        return record.iteration >= _FIRST_ESTIMATE and monotonic() >= self._next
+        early = record.iteration < _FIRST_ESTIMATE and record.seconds < _PATIENCE
+        return record.iteration > 0 and not early and monotonic() >= self._next
 
     def write(self, record: Iteration) -> bool:
         """Write the estimates so far; not while p is one everywhere, which shows nothing."""
@@ -126,7 +138,8 @@ class _SoFar:
             _save(found, self._path)
             self.written += 1
         cost = monotonic() - began
-        self._next = monotonic() + max(_PAUSE, _PAUSE_PER_COST * cost if telling else 0.0)
+        pause = max(_PAUSE, _PAUSE_PER_COST * cost) if telling else _PAUSE_PER_LOOK * cost
+        self._next = monotonic() + pause
         return telling
 
 

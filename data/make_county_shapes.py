@@ -7,19 +7,16 @@ eight counties and Alaska its boroughs of that year.
 
 It writes
 
-- ``dashboard/static/counties.json``: GeoJSON, one feature per county of the 50 states and DC,
-  its id the 5-digit FIPS code, its properties the county's full name and the state's postal code;
-- ``dashboard/static/topojson/usa_110m.json``: the base map plotly.js asks for before it draws
-  any map of scope "usa", here with state borders only;
+- ``dashboard/static/counties.json``: for every county of the 50 states and DC its 5-digit FIPS
+  code, full name, state, a point inside and its outline, an SVG path; the borders of the states as
+  one more path; all drawn on the flat map that `place` describes;
 - ``data/county_centroids.csv``: a point inside each county, and its land area.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +25,23 @@ import numpy as np
 import pandas as pd
 import shapely
 from numpy.typing import NDArray
+from pyproj import Proj
 
 ROOT = Path(__file__).resolve().parent.parent
 STATIC = ROOT / "dashboard" / "static"
-GRID = 1000  # steps to a degree; one is a thirtieth of a pixel on a map 1400 px wide
-TOLERANCE = 0.03  # degrees, about one pixel there
-TOLERANCE_ALASKA = 0.08  # the projection draws Alaska at about a third of the scale
-SMALLEST_PART = 0.001  # square degrees; smaller islands are under a pixel
+WIDTH, HEIGHT = 8200, 5100  # of the flat map, in its own whole steps
+EARTH = 10_700.0  # steps to the earth's radius in the 48 states that touch each other
+TOLERANCE = 2.5  # steps; a quarter of such a pixel
+SMALLEST_PART = 25.0  # square steps, a quarter of a pixel of a map 820 pixels wide
+
+# Equal-area conic maps. Alaska, at about a third of the scale, and Hawaii stand in the lower
+# left. Of each: standard parallels, central meridian, the point (longitude, latitude) that
+# comes to lie at (x, y), the scale.
+PLACES: dict[str, tuple[float, float, float, tuple[float, float], tuple[float, float], float]] = {
+    "AK": (55.0, 65.0, -154.0, (-156.0, 58.5), (1250.0, 4640.0), 0.35),
+    "HI": (8.0, 18.0, -157.0, (-160.0, 19.9), (2470.0, 4790.0), 1.0),
+}
+MAINLAND = (29.5, 45.5, -96.0, (-96.6, 38.7), (4100.0, 2440.0), 1.0)
 
 # The legal kind of county, as the Census Bureau codes it. Baltimore County is not Baltimore city.
 SUFFIXES = {
@@ -47,9 +54,6 @@ SUFFIXES = {
     "15": " Parish",
     "25": " city",
 }
-
-# Every layer plotly.js may look up. An absent name is an error there, an empty one draws nothing.
-LAYERS = ("coastlines", "countries", "lakes", "land", "ocean", "rivers", "subunits")
 
 
 def read_census(level: str) -> gpd.GeoDataFrame:
@@ -74,8 +78,37 @@ def read_counties() -> gpd.GeoDataFrame:
     )
 
 
+def place(counties: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
+    """Return ``counties`` on one flat map of `WIDTH` × `HEIGHT`, y pointing down."""
+    shapes = np.asarray(counties.geometry.array)
+    states = counties["state"].to_numpy()
+    for state in (*PLACES, "others"):
+        here = states == state if state in PLACES else ~np.isin(states, list(PLACES))
+        shapes[here] = shapely.transform(shapes[here], flat(*PLACES.get(state, MAINLAND)))
+    return counties.set_geometry(gpd.GeoSeries(shapes, index=counties.index))
+
+
+def flat(
+    first: float,
+    second: float,
+    meridian: float,
+    anchor: tuple[float, float],
+    at: tuple[float, float],
+    scale: float,
+) -> Any:
+    """Return the map from (n, 2) longitudes and latitudes to steps; see `PLACES`."""
+    project = Proj(proj="aea", lat_1=first, lat_2=second, lat_0=0, lon_0=meridian, R=EARTH * scale)
+    origin = np.array(project(*anchor))
+
+    def to_steps(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+        away = np.column_stack(project(degrees[:, 0], degrees[:, 1])) - origin
+        return np.asarray(np.array(at) + away * (1, -1))
+
+    return to_steps
+
+
 def simplify(counties: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
-    """Return ``counties`` with fewer corners, neighbours still sharing every border.
+    """Return placed ``counties`` with fewer corners, neighbours still sharing every border.
 
     Parts smaller than `SMALLEST_PART` go, but each county keeps its largest.
     """
@@ -83,93 +116,72 @@ def simplify(counties: gpd.GeoDataFrame) -> gpd.GeoDataFrame:
     area = pd.Series(shapely.area(parts.geometry.array))
     largest = area.groupby(parts["fips"]).transform("max")
     parts = parts[(area >= SMALLEST_PART) | (area == largest)].reset_index(drop=True)
-
-    shapes = np.asarray(parts.geometry.array)
-    alaska = (parts["state"] == "AK").to_numpy()
-    for group, tolerance in ((alaska, TOLERANCE_ALASKA), (~alaska, TOLERANCE)):
-        shapes[group] = shapely.coverage_simplify(shapes[group], tolerance)
+    shapes = shapely.coverage_simplify(np.asarray(parts.geometry.array), TOLERANCE)
     parts = parts.assign(geometry=shapes).dissolve("fips", method="coverage")
     return counties.assign(geometry=parts.geometry.loc[counties["fips"]].array)
 
 
-def on_grid(shape: shapely.Geometry) -> NDArray[np.int64]:
-    """Return the (n, 2) corners of ``shape``, longitude and latitude, in whole steps of `GRID`."""
-    return np.rint(shapely.get_coordinates(shape) * GRID).astype(np.int64)
+def svg_path(lines: shapely.Geometry, *, closed: bool) -> str:
+    """Return lines or rings as an SVG path of whole steps; empty where nothing is left."""
+    pieces = []
+    for line in shapely.get_parts(lines):
+        corners = np.rint(shapely.get_coordinates(line)).astype(np.int64)
+        moves = np.diff(corners, axis=0)
+        moves = moves[moves.any(axis=1)]
+        if len(moves) < (3 if closed else 1):
+            continue
+        start, steps = corners[0], moves[:-1] if closed else moves
+        numbers = " ".join(f"{x} {y}" for x, y in steps.tolist()).replace(" -", "-")
+        pieces.append(f"M{start[0]} {start[1]}l{numbers}" + ("z" if closed else ""))
+    return "".join(pieces)
 
 
-def ring_coordinates(ring: shapely.LinearRing) -> list[list[float]]:
-    """Return the ring's rounded corners without repeats, closed; empty where nothing is left."""
-    corners = (on_grid(ring) / GRID).tolist()
-    kept = [corners[0], *(b for a, b in pairwise(corners) if a != b)]
-    return kept if len(kept) >= 4 else []
+def outline(shape: shapely.Geometry) -> str:
+    """Return a county's rings, holes among them, as one SVG path."""
+    polygons = shapely.get_parts(shape)
+    rings = [ring for polygon in polygons for ring in (polygon.exterior, *polygon.interiors)]
+    return svg_path(
+        shapely.multilinestrings([shapely.linestrings(r.coords) for r in rings]), closed=True
+    )
 
 
-def geojson_geometry(shape: shapely.Polygon | shapely.MultiPolygon) -> dict[str, Any]:
-    """Return ``shape`` as GeoJSON with exterior rings clockwise.
+def state_borders(counties: gpd.GeoDataFrame) -> str:
+    """Return the outlines of the states, each stretch of border once.
 
-    d3, which draws Plotly's maps, measures area on the sphere: a ring that runs the other way
-    is the rest of the globe.
+    Outer rings only: a hole in a state is what a dropped part has left.
     """
-    polygons = []
-    for polygon in shapely.get_parts(shapely.orient_polygons(shape, exterior_cw=True)):
-        rings = [ring_coordinates(r) for r in (polygon.exterior, *polygon.interiors)]
-        if rings[0]:
-            polygons.append([ring for ring in rings if ring])
-    if len(polygons) == 1:
-        return {"type": "Polygon", "coordinates": polygons[0]}
-    return {"type": "MultiPolygon", "coordinates": polygons}
-
-
-def county_geojson(counties: gpd.GeoDataFrame) -> dict[str, Any]:
-    """Return the GeoJSON the choropleths read."""
-    features = [
-        {
-            "type": "Feature",
-            "id": row.fips,
-            "properties": {"county": row.county, "state": row.state},
-            "geometry": geojson_geometry(row.geometry),
-        }
-        for row in counties.itertuples()
-    ]
-    return {"type": "FeatureCollection", "features": features}
-
-
-def state_borders(counties: gpd.GeoDataFrame) -> Iterable[shapely.LineString]:
-    """Return the outlines of the states, each stretch of border once."""
     states = counties.dissolve("state", method="coverage")
-    mesh = shapely.line_merge(shapely.union_all(states.boundary.array))
-    return shapely.get_parts(mesh.normalize())
+    rings = shapely.get_exterior_ring(shapely.get_parts(states.geometry.array))
+    mesh = shapely.line_merge(shapely.union_all(rings))
+    return svg_path(mesh.normalize(), closed=False)
 
 
-def base_map(borders: Iterable[shapely.LineString]) -> dict[str, Any]:
-    """Return the TopoJSON plotly.js loads as its base map, with ``borders`` in two layers.
-
-    Plotly draws the layer "subunits", meant for states, under a choropleth and "rivers" over
-    it. The borders stand in both, so that a figure can have them on top.
-    """
-    arcs = []
-    for line in borders:
-        steps = on_grid(line)
-        deltas = np.vstack([steps[:1], np.diff(steps, axis=0)])
-        moves = deltas[1:][deltas[1:].any(axis=1)]
-        if len(moves) >= (3 if line.is_closed else 1):  # fewer is a gap finer than the grid
-            arcs.append([deltas[0].tolist(), *moves.tolist()])
-    empty = {"type": "GeometryCollection", "geometries": []}
-    lines = {"type": "MultiLineString", "arcs": [[i] for i in range(len(arcs))]}
-    drawn = {"type": "GeometryCollection", "geometries": [lines]}
+def flat_map(counties: gpd.GeoDataFrame) -> dict[str, Any]:
+    """Return what the map in the browser reads: lists in one order, that of the codes."""
+    points = np.rint(shapely.get_coordinates(counties.representative_point().array)).astype(int)
+    names = read_census("state").set_index("STUSPS")["NAME"]
     return {
-        "type": "Topology",
-        "transform": {"scale": [1 / GRID, 1 / GRID], "translate": [0, 0]},
-        "objects": {name: drawn if name in ("rivers", "subunits") else empty for name in LAYERS},
-        "arcs": arcs,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "fips": counties["fips"].tolist(),
+        "county": counties["county"].tolist(),
+        "state": counties["state"].tolist(),
+        "states": names[sorted(set(counties["state"]))].to_dict(),
+        "x": points[:, 0].tolist(),
+        "y": points[:, 1].tolist(),
+        "paths": [outline(shape) for shape in counties.geometry],
+        "borders": state_borders(counties),
     }
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write ``content`` without spaces."""
+    """Write ``content`` without spaces, one entry a line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    entries = (
+        f"{json.dumps(name)}:{json.dumps(value, separators=(',', ':'), ensure_ascii=False)}"
+        for name, value in content.items()
+    )
+    path.write_text("{" + ",\n".join(entries) + "}\n", encoding="utf-8")
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.2f} MB")
 
 
@@ -186,12 +198,10 @@ def write_points(path: Path, counties: gpd.GeoDataFrame) -> None:
 
 
 def main() -> None:
-    """Write the three files."""
+    """Write the two files."""
     counties = read_counties()
     write_points(ROOT / "data" / "county_centroids.csv", counties)
-    simple = simplify(counties)
-    write_json(STATIC / "counties.json", county_geojson(simple))
-    write_json(STATIC / "topojson" / "usa_110m.json", base_map(state_borders(simple)))
+    write_json(STATIC / "counties.json", flat_map(simplify(place(counties))))
 
 
 if __name__ == "__main__":

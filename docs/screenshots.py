@@ -1,8 +1,8 @@
 """Take the pictures of the README: ``python docs/screenshots.py [--out docs]``.
 
 Needs the ``test`` extra and a Chromium. Starts a dashboard on simulated counts with an empty cache
-of its own, waits for its fits (up to some minutes), and writes ``overview.png``, ``covid.png``
-and ``ppi.png``, light and 1400 pixels wide. Look at them before you commit them.
+of its own, waits for its fits (up to some minutes), and writes one picture per page, light and 1400
+pixels wide. Look at them before you commit them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ WIDTH = 1400
 LARGEST = 400_000  # bytes of a picture
 LONGEST_START = 120  # seconds
 LONGEST_FIT = 600_000  # milliseconds
-N_COUNTIES = 2_500
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -55,21 +54,53 @@ class Shot:
     path : str
         Of the page, with the choices to show.
     last : str
-        Key of the last chart of the page.
+        What the page draws last, as a CSS selector.
     end : str
         Key of the element that the picture ends with.
+    press : str
+        Name of a button to press first; empty for none.
     """
 
     name: str
     path: str
     last: str
     end: str
+    press: str = ""
 
 
 SHOTS = (
-    Shot(name="overview", path="/?covid_counts=simulated", last="steps", end="pattern"),
-    Shot(name="covid", path="/covid?covid_counts=simulated", last="bars-bottom", end="bars-bottom"),
-    Shot(name="ppi", path="/ppi?ppi_counts=simulated", last="visits", end="visits"),
+    Shot(
+        name="overview",
+        path="/?counts=simulated",
+        last=".st-key-attribute-chart .main-svg",
+        end="pattern",
+    ),
+    Shot(
+        name="covid",
+        path="/covid?covid_counts=simulated&covid_members=3&county=48201",
+        last=".st-key-bars-bottom .main-svg",
+        end="county-days",
+    ),
+    Shot(
+        name="ppi",
+        path="/ppi?ppi_counts=simulated",
+        last=".st-key-visits .main-svg",
+        end="matrix",
+    ),
+    Shot(
+        name="whatif",
+        path="/whatif?covid_counts=simulated&a_rank=15&b_rank=3",
+        last=".st-key-curves .main-svg",
+        end="shift",
+        press="Compare",
+    ),
+    Shot(
+        name="drivers",
+        path="/drivers?covid_counts=simulated",
+        last=".st-key-explanation .main-svg",
+        end="effect-chart",
+    ),
+    Shot(name="lab", path="/lab?step=scale", last=".st-key-lab-next", end="lab-next"),
 )
 
 
@@ -145,14 +176,10 @@ def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 def wait_until_drawn(page: Page, shot: Shot) -> None:
     """Wait until the fit is done, all charts are there and nothing runs any more."""
-    page.locator(f".st-key-{shot.last} .main-svg").first.wait_for(timeout=LONGEST_FIT)
+    if shot.press:
+        page.get_by_role("button", name=shot.press).click(timeout=LONGEST_FIT)
+    page.locator(shot.last).first.wait_for(timeout=LONGEST_FIT)
     expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
-    if shot.name == "covid":
-        page.wait_for_function(
-            "least => document.querySelectorAll('.st-key-map .choroplethlocation').length > least",
-            arg=N_COUNTIES,
-            timeout=60_000,
-        )
     settle(page)
 
 

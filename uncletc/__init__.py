@@ -1,10 +1,10 @@
 """Under-counted tensor completion: true counts λ and detection probabilities p from counts y.
 
 ``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` reads real and
-simulated data, ``metrics`` judges.
+simulated data, ``metrics`` judges, ``effects`` tells what moves p.
 """
 
-from uncletc import datasets, metrics
+from uncletc import datasets, effects, metrics
 from uncletc.counts import CountTensor
 from uncletc.detection import DetectionNetwork
 from uncletc.fitting import fit
@@ -37,6 +37,7 @@ __all__ = [
     "Truth",
     "UnreadableFitError",
     "datasets",
+    "effects",
     "fit",
     "metrics",
     "rate_tensor",

@@ -2,12 +2,24 @@
 
 import streamlit as st
 
-from dashboard.maps import MAP_CONFIG, county_map
-from dashboard.parts import best_and_worst, fit_details, insight_with_caution, meaning
+from dashboard.covid_parts import (
+    cells_to_click,
+    choose_bars,
+    choose_days,
+    chosen_county,
+    county_panel,
+    grids_of,
+    the_map,
+)
+from dashboard.parts import fit_details, insight_with_caution, meaning
 from dashboard.running import fit_or_stop
+from dashboard.scripts import fit_script
 from dashboard.sources import dataset_or_stop, simulated_badge
 from dashboard.state import sidebar
-from dashboard.views_covid import build_covid_view
+from dashboard.takeaway import take_away
+from dashboard.views_county import build_county_view
+from dashboard.views_covid import build_covid_view, code
+from dashboard.words import WHISKERS
 
 st.title("Where were COVID-19 cases missed?")
 choices = sidebar("covid")
@@ -16,55 +28,31 @@ simulated_badge(dataset)
 found = fit_or_stop(dataset, choices)
 
 days = dataset.counts.labels[2]
-left, right = st.columns([1, 2], vertical_alignment="bottom")
-span = left.segmented_control(
-    "Show",
-    ["mean", "day"],
-    default="mean",
-    required=True,
-    format_func={"mean": f"mean of {len(days)} days", "day": "one day"}.__getitem__,
-    key="span",
-    bind="query-params",
-)
-day = None
-if span == "day":
-    chosen = right.select_slider("Day", days, days[0], key="day", bind="query-params")
-    day = days.index(chosen)
-view = build_covid_view(dataset, found, choices.anchor, day=day)
+day = choose_days(days)
+fips = chosen_county(dataset)
+above = st.container()  # drawn after the number of bars is known
+n = choose_bars()
+grids = grids_of(dataset, found, choices.anchor)
+view = build_covid_view(dataset, found, choices.anchor, day=day, n=n, grids=grids)
+county = None if fips is None else build_county_view(dataset, found, grids, fips, title=view.title)
 
-insight_with_caution(view.insight, view.caution)
-st.html(
-    "<style>.st-key-map-box{height:clamp(300px,62vw,560px)!important;flex:none!important}</style>"
-)
-with st.container(key="map-box", height="stretch"):
-    st.plotly_chart(
-        county_map(
-            view.counties,
-            title=view.title,
-            hover=("reported", "tests", "cell_note"),
-            limits=view.limits,
-            height=None,
-        ),
-        config=MAP_CONFIG,
-        height="stretch",
-        key="map",
-        alt=f"Map of US counties coloured by {view.title}",
+with above:
+    insight_with_caution(view.insight, view.caution)
+    the_map(dataset, view, grids, fips=fips, day=day)
+    st.caption(
+        f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
+        "round to the same whole degree of latitude and longitude form one cell and share one "
+        "value. "
+        + ("" if grids.ends else "To see where p is uncertain, fit 2 members or more. ")
+        + ("" if day is None else "While the map plays, the bars wait; they follow at a pause.")
     )
-st.caption(
-    f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
-    "round to the same whole degree of latitude and longitude form one cell and share one value."
-)
+    county_panel(county, day=None if day is None else days[day])
 
-best_and_worst(
-    view.top,
-    view.bottom,
-    title=view.title,
-    headings=("Highest detection", "Lowest detection"),
-    of="cells",
-)
+cells_to_click(view, county)
 st.caption(
     "One bar per cell, named after its most populous county; +2 means that two more counties "
-    "share it. Inside: tests done per day and 1000 people, which the fit has not seen."
+    "share it. A click on a bar chooses that county. Inside: tests done per day and 1000 people, "
+    "which the fit has not seen. " + (WHISKERS if grids.ends else "")
 )
 
 meaning(
@@ -72,3 +60,11 @@ meaning(
     "that the attributes explain; the part that places and days share goes to λ."
 )
 fit_details(found)
+tables = {"Counties": view.main_table}
+take_away(
+    "covid",
+    dataset=dataset,
+    found=found,
+    tables=tables if county is None else tables | {"Days of the chosen county": county.days},
+    code=fit_script(dataset.name, found.settings, choices.anchor, code(day=day)),
+)

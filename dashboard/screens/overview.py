@@ -2,10 +2,28 @@
 
 import streamlit as st
 
-from dashboard.charts import CHART_CONFIG, pattern_chart, steps_chart
+from dashboard.charts_overview import along_chart, pattern_figure
+from dashboard.overview_parts import (
+    attributes,
+    choose_counts,
+    choose_pattern,
+    facts,
+    provenance_card,
+)
+from dashboard.parts import chart_config
+from dashboard.scripts import data_script
 from dashboard.sources import dataset_or_stop, simulated_badge
-from dashboard.state import choose_dataset
-from dashboard.views_overview import build_overview
+from dashboard.takeaway import take_away
+from dashboard.views_overview import build_overview, build_pattern, code, pattern_table
+
+NEXT = {
+    "covid": ("screens/covid.py", "See where cases were probably missed", ":material/map:"),
+    "ppi": (
+        "screens/ppi.py",
+        "See which interactions were probably overlooked",
+        ":material/local_florist:",
+    ),
+}
 
 st.title("What was counted, and what was missed?")
 st.markdown(
@@ -16,73 +34,71 @@ st.markdown(
 )
 
 with st.sidebar:
-    family = st.segmented_control(
-        "Data set",
-        ["covid", "ppi"],
-        default="covid",
-        required=True,
-        format_func={"covid": "COVID-19", "ppi": "Plant–pollinator"}.__getitem__,
-        key="data",
-        bind="query-params",
-        width="stretch",
-    )
-    name = choose_dataset(family)
+    family, source = choose_counts()
 
-dataset = dataset_or_stop(name)
+dataset = dataset_or_stop(family if source == "real" else f"{family}-twin")
 view = build_overview(dataset)
+same_counts = {f"{family}_counts": source}
 
 st.header(dataset.title)
 simulated_badge(dataset)
-widths = [2, *[1] * (len(view.facts) - 1)]  # the size is the longest text
-for column, (label, value, note) in zip(st.columns(widths), view.facts, strict=True):
-    column.metric(label, value, help=note)
+st.markdown(view.insight)
+screen, label, icon = NEXT[family]
+st.page_link(screen, label=f"**{label}**", icon=icon, query_params=same_counts)
+facts(view)
 
 st.subheader("What is missing")
+pair, step = choose_pattern(dataset)
+pattern = build_pattern(dataset, pair, step)
+third = pattern.third_mode
+what = (
+    f"Its colour says for how many {third}s there is a count"
+    if step is None
+    else f"Its colour is the count reported at this {third}, the same colours for each {third}"
+)
 st.markdown(
-    f"One square is one {view.row_mode} and {view.column_mode}. Its colour says for how many "
-    f"{view.last_mode}s there is a count; blank means that nobody counted, **not** that nothing "
-    "happened."
+    f"One square is one {pattern.row_mode} and {pattern.column_mode}. {what}; blank means that "
+    "nobody counted, **not** that nothing happened."
 )
 st.plotly_chart(
-    pattern_chart(
-        view.observed_share,
-        view.row_labels,
-        view.column_labels,
-        row_mode=view.row_mode,
-        column_mode=view.column_mode,
-        last_mode=view.last_mode,
-        flip=view.row_mode == "latitude",
-    ),
-    config=CHART_CONFIG,
+    pattern_figure(pattern),
+    config=chart_config(),
     key="pattern",
-    alt=f"Share of {view.last_mode}s counted, by {view.row_mode} and {view.column_mode}",
+    alt=f"What was counted, by {pattern.row_mode} and {pattern.column_mode}",
 )
-
-st.subheader(f"Counts per {view.last_mode}")
+st.markdown(f"**Counts per {third}**")
 st.plotly_chart(
-    steps_chart(view.per_step, mode=view.last_mode),
-    config=CHART_CONFIG,
+    along_chart(pattern),
+    config=chart_config(),
     key="steps",
-    alt=f"Sum of reported counts per {view.last_mode}",
+    alt=f"Sum of reported counts per {third}",
 )
 
 st.subheader("Attributes")
 st.markdown(
-    "What detection may depend on, each stretched to run from 0 (smallest value) to 1 (largest)."
+    "What detection may depend on, each scaled to run from 0 (smallest value) to 1 (largest)."
 )
-st.dataframe(
-    view.attributes,
-    hide_index=True,
-    column_config={
-        column: st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1)
-        for column in view.attributes.columns[1:]
-    },
-)
+attributes(dataset, view)
 
 st.subheader("Where it comes from")
-provenance = dataset.provenance
-st.markdown(f"**{'Simulated' if provenance.simulated else 'Real'}** · {provenance.period}")
-for source in provenance.sources:
-    st.markdown(f"- [{source.name}]({source.url}): {source.used_for}. Licence: {source.licence}.")
-with st.expander("Rules applied on the way from the files to the counts"):
-    st.markdown("\n".join(f"- {rule}" for rule in provenance.rules))
+provenance_card(dataset)
+
+st.subheader("Go on")
+with st.container(horizontal=True):
+    st.page_link(screen, label=NEXT[family][1], icon=icon, query_params=same_counts)
+    st.page_link("screens/whatif.py", label="Compare two settings", icon=":material/compare:")
+    st.page_link("screens/drivers.py", label="Ask what moves detection", icon=":material/tune:")
+    st.page_link("screens/lab.py", label="Learn how it works", icon=":material/science:")
+take_away(
+    "overview",
+    dataset=dataset,
+    found=None,
+    tables={
+        f"Counts by {pattern.row_mode} and {pattern.column_mode}": pattern_table(
+            dataset, pair, step
+        ),
+        f"Counts per {third}": pattern.steps,
+        "Attributes": view.attributes.drop(columns="histogram"),
+    },
+    code=data_script(dataset.name, code(dataset, pair, step)),
+)

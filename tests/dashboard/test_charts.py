@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,12 +10,14 @@ import pandas as pd
 import pytest
 
 from dashboard.charts import (
+    BAR_COLORS,
     CHART_CONFIG,
     YEAR_COLORS,
     axis_limit,
     bar_chart,
     objective_chart,
     pattern_chart,
+    picture_config,
     steps_chart,
     visits_chart,
 )
@@ -152,6 +155,55 @@ def test_objective_leaves_the_starting_point_out():
 def test_objective_of_a_fit_without_iterations_is_empty():
     (trace,) = objective_chart([9.0]).data
     assert list(trace.x) == []
+
+
+def linear(color: str) -> np.ndarray:
+    """Red, green and blue light of a colour (IEC 61966-2-1)."""
+    parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def lab(light: np.ndarray) -> np.ndarray:
+    """CIELAB of light under D65: equal distances look about equally different."""
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    x, y, z = np.cbrt(to_xyz @ light.clip(0, 1) / (0.9505, 1, 1.089))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+# Full protanopia and deuteranopia, as Machado, Oliveira and Fernandes (2009) model them.
+VISIONS = {
+    "full": np.eye(3),
+    "without red": np.array(
+        [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]
+    ),
+    "without green": np.array(
+        [[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]]
+    ),
+}
+
+
+class TestColors:
+    @pytest.mark.parametrize("background", ["#ffffff", "#0e1117"])
+    @pytest.mark.parametrize("color", [*YEAR_COLORS, *BAR_COLORS.values()])
+    def test_stand_out_in_both_themes(self, color, background):
+        weights = [0.2126, 0.7152, 0.0722]
+        low, high = sorted(linear(each) @ weights for each in (color, background))
+        assert (high + 0.05) / (low + 0.05) >= 3  # WCAG 2.1, 1.4.11
+
+    @pytest.mark.parametrize("vision", VISIONS)
+    def test_are_told_apart_with_any_colour_vision(self, vision):
+        seen = [lab(VISIONS[vision] @ linear(color)) for color in YEAR_COLORS]
+        distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
+        assert min(distances) > 15
+
+
+@pytest.mark.parametrize("picture", ["svg", "png"])
+def test_camera_saves_what_was_chosen_and_all_else_stays(picture):
+    config = picture_config(picture)
+    assert config["toImageButtonOptions"]["format"] == picture
+    rest = {name: value for name, value in CHART_CONFIG.items() if name != "toImageButtonOptions"}
+    assert {name: config[name] for name in rest} == rest
+    assert CHART_CONFIG["toImageButtonOptions"]["format"] == "svg"
 
 
 def test_nothing_is_asked_of_another_host():

@@ -203,14 +203,14 @@ class TestEstimatesSoFar:
         own_service.cancel(job)
         assert finish(job).state == "cancelled"
         assert own_service.latest(job) is None
-        assert not list(tmp_path.glob(f"*{job.key}*"))
+        wait(lambda: not list(tmp_path.glob(f"*{job.key}*")), seconds=5)
 
     def test_go_with_a_killed_process(self, own_service, small, tmp_path, workers):
         job = own_service.submit(small, ENDLESS)
         wait(lambda: job.estimates >= 1)
         workers[-1].kill()
         wait(lambda: not job.active, seconds=30)
-        wait(lambda: not list(tmp_path.glob(f"fit-{job.key}.part.npz")), seconds=5)
+        wait(lambda: not list(tmp_path.glob(f"fit-{job.key}*")), seconds=5)
 
     def test_unreadable_ones_are_none(self, service, small, monkeypatch):
         def torn(path: Path) -> Fit:
@@ -226,15 +226,42 @@ class TestEstimatesSoFar:
 
 
 class TestCancel:
-    def test_a_long_fit_ends_within_a_second_and_leaves_no_result(self, service, small):
+    def test_a_long_fit_ends_at_once_and_leaves_no_result(self, service, small):
         job = service.submit(small, replace(ENDLESS, seed=1))
-        wait(lambda: job.iteration >= 1)
+        wait(lambda: job.estimates >= 1)
         assert job.state == "running"
         service.cancel(job)
-        assert wait(lambda: not job.active) < 1
         assert job.state == "cancelled"
+        assert job.message
         assert service.lookup(job.key) is None
-        assert not list(service._folder.glob(f"*{job.key}*"))
+        assert service.latest(job) is None
+        wait(lambda: not list(service._folder.glob(f"*{job.key}*")), seconds=30)
+        assert job.state == "cancelled"
+
+    def test_the_process_goes_on_to_the_next_fit(self, service, small, workers):
+        jobs = [service.submit(small, replace(ENDLESS, seed=seed)) for seed in range(100, 105)]
+        wait(lambda: jobs[0].iteration >= 1)
+        for job in jobs:
+            service.cancel(job)
+        before = len(workers)
+        assert finish(service.submit(small, replace(QUICK, seed=106))).state == "done"
+        assert [job.iteration for job in jobs[1:]] == [0] * 4
+        assert not service._runs
+        assert len(workers) == before
+
+    def test_what_a_cancelled_fit_still_reports_is_not_heard(self, service, small):
+        settings = replace(ENDLESS, seed=61)
+        first = service.submit(small, settings)
+        wait(lambda: first.iteration >= 1)
+        service.cancel(first)
+        second = service.submit(small, settings)
+        heard = len(first.objectives)
+        wait(lambda: second.iteration >= 1)
+        assert second is not first
+        assert second.objectives[0] == first.objectives[0]
+        assert len(first.objectives) == heard
+        assert service.job(second.key) is second
+        service.cancel(second)
 
     def test_a_waiting_fit_never_runs(self, service, small):
         running = service.submit(small, replace(ENDLESS, seed=2))
@@ -260,6 +287,49 @@ class TestCancel:
         service.cancel(job)
         assert job.state == "done"
         assert service.lookup(job.key) is not None
+
+
+class TestWatchers:
+    @pytest.fixture
+    def shared(self, service, small):
+        job = service.submit(small, replace(ENDLESS, seed=70), "ann")
+        assert service.submit(small, replace(ENDLESS, seed=70), "bob") is job
+        yield job
+        for watcher in ("ann", "bob"):
+            service.cancel(job, watcher)
+
+    def test_one_who_leaves_does_not_stop_it_for_the_other(self, service, shared):
+        service.cancel(shared, "ann")
+        assert shared.active
+        assert shared.watchers == {"bob"}
+        done = shared.iteration
+        wait(lambda: shared.iteration > done + 1)
+
+    def test_the_last_one_stops_it(self, service, shared):
+        service.cancel(shared, "bob")
+        service.cancel(shared, "ann")
+        assert shared.state == "cancelled"
+
+    def test_strangers_do_not_stop_it(self, service, shared):
+        service.cancel(shared, "eve")
+        service.cancel(shared)
+        assert shared.active
+
+    def test_one_may_come_back(self, service, small, shared):
+        service.cancel(shared, "ann")
+        assert service.submit(small, replace(ENDLESS, seed=70), "ann") is shared
+        service.cancel(shared, "bob")
+        assert shared.active
+
+
+class TestWarm:
+    def test_the_process_is_there_before_the_first_fit(self, own_service, small, workers):
+        before = len(workers)
+        own_service.warm()
+        own_service.warm()
+        assert len(workers) == before + 1
+        assert finish(own_service.submit(small, QUICK)).state == "done"
+        assert len(workers) == before + 1
 
 
 class TestTrouble:
@@ -292,6 +362,18 @@ class TestTrouble:
         before = len(workers)
         assert finish(own_service.submit(small, QUICK)).state == "done"
         assert len(workers) == before + 1
+
+    def test_a_process_that_dies_unnoticed_is_replaced(
+        self, own_service, small, workers, monkeypatch
+    ):
+        own_service.warm()
+        workers[-1].kill()
+        workers[-1].wait()
+        with monkeypatch.context() as patch:  # as if it died between the look and the order
+            polled = iter([None])
+            patch.setattr(workers[-1], "poll", lambda: next(polled, workers[-1].returncode))
+            job = own_service.submit(small, QUICK)
+        assert finish(job).state == "done"
 
     def test_an_error_is_a_sentence_and_the_process_lives_on(self, service, small, workers):
         nothing = small.subset(np.zeros(small.n_observed, dtype=bool))

@@ -1,176 +1,231 @@
-"""The map figures and the files they are drawn from, without a browser."""
+"""The map pictures, what travels to the browser, and the shapes it draws, without a browser."""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.maps import (
-    MAP_CONFIG,
-    NO_COUNT,
-    SHAPES_FILE,
-    SHAPES_URL,
-    county_map,
-    county_names,
-    map_config,
-)
+from dashboard.map_component import _version
+from dashboard.maps import COLORS, SHAPES_FILE, county_map, county_names, inflate, unpack
+from dashboard.maps_play import Steps, color_levels
 
 ROOT = Path(__file__).resolve().parents[2]
-BASE_MAP_FILE = SHAPES_FILE.parent / "topojson" / "usa_110m.json"
 POINTS_FILE = ROOT / "data" / "county_centroids.csv"
+AUTAUGA, LOS_ANGELES, BALTIMORE, LOVING = "01001", "06037", "24510", "48301"
 
 
 @pytest.fixture(scope="module")
 def shapes():
-    return json.loads(SHAPES_FILE.read_text(encoding="utf-8"))["features"]
-
-
-@pytest.fixture(scope="module")
-def base_map():
-    return json.loads(BASE_MAP_FILE.read_text(encoding="utf-8"))
+    return json.loads(SHAPES_FILE.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
 def values():
     return pd.DataFrame(
         {
-            "fips": ["01001", "24510", "06037", "48301"],
+            "fips": [AUTAUGA, BALTIMORE, LOS_ANGELES, LOVING],
             "value": [0.5, 1.0, 20.0, np.nan],
             "note": ["3 of 6 counts", None, "12 of 13 counts", "never counted"],
+            "unsure": [True, False, True, True],
         }
     )
 
 
-def colorscale_of(trace):
-    return [color for _, color in trace.colorscale]
+def at(fips: str) -> int:
+    return list(county_names()).index(fips)
 
 
-def polygons_of(feature):
-    geometry = feature["geometry"]
-    many = geometry["type"] == "MultiPolygon"
-    return geometry["coordinates"] if many else [geometry["coordinates"]]
+class TestPicture:
+    def test_numbers_stand_at_their_counties(self, values):
+        picture = county_map(values, title="relative p")
+        known = np.flatnonzero(np.isfinite(picture.numbers)).tolist()
+        assert known == sorted([at(AUTAUGA), at(LOS_ANGELES), at(BALTIMORE)])
+        assert picture.numbers[at(LOS_ANGELES)] == 20
+        assert len(picture.numbers) == len(county_names()) == 3142
 
+    def test_infinite_and_missing_are_no_number(self, values):
+        for table in (values.replace(20.0, np.inf), values.astype({"value": "Float64"})):
+            numbers = county_map(table, title="relative p").to_json()["numbers"]
+            assert numbers[at(LOVING)] is None
+            assert numbers[at(AUTAUGA)] == 0.5
+        assert (
+            county_map(values.replace(20.0, np.inf), title="p").to_json()["numbers"][
+                at(LOS_ANGELES)
+            ]
+            is None
+        )
 
-def signed_area(ring):
-    """Twice the area, positive where the ring runs counter-clockwise."""
-    x, y = np.array(ring).T
-    return float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))
+    def test_notes_come_back_whole(self, values):
+        (notes,) = county_map(values, title="relative p", hover=["note"]).to_json()["notes"]
+        said = {
+            fips: notes["start"] + notes["ends"][code]
+            for fips, code in zip(county_names(), notes["codes"], strict=True)
+            if code >= 0
+        }
+        assert said == {
+            AUTAUGA: "3 of 6 counts",
+            LOS_ANGELES: "12 of 13 counts",
+            LOVING: "never counted",
+        }
 
+    def test_what_notes_share_travels_once(self, values):
+        same = values.assign(note=["cases: 1", "cases: 22", "cases: 22", None])
+        (notes,) = county_map(same, title="p", hover=["note"]).to_json()["notes"]
+        assert notes["start"] == "cases: "
+        assert notes["ends"] == ["1", "22"]
+        one = values.assign(note="the same")
+        (notes,) = county_map(one, title="p", hover=["note"]).to_json()["notes"]
+        assert (notes["start"], notes["ends"]) == ("the same", [""])
 
-class TestFigure:
-    def test_estimates_are_coloured_at_their_counties(self, values):
-        estimates = county_map(values, title="relative p").data[0]
-        assert list(estimates.locations) == ["01001", "06037", "24510"]
-        assert list(estimates.z) == [0.5, 20.0, 1.0]
-        assert estimates.geojson == SHAPES_URL
+    def test_uncertain_counties_are_those_with_a_number(self, values):
+        picture = county_map(values, title="p", uncertain="unsure", uncertain_means="wide")
+        content = picture.to_json()
+        assert content["uncertain"] == sorted([at(AUTAUGA), at(LOS_ANGELES)])
+        assert content["uncertainMeans"] == "wide"
+        assert not county_map(values, title="p").uncertain.any()
 
-    def test_every_other_county_is_outlined_without_a_colour_of_the_scale(self, values):
-        estimates, without, key = county_map(values, title="relative p").data
-        assert set(estimates.locations) | set(without.locations) == set(county_names())
-        assert not set(estimates.locations) & set(without.locations)
-        assert "48301" in without.locations
-        assert not without.showscale
-        assert len(set(colorscale_of(without))) == 1
-        assert not set(colorscale_of(without)) & set(colorscale_of(estimates))
-        assert key.name == without.name == NO_COUNT
-        assert key.legendgroup == without.legendgroup
-
-    def test_no_legend_entry_where_every_county_has_an_estimate(self):
-        full = pd.DataFrame({"fips": list(county_names()), "value": 1.0})
-        figure = county_map(full, title="relative p")
-        assert len(figure.data[0].locations) == len(county_names())
-        assert not any(trace.showlegend for trace in figure.data)
-
-    def test_infinite_is_no_estimate(self, values):
-        figure = county_map(values.replace(20.0, np.inf), title="relative p")
-        assert "06037" in figure.data[1].locations
-
-    def test_missing_values_of_nullable_columns_are_no_estimate(self, values):
-        nullable = values.astype({"value": "Float64"})
-        assert "48301" in county_map(nullable, title="relative p").data[1].locations
-
-    def test_limits_are_the_given_ones(self, values):
-        estimates = county_map(values, title="relative p", limits=(0.25, 4)).data[0]
-        assert (estimates.zmin, estimates.zmax) == (0.25, 4)
+    def test_limits_are_the_given_ones_and_what_lies_beyond_is_said(self, values):
+        content = county_map(values, title="p", limits=(0.6, 40)).to_json()
+        assert content["limits"] == (0.6, 40)
+        assert content["beyond"] == [True, False]
 
     def test_limits_default_to_the_range_drawn(self, values):
-        values.loc[len(values)] = ["99999", 1e6, None]
-        estimates = county_map(values, title="relative p").data[0]
-        assert (estimates.zmin, estimates.zmax) == (0.5, 20)
+        values.loc[len(values)] = ["99999", 1e6, None, False]
+        assert county_map(values, title="relative p").limits == (0.5, 20)
 
     @pytest.mark.parametrize("number", [0.0, 3.0])
     @pytest.mark.parametrize("log", [False, True])
     def test_limits_of_equal_numbers_still_span_a_range(self, number, log):
-        values = pd.DataFrame({"fips": ["01001"], "value": [number]})
-        estimates = county_map(values, title="λ", log=log).data[0]
-        assert estimates.zmin < estimates.zmax
+        values = pd.DataFrame({"fips": [AUTAUGA], "value": [number]})
+        low, high = county_map(values, title="λ", log=log).limits
+        assert low < high
 
-    def test_log_colours_by_the_logarithm_and_tells_the_number(self, values):
-        values.loc[3, "value"] = 0.0
-        estimates = county_map(values, title="λ", log=True, limits=(0.1, 100)).data[0]
-        assert list(estimates.z) == pytest.approx([math.log10(0.5), math.log10(20), 0, -1])
-        assert list(estimates.customdata) == [0.5, 20.0, 1.0, 0.0]
-        assert (estimates.zmin, estimates.zmax) == pytest.approx((-1, 2))
-        bar = estimates.colorbar
-        assert list(bar.ticktext) == ["0.1", "1", "10", "100"]
-        assert list(bar.tickvals) == pytest.approx([-1, 0, 1, 2])
+    @pytest.mark.parametrize(
+        ("colorscale", "lowest", "highest"),
+        [("cividis", "#00224e", "#fee838"), ("viridis", "#440154", "#fde725")],
+    )
+    def test_colour_scale(self, values, colorscale, lowest, highest):
+        colors = county_map(values, title="p", colorscale=colorscale).colors
+        assert (colors[0], colors[-1]) == (lowest, highest)
+
+    def test_a_diverging_scale_is_even_around_0(self, values):
+        differences = values.assign(value=[-3.0, 0.0, 1.0, np.nan])
+        picture = county_map(differences, title="difference", colorscale="diverging")
+        assert picture.limits == (-3, 3)
+        middle = re.findall(r"\d+", picture.colors[len(picture.colors) // 2])
+        assert min(map(int, middle)) > 230  # nearly white
+        assert len(COLORS["diverging"]) % 2 == 1
+        nothing = county_map(differences.iloc[:0], title="d", colorscale="diverging")
+        assert nothing.limits == (-1, 1)
+
+    def test_other_columns_may_be_coloured(self, values):
+        picture = county_map(values.rename(columns={"value": "p"}), title="p", color="p")
+        assert picture.numbers[at(BALTIMORE)] == 1
+
+    def test_a_table_without_rows_is_a_map_without_numbers(self, values):
+        assert not np.isfinite(county_map(values.iloc[:0], title="p").numbers).any()
+
+    def test_codes_without_a_shape_are_named(self, values):
+        assert not county_map(values, title="relative p").remark
+        values.loc[len(values)] = ["02063", 1.0, None, False]
+        remark = county_map(values, title="relative p", remark="Simulated.").remark
+        assert remark.startswith("Simulated. ")
+        assert "02063" in remark
+
+
+class TestTicks:
+    @pytest.mark.parametrize("limits", [(0, 1), (0.62, 1.64), (-3, 3), (812, 4_100), (0, 3e-5)])
+    def test_linear_ticks_are_round_and_at_their_places(self, values, limits):
+        ticks = county_map(values, title="p", limits=limits).ticks
+        assert 3 <= len(ticks) <= 7
+        for place, text in ticks:
+            number = float(text.replace(",", ""))
+            expected = (number - limits[0]) / (limits[1] - limits[0])
+            assert place == pytest.approx(expected, abs=1e-6)
+            assert 0 <= place <= 1 + 1e-9
+
+    def test_log_ticks_are_at_their_logarithms(self, values):
+        ticks = county_map(values, title="λ", log=True, limits=(0.1, 100)).ticks
+        assert [text for _, text in ticks] == ["0.1", "1", "10", "100"]
+        assert [place for place, _ in ticks] == pytest.approx([0, 1 / 3, 2 / 3, 1])
 
     @pytest.mark.parametrize("limits", [(1, 2), (3, 4), (0.001, 1e6)])
     def test_log_ticks_are_few_and_within_the_limits(self, values, limits):
-        bar = county_map(values, title="λ", log=True, limits=limits).data[0].colorbar
-        assert 1 <= len(bar.tickvals) <= 6
-        assert min(bar.tickvals) >= math.log10(limits[0])
-        assert max(bar.tickvals) <= math.log10(limits[1])
+        ticks = county_map(values, title="λ", log=True, limits=limits).ticks
+        assert 1 <= len(ticks) <= 6
+        assert all(-1e-9 <= place <= 1 + 1e-9 for place, _ in ticks)
 
-    @pytest.mark.parametrize(
-        ("colorscale", "lowest"), [("cividis", "#00224e"), ("viridis", "#440154")]
-    )
-    def test_colour_scale(self, values, colorscale, lowest):
-        estimates = county_map(values, title="relative p", colorscale=colorscale).data[0]
-        assert colorscale_of(estimates)[0] == lowest
 
-    def test_colour_bar_and_hover_say_what_the_number_is(self, values):
-        title = "relative p (median = 1)"
-        estimates, without, _ = county_map(values, title=title, hover=["note"]).data
-        assert estimates.colorbar.title.text == title
-        for part in ("properties.county", "properties.state", title, "customdata", "text"):
-            assert part in estimates.hovertemplate
-        assert list(estimates.text) == ["<br>3 of 6 counts", "<br>12 of 13 counts", ""]
-        assert without.text[list(without.locations).index("48301")] == "<br>never counted"
+class TestOnTheWire:
+    def test_picture_comes_back_as_it_was(self, values):
+        picture = county_map(values, title="relative p", hover=["note"])
+        assert unpack(picture.packed) == json.loads(json.dumps(picture.to_json()))
 
-    def test_codes_without_a_shape_are_named(self, values):
-        assert not county_map(values, title="relative p").layout.annotations
-        values.loc[len(values)] = ["02063", 1.0, None]
-        (annotation,) = county_map(values, title="relative p").layout.annotations
-        assert "02063" in annotation.text
+    def test_the_same_numbers_make_the_same_message(self, values):
+        first, second = (county_map(values, title="p", hover=["note"]) for _ in range(2))
+        assert first.packed == second.packed
 
-    def test_colours_follow_the_page(self, values):
-        layout = county_map(values, title="relative p").layout
-        assert layout.paper_bgcolor == layout.geo.bgcolor == "rgba(0,0,0,0)"
-        assert layout.font.color is None
+    def test_a_full_map_is_small(self):
+        rng = np.random.default_rng(1)
+        cells = rng.integers(900, size=len(county_names()))
+        full = pd.DataFrame(
+            {
+                "fips": list(county_names()),
+                "value": rng.lognormal(size=900)[cells],
+                "note": [f"cases: {n:,}" for n in rng.integers(20_000, size=len(cells))],
+            }
+        )
+        assert len(county_map(full, title="p", hover=["note"]).packed) < 60_000
 
-    def test_other_columns_may_be_coloured(self, values):
-        figure = county_map(values.rename(columns={"value": "p"}), title="p", color="p")
-        assert list(figure.data[0].z) == [0.5, 20.0, 1.0]
+    def test_numbers_keep_five_digits(self, values):
+        values.loc[0, "value"] = 0.123456789
+        assert county_map(values, title="p").to_json()["numbers"][at(AUTAUGA)] == 0.12346
 
-    def test_a_table_without_rows_is_a_map_without_estimates(self, values):
-        figure = county_map(values.iloc[:0], title="relative p")
-        assert len(figure.data[1].locations) == len(county_names())
+    def test_files_of_the_browser_have_a_version(self):
+        assert re.fullmatch(r"[0-9a-f]{12}", _version())
 
-    def test_figure_does_not_carry_the_shapes(self, values):
-        assert len(county_map(values, title="relative p").to_json()) < 250_000
+
+class TestSteps:
+    @pytest.fixture
+    def steps(self):
+        return Steps(
+            labels=("a", "b", "c"),
+            now=1,
+            fips=pd.Series([AUTAUGA, BALTIMORE, LOVING]),
+            places=np.array([0, 0, 1]),
+            numbers=np.array([[0.0, 0.5, 1.0], [2.0, np.nan, -1.0]]),
+        )
+
+    def test_levels_of_a_linear_scale(self, steps):
+        levels = color_levels(steps.numbers, (0, 1), log=False)
+        assert levels.tolist() == [[0, 62, 125], [125, 127, 0]]
+
+    def test_levels_of_a_log_scale(self):
+        levels = color_levels(np.array([0.01, 0.1, 1.0, 5.0, 0.0]), (0.01, 1), log=True)
+        assert levels.tolist() == [0, 62, 125, 125, 0]
+
+    def test_frames_come_back_as_levels(self, steps, values):
+        frames = unpack(steps.frames(county_map(values, title="p", limits=(0, 1))))
+        assert frames["rows"][at(AUTAUGA)] == frames["rows"][at(BALTIMORE)] == 0
+        assert frames["rows"][at(LOVING)] == 1
+        assert frames["rows"][at(LOS_ANGELES)] == -1
+        changes = np.frombuffer(inflate(frames["changes"]), dtype=np.uint8)
+        levels = np.cumsum(changes.reshape(-1, frames["length"]), axis=1, dtype=np.uint8)
+        assert levels.tolist() == [[0, 62, 125], [125, 127, 0]]
 
 
 class TestChecks:
     def test_missing_column(self, values):
-        with pytest.raises(ValueError, match="must have a column 'p'"):
-            county_map(values, title="p", color="p")
+        for arguments in ({"color": "p"}, {"hover": ["p"]}, {"uncertain": "p"}):
+            with pytest.raises(ValueError, match="must have a column 'p'"):
+                county_map(values, title="p", **arguments)
 
     @pytest.mark.parametrize("code", [1001, "1001", None])
     def test_codes_that_are_not_text_of_5_digits(self, values, code):
@@ -193,34 +248,41 @@ class TestChecks:
         with pytest.raises(ValueError, match="the smallest is -1"):
             county_map(values.replace(0.5, -1.0), title="λ", log=True)
 
+    def test_diverging_scales_have_0_in_the_middle_and_no_logarithm(self, values):
+        with pytest.raises(ValueError, match="must be -x and x"):
+            county_map(values, title="p", colorscale="diverging", limits=(-1, 2))
+        with pytest.raises(ValueError, match="0 has no logarithm"):
+            county_map(values, title="p", colorscale="diverging", log=True)
 
-class TestConfig:
-    def test_nothing_is_asked_of_another_host(self, values):
-        assert "topojsonURL" in MAP_CONFIG
-        assert "://" not in json.dumps(MAP_CONFIG)
-        assert "://" not in county_map(values, title="relative p").to_json()
+    def test_a_format_that_the_browser_does_not_know(self, values):
+        assert county_map(values, title="p", number_format="+.1%").number_format == "+.1%"
+        with pytest.raises(ValueError, match="number_format must be like"):
+            county_map(values, title="p", number_format="d")
 
-    def test_base_map_is_where_plotly_looks(self, values):
-        geo = county_map(values, title="relative p").layout.geo
-        assert geo.projection.type == "albers usa"  # hence scope "usa", at the default 1:110m
-        assert MAP_CONFIG["topojsonURL"] == "app/static/topojson/"
-        assert BASE_MAP_FILE.is_file()
 
-    def test_image_format(self):
-        assert map_config(image="svg")["toImageButtonOptions"]["format"] == "svg"
+def points_of(path: str) -> np.ndarray:
+    """Corners of an SVG path of the shapes file."""
+    corners = []
+    for x, y, steps in re.findall(r"M(-?\d+) (-?\d+)l([^Mz]*)", path):
+        moves = np.array(re.findall(r"-?\d+", steps), dtype=int).reshape(-1, 2)
+        corners.append(np.cumsum(np.vstack([[int(x), int(y)], moves]), axis=0))
+    return np.vstack(corners)
 
 
 class TestShapes:
     def test_size(self):
-        assert SHAPES_FILE.stat().st_size < 1_300_000
-        assert BASE_MAP_FILE.stat().st_size < 100_000
+        assert SHAPES_FILE.stat().st_size < 600_000
         assert POINTS_FILE.stat().st_size < 150_000
 
-    def test_ids_are_the_fips_codes_of_every_county(self, shapes):
-        ids = [feature["id"] for feature in shapes]
+    def test_lists_are_of_every_county(self, shapes):
+        ids = shapes["fips"]
         assert len(ids) == len(set(ids)) == 3142
         assert all(len(i) == 5 and i.isdigit() for i in ids)
-        assert len({i[:2] for i in ids}) == 51
+        for name in ("county", "state", "x", "y", "paths"):
+            assert len(shapes[name]) == len(ids)
+        assert set(shapes["state"]) == set(shapes["states"])
+        assert len(shapes["states"]) == 51
+        assert shapes["states"]["MD"] == "Maryland"
 
     def test_names(self):
         names = county_names()
@@ -229,16 +291,33 @@ class TestShapes:
         assert names["35013"] == "Doña Ana County, NM"
         assert len(set(names.values())) == len(names)
 
-    def test_rings_are_closed_and_turn_the_way_d3_fills(self, shapes):
-        for feature in shapes:
-            polygons = polygons_of(feature)
-            assert polygons, feature["id"]
-            for exterior, *holes in polygons:
-                assert signed_area(exterior) < 0, feature["id"]
-                assert all(signed_area(hole) > 0 for hole in holes), feature["id"]
-                for ring in (exterior, *holes):
-                    assert len(ring) >= 4, feature["id"]
-                    assert ring[0] == ring[-1], feature["id"]
+    def test_every_outline_is_closed_and_within_the_map(self, shapes):
+        for path in (*shapes["paths"], shapes["borders"]):
+            corners = points_of(path)
+            assert len(corners) >= 2
+            assert (corners >= 0).all()
+            assert (corners <= (shapes["width"], shapes["height"])).all()
+        assert all(re.fullmatch(r"(M-?\d+ -?\d+l[-\d ]+z)+", path) for path in shapes["paths"])
+
+    def test_points_lie_among_their_counties_corners(self, shapes):
+        for x, y, path in zip(shapes["x"], shapes["y"], shapes["paths"], strict=True):
+            low, high = points_of(path).min(axis=0), points_of(path).max(axis=0)
+            assert (low <= (x, y)).all()
+            assert ((x, y) <= high).all()
+
+    def test_the_map_is_that_of_the_country(self, shapes):
+        places = {fips: (shapes["x"][i], shapes["y"][i]) for i, fips in enumerate(shapes["fips"])}
+        maine, san_diego, miami, seattle = (places[f] for f in ("23003", "06073", "12086", "53033"))
+        assert seattle[0] < san_diego[0] < miami[0] < maine[0]
+        assert max(maine[1], seattle[1]) < san_diego[1] < miami[1]
+        honolulu, anchorage = places["15003"], places["02020"]
+        assert honolulu[1] > san_diego[1]
+        assert anchorage[1] > san_diego[1]
+
+    def test_state_borders_run_along_county_borders(self, shapes):
+        corners = {tuple(c) for path in shapes["paths"] for c in points_of(path).tolist()}
+        borders = points_of(shapes["borders"]).tolist()
+        assert np.mean([tuple(corner) in corners for corner in borders]) > 0.99
 
     def test_points_name_the_same_counties(self):
         with POINTS_FILE.open(encoding="utf-8", newline="") as file:
@@ -249,29 +328,3 @@ class TestShapes:
             assert 18 < float(row["latitude"]) < 72
             assert -180 < float(row["longitude"]) < -66 or row["fips"] == "02016"
             assert float(row["land_km2"]) > 0
-
-
-class TestBaseMap:
-    def test_has_every_layer_plotly_may_look_up(self, base_map):
-        layers = {"coastlines", "countries", "lakes", "land", "ocean", "rivers", "subunits"}
-        assert base_map["type"] == "Topology"
-        assert set(base_map["objects"]) == layers
-
-    def test_borders_use_every_arc_once(self, base_map):
-        (borders,) = base_map["objects"]["rivers"]["geometries"]
-        used = [i for line in borders["arcs"] for i in line]
-        assert sorted(used) == list(range(len(base_map["arcs"])))
-
-    def test_arcs_run_along_county_borders(self, base_map, shapes):
-        scale = np.array(base_map["transform"]["scale"])
-        corners = {
-            (round(x, 3), round(y, 3))
-            for feature in shapes
-            for polygon in polygons_of(feature)
-            for ring in polygon
-            for x, y in ring
-        }
-        for arc in base_map["arcs"]:
-            assert len(arc) >= 2
-            points = np.cumsum(arc, axis=0) * scale
-            assert {(round(x, 3), round(y, 3)) for x, y in points.tolist()} <= corners

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.anchors import Anchor, places
 from dashboard.state import describe
 from uncletc import FitSettings, datasets
 
@@ -109,18 +110,22 @@ class TestSidebar:
             ("covid_rank", "99"),
             ("covid_rank", ""),
             ("covid_layers", "-1"),
-            ("covid_units", "7"),
+            ("covid_units", "many"),
             ("covid_members", "9"),
             ("covid_seed", "1e9"),
+            ("covid_rank", "999"),
+            ("covid_mu", "3.3"),
+            ("covid_mu", "many"),
+            ("live", "perhaps"),
+            ("mean", "200"),
+            ("picture", "gif"),
             ("covid_counts", "imagined"),
             ("scale", "imagined"),
         ],
     )
     def test_a_bad_value_in_the_address_is_no_setting(self, name, value):
         at = run(**{name: value})
-        assert choices(at).settings.rank == choices(run()).settings.rank
-        assert choices(at).dataset == "covid-twin"
-        assert choices(at).anchor.kind == "relative"
+        assert choices(at) == choices(run())
 
     def test_scale_of_p(self):
         at = run()
@@ -130,6 +135,81 @@ class TestSidebar:
         at.selectbox(key="scale").set_value("mean").run()
         at.slider(key="mean").set_value(40).run()
         assert (choices(at).anchor.kind, choices(at).anchor.mean) == ("mean", 0.4)
+
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_one_place_of_a_known_detection(self, family):
+        at = run(family, scale="known place or pair")
+        known = places(datasets.load(f"{family}-twin"))
+        first = next(iter(known))
+        assert choices(at).anchor == Anchor(
+            kind="entry", place=known[first], name=first, detects=0.5
+        )
+        other = sorted(known)[3]
+        at.selectbox(key=f"{family}_place").set_value(other)
+        at.slider(key=f"{family}_detects").set_value(80).run()
+        anchor = choices(at).anchor
+        assert (anchor.name, anchor.place, anchor.detects) == (other, known[other], 0.8)
+
+    def test_a_place_in_the_address(self):
+        name = sorted(places(datasets.load("covid-twin")))[7]
+        assert choices(run(scale="known place or pair", covid_place=name)).anchor.name == name
+        usual = choices(run(scale="known place or pair")).anchor
+        assert choices(run(scale="known place or pair", covid_place="Nowhere, XX")).anchor == usual
+
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_a_known_total(self, family):
+        at = run(family, scale="known total")
+        reported = int(datasets.load(f"{family}-twin").counts.counts.sum())
+        assert choices(at).anchor == Anchor(kind="total", total=4.0 * reported)
+        assert f"{reported:,}" in at.sidebar.caption[-1].value
+        assert not at.sidebar.warning
+        at.number_input(key=f"{family}_twin_total").set_value(reported - 1).run()
+        assert choices(at).anchor.total == reported - 1
+        assert "Fewer than were reported" in at.sidebar.warning[0].value
+
+    @pytest.mark.parametrize("value", ["0", "-5", "lots", "nan"])
+    def test_an_impossible_total_in_the_address_is_none(self, value):
+        usual = choices(run(scale="known total")).anchor
+        assert choices(run(scale="known total", covid_twin_total=value)).anchor == usual
+
+    @pytest.mark.parametrize("kind", ["known place or pair", "known total"])
+    def test_statements_about_absent_counts_wait(self, kind):
+        assert choices(run(scale=kind, covid_counts="real")).anchor == Anchor()
+
+    def test_changes_fit_by_themselves_unless_told_otherwise(self):
+        at = run()
+        assert choices(at).live
+        at.toggle(key="live").set_value(False).run()
+        assert not choices(at).live
+        assert not choices(run(live="false")).live
+
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_reset_brings_the_defaults_back(self, family):
+        usual = choices(run(family))
+        address = {
+            "rank": "3",
+            "mu": "50",
+            "layers": "1",
+            "units": "5",
+            "members": "4",
+            "seed": "8",
+        }
+        at = run(
+            family,
+            scale="best is complete",
+            **{f"{family}_{key}": value for key, value in address.items()},
+        )
+        assert choices(at) != usual
+        at.button(key=f"{family}_reset").click().run()
+        assert not at.exception
+        assert choices(at) == usual
+        at.run()
+        assert choices(at) == usual
+
+    def test_reset_leaves_the_counts_and_the_other_page_alone(self):
+        at = run(covid_counts="real", ppi_rank="2")
+        at.button(key="covid_reset").click().run()
+        assert choices(at).dataset == "covid"
 
     def test_the_stated_mean_is_asked_for_only_where_it_matters(self):
         at = run()

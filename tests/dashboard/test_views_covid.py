@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from dashboard.anchors import Anchor
-from dashboard.views_covid import build_covid_view, detection_grids
+from dashboard.views_covid import (
+    build_covid_view,
+    code,
+    day_steps,
+    detection_grids,
+    fitted_detection,
+)
 from dashboard.words import caution, times
-from uncletc import CountTensor
+from uncletc import CountTensor, Fit, Member
 from uncletc.datasets import Dataset, Provenance
 
 # Fits whose p is z, with one member and with two.
@@ -23,6 +31,17 @@ SPREAD = SimpleNamespace(
         estimate=attributes[:, 0], low=attributes[:, 0] / 2, high=attributes[:, 0] * 3, asked=spread
     ),
 )
+
+
+def with_two_members(found: Fit) -> Fit:
+    """The fit joined by a second member whose factors and network differ."""
+    factors = tuple(factor * 1.1 for factor in found.factors)
+    network = copy.deepcopy(found.network)
+    with torch.no_grad():
+        next(network.parameters()).mul_(1.2)
+    return replace(found, others=(Member(factors, network),))
+
+
 AS_IT_IS = Anchor(kind="best")  # p stays as it is where the largest p is 1
 
 
@@ -56,7 +75,7 @@ def by_hand() -> Dataset:
             "cases",
             "tests_per_1000",
         ],
-    ).assign(state="AL")
+    ).assign(state="AL", cell=["a", "a", "a", "b", "c"])
     nothing = Provenance(simulated=True, period="", sources=(), rules=())
     return Dataset(name="x", title="x", counts=counts, table=table, provenance=nothing)
 
@@ -106,7 +125,10 @@ class TestByHand:
 
     def test_no_intervals_from_one_member(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
-        assert list(view.top) == ["label", "value", "inside"]
+        assert list(view.top) == ["label", "value", "inside", "fips", "cell"]
+        assert not view.counties["uncertain"].any()
+        assert view.counties["spread"].isna().all()
+        assert list(view.main_table) == ["fips", "county", "state", "value"]
 
     @pytest.mark.parametrize("day", [None, 1])
     def test_intervals_from_several_members_on_the_scale_of_p(self, by_hand, day):
@@ -116,6 +138,48 @@ class TestByHand:
             assert top["value"].tolist() == same["value"].tolist()
             assert top["low"].tolist() == pytest.approx(top["value"] / 2)
             assert top["high"].tolist() == pytest.approx(top["value"] * 3)
+
+    def test_counties_have_the_interval_of_their_cell(self, by_hand):
+        counties = build_covid_view(by_hand, SPREAD, AS_IT_IS).counties
+        assert counties["low"].tolist()[:4] == pytest.approx([0.15, 0.15, 0.15, 0.375])
+        assert counties["high"].tolist()[:4] == pytest.approx([0.9, 0.9, 0.9, 2.25])
+        assert counties["spread"].iloc[3] == "90 % interval: 0.38 to 2.2"
+        assert counties[["low", "high", "spread"]].iloc[4].isna().all()
+
+    @pytest.mark.parametrize(("times_high", "uncertain"), [(1.9, False), (2.1, True)])
+    def test_uncertain_is_more_than_fourfold(self, by_hand, times_high, uncertain):
+        spread = SimpleNamespace(
+            members=(None, None),
+            detection=lambda z, spread: SimpleNamespace(  # noqa: ARG005
+                estimate=z[:, 0], low=z[:, 0] / 2, high=z[:, 0] * times_high
+            ),
+        )
+        counties = build_covid_view(by_hand, spread, AS_IT_IS).counties
+        assert counties["uncertain"].tolist() == [uncertain] * 4 + [False]
+
+    def test_bars_name_their_county_and_cell(self, by_hand):
+        top = build_covid_view(by_hand, KNOWN, AS_IT_IS).top
+        assert top[["fips", "cell"]].to_numpy().tolist() == [["01007", "b"], ["01003", "a"]]
+
+    def test_steps_hold_p_of_every_day(self, by_hand):
+        steps = day_steps(by_hand, detection_grids(by_hand, KNOWN, AS_IT_IS), 1)
+        assert steps.now == 1
+        assert steps.labels == by_hand.counts.labels[2]
+        of_counties = steps.numbers[steps.places]
+        assert of_counties[:4] == pytest.approx(np.array([[0.2, 0.4]] * 3 + [[1.0, 0.5]]))
+        assert np.isnan(of_counties[4]).all()
+
+    @pytest.mark.parametrize(
+        ("p", "log"),
+        [
+            (np.linspace(0.5, 1.5, 4), False),
+            (np.array([0.01, 0.1, 1.0, 10.0]), True),  # even in logarithms
+            (np.array([0.01, 0.8, 0.9, 1.0]), False),  # one far below: a linear scale shows more
+        ],
+    )
+    def test_colours_follow_logarithms_where_p_spans_a_lot(self, by_hand, p, log):
+        fit = SimpleNamespace(members=(None,), detection=lambda _: p)
+        assert build_covid_view(by_hand, fit, Anchor()).log is log
 
     def test_number_of_bars(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS, n=1)
@@ -166,6 +230,27 @@ class TestFitted:
             z = counts.attributes_at([(*place, each) for each in days])
             expected = covid_fit.detection(z).mean() * 0.3 / everything.mean()
             assert view.counties["value"].iloc[row] == pytest.approx(expected)
+
+    @pytest.mark.parametrize("day", [None, 7])
+    def test_code_gives_the_main_table(self, covid_twin, covid_fit, day):
+        anchor = Anchor(kind="mean", mean=0.3)
+        found = with_two_members(covid_fit)
+        for fit in (covid_fit, found):
+            names = {"dataset": covid_twin, "counts": covid_twin.counts, "found": fit}
+            names |= {"scale": anchor.of(covid_twin.counts, fit), "np": np, "pd": pd}
+            exec(code(day=day), names)
+            view = build_covid_view(covid_twin, fit, anchor, day=day)
+            pd.testing.assert_frame_equal(names["table"], view.main_table)
+        assert "low" in view.main_table
+
+    def test_given_grids_are_used(self, covid_twin, covid_fit):
+        grids = detection_grids(covid_twin, covid_fit, Anchor())
+        known = replace(grids, p=np.where(np.isfinite(grids.p), 2.0, np.nan))
+        view = build_covid_view(covid_twin, covid_fit, Anchor(), grids=known)
+        assert (view.counties["value"] == 2).all()
+        fitted = fitted_detection(covid_twin, covid_fit)
+        again = detection_grids(covid_twin, covid_fit, Anchor(), fitted=2 * fitted)
+        assert again.scale.factor == pytest.approx(2 * grids.scale.factor)
 
     def test_one_row_per_county(self, covid_twin, covid_fit):
         counties = build_covid_view(covid_twin, covid_fit, Anchor()).counties

@@ -1,0 +1,165 @@
+"""What a teacher hands out: five lessons of the Lab, and the questions of its steps. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+# The words on the page are also those in the address: Streamlit ties the two together.
+Step = Literal["entry", "tensor", "fit", "scale", "levers"]
+STEPS: dict[Step, str] = {
+    "entry": "One entry: from what happened to what was counted",
+    "tensor": "Many entries: a tensor of counts, with gaps",
+    "fit": "Fit it: estimates beside the truth",
+    "scale": "The free scale: what no count can tell",
+    "levers": "What helps: the levers of the theorem",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """A link that opens the Lab at one step with some settings.
+
+    Attributes
+    ----------
+    title : str
+    aim : str
+        One sentence.
+    query : str
+        What follows the question mark of the address.
+    """
+
+    title: str
+    aim: str
+    query: str
+
+    @property
+    def path(self) -> str:
+        """The address below that of the dashboard."""
+        return f"/lab?{self.query}"
+
+
+LESSONS = (
+    Lesson(
+        title="Many missed, or few there?",
+        aim="See that one count cannot tell 20 events of which half are seen from 40 of which a "
+        "quarter are seen.",
+        query="step=entry&lab_lambda=20&lab_p=0.5",
+    ),
+    Lesson(
+        title="Missing is not zero",
+        aim="Tell entries that nobody counted from entries where nothing was seen, and see which "
+        "ones a fit may learn from.",
+        query="step=tensor&lab_gamma_omega=0.2&lab_gamma_xi=0.5&lab_events=5"
+        "&hide=gamma_theta,snr,g,rank",
+    ),
+    Lesson(
+        title="When a straight line is not enough",
+        aim="Fit a curved g with a linear one, then with a network, and compare the errors of p.",
+        query="step=fit&lab_layers=0&lab_seed=1&hide=gamma_theta,snr,g,rank,events,mu,members",
+    ),
+    Lesson(
+        title="Only ratios are known",
+        aim="Find the one bound that counts put on the common scale of λ and p.",
+        query="step=scale&lab_c=1.5&hide=gamma_omega,gamma_xi,gamma_theta,snr,rank",
+    ),
+    Lesson(
+        title="How many entries must be counted?",
+        aim="Predict and then measure how the errors fall as more entries are counted.",
+        query="step=levers&lab_lever=entries+counted&lab_draws=2"
+        "&hide=gamma_theta,snr,g,rank,mu,layers,members",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Predict before you press.
+
+    Attributes
+    ----------
+    asks : str
+    answers : tuple of str
+        Three, short: they stand in the address.
+    right : str
+        One of them; empty where the results decide.
+    why : str
+    """
+
+    asks: str
+    answers: tuple[str, str, str]
+    right: str
+    why: str
+
+    def verdict(self, answer: str) -> tuple[bool, str]:
+        """Whether an answer is right, and what to say about it."""
+        is_right = answer == self.right
+        return is_right, f"**{'Right' if is_right else 'Not quite'}.** {self.why}"
+
+
+QUESTIONS: dict[Step, Question] = {
+    "entry": Question(
+        asks="In place A, 20 events are expected and each is counted with probability ½. In "
+        "place B, 40 are expected and each is counted with probability ¼. Where will more be "
+        "counted?",
+        answers=(
+            "In A: more are detected",
+            "In B: more happen",
+            "As many in both",
+        ),
+        right="As many in both",
+        why="Both counts are Poisson with mean λp = 10, not only on the average but in every "
+        "detail: 20 × ½ = 40 × ¼. No number of such counts tells the two places apart.",
+    ),
+    "tensor": Question(
+        asks="Some squares of the picture of counts will be blank. What does a blank one mean?",
+        answers=(
+            "Nothing happened there",
+            "All that happened was missed",
+            "Nobody counted there",
+        ),
+        right="Nobody counted there",
+        why="Blank is missing, not zero. Where nothing happened, or all was missed, the count is 0 "
+        "and the square has the darkest colour.",
+    ),
+    "fit": Question(
+        asks="The fit is given counts y and attributes z, nothing else. What can it find?",
+        answers=(
+            "Only the product λp",
+            "λ and p, but for one common factor",
+            "λ and p exactly",
+        ),
+        right="λ and p, but for one common factor",
+        why="λ has few patterns and p follows attributes, so the two can be told apart. But λ·c "
+        "with p/c gives the same counts for every c, and counts are noisy, so even ratios are "
+        "only estimated.",
+    ),
+    "scale": Question(
+        asks="Multiply every λ by c = 2 and divide every p by 2. What happens to the counts to "
+        "expect, ŷ = λp?",
+        answers=(
+            "They double",
+            "They stay the same",
+            "They halve",
+        ),
+        right="They stay the same",
+        why="2λ × p/2 = λp. Nothing that can be counted changes, so no count can say which c is "
+        "true.",
+    ),
+    "levers": Question(
+        asks="From the first value to the last, what will the {error} do? (Less than a fifth is "
+        "“hardly”.)",
+        answers=(
+            "Fall",
+            "Hardly change",
+            "Rise",
+        ),
+        right="",
+        why="",
+    ),
+}
+
+
+def lesson_links() -> str:
+    """The lessons as a Markdown list, for the README."""
+    return "\n".join(f"- [{each.title}]({each.path}): {each.aim}" for each in LESSONS)

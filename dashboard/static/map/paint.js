@@ -1,0 +1,134 @@
+// Numbers to colours and words.
+
+export function inflate(deflated) {
+  const bytes = Uint8Array.from(atob(deflated), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+}
+
+export const unpack = (packed) => inflate(packed).json();
+
+export const LEVELS = 250; // colours of a scale
+export const NONE = 255; // what stands for no number among the levels
+
+// The colours from the lowest level to the highest, between evenly spaced ones.
+export function ramp(colors) {
+  const parts = colors.map(rgb);
+  return Array.from({ length: LEVELS + 1 }, (_, level) => {
+    const at = (level / LEVELS) * (parts.length - 1);
+    const left = Math.min(Math.floor(at), parts.length - 2);
+    const mixed = parts[left].map((from, i) =>
+      Math.round(from + (parts[left + 1][i] - from) * (at - left)),
+    );
+    return `rgb(${mixed.join(",")})`;
+  });
+}
+
+function rgb(color) {
+  if (color.startsWith("#"))
+    return [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+  return color.match(/\d+/g).map(Number);
+}
+
+export function levelOf(number, { limits: [low, high], log }) {
+  const share = log
+    ? Math.log(Math.max(number, low) / low) / Math.log(high / low)
+    : (number - low) / (high - low);
+  return Math.round(LEVELS * Math.min(Math.max(share, 0), 1));
+}
+
+export function numberAt(level, { limits: [low, high], log }) {
+  const share = level / LEVELS;
+  return log ? low * (high / low) ** share : low + (high - low) * share;
+}
+
+// The part of d3's formats that `number_format` allows.
+export function write(number, format) {
+  const [, plus, comma, digits, kind] = format.match(/^(\+?)(,?)\.(\d)([gfe%])$/);
+  const size = Math.abs(kind === "%" ? 100 * number : number);
+  const round = {
+    g: { maximumSignificantDigits: Math.max(+digits, 1), useGrouping: Boolean(comma) },
+    f: { minimumFractionDigits: +digits, maximumFractionDigits: +digits },
+    "%": { minimumFractionDigits: +digits, maximumFractionDigits: +digits },
+  }[kind];
+  const text = round
+    ? size.toLocaleString("en", { useGrouping: Boolean(comma), ...round })
+    : size.toExponential(+digits);
+  const sign = number < 0 ? "−" : plus;
+  return sign + text + (kind === "%" ? " %" : "");
+}
+
+// What a county's tip and the spoken text say, line by line; the name comes first.
+export function describe(picture, shapes, i, level) {
+  const name = `${shapes.county[i]}, ${shapes.state[i]}`;
+  const notes = picture.notes
+    .filter(({ codes }) => codes[i] >= 0)
+    .map(({ start, ends, codes }) => start + ends[codes[i]]);
+  return [name, valueText(picture, i, level), ...notes];
+}
+
+function valueText(picture, i, level) {
+  const { title, format } = picture;
+  if (level !== undefined) {
+    if (level === NONE) return picture.noCount;
+    return `${title}: about ${write(numberAt(level, picture), format)}`;
+  }
+  const number = picture.numbers[i];
+  if (number === null) return picture.noCount;
+  const unsure = picture.uncertain.includes(i) ? ` (${picture.uncertainMeans.split(":")[0]})` : "";
+  return `${title}: ${write(number, format)}${unsure}`;
+}
+
+export function escaped(text) {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+// Patterns of the counties without a number and of the uncertain ones, `step` units wide.
+export function patterns(step, text) {
+  const [half, thin] = [step / 2, step / 7];
+  return `
+    <pattern id="hatch" width="${step}" height="${step}" patternUnits="userSpaceOnUse"
+             patternTransform="rotate(45)">
+      <line x1="0" y1="0" x2="0" y2="${step}" stroke="${text}" stroke-opacity="0.45"
+            stroke-width="${thin * 1.4}"/></pattern>
+    <pattern id="dots" width="${step}" height="${step}" patternUnits="userSpaceOnUse">
+      <circle cx="${half}" cy="${half}" r="${step / 5}" fill="white" stroke="black"
+              stroke-width="${step / 12}"/></pattern>`;
+}
+
+// The colour bar and the keys below the map.
+export function legend(picture) {
+  const bar = picture.colors.join(",");
+  const [below, above] = picture.beyond;
+  const ticks = picture.ticks
+    .map(([at, text]) => `<span style="left:${100 * at}%">${escaped(text)}</span>`)
+    .join("");
+  const some = picture.numbers.some((number) => number !== null);
+  const scale = `<div class="scale"><div>${escaped(picture.title)}</div>
+    <div style="display:flex;align-items:center">
+      <span title="${below ? "some counties lie below" : ""}">${below ? "◂" : ""}</span>
+      <div style="flex:1"><div class="ramp" style="background:linear-gradient(to right,${bar})"></div>
+      <div class="ticks">${ticks}</div></div>
+      <span title="${above ? "some counties lie above" : ""}">${above ? "▸" : ""}</span></div></div>`;
+  return (
+    (some ? scale : "") +
+    keys(picture)
+      .map(([fill, text]) => `<div class="key">${swatch(fill)}<span>${escaped(text)}</span></div>`)
+      .join("")
+  );
+}
+
+export function keys(picture) {
+  const found = [];
+  if (picture.numbers.includes(null)) found.push(["hatch", picture.noCount]);
+  if (picture.uncertain.length) found.push(["dots", picture.uncertainMeans]);
+  return found;
+}
+
+function swatch(fill) {
+  const step = 7;
+  return `<svg width="22" height="16" aria-hidden="true">
+    <defs>${patterns(step, "currentColor").replace(/id="/g, 'id="key-')}</defs>
+    <rect x="0.5" y="0.5" width="21" height="15" fill="${fill === "dots" ? "#808080" : "none"}"/>
+    <rect x="0.5" y="0.5" width="21" height="15" fill="url(#key-${fill})" stroke="currentColor"
+          stroke-opacity="0.6"/></svg>`;
+}

@@ -1,0 +1,93 @@
+// Plays a map through the steps of a mode, such as days, without asking the server for each.
+
+const PAUSE = 300; // milliseconds a step is shown
+const FINER = 2; // levels of a still map to one of these
+const [NONE_HERE, NONE] = [127, 255]; // what stands for no number, here and there
+
+// From changes at each step to levels; see `Steps.frames` in `maps_play.py`.
+export function levelsFrom(changes, length) {
+  let level = 0;
+  return changes.map((change, i) => {
+    level = i % length ? (level + change) & 255 : change;
+    return level;
+  });
+}
+
+export class Play {
+  constructor(box, { onStep, onAsk, onPause }) {
+    this.box = box;
+    this.button = box.querySelector(".play");
+    this.label = box.querySelector(".step");
+    Object.assign(this, { onStep, onAsk, onPause, frames: null, timer: null });
+    this.button.onclick = () => (this.timer || this.wanted ? this.pause() : this.ask());
+  }
+
+  get playing() {
+    return this.timer !== null;
+  }
+
+  // What the server says: no steps, the labels of the steps, or their colours as well.
+  update(steps, frames) {
+    this.box.hidden = steps === null;
+    if (steps === null) {
+      this.halt();
+      return;
+    }
+    this.steps = steps;
+    this.frames = frames;
+    if (!this.playing) this.step = steps.now;
+    if (this.wanted && frames) this.start();
+    this.write();
+  }
+
+  ask() {
+    this.wanted = true;
+    if (this.step >= this.steps.labels.length - 1) this.step = 0;
+    if (this.frames) this.start();
+    else this.onAsk(this.step);
+    this.write();
+  }
+
+  start() {
+    this.wanted = false;
+    clearInterval(this.timer);
+    this.timer = setInterval(() => {
+      if (this.step >= this.steps.labels.length - 1) this.pause();
+      else this.show(this.step + 1);
+    }, PAUSE);
+    this.show(this.step);
+  }
+
+  show(step) {
+    this.step = step;
+    this.write();
+    this.onStep();
+  }
+
+  pause() {
+    this.halt();
+    this.write();
+    this.onPause(this.step);
+  }
+
+  halt() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.wanted = false;
+  }
+
+  write() {
+    this.button.textContent = this.playing ? "❚❚ Pause" : this.wanted ? "…" : "▶ Play";
+    const { labels } = this.steps;
+    this.label.textContent = `${labels[this.step]} (${this.step + 1} of ${labels.length})`;
+  }
+
+  // The level of every county at this step.
+  levels() {
+    const { rows, levels, length } = this.frames;
+    return rows.map((row) => {
+      const level = row < 0 ? NONE_HERE : levels[row * length + this.step];
+      return level === NONE_HERE ? NONE : FINER * level;
+    });
+  }
+}

@@ -1,0 +1,214 @@
+"""What all pages share, in a real browser: fits that follow, links, resets and files to take away.
+
+Simulated counts throughout.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dashboard.takeaway import PAPER
+from uncletc import Fit
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+PPI = "/ppi?ppi_counts=simulated"
+COVID = "/covid?covid_counts=simulated"
+LONGEST_FIT = 180_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patience():
+    expect.set_options(timeout=60_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+def slider(page: Page, key: str) -> Locator:
+    return page.locator(f".st-key-{key}").get_by_role("slider")
+
+
+def fitted(page: Page) -> None:
+    """Wait for a finished fit, drawn to the end of the page."""
+    expect(page.get_by_text("Take away")).to_be_visible(timeout=LONGEST_FIT)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
+    expect(page.get_by_text("Still fitting")).to_have_count(0)
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.wait_for_timeout(500)
+
+
+def address(page: Page) -> dict[str, str]:
+    return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
+
+
+def unfold(page: Page, title: str) -> None:
+    page.get_by_text(title, exact=True).first.click()
+
+
+def test_a_change_fits_at_once_and_fast_changes_leave_one_fit(visit):
+    seen = visit(PPI + "&ppi_members=1")
+    page = seen.page
+    fitted(page)
+    rank = slider(page, "ppi_rank")
+    for _ in range(3):
+        rank.press("ArrowLeft")
+    expect(page.get_by_test_id("stProgress").first).to_be_visible()
+    page.wait_for_function("location.search.includes('ppi_rank=2')")
+    fitted(page)
+    expect(page.get_by_text("Changed since this result")).to_have_count(0)
+    unfold(page, "How it was fitted")
+    expect(page.get_by_text("Fitted with rank 2")).to_be_visible()
+    assert not seen.errors
+    assert not seen.strangers
+
+
+def test_without_it_changes_wait_and_a_result_says_that_it_is_not_theirs(visit):
+    seen = visit(PPI + "&ppi_members=1&live=false")
+    page = seen.page
+    fitted(page)
+    rank = slider(page, "ppi_rank")
+    rank.press("ArrowRight")
+    expect(page.get_by_text("Changed since this result")).to_be_visible()
+    settle(page)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    page.get_by_role("button", name="Fit", exact=True).first.click()
+    expect(page.get_by_text("Changed since this result")).to_have_count(0, timeout=LONGEST_FIT)
+    fitted(page)
+    assert not seen.errors
+    assert not seen.strangers
+
+
+def test_a_fit_is_cancelled_and_stays_so(visit):
+    seen = visit(COVID + "&covid_members=8&covid_seed=5")
+    page = seen.page
+    expect(page.get_by_test_id("stProgress").first).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("was cancelled")).to_be_visible()
+    settle(page)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    assert not seen.errors
+    assert not seen.strangers
+
+
+def test_settings_outlive_other_pages_and_are_reset_together(visit):
+    seen = visit(COVID + "&live=false")
+    page = seen.page
+    rank = slider(page, "covid_rank")
+    usual = rank.input_value()
+    rank.press("ArrowLeft")
+    page.wait_for_function("location.search.includes('covid_rank=')")
+    unfold(page, "Network, members, seed")
+    slider(page, "covid_layers").press("ArrowLeft")
+    page.wait_for_function("location.search.includes('covid_layers=')")
+    chosen = address(page)
+
+    menu = page.get_by_test_id("stSidebarNav")
+    menu.get_by_role("link", name="Plant–pollinator").click()
+    slider(page, "ppi_rank").press("ArrowLeft")
+    page.wait_for_function("location.search.includes('ppi_rank=')")
+    menu.get_by_role("link", name="COVID-19").click()
+    expect(rank).to_have_value(str(int(usual) - 1))
+    page.wait_for_function("location.search.includes('covid_layers=')")
+    assert address(page) == chosen
+
+    page.get_by_role("button", name="Reset").first.click()
+    expect(rank).to_have_value(usual)
+    page.wait_for_function("!location.search.includes('covid_rank=')")
+    assert address(page) == {"covid_counts": "simulated", "live": "false"}
+    menu.get_by_role("link", name="Plant–pollinator").click()
+    expect(slider(page, "ppi_rank")).to_have_value("4")
+    assert not seen.errors
+    assert not seen.strangers
+
+
+def test_a_copied_link_opens_the_same_settings_and_nonsense_the_usual_ones(visit):
+    page = visit(PPI + "&live=false&ppi_mu=50&scale=known+mean&mean=40").page
+    expect(slider(page, "mean")).to_have_value("40")
+    other = visit(page.url)
+    expect(slider(other.page, "mean")).to_have_value("40")
+    expect(other.page.locator(".st-key-ppi_mu")).to_contain_text("50")
+    assert not other.errors
+
+    usual = visit(PPI + "&ppi_rank=abc&ppi_mu=3.3&scale=foo&live=perhaps&picture=gif&ppi_seed=-1")
+    expect(slider(usual.page, "ppi_rank")).to_have_value("5")
+    expect(usual.page.get_by_test_id("stException")).to_have_count(0)
+    usual.page.wait_for_function("!location.search.includes('scale=')")
+    fitted(usual.page)
+    assert address(usual.page).keys() <= {"ppi_counts", "interaction"}
+    assert not usual.errors
+    assert not usual.strangers
+
+
+def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
+    seen = visit(PPI + "&ppi_members=1", accept_downloads=True)
+    page = seen.page
+    fitted(page)
+    unfold(page, "Take away")
+
+    def saved(key: str) -> bytes:
+        with page.expect_download() as waiting:
+            page.locator(f"[class*='st-key-take-'][class*='{key}'] button").first.click()
+        assert waiting.value.suggested_filename.startswith(("ppi", "plant-pollinator"))
+        assert "ppi-twin-rank5-mu2000" in waiting.value.suggested_filename
+        waiting.value.save_as(tmp_path / key)
+        return (tmp_path / key).read_bytes()
+
+    csv = pd.read_csv(io.BytesIO(saved("-csv")))
+    parquet = pd.read_parquet(io.BytesIO(saved("-parquet")))
+    assert list(csv) == list(parquet)
+    assert len(csv) == len(parquet) > 10
+    numbers = csv.select_dtypes("number").columns
+    np.testing.assert_allclose(csv[numbers], parquet[numbers].astype(float))
+
+    saved("fit")
+    found = Fit.load(tmp_path / "fit")
+    assert (found.settings.rank, len(found.members)) == (5, 1)
+    script = saved("script").decode()
+    compile(script, "script", "exec")
+    assert "uncletc.datasets.load('ppi-twin')" in script
+    expect(page.get_by_text(PAPER[:60])).to_be_visible()
+
+    unfold(page, "png")
+    page.wait_for_function("location.search.includes('picture=png')")
+    settle(page)
+    chart = page.locator(".st-key-visits")
+    chart.hover()
+    with page.expect_download() as waiting:
+        chart.locator("[data-title^='Download plot']").click()
+    waiting.value.save_as(tmp_path / "picture")
+    assert (tmp_path / "picture").read_bytes().startswith(b"\x89PNG")
+    assert not seen.errors
+    assert not seen.strangers
+
+
+def test_every_picture_and_control_of_a_page_has_a_name(visit):
+    seen = visit(PPI + "&ppi_members=1")
+    page = seen.page
+    fitted(page)
+    assert page.locator("html").get_attribute("lang") == "en"
+    nameless = page.evaluate(
+        "[...document.querySelectorAll('button, input, [role=slider]')]"
+        ".filter(part => part.offsetParent && !part.closest('.modebar') &&"
+        " !(part.ariaLabel || part.labels?.length || part.innerText || part.title ||"
+        " part.getAttribute('aria-labelledby') || part.placeholder))"
+        ".map(part => part.outerHTML.slice(0, 200))"
+    )
+    assert nameless == []
+    charts = page.get_by_test_id("stPlotlyChart")
+    assert charts.count() >= 2
+    for chart in charts.all():
+        assert re.search(r"\w+ \w+", chart.get_attribute("aria-label") or chart.inner_html())
+    assert not seen.errors
+    assert not seen.strangers

@@ -1,0 +1,89 @@
+"""The Drivers page in a real browser: from a bar to its effect, and a link that keeps it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+ADDRESS = "/drivers?data=Plant–pollinator&ppi_counts=simulated&ppi_rank=2&ppi_members=2"
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+LONGEST_FIT = 180_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patience():
+    expect.set_options(timeout=60_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+def wait_until_drawn(page: Page) -> None:
+    page.locator(".st-key-explanation .main-svg").first.wait_for(timeout=LONGEST_FIT)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.wait_for_timeout(500)
+
+
+def bars(page: Page) -> list[str]:
+    """Names of the bars from top to bottom; Plotly writes them from the bottom."""
+    return page.locator(".st-key-importance .ytick text").all_text_contents()[::-1]
+
+
+def box(page: Page, label: str):
+    return page.get_by_role("combobox", name=re.compile(label))
+
+
+def test_from_a_bar_to_its_effect_and_back_by_a_link(visit):
+    seen = visit(ADDRESS)
+    page = seen.page
+    wait_until_drawn(page)
+    expect(page.get_by_text("A description, not a cause.")).to_be_visible()
+    names = bars(page)
+    assert box(page, "^Attribute").input_value() == names[0]
+
+    picked = 1
+    page.locator(".st-key-importance").scroll_into_view_if_needed()
+    bar = page.locator(".st-key-importance .bars .point path").nth(picked).bounding_box()
+    page.mouse.click(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    expect(box(page, "^Attribute")).to_have_value(names[picked])
+    expect(page.locator(".st-key-effect-chart .x2title")).to_contain_text(names[picked])
+    wait_until_drawn(page)
+    assert page.evaluate("new URL(location).searchParams.get('ppi_attribute')") == names[picked]
+
+    first = page.get_by_text(re.compile("that of a typical entry")).text_content()
+    interaction = box(page, "^Interaction")
+    interaction.evaluate("field => field.scrollIntoView({block: 'center'})")
+    page.wait_for_timeout(500)  # a list that opens while the page still scrolls is closed again
+    interaction.click()
+    page.get_by_role("option").nth(3).click()
+    expect(page.get_by_text(re.compile("that of a typical entry"))).not_to_have_text(first)
+    wait_until_drawn(page)
+
+    other = visit(page.url)
+    wait_until_drawn(other.page)
+    for label in ("^Attribute", "^Interaction"):
+        assert box(other.page, label).input_value() == box(page, label).input_value()
+    sentence = re.compile("that of a typical entry")
+    assert other.page.get_by_text(sentence).text_content() == (
+        page.get_by_text(sentence).text_content()
+    )
+    for each in (seen, other):
+        assert not each.errors
+        assert not each.strangers
+
+
+def test_fits_a_phone(visit):
+    seen = visit(ADDRESS, **PHONE)
+    page = seen.page
+    wait_until_drawn(page)
+    wider = page.evaluate(
+        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(part => part.scrollWidth - part.clientWidth)"
+    )
+    assert max(wider) <= 0
+    assert not seen.errors
+    assert not seen.strangers

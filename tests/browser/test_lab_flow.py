@@ -1,0 +1,148 @@
+"""The Lab in a real browser: predict, draw, fit, rescale, run a lever, follow a lesson link."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+LONG = 120_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patience():
+    expect.set_options(timeout=60_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+def settle(page: Page) -> None:
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.wait_for_timeout(500)
+
+
+def answer(page: Page, key: str, text: str) -> None:
+    settle(page)
+    page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
+
+
+def drawn(page: Page, key: str) -> Locator:
+    plot = page.locator(f".st-key-{key} .main-svg").first
+    plot.wait_for(timeout=LONG)
+    return plot
+
+
+def parameter(page: Page, name: str) -> str | None:
+    return page.evaluate("name => new URL(location).searchParams.get(name)", name)
+
+
+def go_on(page: Page, step: str) -> None:
+    settle(page)
+    page.get_by_role("button", name=f"Next: {step}").click()
+    page.wait_for_function("step => location.search.includes('step=' + step)", arg=step)
+
+
+def bars(page: Page, key: str) -> list[str]:
+    drawn(page, key)
+    paths = page.locator(f".st-key-{key} .barlayer .point path")
+    expect(paths).to_have_count(10)
+    return paths.evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
+
+
+def test_the_story_from_one_entry_to_the_theorem(visit):
+    seen = visit("/lab")
+    page = seen.page
+    expect(page.get_by_role("heading", name="Lab")).to_be_visible()
+    expect(page.get_by_text("Simulated counts.")).to_be_visible()
+    expect(page.locator(".st-key-lab-events")).to_have_count(0)
+    answer(page, "lab_guess_entry", "As many in both")
+    expect(page.get_by_text("Right.")).to_be_visible()
+    drawn(page, "lab-draws")
+    before = page.locator("p", has_text="This draw:").inner_text()
+    page.get_by_role("button", name="Draw again").click()
+    expect(page.locator("p", has_text="This draw:")).not_to_have_text(before)
+    page.wait_for_function("location.search.includes('lab_draw=1')")
+
+    go_on(page, "tensor")
+    answer(page, "lab_guess_tensor", "Nothing happened there")
+    expect(page.get_by_text("Not quite.")).to_be_visible()
+    drawn(page, "lab-slice-3")
+
+    go_on(page, "fit")
+    answer(page, "lab_guess_fit", "λ and p exactly")
+    page.get_by_role("button", name="Fit", exact=True).click()
+    drawn(page, "lab-curve")
+    expect(page.get_by_test_id("stMetricValue")).to_have_count(2)
+
+    go_on(page, "scale")
+    answer(page, "lab_guess_scale", "They stay the same")
+    rates, counts = bars(page, "lab-scale-rate"), bars(page, "lab-scale-expected")
+    slider = page.locator(".st-key-lab_c").get_by_role("slider")
+    for _ in range(6):
+        slider.press("ArrowLeft")
+    page.wait_for_function("location.search.includes('lab_c=0.7')")
+    expect(page.get_by_text("Impossible:")).to_be_visible()
+    settle(page)
+    assert bars(page, "lab-scale-rate") != rates
+    assert bars(page, "lab-scale-expected") == counts
+
+    go_on(page, "levers")
+    answer(page, "lab_guess_entries_counted", "Fall")
+    page.get_by_role("button", name=re.compile("^Run")).click()
+    expect(page.get_by_text("The theorem:")).to_be_visible(timeout=LONG)
+    drawn(page, "lab-lever")
+    settle(page)
+    assert parameter(page, "lab_guess_entries_counted") == "Fall"
+
+    # A copied link opens the same view for somebody else.
+    other = visit(page.url)
+    drawn(other.page, "lab-lever")
+    expect(other.page.get_by_text("From 0.03 to 0.4")).to_be_visible()
+    for each in (seen, other):
+        assert not each.errors
+        assert not each.strangers
+
+
+def test_settings_stay_from_step_to_step_and_a_lesson_begins_afresh(visit):
+    seen = visit("/lab?step=tensor&hide=snr&lab_seed=4")
+    page = seen.page
+    slider = page.locator(".st-key-lab_gamma_omega").get_by_role("slider")
+    slider.press("ArrowRight")
+    page.wait_for_function("location.search.includes('lab_gamma_omega=0.25')")
+    go_on(page, "fit")
+    page.get_by_role("button", name="Back: tensor").click()
+    page.get_by_role("button", name="Back: entry").click()
+    go_on(page, "tensor")
+    settle(page)
+    expect(slider).to_have_value("0.25")
+    assert parameter(page, "hide") == "snr"
+    expect(page.locator(".st-key-lab_snr")).to_have_count(0)
+
+    page.get_by_text("Five ready-made lessons").click()
+    page.get_by_role("link", name="Only ratios are known").click()
+    page.wait_for_function("location.search.includes('lab_c=1.5')")
+    expect(page.locator(".st-key-lab_c, .st-key-lab_guess_scale").first).to_be_visible()
+    expect(page.locator(".st-key-lab_gamma_omega")).to_have_count(0)
+    expect(page.locator(".st-key-lab_seed")).to_be_visible()
+    expect(page.locator(".st-key-lab_seed input")).to_have_value("0")
+    assert not seen.errors
+    assert not seen.strangers
+
+
+@pytest.mark.parametrize("step", ["entry", "tensor", "scale"])
+def test_no_step_is_wider_than_a_phone(visit, step):
+    seen = visit(f"/lab?step={step}&hide=questions", color_scheme="dark", **PHONE)
+    page = seen.page
+    drawn(page, {"entry": "lab-draws", "tensor": "lab-slice-3", "scale": "lab-scale-p"}[step])
+    settle(page)
+    wider = page.evaluate(
+        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(part => part.scrollWidth - part.clientWidth)"
+    )
+    assert max(wider) <= 0
+    assert not seen.errors
+    assert not seen.strangers

@@ -1,0 +1,120 @@
+"""What-if in a real browser: compare, deep link, county on three maps, history, phone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+# Quick fits: linear detection, one member, low rank.
+QUICK = "a_rank=2&b_rank=1&a_layers=0&b_layers=0&a_members=1&b_members=1"
+PLANTS = f"/whatif?data=Plant–pollinator&ppi_counts=simulated&{QUICK}"
+COUNTIES = f"/whatif?covid_counts=simulated&{QUICK}"
+LONGEST_FIT = 180_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patience():
+    expect.set_options(timeout=60_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+def compare(page: Page) -> None:
+    """Press Compare where that is still needed, and wait for all four fits."""
+    expect(page.get_by_text("Take away").or_(page.get_by_text("to fit both"))).to_be_visible()
+    if page.get_by_text("to fit both").is_visible():
+        page.get_by_role("button", name="Compare").click()
+        expect(page.get_by_text("fits are there")).to_be_visible()
+    expect(page.get_by_text("Take away")).to_be_visible(timeout=LONGEST_FIT)
+    verdict = re.compile("predicts held-out counts better|about equally well")
+    expect(page.get_by_text(verdict)).to_be_visible(timeout=LONGEST_FIT)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing runs: a click on what is about to be drawn anew would be lost."""
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.wait_for_timeout(1_000)
+
+
+def slider(page: Page, key: str) -> Locator:
+    return page.locator(f".st-key-{key}").get_by_role("slider")
+
+
+def test_plants_are_compared_and_the_link_opens_the_same_view_elsewhere(visit):
+    seen = visit(PLANTS)
+    page = seen.page
+    compare(page)
+    for key in ("map-a", "map-b", "map-difference", "scatter", "shift"):
+        expect(page.locator(f".st-key-{key} .main-svg").first).to_be_visible()
+    expect(page.get_by_text(re.compile("MAE of p against the simulated truth"))).to_be_visible()
+
+    slider(page, "top").press("ArrowRight")
+    page.wait_for_function("location.search.includes('top=15')")
+    expect(page.locator(".st-key-shift .annotation-text")).to_have_count(30)
+    settle(page)
+    page.get_by_role("button", name="Swap A and B").click()
+    for run, rank in ((1, 2), (2, 1)):
+        page.wait_for_function(f"location.search.includes('a_rank={3 - rank}')")
+        settle(page)
+        page.get_by_role("button", name=f"Run {run} → A").click()
+        page.wait_for_function(f"location.search.includes('a_rank={rank}')")
+    settle(page)
+
+    other = visit(page.url)
+    compare(other.page)  # fitted before: nothing to press
+    expect(slider(other.page, "a_rank")).to_have_value("1")
+    expect(slider(other.page, "top")).to_have_value("15")
+    for each in (seen, other):
+        assert not each.errors
+        assert not each.strangers
+
+
+def test_a_county_found_on_one_map_is_told_and_marked_on_the_others(visit):
+    seen = visit(COUNTIES)
+    page = seen.page
+    compare(page)
+    boxes = page.get_by_placeholder("Find a county …")
+    expect(boxes).to_have_count(3)
+    boxes.first.fill("Harris County, TX")
+    boxes.first.press("Enter")
+    page.wait_for_function("location.search.includes('county=48201')")
+    expect(page.get_by_text(re.compile(r"Harris County, Texas.*relative p is"))).to_be_visible()
+    for box in boxes.all():
+        expect(box).to_have_value("Harris County, TX")
+    expect(page.locator(".st-key-scatter .annotation-text")).to_have_count(1)
+    assert not seen.errors
+    assert not seen.strangers
+
+
+def test_a_long_comparison_can_be_cancelled(visit):
+    seen = visit(PLANTS.replace("a_members=1", "a_members=8").replace("a_rank=2", "a_rank=20"))
+    page = seen.page
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text(re.compile(r"iteration \d+ of"))).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.get_by_text("to fit both")).to_be_visible()
+    assert not seen.errors
+    assert not seen.strangers
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_it_without_scrolling_sideways(visit, scheme):
+    seen = visit(PLANTS, color_scheme=scheme, **PHONE)
+    page = seen.page
+    compare(page)
+    expect(page.locator(".st-key-shift .main-svg").first).to_be_visible()
+    wider = page.evaluate(
+        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(part => part.scrollWidth - part.clientWidth)"
+    )
+    assert max(wider) <= 0
+    assert not seen.errors
+    assert not seen.strangers

@@ -1,0 +1,507 @@
+"""Effects of attributes, against functions whose effects are known without them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import expit, xlogy
+
+from uncletc import CountTensor, Fit, FitSettings, StopReason, effects
+from uncletc.model import Iteration, Member
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A detection network whose log p is a known function of z (n, D)."""
+
+    log_p: Function
+    n_attributes: int
+
+    def probability(self, z: torch.Tensor) -> torch.Tensor:
+        return torch.from_numpy(np.exp(self.log_p(z.numpy())))
+
+
+def known_fit(counts: CountTensor, *functions: Function, factors=None) -> Fit:
+    """A fit whose members have these functions as log p."""
+    if factors is None:
+        factors = tuple(np.ones((size, 1)) for size in counts.shape)
+    first, *others = (Member(factors, Known(each, counts.n_attributes)) for each in functions)
+    return Fit(
+        factors=first.factors,
+        network=first.network,
+        others=tuple(others),
+        observed_detection=np.ones(counts.n_observed),
+        history=(Iteration(iteration=0, objective=0.0, seconds=0.0),),
+        stop=StopReason.TOLERANCE,
+        settings=FitSettings(rank=1),
+        counts_digest=counts.digest,
+    )
+
+
+@pytest.fixture
+def z(rng):
+    """Three attributes of 400 entries: two that go together, and one of two values."""
+    a = rng.uniform(size=400)
+    b = 0.8 * a + 0.2 * rng.uniform(size=400)
+    return np.column_stack([a, b, rng.integers(0, 2, 400)])
+
+
+@pytest.fixture
+def counts(z, rng):
+    entries = np.column_stack(np.unravel_index(np.arange(400), (20, 20)))
+    y = rng.poisson(20, 400)
+    return CountTensor((20, 20), entries, y, attributes=z, attribute_names=["a", "b", "two"])
+
+
+def additive(z):
+    return np.sin(3 * z[:, 0]) - 2 * z[:, 1] + 0.7 * z[:, 2] - 1
+
+
+ALONE = {
+    "a": (0, lambda x: np.sin(3 * x)),
+    "b": (1, lambda x: -2 * x),
+    "two": (2, lambda x: x * 0.7),
+}
+EFFECTS = [effects.partial_dependence, effects.accumulated_effect]
+
+
+class TestOneAttribute:
+    @pytest.mark.parametrize("effect", EFFECTS)
+    @pytest.mark.parametrize("name", ALONE)
+    def test_of_a_sum_is_its_own_term(self, counts, z, effect, name):
+        column, term = ALONE[name]
+        found = effect(known_fit(counts, additive), counts, name)
+        expected = term(found.values[:, 0]) - term(z[:, column]).mean()
+        np.testing.assert_allclose(found.log_effect, expected, atol=2e-3)
+        np.testing.assert_allclose(found.ratio, np.exp(found.log_effect))
+
+    @pytest.mark.parametrize("effect", EFFECTS)
+    def test_mean_over_the_entries_is_zero(self, counts, z, effect):
+        found = effect(known_fit(counts, additive), counts, "a")
+        own = np.interp(z[:, 0], found.values[:, 0], found.log_effect)
+        assert own.mean() == pytest.approx(0, abs=1e-12)
+
+    def test_partial_dependence_is_the_plain_average(self, counts, z):
+        def product(rows):
+            return rows[:, 0] * rows[:, 1]
+
+        found = effects.partial_dependence(known_fit(counts, product), counts, "a", points=5)
+        curve = []
+        for value in found.values[:, 0]:
+            moved = z.copy()
+            moved[:, 0] = value
+            curve.append(product(moved).mean())
+        difference = found.log_effect - np.array(curve)
+        np.testing.assert_allclose(difference, difference[0], atol=1e-12)
+
+    def test_accumulated_effect_of_a_product_of_attributes_that_go_together(self, counts, z):
+        # For log p = a·b with E[b | a] = .8 a + .1 the local slope is .8 a + .1, so the effect is
+        # .4 a² + .1 a, where partial dependence has slope E[b] = .5 everywhere.
+        fit = known_fit(counts, lambda rows: rows[:, 0] * rows[:, 1])
+        found = effects.accumulated_effect(fit, counts, "a", bins=40)
+        a = found.values[:, 0]
+        rise = found.log_effect[-1] - found.log_effect[a.searchsorted(0.5)]
+        assert rise == pytest.approx(0.4 * 0.75 + 0.1 * 0.5, abs=0.02)
+        partial = effects.partial_dependence(fit, counts, "a")
+        slopes = np.diff(partial.log_effect) / np.diff(partial.values[:, 0])
+        np.testing.assert_allclose(slopes, z[:, 1].mean(), rtol=1e-9)
+
+    def test_accumulated_effect_by_hand(self):
+        # Values 0, 1, 3 with log p = z₁² z₂: bins (0, 1] with the first two rows, (1, 3].
+        z = [[0.0, 1.0], [1.0, 2.0], [3.0, 5.0]]
+        counts = CountTensor((3, 1), [[0, 0], [1, 0], [2, 0]], [1, 1, 1], attributes=z)
+        fit = known_fit(counts, lambda rows: rows[:, 0] ** 2 * rows[:, 1])
+        found = effects.accumulated_effect(fit, counts, "z1")
+        assert found.values[:, 0].tolist() == [0, 1, 3]
+        curve = np.array([0, 1.5, 1.5 + 8 * 5])
+        np.testing.assert_allclose(found.log_effect, curve - curve.mean())
+
+    @pytest.mark.parametrize("effect", EFFECTS)
+    def test_an_attribute_of_one_value_has_one_point(self, effect):
+        counts = CountTensor((2, 1), [[0, 0], [1, 0]], [1, 2], attributes=[[0.3], [0.3]])
+        found = effect(known_fit(counts, lambda rows: rows[:, 0]), counts, "z1")
+        assert found.values.tolist() == [[0.3]]
+        assert found.log_effect == pytest.approx([0])
+
+    def test_entries_without_a_count_have_no_say(self, counts):
+        far = np.array([[9.0, 9.0, 9.0]])
+        more = CountTensor(
+            (21, 20),
+            counts.indices,
+            counts.counts,
+            attributes=np.vstack([counts.attributes, far]),
+            attribute_indices=np.vstack([counts.indices, [[20, 0]]]),
+            attribute_names=counts.attribute_names,
+        )
+        for effect in EFFECTS:
+            with_it = effect(known_fit(more, additive), more, "a")
+            without = effect(known_fit(counts, additive), counts, "a")
+            assert with_it.log_effect.tolist() == without.log_effect.tolist()
+
+    def test_all_attributed_entries_count_where_none_was_counted(self):
+        counts = CountTensor(
+            (3, 1), [[0, 0]], [1], attributes=[[0.2], [0.4]], attribute_indices=[[1, 0], [2, 0]]
+        )
+        fit = known_fit(counts, lambda rows: rows[:, 0])
+        found = effects.partial_dependence(fit, counts, "z1")
+        np.testing.assert_allclose(found.log_effect, [-0.1, 0.1])
+
+    @pytest.mark.parametrize("effect", EFFECTS)
+    def test_seed_decides_the_rows(self, counts, effect):
+        fit = known_fit(counts, lambda rows: rows[:, 0] * rows[:, 1])
+        one, again, other = (
+            effect(fit, counts, "a", rows=20, seed=seed).log_effect.tolist() for seed in (1, 1, 2)
+        )
+        assert one == again
+        assert one != other
+
+
+class TestMembers:
+    def test_range_holds_the_fit_and_every_member(self, counts):
+        slopes = (0.0, 1.0, 3.0)
+        fit = known_fit(counts, *(lambda rows, s=s: s * rows[:, 0] for s in slopes))
+        found = effects.partial_dependence(fit, counts, "a")
+        assert found.members.shape == (3, len(found.values))
+        x = found.values[:, 0] - counts.attributes[:, 0].mean()
+        for slope, member in zip(slopes, found.members, strict=True):
+            np.testing.assert_allclose(np.log(found.low) <= member + 1e-12, True)
+            np.testing.assert_allclose(member, slope * x, atol=1e-12)
+        np.testing.assert_allclose(found.log_effect, x, atol=1e-12)  # the median member's
+        np.testing.assert_allclose(found.high, np.exp(np.maximum(3 * x, 0)))
+
+    def test_one_member_has_no_range(self, counts):
+        found = effects.partial_dependence(known_fit(counts, additive), counts, "a")
+        assert found.low is None
+        assert found.high is None
+        assert found.members.shape == (0, len(found.values))
+
+
+class TestGroups:
+    @pytest.fixture
+    def guilds(self):
+        z = [[0.1, 1, 0, 0], [0.9, 0, 1, 0], [0.5, 1, 0, 0], [0.2, 0, 0, 1]]
+        names = ["wind", "guild: bee", "guild: fly", "guild: wasp"]
+        entries = [[i, 0] for i in range(4)]
+        return CountTensor((4, 1), entries, [1] * 4, attributes=z, attribute_names=names)
+
+    def test_levels_are_one_attribute(self, guilds):
+        assert effects.attribute_groups(guilds) == {"wind": (0,), "guild": (1, 2, 3)}
+
+    @pytest.mark.parametrize(
+        ("names", "z"),
+        [
+            (["a: x", "a: y"], [[0.5, 0], [0, 1]]),  # not 0 and 1
+            (["a: x", "a: y"], [[1, 1], [0, 1]]),  # two levels at once
+            (["a: x", "b: y"], [[1, 0], [0, 1]]),  # two attributes
+            (["a", "b"], [[1, 0], [0, 1]]),
+        ],
+    )
+    def test_what_is_no_category_stays_apart(self, names, z):
+        counts = CountTensor((2, 1), [[0, 0], [1, 0]], [1, 1], attributes=z, attribute_names=names)
+        assert effects.attribute_groups(counts) == {names[0]: (0,), names[1]: (1,)}
+
+    def test_partial_dependence_has_a_point_per_level(self, guilds):
+        fit = known_fit(guilds, lambda z: z[:, 0] + z[:, 1:] @ [1.0, 2.0, 4.0])
+        found = effects.partial_dependence(fit, guilds, "guild")
+        assert found.values.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        np.testing.assert_allclose(found.log_effect, np.array([1, 2, 4]) - (1 + 2 + 1 + 4) / 4)
+
+    def test_no_order_to_accumulate_along(self, guilds):
+        fit = known_fit(guilds, lambda z: z[:, 0])
+        with pytest.raises(ValueError, match=r"attribute must have an order .* 'guild' with 3 lev"):
+            effects.accumulated_effect(fit, guilds, "guild")
+
+    def test_no_entry_gets_two_guilds(self, guilds):
+        seen = []
+
+        def watch(z):
+            seen.append(z[:, 1:].sum(axis=1))
+            return z[:, 0]
+
+        fit = known_fit(guilds, watch)
+        effects.explain(fit, guilds, [[0, 0]])
+        effects.permutation_importance(fit, guilds)
+        effects.pair_effect(fit, guilds, "wind", "guild")
+        assert (np.concatenate(seen) == 1).all()
+
+
+class TestPairs:
+    def test_sum_has_no_interaction(self, counts):
+        found = effects.pair_effect(known_fit(counts, additive), counts, "a", "two")
+        np.testing.assert_allclose(found.interaction, 0, atol=1e-12)
+        difference = found.log_effect - np.sin(3 * found.first) - 0.7 * found.second.T
+        np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
+
+    def test_of_a_product(self, counts):
+        fit = known_fit(counts, lambda z: z[:, 0] * z[:, 2])
+        found = effects.pair_effect(fit, counts, "a", "two", rows=400)
+        a, two = counts.attributes[:, 0], counts.attributes[:, 2]
+        # Joint a·t minus a·E[t] minus E[a]·t, up to a constant: (a - E[a])·(t - E[t]).
+        expected = (found.first - a.mean()) * (found.second.T - two.mean())
+        difference = found.interaction - expected
+        np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
+
+    def test_entries_are_where_the_data_are(self, counts, z):
+        found = effects.pair_effect(known_fit(counts, additive), counts, "a", "b", bins=4)
+        assert found.entries.shape == (4, 4)
+        assert found.entries.sum() == 400
+        assert found.entries.sum(axis=1).tolist() == [100] * 4
+        assert found.entries[0, 3] == found.entries[3, 0] == 0  # a and b go together
+        low = np.sort(z[:, 0])[:100]
+        assert found.first[0, 0] == pytest.approx(np.median(low))
+
+    def test_mean_over_the_entries_is_zero(self, counts):
+        found = effects.pair_effect(known_fit(counts, additive), counts, "a", "b")
+        assert (found.log_effect * found.entries).sum() == pytest.approx(0, abs=1e-9)
+
+    def test_needs_two_attributes(self, counts):
+        with pytest.raises(ValueError, match="two attributes, got 'a' twice"):
+            effects.pair_effect(known_fit(counts, additive), counts, "a", "a")
+
+
+class TestImportance:
+    @pytest.fixture
+    def factors(self, rng):
+        return tuple(rng.uniform(2, 6, (20, 2)) for _ in range(2))
+
+    def test_is_the_rise_of_the_deviance(self, counts, z, factors):
+        fit = known_fit(counts, additive, factors=factors)
+        found = effects.permutation_importance(fit, counts, repeats=2, seed=3)
+        rate = (factors[0] @ factors[1].T)[tuple(counts.indices.T)]
+
+        def deviance(attributes):
+            y, y_hat = counts.counts, rate * np.exp(additive(attributes))
+            return 2 * np.mean(xlogy(y, y / y_hat) - y + y_hat)
+
+        assert found.deviance == pytest.approx(deviance(z))
+        assert found.entries == 400
+        assert found.in_sample
+        rng = np.random.default_rng(3)
+        for repeat in range(2):
+            order = rng.permutation(400)
+            for column, rise in enumerate(found.rise[:, repeat]):
+                dealt = z.copy()
+                dealt[:, column] = z[order, column]
+                assert rise == pytest.approx(deviance(dealt) - deviance(z))
+
+    def test_attributes_that_p_ignores_have_none(self, counts):
+        fit = known_fit(counts, lambda rows: rows[:, 0])
+        rise = effects.permutation_importance(fit, counts).rise
+        assert (rise[1:] == 0).all()
+        assert (rise[0] != 0).all()
+
+    def test_a_constant_attribute_has_none(self, counts):
+        same = counts.attributes.copy()
+        same[:, 0] = 0.4
+        flat = CountTensor(counts.shape, counts.indices, counts.counts, attributes=same)
+        rise = effects.permutation_importance(known_fit(flat, additive), flat).rise
+        assert (rise[0] == 0).all()
+
+    def test_attributes_that_made_the_counts_matter(self, counts, z, rng):
+        y = rng.poisson(50 * np.exp(-2 * z[:, 1]))
+        made = CountTensor(counts.shape, counts.indices, y, attributes=z)
+        factors = (np.full((20, 1), 50.0), np.ones((20, 1)))
+        fit = known_fit(made, lambda rows: -2 * rows[:, 1], factors=factors)
+        rise = effects.permutation_importance(fit, made).rise
+        assert (rise[1] > 1).all()
+
+    def test_negative_binomial(self, counts, z, rng):
+        size, y_hat = 1.7, 20 * np.exp(-z[:, 1])
+        y = rng.poisson(y_hat * rng.gamma(size, 1 / size, 400))
+        wild = CountTensor(counts.shape, counts.indices, y, attributes=z)
+        factors = (np.full((20, 1), 20.0), np.ones((20, 1)))
+        fit = known_fit(wild, lambda rows: -rows[:, 1], factors=factors)
+        estimated = effects.permutation_importance(fit, wild, size=None)
+        assert estimated.size == pytest.approx(size, rel=0.2)
+        fixed = effects.permutation_importance(fit, wild, size=2.0)
+        terms = xlogy(y, y / y_hat) - (y + 2) * np.log((y + 2) / (y_hat + 2))
+        assert fixed.deviance == pytest.approx(2 * terms.mean())
+        poisson = effects.permutation_importance(fit, wild)
+        assert math.isinf(poisson.size)
+        nearly = effects.permutation_importance(fit, wild, size=1e9)
+        np.testing.assert_allclose(nearly.rise, poisson.rise, rtol=1e-4, atol=1e-4)
+
+    def test_other_counts_are_not_in_sample(self, counts):
+        held_out = counts.subset(np.arange(100))
+        found = effects.permutation_importance(known_fit(counts, additive), held_out)
+        assert not found.in_sample
+        assert found.entries == 100
+
+    def test_seed_decides(self, counts):
+        fit = known_fit(counts, additive)
+        one, again, other = (
+            effects.permutation_importance(fit, counts, entries=50, seed=seed).rise.tolist()
+            for seed in (1, 1, 2)
+        )
+        assert one == again
+        assert one != other
+
+
+class TestExplanations:
+    def test_of_a_sum_is_each_term_less_its_mean(self, counts, z):
+        fit = known_fit(counts, additive)
+        found = effects.explain(fit, counts, [[0, 7]], background=4000)
+        assert found.names == ("a", "b", "two")
+        for share, (column, term) in zip(found.log_effect, ALONE.values(), strict=True):
+            assert share == pytest.approx(term(z[7, column]) - term(z[:, column]).mean(), abs=0.01)
+
+    def test_contributions_add_up(self, counts):
+        def crooked(rows):
+            return np.log(expit(5 * rows[:, 0] * rows[:, 1] - 2 * rows[:, 2] * rows[:, 0]))
+
+        fit = known_fit(counts, crooked, additive, lambda rows: rows[:, 1] ** 2)
+        entries = counts.indices[::37]
+        found = effects.explain(fit, counts, entries, background=50)
+        total = found.log_p - found.typical_log_p
+        assert found.log_effect.sum() == pytest.approx(total, abs=1e-12)
+        p = fit.detection(counts.attributes_at(entries))
+        assert found.log_p == pytest.approx(np.log(p).mean())
+
+    def test_typical_is_the_mean_over_the_entries(self, counts, z):
+        found = effects.explain(known_fit(counts, additive), counts, [[0, 0]], background=200)
+        assert found.typical_log_p == pytest.approx(additive(z).mean(), abs=0.01)
+
+    def test_shapley_values_by_all_orders(self):
+        # One background entry: the exact values are means over the 3! orders.
+        def product(rows):
+            return rows[:, 0] * rows[:, 1] * (1 + rows[:, 2])
+
+        rows = np.array([[0.9, 0.8, 1.0], [0.2, 0.3, 0.0]])
+        counts = CountTensor(
+            (2, 1), [[1, 0]], [3], attributes=rows, attribute_indices=[[0, 0], [1, 0]]
+        )
+        exact = np.zeros(3)
+        for order in permutations(range(3)):
+            now = rows[1:].copy()
+            for column in order:
+                before = product(now)[0]
+                now[0, column] = rows[0, column]
+                exact[column] += (product(now)[0] - before) / 6
+        found = effects.explain(known_fit(counts, product), counts, [[0, 0]], background=5000)
+        np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
+
+    def test_entry_without_attributes(self, small, small_fit):
+        known = {tuple(entry) for entry in small.attribute_indices.tolist()}
+        absent = next(e for e in np.ndindex(small.shape) if e not in known)
+        with pytest.raises(ValueError, match="has none"):
+            effects.explain(small_fit, small, [absent])
+
+    def test_no_entries(self, small, small_fit):
+        with pytest.raises(ValueError, match="at least 1 entry, got none"):
+            effects.explain(small_fit, small, np.empty((0, 3), dtype=int))
+
+    def test_seed_decides(self, counts):
+        fit = known_fit(counts, lambda rows: rows[:, 0] * rows[:, 1])
+        one, again, other = (
+            effects.explain(fit, counts, [[3, 3]], background=30, seed=seed).log_effect.tolist()
+            for seed in (1, 1, 2)
+        )
+        assert one == again
+        assert one != other
+
+
+def test_scale_of_p_does_not_matter(counts):
+    factors = tuple(np.full((20, 1), 3.0) for _ in range(2))
+    fits = [
+        known_fit(counts, additive, factors=factors),
+        known_fit(
+            counts, lambda z: additive(z) + math.log(0.01), factors=(factors[0] * 100, factors[1])
+        ),
+    ]
+    for ask in (
+        lambda fit: effects.partial_dependence(fit, counts, "a").log_effect,
+        lambda fit: effects.accumulated_effect(fit, counts, "a").log_effect,
+        lambda fit: effects.pair_effect(fit, counts, "a", "b").log_effect,
+        lambda fit: effects.permutation_importance(fit, counts, size=None).rise,
+        lambda fit: effects.explain(fit, counts, [[0, 0]]).log_effect,
+    ):
+        one, other = (ask(fit) for fit in fits)
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"hidden": ()}, {"solver": "joint", "members": 2}],
+    ids=["bcd", "linear", "joint"],
+)
+def test_fits_of_every_solver(small, short_fit, settings):
+    found = short_fit(small, 5, **settings)
+    for effect in EFFECTS:
+        assert np.isfinite(effect(found, small, "z1").ratio).all()
+    assert np.isfinite(effects.pair_effect(found, small, "z1", "z3").ratio).all()
+    assert effects.permutation_importance(found, small).rise.shape == (3, 5)
+    explained = effects.explain(found, small, small.attribute_indices[:4])
+    total = explained.log_p - explained.typical_log_p
+    assert explained.log_effect.sum() == pytest.approx(total)
+    assert (explained.low is not None) == (len(found.members) > 1)
+
+
+CALLS = {
+    "partial_dependence": lambda fit, y: effects.partial_dependence(fit, y, "z1"),
+    "accumulated_effect": lambda fit, y: effects.accumulated_effect(fit, y, "z1"),
+    "pair_effect": lambda fit, y: effects.pair_effect(fit, y, "z1", "z2"),
+    "permutation_importance": effects.permutation_importance,
+    "explain": lambda fit, y: effects.explain(fit, y, [[0, 0, 0]]),
+}
+
+
+class TestErrors:
+    @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+    def test_fit_without_network(self, small, short_fit, call):
+        plain = CountTensor(small.shape, small.indices, small.counts)
+        found = short_fit(plain)
+        for counts in (plain, small):
+            with pytest.raises(ValueError, match="found must have a detection network"):
+                call(found, counts)
+
+    @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+    def test_other_attributes(self, small, small_fit, call):
+        z = small.attributes[:, :2]
+        fewer = CountTensor(
+            small.shape,
+            small.indices,
+            small.counts,
+            attributes=z,
+            attribute_indices=small.attribute_indices,
+        )
+        with pytest.raises(ValueError, match="counts must have 3 attributes, as in the fit, got 2"):
+            call(small_fit, fewer)
+
+    def test_unknown_name(self, small, small_fit):
+        with pytest.raises(ValueError, match=r"one of \('z1', 'z2', 'z3'\), got 'rain'"):
+            effects.partial_dependence(small_fit, small, "rain")
+
+    @pytest.mark.parametrize(
+        ("call", "name", "least"),
+        [
+            (lambda f, y, n: effects.partial_dependence(f, y, "z1", points=n), "points", 2),
+            (lambda f, y, n: effects.partial_dependence(f, y, "z1", rows=n), "rows", 1),
+            (lambda f, y, n: effects.accumulated_effect(f, y, "z1", bins=n), "bins", 1),
+            (lambda f, y, n: effects.pair_effect(f, y, "z1", "z2", bins=n), "bins", 2),
+            (lambda f, y, n: effects.permutation_importance(f, y, repeats=n), "repeats", 1),
+            (lambda f, y, n: effects.permutation_importance(f, y, entries=n), "entries", 1),
+            (lambda f, y, n: effects.explain(f, y, y.indices[:1], background=n), "background", 1),
+        ],
+    )
+    def test_sizes(self, small, small_fit, call, name, least):
+        with pytest.raises(ValueError, match=f"{name} must be at least {least}, got {least - 1}"):
+            call(small_fit, small, least - 1)
+
+    def test_size_of_the_negative_binomial(self, small, small_fit):
+        with pytest.raises(ValueError, match="size must be positive, inf or None, got 0"):
+            effects.permutation_importance(small_fit, small, size=0)
+
+    def test_importance_needs_a_counted_entry_with_attributes(self):
+        counts = CountTensor(
+            (3, 1), [[0, 0]], [1], attributes=[[0.2], [0.4]], attribute_indices=[[1, 0], [2, 0]]
+        )
+        with pytest.raises(ValueError, match="a counted entry with attributes, got none"):
+            effects.permutation_importance(known_fit(counts, lambda z: z[:, 0]), counts)
