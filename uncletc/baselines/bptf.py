@@ -172,4 +172,4 @@ def _divergence(state: Posterior, mode: int, alpha: float) -> float:
 
 def _log_products(logs: list[FloatArray], indices: np.ndarray) -> FloatArray:
     """Σ_k of each component's logarithms; (N, F)."""
-    return np.sum([log[indices[:, k]] for k, log in enumerate(logs)], axis=0)
+    return np.asarray(np.sum([log[indices[:, k]] for k, log in enumerate(logs)], axis=0))

@@ -105,7 +105,8 @@ class Network(nn.Module):
         x = torch.relu(self.over_modes(image)).flatten(1)  # (n, F · channels)
         x = torch.relu(self.over_components(x))
         x = torch.relu(self.dense(x))
-        return nn.functional.softplus(self.output(x).squeeze(1))
+        output: Tensor = nn.functional.softplus(self.output(x).squeeze(1))
+        return output
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -170,7 +171,7 @@ def fit(
 
         def loss(rows: Tensor) -> Tensor:
             found = network(where[rows], columns[rows])
-            return 0.5 * ((found - goal[rows]) ** 2).mean()
+            return 0.5 * torch.mean((found - goal[rows]) ** 2)
 
         def result(stop: StopReason) -> Prediction:
             return CoSTCoPrediction(

@@ -80,9 +80,9 @@ def products(
 
 
 def balance(factors: list[FloatArray]) -> None:
-    """Give each component columns of one size in all modes, in place; λ stays."""
-    sizes = np.array([factor.sum(axis=0) for factor in factors])  # (K, F)
-    live = (sizes > TINY).all(axis=0)
+    """Give each component columns of one norm in all modes, in place; λ stays."""
+    sizes = np.array([np.linalg.norm(factor, axis=0) for factor in factors])  # (K, F)
+    live = (sizes > 1e-100).all(axis=0)
     common = np.exp(np.log(np.maximum(sizes, TINY)).mean(axis=0))
     for factor, size in zip(factors, sizes, strict=True):
         factor[:, live] *= common[live] / size[live]

@@ -64,7 +64,7 @@ class DensePrediction(Prediction):
     values: FloatArray
 
     def _rate(self, indices: IntArray) -> FloatArray:
-        return np.maximum(self.values[tuple(indices.T)], 0.0)
+        return np.asarray(np.maximum(self.values[tuple(indices.T)], 0.0))
 
 
 def fit(

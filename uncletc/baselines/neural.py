@@ -38,7 +38,7 @@ def one_epoch(
     `loss` maps rows (b,) to their mean loss.
     """
     total = 0.0
-    for rows in torch.randperm(n, generator=generator).split(batch_size):
+    for rows in torch.split(torch.randperm(n, generator=generator), batch_size):
         value = loss(rows)
         adam_step(adam, value)
         total += float(value.detach()) * len(rows)

@@ -7,7 +7,9 @@ Matrix Factorization", Neural Computation 24(4), 2012.
 
 Minimises ½ Σ_Ω (y_i - e_i Σ_f ∏_k U_k(i_k, f))² over U_k ≥ 0, with e the exposure. Given the other
 factors every row of U_k is a small non-negative least-squares problem over that slice's observed
-entries, so missing entries never enter.
+entries, so missing entries never enter. A small penalty on the squares of U_k is ours: without it
+predictions of missing entries grow without bound where few entries of a slice are observed (on the
+paper's simulations the mean error of λ is then three times as large). ``ridge=0`` turns it off.
 """
 
 from __future__ import annotations
@@ -38,15 +40,19 @@ class LSSettings(RankSettings):
     ----------
     passes : int
         Passes over the columns of each factor per iteration, ≥ 1.
+    ridge : float
+        ≥ 0, relative to the size of the counts; 0: least squares alone.
     rank, max_iter, tol, seed
         See :class:`~uncletc.baselines.base.RankSettings`.
     """
 
     passes: int = 5
+    ridge: float = 1e-2
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._whole("passes", 1)
+        self._real("ridge", 0.0)
 
 
 def fit(
@@ -81,26 +87,32 @@ def fit(
                 exposure=counts.exposure,
             )
 
-        run = Run(settings, callback, result, least=1e-10 * float(np.mean(data.counts**2)))
-        while (stop := run.record(objective(factors, data))) is None:
+        size = float(np.linalg.norm(data.counts))
+        ridge = settings.ridge * size ** (2 - 2 / len(factors))
+        run = Run(settings, callback, result, least=1e-10 * size**2 / len(data.counts))
+        while (stop := run.record(objective(factors, data, ridge))) is None:
             for mode in range(len(factors)):
-                factors[mode] = update_factor(factors, mode, data, settings.passes)
+                factors[mode] = update_factor(factors, mode, data, settings.passes, ridge)
             balance(factors)
         return run.finish(stop)
 
 
-def objective(factors: list[FloatArray], data: Observed) -> float:
-    """1/|Ω| ½ Σ_Ω (y_i - λ_i)²."""
+def objective(factors: list[FloatArray], data: Observed, ridge: float = 0.0) -> float:
+    """1/|Ω| [½ Σ_Ω (y_i - λ_i)² + ½ ϱ Σ_k ‖U_k‖²]."""
     rate = data.exposure * products(factors, data.indices).sum(axis=1)
-    return float(0.5 * np.mean((data.counts - rate) ** 2))
+    penalty = ridge * sum(float(np.sum(factor**2)) for factor in factors) / len(rate)
+    return float(0.5 * (np.mean((data.counts - rate) ** 2) + penalty))
 
 
-def update_factor(factors: list[FloatArray], mode: int, data: Observed, passes: int) -> FloatArray:
-    """Lower the objective over U_k ≥ 0; rows without an observed entry stay."""
+def update_factor(
+    factors: list[FloatArray], mode: int, data: Observed, passes: int, ridge: float = 0.0
+) -> FloatArray:
+    """Lower the objective over U_k ≥ 0; without ridge rows without an observed entry stay."""
     others = products(factors, data.indices, skip=mode) * data.exposure[:, None]
     right = data.sums(mode, data.counts, others)  # (I, F)
-    gram = np.stack([data.sums(mode, column, others) for column in others.T.copy()])
-    return nonnegative_rows(factors[mode], gram.transpose(1, 0, 2), right, passes)
+    gram = np.stack([data.sums(mode, column, others) for column in others.T.copy()], axis=1)
+    gram += ridge * np.eye(len(gram[0]))
+    return nonnegative_rows(factors[mode], gram, right, passes)
 
 
 def nonnegative_rows(

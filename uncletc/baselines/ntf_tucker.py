@@ -5,7 +5,9 @@ updates; used here for the core). Rows of factors are updated as in
 :mod:`~uncletc.baselines.ntf_ls`, which gets further in one step.
 
 Minimises ½ Σ_Ω (y_i - e_i Σ_{f_1 … f_K} G(f_1, …, f_K) ∏_k U_k(i_k, f_k))² over G ≥ 0, U_k ≥ 0,
-with e the exposure. The core has min(F, I_k) columns along mode k.
+with e the exposure. The core has min(F, I_k) columns along mode k. A small penalty on the squares
+of G and U_k is ours: without it predictions of missing entries grow without bound where few
+entries of a slice are observed.
 
 Dense: it holds the whole tensor, with weight 0 at missing entries, because the core's ∏F products
 an entry cost more than the zeros do; tensors above
@@ -47,15 +49,19 @@ class TuckerSettings(RankSettings):
     ----------
     passes : int
         Passes over the columns of each factor, and updates of the core, per iteration; ≥ 1.
+    ridge : float
+        ≥ 0, relative to the size of the counts; 0: least squares alone.
     rank, max_iter, tol, seed
         See :class:`~uncletc.baselines.base.RankSettings`.
     """
 
     passes: int = 5
+    ridge: float = 1e-2
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._whole("passes", 1)
+        self._real("ridge", 0.0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -115,16 +121,23 @@ def fit(
         goal[where] = exposure * data.counts
         half = 0.5 * float(np.mean(data.counts.astype(np.float64) ** 2))
         rng = np.random.default_rng(settings.seed)
-        core = rng.uniform(0.1, 1.0, sizes)
+        core = rng.uniform(0.0, 0.1, sizes)
+        # A nearly diagonal core starts far from the saddle where all columns are alike.
+        core[tuple([np.arange(min(sizes))] * len(sizes))] += 1.0
         factors = [
-            rng.uniform(0.1, 1.0, (size, own)) for size, own in zip(data.shape, sizes, strict=True)
+            rng.uniform(0.0, 1.0, (size, own)) for size, own in zip(data.shape, sizes, strict=True)
         ]
         level = float((times(core, factors)[where] * exposure).mean())
-        core *= float(data.counts.mean()) / level
+        core = _balance(core * (float(data.counts.mean()) / level), factors)
+
+        size = math.sqrt(2 * half * data.n_observed)
+        ridge = settings.ridge * size ** (2 - 2 / (len(factors) + 1))
 
         def objective() -> float:
             rate = times(core, factors)
-            return half + float(np.sum(rate * (0.5 * weight * rate - goal))) / data.n_observed
+            penalty = 0.5 * ridge * sum(float(np.sum(part**2)) for part in (core, *factors))
+            misfit = float(np.sum(rate * (0.5 * weight * rate - goal)))
+            return half + (misfit + penalty) / data.n_observed
 
         def result(stop: StopReason) -> Prediction:
             return TuckerPrediction(
@@ -141,9 +154,11 @@ def fit(
         run = Run(settings, callback, result, least=1e-10 * half)
         while (stop := run.record(objective())) is None:
             for mode in range(len(factors)):
-                factors[mode] = update_factor(core, factors, mode, weight, goal, settings.passes)
-            core = update_core(core, factors, weight, goal, settings.passes)
-            core = _normalise(core, factors)
+                factors[mode] = update_factor(
+                    core, factors, mode, weight, goal, settings.passes, ridge
+                )
+            core = update_core(core, factors, weight, goal, settings.passes, ridge)
+            core = _balance(core, factors)
         return run.finish(stop)
 
 
@@ -161,12 +176,14 @@ def update_factor(
     weight: FloatArray,
     goal: FloatArray,
     passes: int,
+    ridge: float = 0.0,
 ) -> FloatArray:
-    """Lower the objective over U_k ≥ 0; rows without an observed entry stay."""
+    """Lower the objective over U_k ≥ 0; without ridge rows without an observed entry stay."""
     eyes = [np.eye(core.shape[k]) if k == mode else U for k, U in enumerate(factors)]
     others = _unfold(times(core, eyes), mode)  # (F, J)
     weights, goals = _unfold(weight, mode), _unfold(goal, mode)  # (I, J)
     gram = np.stack([weights @ (others * row).T for row in others], axis=1)  # (I, F, F)
+    gram += ridge * np.eye(len(others))
     return nonnegative_rows(factors[mode], gram, goals @ others.T, passes)
 
 
@@ -176,24 +193,26 @@ def update_core(
     weight: FloatArray,
     goal: FloatArray,
     steps: int,
+    ridge: float = 0.0,
 ) -> FloatArray:
-    """Multiply G by Uᵀ goal / Uᵀ (weight ∘ λ) some times; never raises the objective."""
+    """Multiply G by Uᵀ goal / (Uᵀ (weight ∘ λ) + ϱG) some times; never raises the objective."""
     turned = [factor.T for factor in factors]
     numerator = times(goal, turned)
     for _ in range(steps):
-        denominator = times(weight * times(core, factors), turned)
+        denominator = times(weight * times(core, factors), turned) + ridge * core
         core = core * numerator / np.maximum(denominator, TINY)
     return core
 
 
-def _normalise(core: FloatArray, factors: list[FloatArray]) -> FloatArray:
-    """Bring the columns of the factors to mean 1, in place; return the core that makes up."""
-    for mode, factor in enumerate(factors):
-        size = factor.mean(axis=0)
-        size[size <= TINY] = 1.0
-        factor /= size
-        core = core * size.reshape([-1 if k == mode else 1 for k in range(core.ndim)])
-    return core
+def _balance(core: FloatArray, factors: list[FloatArray]) -> FloatArray:
+    """Bring the factors, in place, and the core to one norm; λ stays, the penalty only falls."""
+    norms = [max(float(np.linalg.norm(part)), TINY) for part in (core, *factors)]
+    common = math.exp(sum(math.log(norm) for norm in norms) / len(norms))
+    if min(norms) <= 1e-100:
+        return core
+    for factor, norm in zip(factors, norms[1:], strict=True):
+        factor *= common / norm
+    return core * (common / norms[0])
 
 
 def _unfold(tensor: FloatArray, mode: int) -> FloatArray:
