@@ -166,7 +166,7 @@ class TestSettings:
 
     def test_bad_types(self, method: Method) -> None:
         rank = {"rank": 2} if method.has_rank else {}
-        with pytest.raises(TypeError, match="seed must be a whole number, got 1.5"):
+        with pytest.raises(TypeError, match=r"seed must be a whole number, got 1\.5"):
             method.settings(seed=1.5, **rank)
         with pytest.raises(TypeError, match="tol must be a number, got 'low'"):
             method.settings(tol="low", **rank)
@@ -175,7 +175,7 @@ class TestSettings:
         class Other:
             """No settings at all."""
 
-        with pytest.raises(TypeError, match="settings must be .*Settings, got Other"):
+        with pytest.raises(TypeError, match=r"settings must be .*Settings, got Other"):
             method.fit(small, Other())
 
 
@@ -208,7 +208,7 @@ class TestHeldOut:
         shape = (6, 5, 4)
         rows = np.random.default_rng(1).permutation(120)[:60]
         counts = CountTensor(shape, every(shape)[rows], np.full(60, 100))
-        found = run(method, counts, max_iter=100, rank=1)
+        found = run(method, counts, max_iter=200 if method.name == "HaLRTC" else 60, rank=1)
         np.testing.assert_allclose(found.expected(every(shape)), 100.0, rtol=0.08)
 
 
@@ -416,7 +416,7 @@ class TestEdges:
 
     def test_a_core_too_large(self) -> None:
         counts = CountTensor((200, 200, 200), [[0, 0, 0]], [1])
-        with pytest.raises(ValueError, match="rank must keep the core .* rank 200 is too large"):
+        with pytest.raises(ValueError, match=r"rank must keep the core .* rank 200 is too large"):
             run(METHODS["NTF-Tucker-LS"], counts, rank=200)
 
 

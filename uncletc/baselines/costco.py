@@ -166,7 +166,10 @@ def fit(
         network = Network(data.shape, columns.shape[1], settings)
         _start_at_the_mean(network, float(goal.mean()))
         adam = torch.optim.AdamW(
-            network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+            network.parameters(),
+            lr=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            fused=True,
         )
 
         def loss(rows: Tensor) -> Tensor:

@@ -131,7 +131,7 @@ def fit(
         core = _balance(core * (float(data.counts.mean()) / level), factors)
 
         size = math.sqrt(2 * half * data.n_observed)
-        ridge = settings.ridge * size ** (2 - 2 / (len(factors) + 1))
+        ridge = settings.ridge * math.pow(size, 2 - 2 / (len(factors) + 1))
 
         def objective() -> float:
             rate = times(core, factors)

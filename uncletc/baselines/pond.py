@@ -61,9 +61,9 @@ class PONDSettings(RankSettings):
     inducing: int = 64
     channels: int = 16
     features: int = 8
-    learning_rate: float = 5e-3
+    learning_rate: float = 1e-2
     batch_size: int = 256
-    max_iter: int = 150
+    max_iter: int = 100
     tol: float = 0.0
 
     def __post_init__(self) -> None:
@@ -174,7 +174,7 @@ def fit(
         where = torch.tensor(data.indices)
         process = Process(data.shape, settings, min(settings.inducing, n)).double()
         _place_inducing(process, where, generator)
-        adam = torch.optim.Adam(process.parameters(), lr=settings.learning_rate)
+        adam = torch.optim.Adam(process.parameters(), lr=settings.learning_rate, fused=True)
 
         def loss(rows: Tensor) -> Tensor:
             noise = [
