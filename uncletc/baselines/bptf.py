@@ -48,12 +48,17 @@ class BPTFSettings(RankSettings):
     point : {"geometric", "arithmetic"}
         Which mean of the approximate posterior predicts: exp E log U, as in the authors' code,
         or E U.
-    rank, max_iter, tol, seed
+    max_iter, tol
+        By default 200 and 1e-4, as in the authors' code. They matter: far beyond, the bound still
+        rises a little while some missing entries are predicted without limit.
+    rank, seed
         See :class:`~uncletc.baselines.base.RankSettings`.
     """
 
     alpha: float = 0.1
     point: Point = "geometric"
+    max_iter: int = 200
+    tol: float = 1e-4
 
     def __post_init__(self) -> None:
         super().__post_init__()
