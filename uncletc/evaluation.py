@@ -21,6 +21,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln, xlogy
 from scipy.stats import nbinom, poisson
 
 from uncletc import metrics
@@ -32,6 +34,7 @@ from uncletc.settings import _check_choice, _check_whole
 
 FoldKind = Literal["entry", "fibre"]
 LEVELS = (0.5, 0.8, 0.9, 0.95)
+_LOG_PHI = (math.log(1e-6), math.log(1e4))
 _LEAST = 1e-9  # of ŷ, so that one zero does not make the deviance infinite
 
 
@@ -182,17 +185,27 @@ def score(counts: ArrayLike, predicted: ArrayLike) -> Scores:
 
 
 def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
-    """φ of a negative binomial with variance ŷ + φŷ², by moments; 0: no more spread than Poisson.
+    """φ of the likeliest negative binomial with variance ŷ + φŷ²; 0: no more spread than Poisson.
 
     Parameters
     ----------
     counts : array_like of int, shape (n,)
         Held out of the fit that predicted them; else φ comes out too small.
     predicted : array_like of float, shape (n,)
+        ŷ ≥ 0, taken as a thousandth of its mean at least, so that no single count decides.
     """
     y = np.asarray(counts, dtype=np.float64)
-    y_hat = np.maximum(np.asarray(predicted, dtype=np.float64), _LEAST)
-    return max(float(np.sum((y - y_hat) ** 2 - y_hat) / np.sum(y_hat**2)), 0.0)
+    y_hat = np.asarray(predicted, dtype=np.float64)
+    y_hat = np.maximum(y_hat, max(1e-3 * float(y_hat.mean()), _LEAST))
+
+    def misfit(log_phi: float) -> float:
+        shape = math.exp(-log_phi)
+        terms = gammaln(y + shape) - gammaln(shape) + xlogy(y, y_hat / (shape + y_hat))
+        return -float(np.sum(terms - shape * np.log1p(y_hat / shape)))
+
+    found = minimize_scalar(misfit, bounds=_LOG_PHI, method="bounded")
+    poisson_misfit = -float(np.sum(xlogy(y, y_hat) - y_hat))
+    return float(math.exp(found.x)) if found.fun < poisson_misfit else 0.0
 
 
 def count_interval(
