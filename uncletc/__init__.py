@@ -1,10 +1,12 @@
 """Under-counted tensor completion: true counts λ and detection probabilities p from counts y.
 
 ``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` reads real and
-simulated data, ``metrics`` judges, ``effects`` tells what moves p.
+simulated data, ``metrics`` judges, ``effects`` tells what moves p. ``METHODS`` are those that the
+paper compares, ``evaluation`` judges them on held-out counts.
 """
 
-from uncletc import datasets, effects, metrics
+from uncletc import baselines, datasets, effects, evaluation, metrics
+from uncletc.baselines import METHODS
 from uncletc.counts import CountTensor
 from uncletc.detection import DetectionNetwork
 from uncletc.fitting import fit
@@ -23,6 +25,7 @@ from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, rate_tensor, simulate
 
 __all__ = [
+    "METHODS",
     "ConvergenceWarning",
     "CountTensor",
     "DetectionNetwork",
@@ -36,8 +39,10 @@ __all__ = [
     "StopReason",
     "Truth",
     "UnreadableFitError",
+    "baselines",
     "datasets",
     "effects",
+    "evaluation",
     "fit",
     "metrics",
     "rate_tensor",

@@ -1,15 +1,19 @@
 """How far estimates are from a truth, or predictions from held-out counts.
 
 Which one, when: with a known truth, :func:`mae_rate` and :func:`mae_detection` judge λ and p
-up to their free scale; with real counts, :func:`rrmse` and :func:`poisson_deviance` judge
-the predicted counts ŷ, which have no free scale.
+up to their free scale; with real counts, :func:`rrmse`, :func:`poisson_deviance` and :func:`mae`
+judge the predicted counts ŷ, which have no free scale, :func:`auroc` and :func:`auprc` whether ŷ
+tells some from none, and :func:`coverage` whether ranges hold what they should.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from uncletc._checks import FloatArray
 
@@ -116,3 +120,62 @@ def _pair(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
     if a.shape != b.shape:
         raise ValueError(f"both arrays must have one shape, got {a.shape} and {b.shape}")
     return a, b
+
+
+def mae(counts: ArrayLike, predicted: ArrayLike) -> float:
+    """Mean |y - ŷ| of predicted counts.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+    predicted : array_like of float, shape (n,)
+    """
+    y, y_hat = _counts_and_predictions(counts, predicted)
+    return float(np.mean(np.abs(y - y_hat)))
+
+
+def auroc(counts: ArrayLike, predicted: ArrayLike) -> float:
+    """Area under the receiver operating curve of "any count", y > 0, ranked by ŷ.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+    predicted : array_like of float, shape (n,)
+
+    Returns
+    -------
+    float
+        1 is perfect, 0.5 is chance; NaN where all or none of the counts are zero.
+    """
+    y, y_hat = _counts_and_predictions(counts, predicted)
+    any_count = y > 0
+    if any_count.all() or not any_count.any():
+        return math.nan
+    return float(roc_auc_score(any_count, y_hat))
+
+
+def auprc(counts: ArrayLike, predicted: ArrayLike) -> float:
+    """Area under the precision-recall curve (average precision) of "any count", ranked by ŷ.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+    predicted : array_like of float, shape (n,)
+
+    Returns
+    -------
+    float
+        1 is perfect, the share of counts above zero is chance; NaN where that is 0.
+    """
+    y, y_hat = _counts_and_predictions(counts, predicted)
+    any_count = y > 0
+    return float(average_precision_score(any_count, y_hat)) if any_count.any() else math.nan
+
+
+def coverage(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> float:
+    """Share of values within [low, high], ends included; arrays of one shape (n,)."""
+    found, least = _pair(values, low)
+    _, most = _pair(values, high)
+    if not found.size:
+        raise ValueError("values must hold at least 1 value to judge, got none")
+    return float(np.mean((least <= found) & (found <= most)))

@@ -14,6 +14,7 @@ import uncletc
 from uncletc import CountTensor, Fit, FitSettings, Iteration, StopReason, Truth, datasets
 
 NAMES = {
+    "METHODS",
     "ConvergenceWarning",
     "CountTensor",
     "DetectionNetwork",
@@ -25,8 +26,10 @@ NAMES = {
     "StopReason",
     "Truth",
     "UnreadableFitError",
+    "baselines",
     "datasets",
     "effects",
+    "evaluation",
     "fit",
     "metrics",
     "rate_tensor",
@@ -39,7 +42,7 @@ POSITIONAL, KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter
 def test_names() -> None:
     assert set(uncletc.__all__) >= NAMES
     assert all(hasattr(uncletc, name) for name in uncletc.__all__)
-    assert list(uncletc.__all__) == sorted(uncletc.__all__)
+    assert list(uncletc.__all__) == sorted(uncletc.__all__, key=lambda n: (not n.isupper(), n))
 
 
 SIGNATURES: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {

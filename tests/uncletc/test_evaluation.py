@@ -1,0 +1,234 @@
+"""Folds, scores, intervals and the paper's cross-validation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import nbinom, poisson
+
+from uncletc import METHODS, CountTensor, FitSettings, simulate
+from uncletc.baselines import Method, Progress
+from uncletc.evaluation import (
+    LEVELS,
+    count_interval,
+    dispersion,
+    evaluate,
+    make_folds,
+    score,
+    splits,
+)
+from uncletc.metrics import auprc, auroc, coverage, mae
+
+pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+
+KL = METHODS["NTF-CPD-KL"]
+
+
+def low_rank(shape: tuple[int, ...] = (8, 7, 6), share: float = 0.9) -> CountTensor:
+    """Counts that equal a tensor of rank one."""
+    rng = np.random.default_rng(2)
+    rows = np.sort(rng.permutation(int(np.prod(shape)))[: round(share * np.prod(shape))])
+    entries = np.argwhere(np.ones(shape))[rows]
+    return CountTensor(shape, entries, np.prod(entries + 1, axis=1))
+
+
+def with_counts(counts: CountTensor, values: np.ndarray) -> CountTensor:
+    return CountTensor(
+        counts.shape,
+        counts.indices,
+        values,
+        attributes=counts.attributes,
+        attribute_indices=counts.attribute_indices,
+    )
+
+
+class TestFolds:
+    @pytest.mark.parametrize("n_folds", [3, 5, 7])
+    def test_entries_divide_evenly(self, small: CountTensor, n_folds: int) -> None:
+        sizes = np.bincount(make_folds(small, n_folds))
+        assert len(sizes) == n_folds
+        assert sizes.max() - sizes.min() <= 1
+
+    def test_fibres_stay_together(self, small: CountTensor) -> None:
+        folds = make_folds(small, kind="fibre")
+        places = small.indices[:, 0] * 5 + small.indices[:, 1]
+        for place in np.unique(places):
+            assert len(np.unique(folds[places == place])) == 1
+        sizes = np.bincount(folds)
+        assert sizes.max() - sizes.min() <= 4
+
+    def test_fibres_across_chosen_modes(self, small: CountTensor) -> None:
+        folds = make_folds(small, 3, kind="fibre", across=[2])
+        for year in range(4):
+            assert len(np.unique(folds[small.indices[:, 2] == year])) == 1
+
+    def test_the_seed_decides(self, small: CountTensor) -> None:
+        for kind in ("entry", "fibre"):
+            first, again = (make_folds(small, kind=kind, seed=1) for _ in range(2))
+            np.testing.assert_array_equal(first, again)
+            assert (first != make_folds(small, kind=kind, seed=2)).any()
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            ({"n_folds": 2}, "n_folds must be at least 3, got 2"),
+            ({"n_folds": 61}, "n_folds must be at most the 60 observed entries, got 61"),
+            ({"n_folds": 5, "kind": "fibre", "across": [2]}, "at most the 4 observed fibres"),
+            ({"kind": "row"}, "kind must be one of"),
+            ({"kind": "fibre", "across": [3]}, "across must hold distinct modes from 0 to 2"),
+            ({"kind": "fibre", "across": []}, "across must hold distinct modes"),
+            ({"seed": -1}, "seed must be at least 0"),
+        ],
+    )
+    def test_bad_arguments(self, small: CountTensor, values: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            make_folds(small, **values)
+
+    def test_roles_rotate(self, small: CountTensor) -> None:
+        folds = make_folds(small)
+        trials = splits(folds)
+        assert len(trials) == 5
+        for one in trials:
+            together = one.train.astype(int) + one.validation + one.test
+            assert (together == 1).all()
+            assert set(folds[one.test]) == {one.trial}
+            assert set(folds[one.validation]) == {(one.trial + 1) % 5}
+            assert len(set(folds[one.train])) == 3
+        assert (sum(one.test.astype(int) for one in trials) == 1).all()
+        assert (sum(one.validation.astype(int) for one in trials) == 1).all()
+
+    def test_too_few_folds_to_rotate(self) -> None:
+        with pytest.raises(ValueError, match="folds must number at least 3, got 2"):
+            splits([0, 1, 0])
+
+
+class TestScores:
+    def test_perfect(self) -> None:
+        found = score([0, 1, 5], [0.0, 1.0, 5.0])
+        assert (found.rrmse, found.mae, found.auroc, found.auprc, found.n) == (0, 0, 1, 1, 3)
+        assert found.deviance == pytest.approx(0.0, abs=1e-8)
+
+    def test_by_hand(self) -> None:
+        y, y_hat = [0, 2, 0, 4], [1.0, 0.5, 0.2, 3.0]
+        assert mae(y, y_hat) == pytest.approx((1 + 1.5 + 0.2 + 1) / 4)
+        assert auroc(y, y_hat) == pytest.approx(3 / 4)  # of four pairs one is the wrong way round
+        assert auprc(y, y_hat) == pytest.approx((1 + 2 / 3) / 2)
+
+    def test_undefined_is_nan(self) -> None:
+        none, some = score([0, 0], [1.0, 2.0]), score([3, 1], [0.0, 2.0])
+        assert math.isnan(none.rrmse)
+        assert math.isnan(none.auroc)
+        assert math.isnan(none.auprc)
+        assert math.isnan(some.auroc)
+        assert math.isfinite(some.deviance)
+
+    def test_coverage(self) -> None:
+        assert coverage([1, 2, 3, 9], [1, 0, 4, 0], [1, 2, 5, 8]) == 0.5
+        with pytest.raises(ValueError, match="values must hold at least 1 value"):
+            coverage([], [], [])
+
+
+class TestIntervals:
+    def test_dispersion_is_found(self, rng: np.random.Generator) -> None:
+        y_hat = rng.uniform(1, 50, 100_000)
+        counts = nbinom.rvs(1 / 0.7, 1 / (1 + 0.7 * y_hat), random_state=rng)
+        assert dispersion(counts, y_hat) == pytest.approx(0.7, rel=0.1)
+        assert dispersion(poisson.rvs(y_hat, random_state=rng), y_hat) < 0.01
+
+    @pytest.mark.parametrize("phi", [0.0, 0.5])
+    def test_ranges_cover_their_level(self, rng: np.random.Generator, phi: float) -> None:
+        y_hat = rng.uniform(50, 500, 20_000)
+        shape = rng.gamma(1 / phi, phi, len(y_hat)) if phi else 1.0
+        counts = rng.poisson(y_hat * shape)
+        for level in LEVELS:
+            low, high = count_interval(y_hat, level, phi)
+            assert coverage(counts, low, high) == pytest.approx(level, abs=0.03)
+
+    def test_zero_is_predicted(self) -> None:
+        low, high = count_interval([0.0], 0.9)
+        assert (low[0], high[0]) == (0, 0)
+
+    def test_bad_arguments(self) -> None:
+        with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got 1"):
+            count_interval([1.0], 1.0)
+        with pytest.raises(ValueError, match="phi must be finite and at least 0, got -1"):
+            count_interval([1.0], 0.5, -1.0)
+
+
+class TestEvaluate:
+    def test_perfect_on_a_perfect_model(self) -> None:
+        found = evaluate(low_rank(), KL, KL.settings(rank=1, tol=1e-12), every=None)
+        assert found.mean("rrmse")[0] < 1e-3
+        assert len(found.trials) == 5
+
+    def test_every_entry_is_tested_once(self, small: CountTensor) -> None:
+        found = evaluate(small, KL, KL.settings(rank=1, max_iter=5))
+        rows = np.concatenate([one.rows for one in found.trials])
+        np.testing.assert_array_equal(np.sort(rows), np.arange(small.n_observed))
+        for one in found.trials:
+            assert one.predicted.shape == one.rows.shape == (one.test.n,)
+            assert set(one.coverage) == set(LEVELS)
+            assert list(one.coverage.values()) == sorted(one.coverage.values())
+
+    def test_test_counts_change_no_prediction(self, small: CountTensor) -> None:
+        folds = make_folds(small)
+        method = METHODS["UncleTC"]
+        settings = FitSettings(rank=1, hidden=(3,), max_iter=4)
+        first = evaluate(small, method, settings, every=1).trials[0]
+        changed = with_counts(small, np.where(folds == 0, 10**5, small.counts))
+        second = evaluate(changed, method, settings, every=1).trials[0]
+        np.testing.assert_array_equal(first.predicted, second.predicted)
+        assert first.iteration == second.iteration
+        assert first.validation == second.validation
+        assert first.test != second.test
+
+    def test_validation_counts_choose_the_iteration_only(self) -> None:
+        counts, _ = simulate((8, 7, 6), 2, observed=0.5, attributed=0, similar=0, seed=3)
+        method = METHODS["NTF-CPD-LS"]
+        settings = method.settings(rank=4, ridge=0.0, max_iter=60, tol=0.0)
+        chosen = evaluate(counts, method, settings, every=1)
+        last = evaluate(counts, method, settings, every=None)
+        assert {one.iteration for one in last.trials} == {60}
+        assert min(one.iteration for one in chosen.trials) < 60
+        assert (chosen.values("rrmse", "validation") <= last.values("rrmse", "validation")).all()
+
+    def test_fibres(self) -> None:
+        found = evaluate(
+            low_rank(), KL, KL.settings(rank=1, tol=1e-12), kind="fibre", across=[0, 1]
+        )
+        assert found.kind == "fibre"
+        assert found.mean("rrmse")[0] < 1e-3
+
+    def test_whole_slices_are_predicted_without_a_count(self) -> None:
+        found = evaluate(low_rank(), KL, KL.settings(rank=1), kind="fibre", across=[0])
+        assert np.isfinite([one.predicted.sum() for one in found.trials]).all()
+
+    @pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
+    def test_every_method(self, method: Method, small: CountTensor) -> None:
+        settings = method.settings(max_iter=2, **({"rank": 1} if method.has_rank else {}))
+        found = evaluate(small, method, settings, n_folds=3)
+        assert found.method == method.name
+        mean, deviation = found.mean("mae")
+        assert math.isfinite(mean)
+        assert deviation >= 0
+
+    def test_the_callback_stops_it(self, small: CountTensor) -> None:
+        seen: list[tuple[int, int]] = []
+
+        def stop(trial: int, record: Progress) -> bool:
+            seen.append((trial, record.iteration))
+            return trial == 1
+
+        found = evaluate(small, KL, KL.settings(rank=1, max_iter=3, tol=0.0), callback=stop)
+        assert [one.trial for one in found.trials] == [0]
+        assert seen == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)]
+
+    def test_means(self, small: CountTensor) -> None:
+        found = evaluate(small, KL, KL.settings(rank=1, max_iter=3))
+        values = found.values("rrmse")
+        assert found.mean("rrmse") == pytest.approx((values.mean(), values.std(ddof=1)))
+        with pytest.raises(ValueError, match="name must be one of"):
+            found.values("colour")

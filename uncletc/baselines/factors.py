@@ -1,0 +1,97 @@
+"""What the methods with factors share: the data by slices, starts, and the CP prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from uncletc._checks import FloatArray, IntArray
+from uncletc.baselines.base import Prediction
+from uncletc.counts import CountTensor, exposure_at
+from uncletc.solvers.blocks import TINY, SliceSums
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class FactorPrediction(Prediction):
+    """λ_i = e_i Σ_f ∏_k U_k(i_k, f), with e the exposure.
+
+    Attributes
+    ----------
+    factors : tuple of ndarray, shapes (I_k, F)
+        U_k ≥ 0. A row whose slice holds no observed entry is the mean of its mode's other rows.
+    exposure : ndarray, optional
+        That of the counts; None: 1 everywhere.
+    """
+
+    factors: tuple[FloatArray, ...]
+    exposure: FloatArray | None = None
+
+    def _rate(self, indices: IntArray) -> FloatArray:
+        product = products(self.factors, indices)
+        return np.asarray(product.sum(axis=1) * exposure_at(self.exposure, indices))
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The data as the updates need them; N = |Ω|."""
+
+    counts: FloatArray  # (N,)
+    exposure: FloatArray  # (N,)
+    indices: np.ndarray  # (N, K)
+    slices: tuple[SliceSums, ...]
+
+    @classmethod
+    def of(cls, counts: CountTensor) -> Observed:
+        """Copy the arrays of a count tensor."""
+        return cls(
+            counts.counts.astype(np.float64),
+            counts.exposure_at(counts.indices),
+            counts.indices,
+            tuple(SliceSums(counts.indices[:, k], size) for k, size in enumerate(counts.shape)),
+        )
+
+    def sums(self, mode: int, weights: FloatArray, values: FloatArray) -> FloatArray:
+        """Σ weight_i · values_i over the entries of each slice; (N,), (N, F) to (I_k, F)."""
+        found = self.slices[mode](torch.from_numpy(weights), torch.from_numpy(values))
+        return np.asarray(found.numpy())
+
+
+def starting_factors(counts: CountTensor, rank: int, rng: np.random.Generator) -> list[FloatArray]:
+    """Random U_k (I_k, F) in equal sizes, whose mean λ over Ω is the mean count."""
+    factors = [rng.uniform(0.1, 1.0, (size, rank)) for size in counts.shape]
+    exposure = counts.exposure_at(counts.indices)
+    level = float((products(factors, counts.indices).sum(axis=1) * exposure).mean())
+    ratio = (float(counts.counts.mean()) / level) ** (1 / len(factors))
+    return [factor * ratio for factor in factors]
+
+
+def products(
+    factors: Sequence[FloatArray], indices: IntArray, skip: int | None = None
+) -> FloatArray:
+    """∏_k U_k(i_k, f) over all modes, or all but one; (n, F)."""
+    product = np.ones((len(indices), factors[0].shape[1]))
+    for mode, factor in enumerate(factors):
+        if mode != skip:
+            product *= factor[indices[:, mode]]
+    return product
+
+
+def balance(factors: list[FloatArray]) -> None:
+    """Give each component columns of one norm in all modes, in place; λ stays."""
+    sizes = np.array([np.linalg.norm(factor, axis=0) for factor in factors])  # (K, F)
+    live = (sizes > 1e-100).all(axis=0)
+    common = np.exp(np.log(np.maximum(sizes, TINY)).mean(axis=0))
+    for factor, size in zip(factors, sizes, strict=True):
+        factor[:, live] *= common[live] / size[live]
+
+
+def fill_rows(factors: Sequence[FloatArray], indices: IntArray) -> tuple[FloatArray, ...]:
+    """Copy the factors; rows of slices without a count become the mean of the others."""
+    filled = []
+    for mode, factor in enumerate(factors):
+        seen = np.bincount(indices[:, mode], minlength=len(factor)) > 0
+        filled.append(np.where(seen[:, None], factor, factor[seen].mean(axis=0)))
+    return tuple(filled)

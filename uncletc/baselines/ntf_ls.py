@@ -1,0 +1,147 @@
+"""NTF-CPD-LS: non-negative CP decomposition by least squares.
+
+Source: A. Shashua and T. Hazan, "Non-Negative Tensor Factorization with Applications to Statistics
+and Computer Vision", ICML 2005; the coordinate updates of several passes each after N. Gillis and
+F. Glineur, "Accelerated Multiplicative Updates and Hierarchical ALS Algorithms for Nonnegative
+Matrix Factorization", Neural Computation 24(4), 2012.
+
+Minimises ½ Σ_Ω (y_i - e_i Σ_f ∏_k U_k(i_k, f))² over U_k ≥ 0, with e the exposure. Given the other
+factors every row of U_k is a small non-negative least-squares problem over that slice's observed
+entries, so missing entries never enter. A small penalty on the squares of U_k is ours: without it
+predictions of missing entries grow without bound where few entries of a slice are observed (on the
+paper's simulations the mean error of λ is then three times as large). ``ridge=0`` turns it off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uncletc._checks import FloatArray
+from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
+from uncletc.baselines.factors import (
+    FactorPrediction,
+    Observed,
+    balance,
+    fill_rows,
+    products,
+    starting_factors,
+)
+from uncletc.counts import CountTensor
+from uncletc.model import StopReason
+
+
+@dataclass(frozen=True, kw_only=True)
+class LSSettings(RankSettings):
+    """Settings of NTF-CPD-LS.
+
+    Parameters
+    ----------
+    passes : int
+        Passes over the columns of each factor per iteration, ≥ 1.
+    ridge : float
+        ≥ 0, relative to the size of the counts; 0: least squares alone.
+    rank, max_iter, tol, seed
+        See :class:`~uncletc.baselines.base.RankSettings`.
+    """
+
+    passes: int = 5
+    ridge: float = 1e-2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._whole("passes", 1)
+        self._real("ridge", 0.0)
+
+
+def fit(
+    counts: CountTensor, settings: LSSettings, *, callback: Callback | None = None
+) -> Prediction:
+    """Decompose by alternating non-negative least squares.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        At least one observed entry; attributes are not used.
+    settings : LSSettings
+    callback : callable, optional
+        Called with each :class:`~uncletc.baselines.base.Progress`; return True to stop.
+
+    Returns
+    -------
+    FactorPrediction
+    """
+    with fitting(counts, settings, LSSettings) as ordered:
+        data = Observed.of(ordered)
+        factors = starting_factors(ordered, settings.rank, np.random.default_rng(settings.seed))
+
+        def result(stop: StopReason) -> Prediction:
+            return FactorPrediction(
+                shape=counts.shape,
+                history=tuple(run.history),
+                stop=stop,
+                settings=settings,
+                counts_digest=counts.digest,
+                factors=fill_rows(factors, data.indices),
+                exposure=counts.exposure,
+            )
+
+        size = float(np.linalg.norm(data.counts))
+        ridge = settings.ridge * size ** (2 - 2 / len(factors))
+        run = Run(settings, callback, result, least=1e-10 * size**2 / len(data.counts))
+        while (stop := run.record(objective(factors, data, ridge))) is None:
+            for mode in range(len(factors)):
+                factors[mode] = update_factor(factors, mode, data, settings.passes, ridge)
+            balance(factors)
+        return run.finish(stop)
+
+
+def objective(factors: list[FloatArray], data: Observed, ridge: float = 0.0) -> float:
+    """1/|Ω| [½ Σ_Ω (y_i - λ_i)² + ½ ϱ Σ_k ‖U_k‖²]."""
+    rate = data.exposure * products(factors, data.indices).sum(axis=1)
+    penalty = ridge * sum(float(np.sum(factor**2)) for factor in factors) / len(rate)
+    return float(0.5 * (np.mean((data.counts - rate) ** 2) + penalty))
+
+
+def update_factor(
+    factors: list[FloatArray], mode: int, data: Observed, passes: int, ridge: float = 0.0
+) -> FloatArray:
+    """Lower the objective over U_k ≥ 0; without ridge rows without an observed entry stay."""
+    others = products(factors, data.indices, skip=mode) * data.exposure[:, None]
+    right = data.sums(mode, data.counts, others)  # (I, F)
+    gram = np.stack([data.sums(mode, column, others) for column in others.T.copy()], axis=1)
+    gram += ridge * np.eye(len(gram[0]))
+    return nonnegative_rows(factors[mode], gram, right, passes)
+
+
+def nonnegative_rows(
+    start: FloatArray, gram: FloatArray, right: FloatArray, passes: int
+) -> FloatArray:
+    """Lower ½ uᵀ H_i u - b_iᵀ u over u ≥ 0 for each row, one coordinate of all rows at a time.
+
+    Parameters
+    ----------
+    start : ndarray, shape (I, F)
+        Where to begin, ≥ 0.
+    gram : ndarray, shape (I, F, F)
+        H_i, positive semi-definite.
+    right : ndarray, shape (I, F)
+        b_i.
+    passes : int
+        Passes over the F coordinates.
+
+    Returns
+    -------
+    ndarray, shape (I, F)
+        Coordinates with a zero on the diagonal of H_i stay.
+    """
+    rows = start.copy()
+    diagonal = np.einsum("iff->if", gram)
+    for _ in range(passes):
+        for f in range(rows.shape[1]):
+            slope = right[:, f] - np.einsum("ig,ig->i", gram[:, f], rows)
+            step = np.zeros(len(rows))
+            np.divide(slope, diagonal[:, f], out=step, where=diagonal[:, f] > 0)
+            rows[:, f] = np.maximum(rows[:, f] + step, 0.0)
+    return rows

@@ -1,0 +1,220 @@
+"""NTF-Tucker-LS: non-negative Tucker decomposition by least squares.
+
+Source: Y.-D. Kim and S. Choi, "Nonnegative Tucker Decomposition", CVPR 2007 (multiplicative
+updates; used here for the core). Rows of factors are updated as in
+:mod:`~uncletc.baselines.ntf_ls`, which gets further in one step.
+
+Minimises ½ Σ_Ω (y_i - e_i Σ_{f_1 … f_K} G(f_1, …, f_K) ∏_k U_k(i_k, f_k))² over G ≥ 0, U_k ≥ 0,
+with e the exposure. The core has min(F, I_k) columns along mode k. A small penalty on the squares
+of G and U_k is ours: without it predictions of missing entries grow without bound where few
+entries of a slice are observed.
+
+Dense: it holds the whole tensor, with weight 0 at missing entries, because the core's ∏F products
+an entry cost more than the zeros do; tensors above
+:data:`~uncletc.baselines.base.DENSE_LIMIT` entries are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from uncletc._checks import FloatArray, IntArray
+from uncletc.baselines.base import (
+    Callback,
+    Prediction,
+    RankSettings,
+    Run,
+    check_dense,
+    fitting,
+)
+from uncletc.baselines.factors import fill_rows
+from uncletc.baselines.ntf_ls import nonnegative_rows
+from uncletc.counts import CountTensor, exposure_at
+from uncletc.model import StopReason
+from uncletc.solvers.blocks import TINY
+
+_CORE_LIMIT = 2**22  # elements of the core, and of a mode's systems of equations
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuckerSettings(RankSettings):
+    """Settings of NTF-Tucker-LS.
+
+    Parameters
+    ----------
+    passes : int
+        Passes over the columns of each factor, and updates of the core, per iteration; ≥ 1.
+    ridge : float
+        ≥ 0, relative to the size of the counts; 0: least squares alone.
+    rank, max_iter, tol, seed
+        See :class:`~uncletc.baselines.base.RankSettings`.
+    """
+
+    passes: int = 5
+    ridge: float = 1e-2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._whole("passes", 1)
+        self._real("ridge", 0.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TuckerPrediction(Prediction):
+    """λ_i = e_i Σ G(f_1, …, f_K) ∏_k U_k(i_k, f_k), with e the exposure.
+
+    Attributes
+    ----------
+    core : ndarray, shape (F_1, …, F_K)
+    factors : tuple of ndarray, shapes (I_k, F_k)
+    exposure : ndarray, optional
+        That of the counts; None: 1 everywhere.
+    """
+
+    core: FloatArray
+    factors: tuple[FloatArray, ...]
+    exposure: FloatArray | None = None
+
+    @cached_property
+    def _dense(self) -> FloatArray:
+        return times(self.core, self.factors)
+
+    def _rate(self, indices: IntArray) -> FloatArray:
+        rate = self._dense[tuple(indices.T)]
+        return np.asarray(rate * exposure_at(self.exposure, indices))
+
+
+def fit(
+    counts: CountTensor, settings: TuckerSettings, *, callback: Callback | None = None
+) -> Prediction:
+    """Decompose by least squares over rows of the factors and multiplicative steps of the core.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        At least one observed entry, and a tensor that may be held whole; attributes are not used.
+    settings : TuckerSettings
+    callback : callable, optional
+        Called with each :class:`~uncletc.baselines.base.Progress`; return True to stop.
+
+    Returns
+    -------
+    TuckerPrediction
+    """
+    with fitting(counts, settings, TuckerSettings) as data:
+        check_dense(data, "NTF-Tucker-LS")
+        sizes = [min(settings.rank, size) for size in data.shape]
+        if max(math.prod(sizes), max(data.shape) * max(sizes) ** 2) > _CORE_LIMIT:
+            raise ValueError(
+                f"rank must keep the core and each mode's systems within {_CORE_LIMIT:,} numbers; "
+                f"rank {settings.rank} is too large for shape {data.shape}"
+            )
+        where = tuple(data.indices.T)
+        weight, goal = np.zeros(data.shape), np.zeros(data.shape)
+        exposure = data.exposure_at(data.indices)
+        weight[where] = exposure**2
+        goal[where] = exposure * data.counts
+        half = 0.5 * float(np.mean(data.counts.astype(np.float64) ** 2))
+        rng = np.random.default_rng(settings.seed)
+        core = rng.uniform(0.0, 0.1, sizes)
+        # A nearly diagonal core starts far from the saddle where all columns are alike.
+        core[tuple([np.arange(min(sizes))] * len(sizes))] += 1.0
+        factors = [
+            rng.uniform(0.0, 1.0, (size, own)) for size, own in zip(data.shape, sizes, strict=True)
+        ]
+        level = float((times(core, factors)[where] * exposure).mean())
+        core = _balance(core * (float(data.counts.mean()) / level), factors)
+
+        size = math.sqrt(2 * half * data.n_observed)
+        ridge = settings.ridge * math.pow(size, 2 - 2 / (len(factors) + 1))
+
+        def objective() -> float:
+            rate = times(core, factors)
+            penalty = 0.5 * ridge * sum(float(np.sum(part**2)) for part in (core, *factors))
+            misfit = float(np.sum(rate * (0.5 * weight * rate - goal)))
+            return half + (misfit + penalty) / data.n_observed
+
+        def result(stop: StopReason) -> Prediction:
+            return TuckerPrediction(
+                shape=counts.shape,
+                history=tuple(run.history),
+                stop=stop,
+                settings=settings,
+                counts_digest=counts.digest,
+                core=core.copy(),
+                factors=fill_rows(factors, data.indices),
+                exposure=counts.exposure,
+            )
+
+        run = Run(settings, callback, result, least=1e-10 * half)
+        while (stop := run.record(objective())) is None:
+            for mode in range(len(factors)):
+                factors[mode] = update_factor(
+                    core, factors, mode, weight, goal, settings.passes, ridge
+                )
+            core = update_core(core, factors, weight, goal, settings.passes, ridge)
+            core = _balance(core, factors)
+        return run.finish(stop)
+
+
+def times(core: FloatArray, factors: Sequence[FloatArray]) -> FloatArray:
+    """G ×_1 U_1 … ×_K U_K; shape (I_1, …, I_K)."""
+    for factor in factors:  # the first mode leaves in front and arrives at the back
+        core = np.tensordot(core, factor, axes=(0, 1))
+    return core
+
+
+def update_factor(
+    core: FloatArray,
+    factors: Sequence[FloatArray],
+    mode: int,
+    weight: FloatArray,
+    goal: FloatArray,
+    passes: int,
+    ridge: float = 0.0,
+) -> FloatArray:
+    """Lower the objective over U_k ≥ 0; without ridge rows without an observed entry stay."""
+    eyes = [np.eye(core.shape[k]) if k == mode else U for k, U in enumerate(factors)]
+    others = _unfold(times(core, eyes), mode)  # (F, J)
+    weights, goals = _unfold(weight, mode), _unfold(goal, mode)  # (I, J)
+    gram = np.stack([weights @ (others * row).T for row in others], axis=1)  # (I, F, F)
+    gram += ridge * np.eye(len(others))
+    return nonnegative_rows(factors[mode], gram, goals @ others.T, passes)
+
+
+def update_core(
+    core: FloatArray,
+    factors: Sequence[FloatArray],
+    weight: FloatArray,
+    goal: FloatArray,
+    steps: int,
+    ridge: float = 0.0,
+) -> FloatArray:
+    """Multiply G by Uᵀ goal / (Uᵀ (weight ∘ λ) + ϱG) some times; never raises the objective."""
+    turned = [factor.T for factor in factors]
+    numerator = times(goal, turned)
+    for _ in range(steps):
+        denominator = times(weight * times(core, factors), turned) + ridge * core
+        core = core * numerator / np.maximum(denominator, TINY)
+    return core
+
+
+def _balance(core: FloatArray, factors: list[FloatArray]) -> FloatArray:
+    """Bring the factors, in place, and the core to one norm; λ stays, the penalty only falls."""
+    norms = [max(float(np.linalg.norm(part)), TINY) for part in (core, *factors)]
+    common = math.exp(sum(math.log(norm) for norm in norms) / len(norms))
+    if min(norms) <= 1e-100:
+        return core
+    for factor, norm in zip(factors, norms[1:], strict=True):
+        factor *= common / norm
+    return core * (common / norms[0])
+
+
+def _unfold(tensor: FloatArray, mode: int) -> FloatArray:
+    """Mode k first, all others in one; (I_k, J)."""
+    return np.moveaxis(tensor, mode, 0).reshape(tensor.shape[mode], -1)

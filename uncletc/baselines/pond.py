@@ -1,0 +1,214 @@
+"""POND: probabilistic neural-kernel tensor decomposition.
+
+Source: C. Tillinghast, S. Fang, K. Zhang and S. Zhe, "Probabilistic Neural-Kernel Tensor
+Decomposition", ICDM 2020; the sparse variational Gaussian process by inducing points after
+J. Hensman, N. Fusi and N. D. Lawrence, "Gaussian Processes for Big Data", UAI 2013.
+
+    y_i = f(U_1(i_1), …, U_K(i_K)) + noise,   f ~ GP(0, k),   U_k(i, f) ~ N(0, 1)
+    k(x, x') = a² exp(-½ ‖ψ(x) - ψ(x')‖²)
+
+where ψ is a convolutional network over an entry's K embeddings, one below the other, and the noise
+is Gaussian. The embeddings have Gaussian posteriors, sampled in each step; the process is
+summarised by its values at M inducing points, which lie where ψ maps to, also with a Gaussian
+posterior. Everything is learnt by raising the evidence lower bound over batches of Ω with Adam.
+As in the paper, y is standardised, attributes are not used, and neither is exposure. λ is the
+posterior mean of f, on the scale of the counts, or 0 where that is less.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from uncletc._checks import FloatArray, IntArray
+from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
+from uncletc.baselines.neural import one_epoch, seeded
+from uncletc.counts import CountTensor
+from uncletc.model import StopReason
+
+_JITTER = 1e-6  # on the diagonal of the inducing points' kernel, relative to a²
+
+
+@dataclass(frozen=True, kw_only=True)
+class PONDSettings(RankSettings):
+    """Settings of POND.
+
+    Parameters
+    ----------
+    inducing : int
+        M ≥ 1, inducing points; never more than observed entries.
+    channels : int
+        Of the convolution, ≥ 1.
+    features : int
+        Dimensions that ψ maps to, ≥ 1.
+    learning_rate : float
+        Step size of Adam, > 0.
+    batch_size : int
+        Entries per step, ≥ 1.
+    max_iter : int
+        Epochs, ≥ 0.
+    tol : float
+        0 by default: all epochs run.
+    rank, seed
+        See :class:`~uncletc.baselines.base.RankSettings`.
+    """
+
+    inducing: int = 64
+    channels: int = 16
+    features: int = 8
+    learning_rate: float = 1e-2
+    batch_size: int = 256
+    max_iter: int = 100
+    tol: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("inducing", "channels", "features", "batch_size"):
+            self._whole(name, 1)
+        self._real("learning_rate", 0.0, above=True)
+
+
+class Process(nn.Module):
+    """The variational posterior over embeddings and over f; double precision."""
+
+    def __init__(self, shape: tuple[int, ...], settings: PONDSettings, n_inducing: int) -> None:
+        super().__init__()
+        sizes = [(size, settings.rank) for size in shape]
+        self.means = nn.ParameterList(0.5 * torch.randn(size) for size in sizes)
+        self.log_deviations = nn.ParameterList(torch.full(size, -2.0) for size in sizes)
+        self.over_modes = nn.Linear(len(shape), settings.channels)  # a convolution (K × 1)
+        self.over_components = nn.Linear(settings.rank * settings.channels, settings.features)
+        self.inducing = nn.Parameter(torch.zeros(n_inducing, settings.features))
+        # v = L⁻¹ f(inducing), with L Lᵀ their kernel, has posterior N(m, R Rᵀ) and prior N(0, I).
+        self.v_mean = nn.Parameter(torch.zeros(n_inducing))
+        self.v_root = nn.Parameter(0.3 * torch.eye(n_inducing))
+        self.log_amplitude = nn.Parameter(torch.zeros(()))
+        self.log_noise = nn.Parameter(torch.tensor(-1.0))
+
+    def features(self, indices: Tensor, noise: list[Tensor] | None = None) -> Tensor:
+        """ψ of entries (n, K), at the mean embeddings or at a sample of them; (n, q)."""
+        tables = list(self.means)
+        if noise is not None:
+            deviations = [log.exp() for log in self.log_deviations]
+            tables = [m + s * e for m, s, e in zip(tables, deviations, noise, strict=True)]
+        image = torch.stack([table[indices[:, k]] for k, table in enumerate(tables)], dim=2)
+        hidden: Tensor = torch.tanh(self.over_modes(image)).flatten(1)  # (n, F · channels)
+        return self.over_components(hidden)  # type: ignore[no-any-return]
+
+    def kernel(self, a: Tensor, b: Tensor) -> Tensor:
+        """Return k between two sets of features; (n, q), (m, q) to (n, m)."""
+        square = (a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T
+        return torch.exp(2 * self.log_amplitude - 0.5 * square.clamp_min(0.0))
+
+    def posterior(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance of f at features (n, q); (n,), (n,)."""
+        amplitude = torch.exp(2 * self.log_amplitude)
+        among = self.kernel(self.inducing, self.inducing)
+        lower = torch.linalg.cholesky(
+            among + _JITTER * amplitude * torch.eye(len(among), dtype=among.dtype)
+        )
+        across = self.kernel(self.inducing, features)  # (M, n)
+        weights = torch.linalg.solve_triangular(lower, across, upper=False)
+        spread = self.v_root.tril().T @ weights
+        variance = amplitude - (weights**2).sum(0) + (spread**2).sum(0)
+        return weights.T @ self.v_mean, variance.clamp_min(0.0)
+
+    def divergence(self) -> Tensor:
+        """Kullback-Leibler divergence of the posteriors of v and U from their priors."""
+        root = self.v_root.tril()
+        logs = torch.log(root.diagonal().abs().clamp_min(1e-12)).sum()
+        total = 0.5 * ((root**2).sum() + (self.v_mean**2).sum() - len(root)) - logs
+        for mean, log in zip(self.means, self.log_deviations, strict=True):
+            total = total + 0.5 * (mean**2 + torch.exp(2 * log) - 1 - 2 * log).sum()
+        return total
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PONDPrediction(Prediction):
+    """λ as the posterior mean of a Gaussian process over embeddings.
+
+    Attributes
+    ----------
+    process : Process
+    level, scale : float
+        y was standardised as (y - level) / scale.
+    """
+
+    process: Process
+    level: float
+    scale: float
+
+    @torch.no_grad()
+    def _rate(self, indices: IntArray) -> FloatArray:
+        mean, _ = self.process.posterior(self.process.features(torch.tensor(indices)))
+        return np.maximum(self.level + self.scale * mean.numpy(), 0.0)
+
+
+def fit(
+    counts: CountTensor, settings: PONDSettings, *, callback: Callback | None = None
+) -> Prediction:
+    """Raise the evidence lower bound for `max_iter` epochs.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        At least one observed entry.
+    settings : PONDSettings
+    callback : callable, optional
+        Called with each :class:`~uncletc.baselines.base.Progress`, whose objective is minus the
+        bound per observed entry, as the epoch went; return True to stop.
+
+    Returns
+    -------
+    PONDPrediction
+    """
+    with fitting(counts, settings, PONDSettings) as data, seeded(settings.seed) as generator:
+        n = data.n_observed
+        level, scale = float(data.counts.mean()), float(data.counts.std()) or 1.0
+        goal = torch.from_numpy((data.counts - level) / scale)
+        where = torch.tensor(data.indices)
+        process = Process(data.shape, settings, min(settings.inducing, n)).double()
+        _place_inducing(process, where, generator)
+        adam = torch.optim.Adam(process.parameters(), lr=settings.learning_rate, fused=True)
+
+        def loss(rows: Tensor) -> Tensor:
+            noise = [
+                torch.randn(m.shape, generator=generator, dtype=m.dtype) for m in process.means
+            ]
+            mean, variance = process.posterior(process.features(where[rows], noise))
+            misfit = ((goal[rows] - mean) ** 2 + variance) * torch.exp(-2 * process.log_noise)
+            likelihood = -0.5 * misfit - process.log_noise - 0.5 * math.log(2 * math.pi)
+            return process.divergence() / n - likelihood.mean()
+
+        def result(stop: StopReason) -> Prediction:
+            return PONDPrediction(
+                shape=counts.shape,
+                history=tuple(run.history),
+                stop=stop,
+                settings=settings,
+                counts_digest=counts.digest,
+                process=copy.deepcopy(process),
+                level=level,
+                scale=scale,
+            )
+
+        run = Run(settings, callback, result)
+        with torch.no_grad():
+            value = float(loss(torch.arange(n)[: settings.batch_size]))
+        while (stop := run.record(value + math.log(scale))) is None:
+            value = one_epoch(adam, loss, n, settings.batch_size, generator)
+            with torch.no_grad():  # without noise the bound has no maximum
+                process.log_noise.clamp_(min=-6.0)
+        return run.finish(stop)
+
+
+@torch.no_grad()
+def _place_inducing(process: Process, where: Tensor, generator: torch.Generator) -> None:
+    """Put the inducing points where some random observed entries are."""
+    chosen = torch.randperm(len(where), generator=generator)[: len(process.inducing)]
+    process.inducing.copy_(process.features(where[chosen]))

@@ -1,0 +1,142 @@
+"""METHODS: the paper's name of each method, and what runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from uncletc.baselines import (
+    bptf,
+    costco,
+    halrtc,
+    ntf_kl,
+    ntf_ls,
+    ntf_tucker,
+    pond,
+    undercounted,
+)
+from uncletc.baselines.base import Prediction
+from uncletc.settings import FitSettings
+
+_RANKS = (5, 10, 15, 20)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of the paper's comparison.
+
+    Attributes
+    ----------
+    name : str
+        As in the paper.
+    settings : type
+        Class of its settings; keyword arguments only.
+    fit : callable
+        ``fit(counts, settings, *, callback=None)``; returns a :class:`Prediction`.
+    source : str
+        Authors, venue and year.
+    grid : mapping of str to tuple
+        The paper's choices for the settings that it searches (appendix, real data).
+    has_rank : bool
+        Whether its settings hold a rank.
+    uses_attributes : bool
+        Whether its predictions depend on attributes.
+    uses_exposure : bool
+        Whether its λ is proportional to exposure.
+    dense : bool
+        Whether it holds the whole tensor.
+    """
+
+    name: str
+    settings: type[Any]
+    fit: Callable[..., Prediction]
+    source: str
+    grid: Mapping[str, tuple[Any, ...]]
+    has_rank: bool = True
+    uses_attributes: bool = False
+    uses_exposure: bool = True
+    dense: bool = False
+
+
+_NETWORK = {
+    "rank": _RANKS,
+    "mu": (500.0, 1000.0, 2000.0, 3000.0),
+    "learning_rate": (0.001, 0.005, 0.01),
+    "batch_size": (256, 512, 1024),
+}
+_HIDDEN = tuple((units,) * layers for units in (10, 20, 30) for layers in (1, 3, 5))
+
+_ALL = (
+    Method(
+        "UncleTC",
+        FitSettings,
+        undercounted.fit,
+        "Ibrahim, Fu, Hutchinson and Seo, ICML 2023",
+        _NETWORK | {"hidden": _HIDDEN},
+        uses_attributes=True,
+    ),
+    Method(
+        "UncleTC(Linear)",
+        FitSettings,
+        undercounted.fit_linear,
+        "Fu, Seo, Clarke and Hutchinson, IEEE TKDE 2021, for tensors as in Ibrahim et al. 2023",
+        _NETWORK,
+        uses_attributes=True,
+    ),
+    Method(
+        "NTF-CPD-KL", ntf_kl.KLSettings, ntf_kl.fit, "Chi and Kolda, SIMAX 2012", {"rank": _RANKS}
+    ),
+    Method(
+        "BPTF",
+        bptf.BPTFSettings,
+        bptf.fit,
+        "Schein, Paisley, Blei and Wallach, KDD 2015",
+        {"rank": _RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)},
+    ),
+    Method(
+        "HaLRTC",
+        halrtc.HaLRTCSettings,
+        halrtc.fit,
+        "Liu, Musialski, Wonka and Ye, IEEE TPAMI 2013",
+        {"rho": (1e-7, 1e-6, 1e-5, 1e-4)},
+        has_rank=False,
+        uses_exposure=False,
+        dense=True,
+    ),
+    Method(
+        "NTF-CPD-LS",
+        ntf_ls.LSSettings,
+        ntf_ls.fit,
+        "Shashua and Hazan, ICML 2005",
+        {"rank": _RANKS},
+    ),
+    Method(
+        "NTF-Tucker-LS",
+        ntf_tucker.TuckerSettings,
+        ntf_tucker.fit,
+        "Kim and Choi, CVPR 2007",
+        {"rank": _RANKS},
+        dense=True,
+    ),
+    Method(
+        "CoSTCo",
+        costco.CoSTCoSettings,
+        costco.fit,
+        "Liu, Li, Tsang and Liu, KDD 2019",
+        {"rank": _RANKS},
+        uses_attributes=True,
+        uses_exposure=False,
+    ),
+    Method(
+        "POND",
+        pond.PONDSettings,
+        pond.fit,
+        "Tillinghast, Fang, Zhang and Zhe, ICDM 2020",
+        {"rank": _RANKS},
+        uses_exposure=False,
+    ),
+)
+
+METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
