@@ -6,8 +6,10 @@ is the first address that a fresh server is asked for.
 
 import streamlit as st
 
+from dashboard.glossary import glossary
+
 st.set_page_config(page_title="uncletc", page_icon="🔎", layout="wide")
-st.navigation(
+page = st.navigation(
     {
         "See": [
             st.Page(
@@ -22,4 +24,6 @@ st.navigation(
         ],
         "Learn": [st.Page("screens/lab.py", title="Lab", icon=":material/science:")],
     }
-).run()
+)
+glossary()
+page.run()

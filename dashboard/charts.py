@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 # Okabe and Ito's hues, told apart with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
-YEAR_COLORS = ("#0064A3", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
+YEAR_COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
 BAR_COLORS = {"top": YEAR_COLORS[0], "bottom": YEAR_COLORS[5]}
 CHART_CONFIG: dict[str, Any] = {
     "displaylogo": False,

@@ -136,7 +136,9 @@ def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
     room = [-wide, 1 + narrow] if names_on == "A" else [-narrow, 1 + wide]
     step = 34 if shift["label"].str.contains(" – ").any() else 24  # names of two lines
     legend = _LEGEND | {"y": 0, "yanchor": "top"}
-    figure.update_layout(height=110 + step * int(np.ceil(last)), margin=_MARGIN, legend=legend)
+    # The toolbar lies over the margin, and A and B must show below it.
+    margin = _MARGIN | {"t": 60}
+    figure.update_layout(height=130 + step * int(np.ceil(last)), margin=margin, legend=legend)
     figure.update_xaxes(range=room, side="top", showgrid=False, zeroline=False, fixedrange=True)
     figure.update_yaxes(range=[last + 0.6, 0.4], visible=False, fixedrange=True)
     return figure
@@ -247,7 +249,12 @@ def sweep_chart(
             marker={"size": np.where(table["value"] == own, 13, 7)},
             hovertemplate=f"{parameter} %{{x}}<br>{name}: %{{y:.3g}}<extra></extra>",
         )
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND, showlegend=len(lines) > 1)
+    figure.update_layout(
+        height=height,
+        margin=_MARGIN,
+        legend=_LEGEND | {"y": -0.35, "yanchor": "top"},
+        showlegend=len(lines) > 1,
+    )
     order = [str(value) for value in table["value"]]
     figure.update_xaxes(title=parameter, type="category", categoryarray=order, showgrid=False)
     # All values keep their place while some are still missing.

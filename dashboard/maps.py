@@ -276,24 +276,31 @@ def _own_limits(numbers: NDArray[np.float64], *, log: bool) -> tuple[float, floa
 def _ticks(low: float, high: float, *, log: bool) -> tuple[tuple[float, str], ...]:
     """Return a few round numbers between the limits, and where they stand on the bar."""
     if log:
-        numbers = _log_ticks(low, high)
+        numbers = _log_numbers(low, high)
         places = [math.log(number / low) / math.log(high / low) for number in numbers]
     else:
-        step = 10.0 ** math.floor(math.log10(high - low))
-        step = next(s * step for s in (0.1, 0.2, 0.5, 1, 2, 5) if (high - low) / (s * step) <= 6)
-        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        numbers = [multiple * step for multiple in range(first, last + 1)]
+        numbers = _even_numbers(low, high)
         places = [(number - low) / (high - low) for number in numbers]
     texts = [f"{number:,.3g}" if abs(number) < 1000 else f"{number:,.0f}" for number in numbers]
     return tuple(zip(places, texts, strict=True))
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
+def _even_numbers(low: float, high: float) -> list[float]:
+    step = 10.0 ** math.floor(math.log10(high - low))
+    step = next(s * step for s in (0.1, 0.2, 0.5, 1, 2, 5) if (high - low) / (s * step) <= 6)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [multiple * step for multiple in range(first, last + 1)]
+
+
+def _log_numbers(low: float, high: float) -> list[float]:
+    """Return numbers like 1, 3, 10, or evenly spaced ones where the limits are close."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(decades) <= 3 else (1, 3) if len(decades) <= 4 else (1,)
-    ticks = [step * 10.0**decade for decade in decades for step in steps]
-    ticks = [tick for tick in ticks if low <= tick <= high] or [low, high]
-    return ticks[:: math.ceil(len(ticks) / 6)]
+    numbers = [step * 10.0**decade for decade in decades for step in steps]
+    numbers = [number for number in numbers if low <= number <= high]
+    if len(numbers) < 3:
+        return _even_numbers(low, high)
+    return numbers[:: math.ceil(len(numbers) / 6)]
 
 
 def _without_repeats(lines: Sequence[str | None]) -> dict[str, Any]:

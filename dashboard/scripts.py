@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 
 from dashboard.anchors import Anchor
@@ -13,7 +14,7 @@ import pandas as pd
 
 import uncletc
 
-dataset = uncletc.datasets.load({name!r})
+dataset = uncletc.datasets.load({name})
 counts = dataset.counts
 {fit}
 {body}
@@ -30,7 +31,7 @@ _SCALES = {
     "entry": """\
 here = (counts.attribute_indices[:, :{n}] == {place!r}).all(axis=1)
 there = found.detection(counts.attributes[here]).mean()
-scale = uncletc.Scale.entry_detection(there, {detects!r}, {name!r})""",
+scale = uncletc.Scale.entry_detection(there, {detects!r}, {name})""",
     "total": "scale = uncletc.Scale.known_total(found.rate(counts.indices), {total!r})",
 }
 
@@ -49,12 +50,12 @@ def fit_script(dataset_name: str, settings: FitSettings, anchor: Anchor, body: s
         ``pd`` and ``uncletc``.
     """
     fit = _FIT.format(settings=_arguments(settings), scale=_scale(anchor))
-    return _SCRIPT.format(name=dataset_name, fit=fit, body=body.strip())
+    return _SCRIPT.format(name=_quoted(dataset_name), fit=fit, body=body.strip())
 
 
 def data_script(dataset_name: str, body: str) -> str:
     """Return a script without a fit: `body` makes ``table`` from ``dataset`` and ``counts``."""
-    return _SCRIPT.format(name=dataset_name, fit="", body=body.strip())
+    return _SCRIPT.format(name=_quoted(dataset_name), fit="", body=body.strip())
 
 
 def _arguments(settings: FitSettings) -> str:
@@ -72,6 +73,11 @@ def _scale(anchor: Anchor) -> str:
         place=anchor.place,
         n=len(anchor.place),
         detects=anchor.detects,
-        name=anchor.name,
+        name=_quoted(anchor.name),
         total=anchor.total,
     )
+
+
+def _quoted(text: str) -> str:
+    """Text as Python reads it, in the quotes of the rest of the script."""
+    return json.dumps(text, ensure_ascii=False)

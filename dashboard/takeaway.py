@@ -90,8 +90,10 @@ def file_stem(page: str, dataset_name: str, settings: FitSettings | None) -> str
 
 
 def citation(title: str, provenance: Provenance) -> str:
-    """Lines to copy: the program, the method, and the sources of the data."""
-    kind = "simulated counts" if provenance.simulated else "counts"
+    """Lines to copy: the program, the method, and the sources of the data.
+
+    Title and period of simulated counts say that they are simulated.
+    """
     sources = [
         f"  {source.name}, {source.url} (licence: {source.licence})"
         for source in provenance.sources
@@ -99,7 +101,7 @@ def citation(title: str, provenance: Provenance) -> str:
     return "\n".join(
         [
             f"Computed with uncletc {version('uncletc')}. Method: {PAPER}",
-            f"Data: {title}, {kind}, {provenance.period}.",
+            f"Data: {title}, {provenance.period}.",
             *sources,
         ]
     )

@@ -19,6 +19,7 @@ from uncletc.metrics import mae_detection, mae_rate, poisson_deviance, rrmse
 
 _LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
 _CLEAR = 2.0  # standard errors
+_STEADY = 0.9  # rank correlation
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +260,10 @@ def sweep_insight(table: pd.DataFrame, parameter: Parameter) -> str | None:
         flat = " All lie within 5 % of each other: the choice hardly matters for predictions."
     steady, least = "", table["like_before"].min()
     if not np.isnan(least):
+        much = "hardly changes" if least >= _STEADY else "changes"
         steady = (
-            f" From one value to the next the ranks of p keep a correlation of {least:.2f} or more."
+            f" The ranking of p {much} from one value to the next: the lowest rank correlation is "
+            f"{least:.2f}."
         )
     return (
         f"Of the {len(known)} values tried so far, **{SWEEPS[parameter]} {best['value']:.0f}** "

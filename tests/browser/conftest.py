@@ -29,9 +29,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# What Plotly says where a map is drawn anew, or taken away, while its county shapes are still on
-# their way. Whether the last map shows the counties is tested by its picture.
-RACES = ("Unexpected error while fetching from", "reading '_scrollZoom'")
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 
 
@@ -54,18 +51,14 @@ class Visit:
 
     def __post_init__(self) -> None:
         self.page.on("console", self._listen)
-        self.page.on("pageerror", lambda error: self._note(str(error)))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self._ask(request.url))
         self.page.on("websocket", lambda socket: self._ask(socket.url))
 
     def _listen(self, message: ConsoleMessage) -> None:
         # Streamlit looks for its server under the page's path first, and is told 404.
         if message.type == "error" and "/_stcore/" not in message.location.get("url", ""):
-            self._note(message.text)
-
-    def _note(self, error: str) -> None:
-        if not any(race in error for race in RACES):
-            self.errors.append(error)
+            self.errors.append(message.text)
 
     def _ask(self, url: str) -> None:
         parts = urlsplit(url)

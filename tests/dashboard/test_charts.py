@@ -183,7 +183,7 @@ VISIONS = {
 
 
 class TestColors:
-    @pytest.mark.parametrize("background", ["#ffffff", "#0e1117"])
+    @pytest.mark.parametrize("background", ["#ffffff", "#171614"])
     @pytest.mark.parametrize("color", [*YEAR_COLORS, *BAR_COLORS.values()])
     def test_stand_out_in_both_themes(self, color, background):
         weights = [0.2126, 0.7152, 0.0722]

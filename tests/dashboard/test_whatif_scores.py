@@ -176,3 +176,7 @@ class TestSweep:
         assert "**rank 5**" in sweep_insight(some, "rank")
         some["deviance"] = [2.02, 2.0, 2.01, 2.03]
         assert "hardly matters" in sweep_insight(some, "rank")
+        for least, words in ((0.95, "hardly changes"), (0.4, "p changes")):
+            some["like_before"] = [np.nan, 0.99, least, 0.97]
+            assert words in sweep_insight(some, "rank")
+            assert f"{least:.2f}" in sweep_insight(some, "rank")

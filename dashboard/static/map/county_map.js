@@ -33,7 +33,6 @@ class CountyMap {
     this.frame = frame;
     this.svg = this.find(".canvas");
     this.tip = new Tip(this.find(".tip"), this.svg);
-    this.turn = 0; // which update is the last
     this.sent = 0; // when the reader last chose
     this.chosen = this.cursor = null;
   }
@@ -42,18 +41,31 @@ class CountyMap {
     return this.frame.querySelector(selector);
   }
 
-  async update(data, setStateValue) {
+  // One drawing at a time, and then the last one asked for: a page may ask faster than it goes.
+  update(data, setStateValue) {
     this.data = data;
     this.tell = setStateValue;
-    const turn = ++this.turn;
-    this.frame.ariaLabel = this.svg.ariaLabel = data.alt;
-    this.svg.style.maxHeight = `${data.height}px`;
+    this.waiting = true;
+    this.work ??= this.drawAll().finally(() => (this.work = null));
+    return this.work;
+  }
+
+  async drawAll() {
+    while (this.waiting && !this.removed) {
+      this.waiting = false;
+      await this.draw(this.data);
+    }
+  }
+
+  async draw(data) {
     const [shapes, picture, frames] = await Promise.all([
       loadShapes(new URL(data.shapes, document.baseURI)),
       this.packed === data.picture ? this.picture : paint.unpack(data.picture),
       data.play?.frames ? this.unpackFrames(data.play.frames) : null,
     ]);
-    if (turn !== this.turn) return; // a newer one is on its way
+    if (this.removed) return;
+    this.frame.ariaLabel = this.svg.ariaLabel = data.alt;
+    this.svg.style.maxHeight = `${data.height}px`;
     if (!this.shapes) this.build(shapes);
     if (this.packed !== data.picture) this.setPicture(picture, data.picture);
     if (data.seen >= this.sent) this.choose(this.index(data.selected), { show: true });
@@ -77,7 +89,7 @@ class CountyMap {
   }
 
   remove() {
-    this.turn++;
+    this.removed = true;
     this.view?.remove();
     this.play?.halt();
     maps.delete(this.frame);
