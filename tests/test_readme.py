@@ -81,8 +81,8 @@ def test_links_and_paths_exist(text: str) -> None:
 
 def test_pictures_are_those_that_the_script_takes() -> None:
     script = (ROOT / "docs" / "screenshots.py").read_text(encoding="utf-8")
-    taken = {f"docs/{name}.png" for name in re.findall(r'Shot\(name="(\w+)"', script)}
-    assert len(taken) == 3
+    taken = {f"docs/{name}.png" for name in re.findall(r'name="(\w+)",', script)}
+    assert len(taken) == 6
     named = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
     assert named
     assert set(named) <= taken

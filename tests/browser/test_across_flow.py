@@ -113,12 +113,14 @@ def test_settings_outlive_other_pages_and_are_reset_together(visit):
     expect(slider(page, "covid_layers")).to_be_visible()  # else it takes no key
     slider(page, "covid_layers").press("ArrowLeft")
     page.wait_for_function("location.search.includes('covid_layers=')")
+    settle(page)
     chosen = address(page)
 
     menu = page.get_by_test_id("stSidebarNav")
     menu.get_by_role("link", name="Plant–pollinator").click()
     slider(page, "ppi_rank").press("ArrowLeft")
     page.wait_for_function("location.search.includes('ppi_rank=')")
+    settle(page)  # the address changes before the server is told
     menu.get_by_role("link", name="COVID-19").click()
     expect(rank).to_have_value(str(int(usual) - 1))
     page.wait_for_function("location.search.includes('covid_layers=')")

@@ -262,7 +262,7 @@ class TestCompare:
         at = compared(**PPI)
         script = at.code[0].value
         compile(script, "script", "exec")
-        assert "datasets.load('ppi-twin')" in script
+        assert 'datasets.load("ppi-twin")' in script
         assert "rank=2" in script
         assert "rank=1" in script
 
