@@ -7,6 +7,7 @@ is the first address that a fresh server is asked for.
 import streamlit as st
 
 from dashboard.glossary import glossary
+from dashboard.running import fit_service
 
 st.set_page_config(page_title="uncletc", page_icon="🔎", layout="wide")
 page = st.navigation(
@@ -25,5 +26,6 @@ page = st.navigation(
         "Learn": [st.Page("screens/lab.py", title="Lab", icon=":material/science:")],
     }
 )
+fit_service()  # its process loads torch while the first page is drawn
 glossary()
 page.run()

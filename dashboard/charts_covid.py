@@ -6,9 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.charts import bar_chart
+from dashboard.charts import YEAR_COLORS, bar_chart
 
-_COUNTED, _LINE, _RATE, _P = "#999999", "#0072B2", "#E69F00", "#009E73"  # of Okabe and Ito
+_COUNTED, _LINE, _RATE, _P = "#999999", *YEAR_COLORS[:3]
 _FAINT = 0.35  # opacity of the bars that are not chosen, where one is
 _MOST = 2.5  # times the highest estimate; what reaches further is cut off
 

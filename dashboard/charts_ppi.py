@@ -10,17 +10,17 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.charts import bar_chart
+from dashboard.charts import YEAR_COLORS, bar_chart
 
 # Okabe and Ito's colours, with a dash and a marker of their own: colour is never alone.
 LINES = (
-    ("#0072B2", "solid", "circle"),
-    ("#E69F00", "dash", "square"),
-    ("#009E73", "dot", "diamond"),
-    ("#CC79A7", "dashdot", "triangle-up"),
-    ("#D55E00", "longdash", "pentagon"),
+    (YEAR_COLORS[0], "solid", "circle"),
+    (YEAR_COLORS[1], "dash", "square"),
+    (YEAR_COLORS[2], "dot", "diamond"),
+    (YEAR_COLORS[3], "dashdot", "triangle-up"),
+    (YEAR_COLORS[5], "longdash", "pentagon"),
 )
-CHOSEN = "#D55E00"  # outline of what is chosen
+CHOSEN = YEAR_COLORS[5]  # outline of what is chosen
 _MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}
 _GREY = "rgb(128,128,128)"  # on white and on black
 _LONGEST_NAME = 15  # characters of a species on an axis
