@@ -18,7 +18,16 @@ from dashboard.views_covid import (
     detection_grids,
     fitted_detection,
 )
-from dashboard.views_ppi import MOST_CHOSEN, PICKS, Pick, PpiView, pair_labels, quick_pick, toggled
+from dashboard.views_ppi import (
+    MOST_CHOSEN,
+    PICKS,
+    Pick,
+    PpiView,
+    meadows_of,
+    pair_labels,
+    quick_pick,
+    toggled,
+)
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -38,18 +47,20 @@ class Filters:
     ----------
     years : tuple of int
     guilds : tuple of str
+    meadows : tuple of str
     n : int
         Bars on either side.
     """
 
     years: tuple[int, ...]
     guilds: tuple[str, ...]
+    meadows: tuple[str, ...]
     n: int
 
 
 def filters(dataset: Dataset) -> Filters:
-    """Ask for seasons, guilds and the number of bars."""
-    tables = dataset.mode_tables
+    """Ask for seasons, guilds, meadows and the number of bars."""
+    tables, known_meadows = dataset.mode_tables, meadows_of(dataset)
     left, middle, right = st.columns([2, 3, 2])
     years = left.pills(
         "Seasons",
@@ -57,8 +68,7 @@ def filters(dataset: Dataset) -> Filters:
         selection_mode="multi",
         key="seasons",
         bind="query-params",
-        help="The years whose visits are averaged and drawn. None chosen: all. The counts of a "
-        "visit are sums over all its meadows, so that meadows cannot be told apart.",
+        help="The years whose visits are averaged and drawn. None chosen: all.",
     )
     guilds = middle.multiselect(
         "Guilds of pollinators",
@@ -68,6 +78,18 @@ def filters(dataset: Dataset) -> Filters:
         placeholder="all guilds",
         help="Only pollinators of these guilds are compared. None chosen: all.",
     )
+    meadows: list[str] = []
+    if known_meadows:  # simulated counts have none
+        meadows = middle.multiselect(
+            "Meadows",
+            known_meadows,
+            key="meadows",
+            bind="query-params",
+            placeholder="all meadows",
+            help="Only interactions counted in any of these meadows are compared. None chosen: "
+            "all. It changes no number: the counts of a visit are sums over its meadows, and so "
+            "p is the same in all of them.",
+        )
     n = right.slider(
         "Bars on either side",
         5,
@@ -77,7 +99,7 @@ def filters(dataset: Dataset) -> Filters:
         bind="query-params",
         help="How many interactions with the highest and the lowest mean p to list.",
     )
-    return Filters(years=tuple(years), guilds=tuple(guilds), n=n)
+    return Filters(years=tuple(years), guilds=tuple(guilds), meadows=tuple(meadows), n=n)
 
 
 def grids_of(dataset: Dataset, found: Fit, anchor: Anchor) -> DetectionGrids:

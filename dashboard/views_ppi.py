@@ -25,6 +25,7 @@ PICKS: dict[Pick, tuple[str, bool]] = {
 }
 Order = Literal["mean p", "activity", "guild", "name"]
 ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
+MEADOWS_APART = "; "  # what parts the names of meadows in the table of a data set
 MOST_CHOSEN = 5  # interactions drawn over each other
 _WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
 _CODE = """\
@@ -47,7 +48,13 @@ table = pd.DataFrame(
         "sd": p[plant, pollinator].std(axis=1),
     }}
 )
-{guilds}table = table.sort_values("mean", ascending=False, kind="stable", ignore_index=True)
+{guilds}{meadows}table = table.sort_values("mean", ascending=False, kind="stable")
+table = table.reset_index(drop=True)
+"""
+_CODE_MEADOWS = """\
+meadows = dataset.table.set_index(["plant", "pollinator"])["meadows"].str.split("; ")
+meadows = meadows.reindex(pd.MultiIndex.from_frame(table[["plant", "pollinator"]]))
+table = table[[not set(names).isdisjoint({meadows!r}) for names in meadows]]
 """
 
 
@@ -118,6 +125,7 @@ def build_ppi_view(
     n: int = 10,
     years: Sequence[int] = (),
     guilds: Sequence[str] = (),
+    meadows: Sequence[str] = (),
     grids: DetectionGrids | None = None,
 ) -> PpiView:
     """Return mean and standard deviation of p over visits, per counted interaction.
@@ -134,12 +142,16 @@ def build_ppi_view(
         The seasons to average over; none: all.
     guilds : sequence of str
         The pollinators to keep; none: all.
+    meadows : sequence of str
+        Keep interactions counted in any of them; none: all. p does not depend on meadows: counts
+        are sums over them.
     grids : DetectionGrids, optional
         ``detection_grids(dataset, found, anchor)`` where it is at hand, which saves time.
     """
     grids = detection_grids(dataset, found, anchor) if grids is None else grids
-    everything = _interactions(dataset, grids, (), ())
-    shown = _interactions(dataset, grids, years, guilds) if years or guilds else everything
+    everything = shown = _interactions(dataset, grids, (), (), ())
+    if years or guilds or meadows:
+        shown = _interactions(dataset, grids, years, guilds, meadows)
     bars = pd.DataFrame(
         {
             "label": shown["label"],
@@ -260,7 +272,15 @@ def chosen_visits(
     )
 
 
-def code(years: Sequence[int] = (), guilds: Sequence[str] = ()) -> str:
+def meadows_of(dataset: Dataset) -> list[str]:
+    """Names of the meadows where anything was counted; none where the data do not tell."""
+    if "meadows" not in dataset.table:
+        return []
+    names = dataset.table["meadows"].str.split(MEADOWS_APART).explode()
+    return sorted(set(names) - {""})
+
+
+def code(years: Sequence[int] = (), guilds: Sequence[str] = (), meadows: Sequence[str] = ()) -> str:
     """Lines that make ``table``, the interactions of a view, with ``uncletc`` alone."""
     chosen = (
         f'visits["year"].isin({[int(year) for year in years]!r}).to_numpy()'
@@ -268,11 +288,16 @@ def code(years: Sequence[int] = (), guilds: Sequence[str] = ()) -> str:
         else "slice(None)"
     )
     kept = f'table = table[table["guild"].isin({list(guilds)!r})]\n' if guilds else ""
-    return _CODE.format(chosen=chosen, guilds=kept)
+    where = _CODE_MEADOWS.format(meadows=list(meadows)) if meadows else ""
+    return _CODE.format(chosen=chosen, guilds=kept, meadows=where)
 
 
 def _interactions(
-    dataset: Dataset, grids: DetectionGrids, years: Sequence[int], guilds: Sequence[str]
+    dataset: Dataset,
+    grids: DetectionGrids,
+    years: Sequence[int],
+    guilds: Sequence[str],
+    meadows: Sequence[str],
 ) -> pd.DataFrame:
     keep = _visits_of(dataset, years)
     table = dataset.table[["plant", "pollinator", "plant_index", "pollinator_index", "guild"]]
@@ -287,6 +312,9 @@ def _interactions(
     )
     counted = table["interactions"] > 0
     wanted = table["guild"].isin(list(guilds)) if guilds else True
+    if meadows:
+        names = dataset.table["meadows"].str.split(MEADOWS_APART)
+        wanted &= names.map(lambda known: not set(meadows).isdisjoint(known))
     ranked = table[counted & wanted].sort_values("mean", ascending=False, kind="stable")
     return ranked.reset_index(drop=True)
 

@@ -29,10 +29,17 @@ found = fit_or_stop(dataset, choices)
 asked = filters(dataset)
 grids = grids_of(dataset, found, choices.anchor)
 view = build_ppi_view(
-    dataset, found, choices.anchor, n=asked.n, years=asked.years, guilds=asked.guilds, grids=grids
+    dataset,
+    found,
+    choices.anchor,
+    n=asked.n,
+    years=asked.years,
+    guilds=asked.guilds,
+    meadows=asked.meadows,
+    grids=grids,
 )
 if view.interactions.empty:
-    st.info("No interaction was seen in these seasons and guilds. Choose more of either.")
+    st.info("No interaction was seen in these seasons, guilds and meadows. Choose more of them.")
     st.stop()
 
 insight_with_caution(view.insight, view.caution)
@@ -107,5 +114,10 @@ take_away(
     dataset=dataset,
     found=found,
     tables={"Interactions": view.interactions, "Visits of the chosen interactions": visits},
-    code=fit_script(dataset.name, found.settings, choices.anchor, code(asked.years, asked.guilds)),
+    code=fit_script(
+        dataset.name,
+        found.settings,
+        choices.anchor,
+        code(asked.years, asked.guilds, asked.meadows),
+    ),
 )

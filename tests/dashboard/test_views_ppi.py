@@ -19,6 +19,7 @@ from dashboard.views_ppi import (
     build_ppi_view,
     chosen_visits,
     code,
+    meadows_of,
     pair_labels,
     quick_pick,
     toggled,
@@ -135,6 +136,22 @@ class TestFilters:
         expected = view.interactions[view.interactions["guild"].isin(guilds)]
         pd.testing.assert_frame_equal(some.interactions, expected.reset_index(drop=True))
         assert 0 < len(expected) < len(view.interactions)
+
+    def test_a_meadow_keeps_what_was_counted_there(self, ppi_twin, ppi_fit, view):
+        assert meadows_of(ppi_twin) == []
+        names = np.resize(["A; B", "B", "C; A", ""], len(ppi_twin.table))
+        placed = replace(ppi_twin, table=ppi_twin.table.assign(meadows=names))
+        assert meadows_of(placed) == ["A", "B", "C"]
+        some = build_ppi_view(placed, ppi_fit, Anchor(), meadows=["A"])
+        pairs = ["plant", "pollinator"]
+        there = placed.table.loc[np.isin(names, ["A; B", "C; A"]), pairs]
+        expected = view.interactions.merge(there, on=pairs)
+        assert 0 < len(expected) < len(view.interactions)
+        assert sorted(some.interactions["label"]) == sorted(expected["label"])
+        given = {"dataset": placed, "counts": placed.counts, "found": ppi_fit}
+        given |= {"scale": view.scale, "np": np, "pd": pd, "uncletc": uncletc}
+        exec(code(meadows=["A"]), given)
+        pd.testing.assert_frame_equal(given["table"], some.interactions[list(given["table"])])
 
     def test_axes_stay_the_same(self, one_year, view):
         assert one_year.limits == view.limits

@@ -162,6 +162,8 @@ class TestRules:
         assert (rosa["interactions"], rosa["visits_observed"]) == (1, 2)
         assert rosa["visits_with_interactions"] == 1
         assert rosa["guild"] == "bee-fly"
+        assert rosa["meadows"] == "B"
+        assert pairs.loc[("Rosa", "Bombus"), "meadows"] == ""  # not together
         assert ("Iris", "Villa") not in pairs.index
 
     def test_attributes(self, watches: Path) -> None:

@@ -74,7 +74,8 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
     Dataset
         ``table`` has one row per pair observed at a visit or more: ``plant``, ``pollinator``,
         ``plant_index``, ``pollinator_index`` (of the modes), ``guild``, ``interactions`` (sum over
-        the visits), ``visits_observed`` and ``visits_with_interactions``. ``mode_tables`` has
+        the visits), ``visits_observed``, ``visits_with_interactions`` and ``meadows`` (where it
+        was counted, names joined by "; "). ``mode_tables`` has
         ``plant`` and ``interactions`` of "plant"; ``pollinator``, ``guild`` and ``interactions`` of
         "pollinator"; ``label``, ``year``, ``number``, ``first_date``, ``last_date`` (NaT: unknown)
         and ``month`` of "visit". ``provenance`` states the sources and every rule applied.
@@ -125,7 +126,7 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         name="ppi",
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
-        table=_pairs(counts, observed, plant_table, pollinator_table),
+        table=_pairs(counts, observed, plant_table, pollinator_table, together),
         mode_tables={
             "plant": plant_table,
             "pollinator": pollinator_table,
@@ -233,8 +234,12 @@ def _pairs(
     observed: NDArray[np.bool_],
     plants: pd.DataFrame,
     pollinators: pd.DataFrame,
+    together: pd.DataFrame,
 ) -> pd.DataFrame:
     plant, pollinator = np.nonzero(observed.any(axis=2))
+    counted = together[together["count"] > 0].groupby(["plant_index", "pollinator_index"])
+    meadows = counted["meadow"].agg(lambda names: "; ".join(sorted(set(names))))
+    pairs = pd.MultiIndex.from_arrays([plant, pollinator])
     return pd.DataFrame(
         {
             "plant": plants["plant"].to_numpy()[plant],
@@ -245,5 +250,6 @@ def _pairs(
             "interactions": counts[plant, pollinator].sum(axis=1),
             "visits_observed": observed[plant, pollinator].sum(axis=1),
             "visits_with_interactions": (counts[plant, pollinator] > 0).sum(axis=1),
+            "meadows": meadows.reindex(pairs, fill_value="").to_numpy(),
         }
     )
