@@ -8,11 +8,11 @@ BIN := $(VENV)/bin
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
 
-# Everything that .ci/run runs apart from lint, two files at a time, those of the browser first since
-# they last longest. Browser tests skip, with a reason, where no
-# Chromium is installed; tests on real data, where UNCLETC_DATA_DIR is not set.
+# Everything that .ci/run runs apart from lint: the browser tests one after another, all others beside
+# them. Browser tests skip, with a reason, where no Chromium is installed; tests on real data, where
+# UNCLETC_DATA_DIR is not set.
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .

@@ -32,6 +32,15 @@ FLAGS = [
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the browser's tests on one worker, and try one again that a busy machine upset."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
 @dataclass
 class Visit:
     """A page, and what the browser noticed on it.
