@@ -186,7 +186,7 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
     unfold(page, "png")
     page.wait_for_function("location.search.includes('picture=png')")
     settle(page)
-    chart = page.locator(".st-key-visits")
+    chart = page.locator(".st-key-visits[data-stale=false]")
     expect(chart).to_have_count(1)  # the one with the other camera has gone
     chart.hover()
     with page.expect_download() as waiting:
