@@ -32,6 +32,7 @@ FLAGS = [
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist sorts tests into groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the browser's tests on one worker, and try one again that a busy machine upset."""
     here = Path(__file__).parent
