@@ -8,7 +8,16 @@ BIN := $(VENV)/bin
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
 
-# Everything that .ci/run runs apart from lint: the browser tests one after another, all others beside
+# Everything that .ci/run runs apart from lint: the browser's tests, and all others beside them; what
+# the former said comes at the end. They skip, with a reason, where no Chromium is installed; tests
+# on real data, where UNCLETC_DATA_DIR is not set.
+test: $(VENV)/.installed-test
+	mkdir -p ci-output
+	$(BIN)/python -m pytest tests/browser >ci-output/browser.log 2>&1 & browser=$$!; \
+	$(BIN)/python -m pytest --ignore tests/browser; others=$$?; \
+	wait $$browser; seen=$$?; cat ci-output/browser.log; exit $$((others + seen))
+
+lint: the browser tests one after another, all others beside
 # them. Browser tests skip, with a reason, where no Chromium is installed; tests on real data, where
 # UNCLETC_DATA_DIR is not set.
 test: $(VENV)/.installed-test

@@ -32,13 +32,10 @@ FLAGS = [
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist sorts tests into groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the browser's tests on one worker, and try one again that a busy machine upset."""
-    here = Path(__file__).parent
+    """Try a browser test again that a busy machine upset."""
     for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
+        if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=2))
 
 
