@@ -17,12 +17,6 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --ignore tests/browser; others=$$?; \
 	wait $$browser; seen=$$?; cat ci-output/browser.log; exit $$((others + seen))
 
-lint: the browser tests one after another, all others beside
-# them. Browser tests skip, with a reason, where no Chromium is installed; tests on real data, where
-# UNCLETC_DATA_DIR is not set.
-test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
-
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
