@@ -90,7 +90,7 @@ SHOTS = (
     Shot(
         name="whatif",
         path="/whatif?covid_counts=simulated&a_rank=15&b_rank=3",
-        last=".st-key-curves .main-svg",
+        last=".st-key-shift .main-svg",
         end="shift",
         press="Compare",
     ),
