@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 # Okabe and Ito's hues, told apart with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
@@ -111,123 +110,6 @@ def _add_whiskers(figure: go.Figure, bars: pd.DataFrame) -> None:
         },
     )
     figure.update_layout(barmode="overlay", height=figure.layout.height + 100)
-
-
-def visits_chart(visits: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
-    """p over the visits of a season, one line per year; filled markers where it was looked for.
-
-    Parameters
-    ----------
-    visits : DataFrame
-        Of one interaction: year, number, p, observed, counted.
-    title : str
-        What p is.
-    """
-    figure = go.Figure()
-    for color, (year, rows) in zip(YEAR_COLORS, visits.groupby("year"), strict=False):
-        note = np.where(
-            rows["observed"],
-            "counted: " + rows["counted"].fillna(0).astype(int).astype(str),
-            "not observed at this visit",
-        )
-        figure.add_scatter(
-            x=rows["number"],
-            y=rows["p"],
-            mode="lines+markers",
-            name=str(year),
-            line_color=color,
-            marker={
-                "size": 9,
-                "symbol": np.where(rows["observed"], "circle", "circle-open"),
-            },
-            text=note,
-            hovertemplate=f"{year}, visit %{{x}}<br>{title}: %{{y:.3g}}<br>%{{text}}"
-            "<extra></extra>",
-        )
-    figure.update_layout(
-        height=height, margin=_MARGIN, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"}
-    )
-    figure.update_xaxes(title="visit of the season", dtick=1)
-    figure.update_yaxes(title=title, rangemode="tozero")
-    return figure
-
-
-def pattern_chart(
-    share: NDArray[np.float64],
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    row_mode: str,
-    column_mode: str,
-    last_mode: str,
-    flip: bool = False,
-    height: int = 420,
-) -> go.Figure:
-    """Heat map of how much of the last mode is observed; blank where nothing is.
-
-    Parameters
-    ----------
-    share : ndarray, shape (rows, columns)
-        Between 0 and 1.
-    rows, columns : sequence of str
-        Labels.
-    row_mode, column_mode, last_mode : str
-        What they are.
-    flip : bool
-        Put the first row at the bottom, as latitudes are.
-    """
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.where(share > 0, share, np.nan),
-            x=list(columns),
-            y=list(rows),
-            zmin=0,
-            zmax=1,
-            colorscale="Cividis",
-            colorbar={
-                "title": {"text": f"share of {last_mode}s counted", "side": "right"},
-                "tickformat": ".0%",
-                "thickness": 12,
-            },
-            hovertemplate=f"{row_mode} %{{y}}, {column_mode} %{{x}}<br>"
-            f"%{{z:.0%}} of {last_mode}s counted<extra></extra>",
-        )
-    )
-    figure.update_layout(height=height, margin=_MARGIN)
-    figure.update_xaxes(title=column_mode, type="category", nticks=12, showgrid=False)
-    figure.update_yaxes(
-        title=row_mode,
-        type="category",
-        nticks=12,
-        showgrid=False,
-        autorange=True if flip else "reversed",
-    )
-    return figure
-
-
-def steps_chart(steps: pd.DataFrame, *, mode: str, height: int = 240) -> go.Figure:
-    """Everything counted at each step of a mode.
-
-    Parameters
-    ----------
-    steps : DataFrame
-        step, counted, observed.
-    mode : str
-    """
-    figure = go.Figure(
-        go.Bar(
-            x=steps["step"],
-            y=steps["counted"],
-            customdata=steps["observed"],
-            marker_color=BAR_COLORS["top"],
-            hovertemplate=f"{mode} %{{x}}<br>counted: %{{y:,}}<br>"
-            "from %{customdata:,} entries<extra></extra>",
-        )
-    )
-    figure.update_layout(height=height, margin=_MARGIN)
-    figure.update_xaxes(title=mode, type="category", nticks=10)
-    figure.update_yaxes(title="sum of reported counts")
-    return figure
 
 
 def objective_chart(objectives: Sequence[float], *, height: int = 220) -> go.Figure:

@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.anchors import Anchor
 from dashboard.charts import BAR_COLORS, axis_limit
 from dashboard.charts_covid import cell_bars, county_chart
 from dashboard.map_component import show_county_map
@@ -18,12 +17,8 @@ from dashboard.views_covid import (
     UNCERTAIN_MEANS,
     CovidView,
     DetectionGrids,
-    FittedDetection,
     day_steps,
-    detection_grids,
-    fitted_detection,
 )
-from uncletc import Fit
 from uncletc.datasets import Dataset
 
 _COUNTY = "county"  # in the address
@@ -166,25 +161,3 @@ def _on_bar(chart: str) -> None:
     points = st.session_state[chart].selection.points
     if points:
         choose_county(points[0]["customdata"][-1])
-
-
-def grids_of(dataset: Dataset, found: Fit, anchor: Anchor) -> DetectionGrids:
-    """p on the chosen scale; the network is asked once for each fit."""
-    last = found.history[-1]
-    told_apart = (
-        dataset.counts.digest,
-        found.settings.digest,
-        last.iteration,
-        last.objective,
-        len(found.members),
-        found.stop.name,
-    )
-    return detection_grids(dataset, found, anchor, fitted=_fitted(dataset, found, told_apart))
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _fitted(
-    _dataset: Dataset, _found: Fit, told_apart: tuple[str | int | float, ...]
-) -> FittedDetection:
-    del told_apart  # what the cache knows a fit by
-    return fitted_detection(_dataset, _found)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from dashboard.charts import BAR_COLORS, axis_limit, bar_chart, objective_chart, picture_config
+from dashboard.charts import objective_chart, picture_config
 from dashboard.running import how_it_was_fitted
 from dashboard.state import picture_format
-from dashboard.words import WHISKERS
 from uncletc import Fit
 
 
@@ -24,37 +22,6 @@ def insight_with_caution(insight: str, caution: str | None) -> None:
     st.markdown(insight)
     if caution:
         st.warning(caution, icon=":material/error:")
-
-
-def best_and_worst(
-    top: pd.DataFrame, bottom: pd.DataFrame, *, title: str, headings: tuple[str, str], of: str
-) -> None:
-    """Draw two bar charts side by side on one scale.
-
-    Parameters
-    ----------
-    top, bottom : DataFrame
-        label, value, inside; low and high where there are intervals.
-    title : str
-        What the value is.
-    headings : tuple of str
-        Of the two charts.
-    of : str
-        What a bar stands for, in the plural.
-    """
-    limit = axis_limit(top, bottom)
-    sides = zip(st.columns(2), ("top", "bottom"), (top, bottom), headings, strict=True)
-    for column, side, bars, heading in sides:
-        with column:
-            st.subheader(heading)
-            st.plotly_chart(
-                bar_chart(bars, title=title, color=BAR_COLORS[side], limit=limit),
-                config=chart_config(),
-                key=f"bars-{side}",
-                alt=f"{heading}: {len(bars)} {of} and their p",
-            )
-    if "high" in top:
-        st.caption(WHISKERS)
 
 
 def meaning(*points: str) -> None:

@@ -7,17 +7,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.anchors import Anchor
 from dashboard.charts import BAR_COLORS, axis_limit
 from dashboard.charts_ppi import interaction_bars, log_range
 from dashboard.parts import chart_config
 from dashboard.running import unfinished
-from dashboard.views_covid import (
-    DetectionGrids,
-    FittedDetection,
-    detection_grids,
-    fitted_detection,
-)
 from dashboard.views_ppi import (
     MOST_CHOSEN,
     PICKS,
@@ -102,19 +95,6 @@ def filters(dataset: Dataset) -> Filters:
     return Filters(years=tuple(years), guilds=tuple(guilds), meadows=tuple(meadows), n=n)
 
 
-def grids_of(dataset: Dataset, found: Fit, anchor: Anchor) -> DetectionGrids:
-    """p of every entry on the chosen scale; the network is asked once for each fit."""
-    last = found.history[-1]
-    told_apart = (
-        dataset.counts.digest,
-        found.settings.digest,
-        last.iteration,
-        last.objective,
-        found.stop.name,
-    )
-    return detection_grids(dataset, found, anchor, fitted=_fitted(dataset, found, told_apart))
-
-
 def choose_interactions(dataset: Dataset, view: PpiView, found: Fit) -> list[str]:
     """Draw quick picks and the list of interactions, and return what is chosen."""
     with st.container(horizontal=True):
@@ -165,14 +145,6 @@ def on_click(chart: str) -> None:
     for point in st.session_state[chart].selection.points:
         label = point["customdata"] if chart == "matrix" else point["y"]
         st.session_state["interaction"] = toggled(st.session_state.get("interaction", []), label)
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _fitted(
-    _dataset: Dataset, _found: Fit, told_apart: tuple[str | int | float, ...]
-) -> FittedDetection:
-    del told_apart  # what the cache knows a fit by
-    return fitted_detection(_dataset, _found)
 
 
 def _keep_valid(labels: Sequence[str], view: PpiView, found: Fit) -> None:

@@ -49,7 +49,7 @@ def fit_script(dataset_name: str, settings: FitSettings, anchor: Anchor, body: s
         Lines that make ``table`` from ``dataset``, ``counts``, ``found``, ``scale``, ``np``,
         ``pd`` and ``uncletc``.
     """
-    fit = _FIT.format(settings=_arguments(settings), scale=_scale(anchor))
+    fit = _FIT.format(settings=arguments(settings), scale=_scale(anchor))
     return _SCRIPT.format(name=_quoted(dataset_name), fit=fit, body=body.strip())
 
 
@@ -58,7 +58,7 @@ def data_script(dataset_name: str, body: str) -> str:
     return _SCRIPT.format(name=_quoted(dataset_name), fit="", body=body.strip())
 
 
-def _arguments(settings: FitSettings) -> str:
+def arguments(settings: FitSettings) -> str:
     """The settings that are not the default, and always the rank."""
     return ", ".join(
         f"{each.name}={getattr(settings, each.name)!r}"

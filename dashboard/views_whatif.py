@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.scripts import arguments
 from dashboard.whatif_jobs import Run, half_of
 from dashboard.words import times
 from uncletc import CountTensor, Fit, FitSettings
@@ -297,9 +298,4 @@ def _part(dataset: Dataset, run: Run) -> str:
 
 
 def _settings(settings: FitSettings) -> str:
-    changed = ", ".join(
-        f"{each.name}={getattr(settings, each.name)!r}"
-        for each in fields(settings)
-        if getattr(settings, each.name) != each.default
-    )
-    return f"FitSettings({changed})"
+    return f"FitSettings({arguments(settings)})"

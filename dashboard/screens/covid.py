@@ -8,9 +8,9 @@ from dashboard.covid_parts import (
     choose_days,
     chosen_county,
     county_panel,
-    grids_of,
     the_map,
 )
+from dashboard.grids import grids_of
 from dashboard.parts import fit_details, insight_with_caution, meaning
 from dashboard.running import fit_or_stop
 from dashboard.scripts import fit_script

@@ -4,12 +4,12 @@ import streamlit as st
 
 from dashboard.charts_matrix import matrix_chart
 from dashboard.charts_ppi import visits_chart
+from dashboard.grids import grids_of
 from dashboard.parts import chart_config, fit_details, insight_with_caution, meaning
 from dashboard.ppi_parts import (
     best_and_worst,
     choose_interactions,
     filters,
-    grids_of,
     on_click,
 )
 from dashboard.running import fit_or_stop

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pandas as pd
@@ -16,10 +15,7 @@ from dashboard.charts import (
     axis_limit,
     bar_chart,
     objective_chart,
-    pattern_chart,
     picture_config,
-    steps_chart,
-    visits_chart,
 )
 
 
@@ -79,71 +75,6 @@ class TestWhiskers:
         assert axis_limit(bars.drop(columns=["low", "high"]), bars.head(1)[["value"]]) == (
             pytest.approx(1.05 * 3)
         )
-
-
-class TestVisits:
-    @pytest.fixture
-    def figure(self):
-        visits = pd.DataFrame(
-            {
-                "year": [2012, 2011, 2011],
-                "number": [1, 1, 2],
-                "p": [0.5, 0.2, 0.4],
-                "observed": [True, True, False],
-                "counted": [12.0, 0.0, math.nan],
-            }
-        )
-        return visits_chart(visits, title="p")
-
-    def test_one_line_per_year(self, figure):
-        assert [trace.name for trace in figure.data] == ["2011", "2012"]
-        first, second = figure.data
-        assert (list(first.x), list(first.y)) == ([1, 2], [0.2, 0.4])
-        assert (list(second.x), list(second.y)) == ([1], [0.5])
-        assert first.line.color != second.line.color
-
-    def test_filled_where_observed(self, figure):
-        assert list(figure.data[0].marker.symbol) == ["circle", "circle-open"]
-
-    def test_hover_tells_zero_from_not_observed(self, figure):
-        assert list(figure.data[0].text) == ["counted: 0", "not observed at this visit"]
-        assert list(figure.data[1].text) == ["counted: 12"]
-
-    def test_axis_of_p_includes_zero(self, figure):
-        assert figure.layout.yaxis.rangemode == "tozero"
-        assert figure.layout.yaxis.title.text == "p"
-
-    def test_years_of_the_twin_have_colours_of_their_own(self, ppi_twin):
-        years = ppi_twin.mode_tables["visit"]["year"].nunique()
-        assert years <= len(set(YEAR_COLORS))
-
-
-class TestPattern:
-    def test_shares_and_blanks(self):
-        share = np.array([[0.0, 0.5], [1.0, 0.25]])
-        figure = pattern_chart(
-            share, ["1", "2"], ["a", "b"], row_mode="row", column_mode="column", last_mode="day"
-        )
-        (trace,) = figure.data
-        np.testing.assert_array_equal(trace.z, [[math.nan, 0.5], [1.0, 0.25]])
-        assert (list(trace.x), list(trace.y)) == (["a", "b"], ["1", "2"])
-        assert (trace.zmin, trace.zmax) == (0, 1)
-        assert "days" in trace.colorbar.title.text
-
-    @pytest.mark.parametrize(("flip", "autorange"), [(False, "reversed"), (True, True)])
-    def test_latitudes_grow_upwards(self, flip, autorange):
-        figure = pattern_chart(
-            np.ones((1, 1)), ["1"], ["a"], row_mode="r", column_mode="c", last_mode="d", flip=flip
-        )
-        assert figure.layout.yaxis.autorange == autorange
-
-
-def test_steps():
-    steps = pd.DataFrame({"step": ["s0", "s1"], "counted": [5, 0], "observed": [2, 1]})
-    (trace,) = steps_chart(steps, mode="day").data
-    assert list(trace.x) == ["s0", "s1"]
-    assert list(trace.y) == [5, 0]
-    assert list(trace.customdata) == [2, 1]
 
 
 def test_objective_leaves_the_starting_point_out():
