@@ -23,6 +23,10 @@ page = st.navigation(
             st.Page("screens/whatif.py", title="What if", icon=":material/compare:"),
             st.Page("screens/drivers.py", title="Drivers", icon=":material/tune:"),
         ],
+        "Judge": [
+            st.Page("screens/check.py", title="Model check", icon=":material/fact_check:"),
+            st.Page("screens/methods.py", title="Methods", icon=":material/leaderboard:"),
+        ],
         "Learn": [st.Page("screens/lab.py", title="Lab", icon=":material/science:")],
     }
 )

@@ -267,7 +267,7 @@ class FitService:
                     worker.stdin.close()
             for job in [job for job in self._runs.values() if job.process is worker]:
                 if job.active:
-                    job.message = "The fitting process ended unexpectedly. Press Fit to try again."
+                    job.message = "The fitting process ended unexpectedly. Ask for the fit again."
                     job.state = "failed"
                 self._so_far(job).unlink(missing_ok=True)
                 del self._runs[job.run]

@@ -2,10 +2,22 @@
 
 ``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` reads real and
 simulated data, ``metrics`` judges, ``effects`` tells what moves p. ``METHODS`` are those that the
-paper compares, ``evaluation`` judges them on held-out counts.
+paper compares, ``evaluation`` judges them on held-out counts, ``search`` looks for settings and
+``tables`` holds the paper's tables. ``checking`` tells how well a fit describes counts it has not
+seen, ``theory`` what the recoverability theorem says of a problem.
 """
 
-from uncletc import baselines, datasets, effects, evaluation, metrics
+from uncletc import (
+    baselines,
+    checking,
+    datasets,
+    effects,
+    evaluation,
+    metrics,
+    search,
+    tables,
+    theory,
+)
 from uncletc.baselines import METHODS
 from uncletc.counts import CountTensor
 from uncletc.detection import DetectionNetwork
@@ -40,11 +52,15 @@ __all__ = [
     "Truth",
     "UnreadableFitError",
     "baselines",
+    "checking",
     "datasets",
     "effects",
     "evaluation",
     "fit",
     "metrics",
     "rate_tensor",
+    "search",
     "simulate",
+    "tables",
+    "theory",
 ]

@@ -9,12 +9,20 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from uncletc import _cli_search, _cli_tables
+
 _THIS_MACHINE = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line and do what it asks."""
+    chosen = read(arguments)
+    chosen.run(chosen)
+
+
+def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line; its ``run`` does what it asks."""
     parser = argparse.ArgumentParser(
         prog="uncletc", description="Under-counted tensor completion, explored in the browser."
     )
@@ -30,8 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help=f"address to listen on (default: {_THIS_MACHINE}, this machine alone; "
         f"{_EVERYWHERE}: whoever can reach this machine)",
     )
-    chosen = parser.parse_args(arguments)
-    serve_dashboard(chosen.port, chosen.host)
+    dashboard.set_defaults(run=lambda chosen: serve_dashboard(chosen.port, chosen.host))
+    _cli_search.add_command(commands)
+    _cli_tables.add_command(commands)
+    return parser.parse_args(arguments)
 
 
 def serve_dashboard(port: int, host: str = _THIS_MACHINE) -> None:

@@ -2,11 +2,14 @@
 
 - ``"covid"``, ``"ppi"``: real counts, from public files (:mod:`uncletc.datasets.fetch`).
 - ``"covid-twin"``, ``"ppi-twin"``: simulated stand-ins whose truth is known; they need no network.
+
+:func:`read_table` makes one of a table of your own.
 """
 
 from uncletc.datasets._load import NAMES, load
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
 from uncletc.datasets.fetch import available, fetch_all
+from uncletc.datasets.table import read_file, read_table
 
 __all__ = [
     "NAMES",
@@ -17,4 +20,6 @@ __all__ = [
     "available",
     "fetch_all",
     "load",
+    "read_file",
+    "read_table",
 ]

@@ -1,0 +1,146 @@
+"""Model check page: how to read each figure, and what it shows. Pure."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from uncletc.checking import Check
+
+_CLEAR_LAG = 0.15  # correlation
+_BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
+_FACTOR = 1.25  # of observed over predicted
+
+
+def held_out_words(n: int, n_all: int, *, whole: str | None, groups: int) -> str:
+    """What was kept from the fit.
+
+    Parameters
+    ----------
+    n, n_all : int
+        Entries held out, and counted ones.
+    whole : str, optional
+        What was held out as a whole, in the plural; None for single entries.
+    groups : int
+        How many of them.
+    """
+    what = (
+        f"**{n:,} of the {n_all:,} counted entries**, a fifth, drawn at random"
+        if whole is None
+        else f"**{groups:,} {whole}** with all their counts, {n:,} of {n_all:,}, drawn at random"
+    )
+    return (
+        f"Kept from the fit: {what}. The fit has seen their attributes, not their counts, and "
+        "predicts them as ŷ = λ·g(z). All checks below are on these counts: the ones that a fit "
+        "has seen would flatter it."
+    )
+
+
+def dispersion_words(check: Check, mu: float) -> str:
+    """What the spread of counts means."""
+    wide = check.negative_binomial
+    if wide.phi < 1e-3:
+        return "The counts show no more spread than Poisson counts: φ is as good as 0."
+    extra = math.sqrt(wide.phi)
+    typical = (
+        f"counts typically lie {100 * extra:.0f} % above or below the prediction"
+        if extra <= 1
+        else "most counts lie far below the prediction and a few far above it (standard deviation "
+        f"{extra:.1f} times the prediction)"
+    )
+    return (
+        f"φ = {wide.phi:.2g} says that where many are expected, {typical}, beyond Poisson chance: "
+        "the variance is ŷ + φŷ². The "
+        f"setting μ = {mu:g} allows each entry's p a spread of φ = {1 / mu:.2g}; the rest is what "
+        "the model does not know of. A large φ alone does not make λ and p wrong, but ranges for "
+        "single counts must use it."
+    )
+
+
+def pit_words(check: Check) -> str:
+    """How to read the PIT histogram, and what it shows."""
+    density = check.negative_binomial.pit.density
+    tilt = density[-3:].mean() - density[:3].mean()
+    ends, middle = density[[0, -1]].mean(), density[3:7].mean()
+    seen = (
+        "about flat"
+        if abs(density - 1).max() < 0.25
+        else f"{'rising: more' if tilt > 0 else 'falling: less'} is counted than predicted"
+        if abs(tilt) > max(0.25, abs(ends - middle))
+        else "higher at the ends: counts vary more than predicted"
+        if ends > middle + 0.25
+        else "higher in the middle: most counts vary less than predicted"
+        if middle > ends + 0.25
+        else "uneven: the predicted distribution has another shape"
+    )
+    return (
+        "Where each count falls in its predicted distribution: 0 far below, 1 far above. **Flat "
+        "is right**, a U says that predictions are too sure of themselves, a hump that they are "
+        f"not sure enough. Under the negative binomial it is {seen}."
+    )
+
+
+def lag_words(lags: pd.DataFrame, mode: str) -> str:
+    """Whether counts that follow one another go wrong together."""
+    how = (
+        f"Correlation of residuals of one place or pair, 1, 2, … {mode}s apart. Between the dotted "
+        "lines: chance."
+    )
+    found = clear_lag(lags)
+    if found is None:
+        return f"{how} Nothing clear: counts go wrong one by one."
+    lag, value = found
+    weekly = "a weekly rhythm of reports that the model does not know"
+    what = weekly if mode == "day" and lag == 7 else "what the model misses lasts"
+    return (
+        f"{how} **High at {lag} {mode}{'s' if lag > 1 else ''} ({value:.2f})**: {what}, so these "
+        "counts hold less evidence than as many separate ones."
+    )
+
+
+def clear_lag(lags: pd.DataFrame) -> tuple[int, float] | None:
+    """Return the lag with a clear correlation, and the correlation; None where there is none.
+
+    Parameters
+    ----------
+    lags : DataFrame
+        lag, value, chance.
+    """
+    known = lags.dropna(subset="value")
+    least = (_BEYOND_CHANCE * known["chance"]).clip(lower=_CLEAR_LAG)
+    clear = known[known["value"] > least]
+    if clear.empty:
+        return None
+    # Of a rhythm, which comes back, the first beat.
+    top = clear[clear["value"] > 0.9 * clear["value"].max()].iloc[0]
+    return int(top["lag"]), float(top["value"])
+
+
+def size_words(deciles: pd.DataFrame) -> str:
+    """For which predictions counts are most clearly off.
+
+    Parameters
+    ----------
+    deciles : DataFrame
+        predicted, observed, low, high.
+    """
+    off = sizes_off(deciles)
+    if off.empty:
+        return (
+            "From small to large, mean counts are about as predicted, or too few to tell otherwise."
+        )
+    worst = off.iloc[0]
+    return (
+        f"Clearly off in **{len(off)} of {len(deciles)}** groups: where {worst['predicted']:,.2g} "
+        f"are predicted on average, **{worst['observed']:,.2g}** were counted."
+    )
+
+
+def sizes_off(deciles: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows where the mean count is clearly not as predicted, the worst first."""
+    inside = (deciles["low"] <= deciles["predicted"]) & (deciles["predicted"] <= deciles["high"])
+    factor = np.exp(np.abs(np.log(deciles["observed"].clip(lower=1e-9) / deciles["predicted"])))
+    off = deciles.assign(factor=factor)[~inside & (factor > _FACTOR)]
+    return off.sort_values("factor", ascending=False).drop(columns="factor")

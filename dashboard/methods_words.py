@@ -1,0 +1,121 @@
+"""How tables and metrics of the page "Methods" are called, and what they mean. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+REAL = "real-data"
+ABOUT = {
+    "table-1": "γ_Ω is the share of all entries that have a count: the fewer, the harder.",
+    "table-2": "Some entries share their attributes up to noise; a large SNR means little noise.",
+    "table-3": "γ_Θ is the share of all entries that share their attributes up to noise.",
+    "table-4": "λ and p are known only up to a common factor. If only that is wrong, λ̂/λ is about "
+    "the same in all entries (a small sd), and λ̂p̂/λp is 1.",
+    "appendix-rank": "F is how many patterns the true counts are made of; the fits are told it.",
+    "appendix-wrong-rank": "The counts have rank 7; the fits are told another one.",
+    "iterations": "After the last iteration of a fit its errors stay as they are.",
+    "appendix-mu": "μ says how closely each entry's detection keeps to what attributes tell.",
+    REAL: "Predicted against real counts that the methods did not see; no truth of λ or p is known "
+    "here. The paper's figures rest on its own preparation of the data: compare ranks only.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """How a metric is called, and which way is better.
+
+    Attributes
+    ----------
+    words : str
+        In a sentence: "error of λ".
+    axis : str
+        On an axis.
+    better : {"lower", "higher"} or None
+    help : str
+        What it is, in a sentence.
+    """
+
+    words: str
+    axis: str
+    better: Literal["lower", "higher"] | None = "lower"
+    help: str = ""
+
+
+METRICS = {
+    "MAE_λ": Metric(
+        words="error of λ",
+        axis="MAE of λ",
+        help="Mean absolute error of the expected true counts λ over all entries, both divided by "
+        "their mean. 0 is perfect.",
+    ),
+    "MAE_p": Metric(
+        words="error of p",
+        axis="MAE of p",
+        help="The same for detection p = g(z), over all entries with attributes.",
+    ),
+    "MAE_p, own p over Ω": Metric(
+        words="error of the own p of counted entries",
+        axis="MAE of own p",
+        help="As the paper's public code has it: it has seen the counts it is judged on.",
+    ),
+    "MAE_p, all entries": Metric(
+        words="error of p over all entries",
+        axis="MAE of p, all entries",
+        help="The same for p = g(z) over all entries, most of them with attributes not seen.",
+    ),
+    "rRMSE": Metric(
+        words="relative error of hidden counts",
+        axis="rRMSE",
+        help="Root mean square error of predicted hidden counts over their mean; large counts "
+        "decide. 0 is perfect.",
+    ),
+    "deviance": Metric(
+        words="Poisson deviance of hidden counts",
+        axis="Poisson deviance per count",
+        help="Misfit of predicted hidden counts as the Poisson law sees it; large and small counts "
+        "matter. About 1 where counts vary no more than chance makes them.",
+    ),
+    "MAE": Metric(
+        words="absolute error of hidden counts",
+        axis="mean absolute error",
+        help="Mean distance of predicted from hidden counts, in counts.",
+    ),
+    "AUROC": Metric(
+        words="AUROC of “any count”",
+        axis="AUROC",
+        better="higher",
+        help="How well predictions tell entries with a count from zeros; 1 is perfect, 0.5 chance.",
+    ),
+    "AUPRC": Metric(
+        words="AUPRC of “any count”",
+        axis="AUPRC",
+        better="higher",
+        help="The same, looking at those predicted to have a count; 1 is perfect.",
+    ),
+    "coverage": Metric(
+        words="coverage of 90 % ranges",
+        axis="share of hidden counts within 90 % ranges",
+        better=None,
+        help="Share of hidden counts in their 90 % ranges; it should be 0.9 or a little more.",
+    ),
+}
+
+
+def metric_of(name: str) -> Metric:
+    """How a metric is called; one not known here by its own name, without a better side."""
+    return METRICS.get(name, Metric(words=name, axis=name, better=None))
+
+
+def number(value: float) -> str:
+    """A number of a table: 3 digits behind the point, or 3 in all where it is large."""
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.4g}" if value < 1e6 else f"{value:.2e}"
+
+
+def spread(mean: float, sd: float) -> str:
+    """Mean ± standard deviation, without it where it is not known; "–" for nothing."""
+    if np.isnan(mean):
+        return "–"
+    return number(mean) if np.isnan(sd) else f"{number(mean)} ± {number(sd)}"

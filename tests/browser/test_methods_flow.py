@@ -1,0 +1,122 @@
+"""Methods in a real browser: tables, a cell run live, an own table compared, cancel, phone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.methods_files import sample_table
+from uncletc import tables
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+RERUN = "/methods?section=Re-run a cell"
+OWN = "/methods?section=Your data&counts_of=Your own table&compare=NTF-CPD-KL&compare=BPTF"
+LONGEST_RUN = 180_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patience():
+    expect.set_options(timeout=60_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.csv"
+    sample_table().to_csv(path, index=False)
+    return path
+
+
+def press(page: Page, name: str) -> None:
+    """Press a button once nothing runs: a click on what is about to be drawn anew would be lost."""
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.wait_for_timeout(1_000)
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def upload(page: Page, path: Path) -> None:
+    page.locator(".st-key-own_upload input[type=file]").set_input_files(path)
+    expect(page.get_by_text("720 counts")).to_be_visible()
+
+
+def compare(page: Page, path: Path) -> None:
+    upload(page, path)
+    press(page, "Compare")
+    expect(page.get_by_text(re.compile("predicts hidden counts best"))).to_be_visible(
+        timeout=LONGEST_RUN
+    )
+    expect(page.locator(".st-key-scores .bars .point")).to_have_count(2)
+
+
+def test_tables_or_one_sentence(visit):
+    seen = visit("/methods")
+    page = seen.page
+    try:
+        tables.committed("summary")
+    except FileNotFoundError:
+        expect(page.get_by_text(re.compile("did not come with this copy"))).to_be_visible()
+    else:
+        expect(page.get_by_text(re.compile("Over Tables 1 to 3"))).to_be_visible()
+        expect(page.locator(".st-key-paper-0 .main-svg").first).to_be_visible()
+    assert not seen.errors
+    assert not seen.strangers
+
+
+def test_a_cell_runs_live_and_the_link_shows_it_elsewhere(visit):
+    seen = visit(f"{RERUN}&cell_seed=1")
+    page = seen.page
+    press(page, "Run this cell")
+    expect(page.get_by_text("One trial, seed 1")).to_be_visible(timeout=LONGEST_RUN)
+    expect(page.get_by_test_id("stMetric")).to_have_count(2)
+    expect(page.locator(".st-key-cell-curve .main-svg").first).to_be_visible()
+    assert "cell_seed=1" in page.url
+    other = visit(page.url)  # run before: nothing to press
+    expect(other.page.get_by_test_id("stMetric")).to_have_count(2)
+    for each in (seen, other):
+        assert not each.errors
+        assert not each.strangers
+
+
+def test_an_own_table_is_compared_and_stays_with_its_owner(visit, mine):
+    seen = visit(OWN)
+    compare(seen.page, mine)
+    other = visit(seen.page.url)  # the table is the first visitor's alone
+    expect(other.page.get_by_text("A table in long form")).to_be_visible()
+    expect(other.page.get_by_text("720 counts")).to_have_count(0)
+    for each in (seen, other):
+        assert not each.errors
+        assert not each.strangers
+
+
+def test_a_long_comparison_can_be_cancelled(visit, mine):
+    seen = visit("/methods?section=Your data&counts_of=Your own table&compare=POND&folds=5&rank=20")
+    page = seen.page
+    upload(page, mine)
+    press(page, "Compare")
+    expect(page.get_by_text(re.compile(r"POND: fold \d of 5"))).to_be_visible(timeout=LONGEST_RUN)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.get_by_text("to run 1 of 1 methods")).to_be_visible()
+    assert not seen.errors
+    assert not seen.strangers
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_it_without_scrolling_sideways(visit, mine, scheme):
+    seen = visit(OWN, color_scheme=scheme, **PHONE)
+    page = seen.page
+    upload(page, mine)
+    expect(page.get_by_text(re.compile("a quick look"))).to_be_visible()
+    wider = page.evaluate(
+        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(part => part.scrollWidth - part.clientWidth)"
+    )
+    assert max(wider) <= 0
+    assert not seen.errors
+    assert not seen.strangers

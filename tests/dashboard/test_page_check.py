@@ -1,0 +1,168 @@
+"""The Model check page under Streamlit's own test runner, with fits of a few iterations."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import running, sources, state
+from dashboard.views_check import held_mask
+from uncletc import StopReason
+
+APP = Path(running.__file__).with_name("app.py")
+PPI = "Plant–pollinator"
+CHARTS = ("deciles", "pit", "quantiles", "groups", "lags", "objective")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory, workers) -> Iterator[None]:
+    """Fits of few iterations in a cache of their own, no real data, no way to other machines."""
+    whole = state.sidebar
+
+    def sidebar(family: state.Family) -> state.Choices:
+        choices = whole(family)
+        few = replace(choices.settings, rank=2, hidden=(), members=1, max_iter=12, tol=1e-3)
+        return replace(choices, settings=few)
+
+    def forget() -> None:
+        running.fit_service().close()
+        running.fit_service.clear()
+        sources._load.clear()
+
+    with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        patch.setenv("UNCLETC_DATA_URL", f"http://127.0.0.1:{nobody_listens.getsockname()[1]}")
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("UNCLETC_DATA_DIR", raising=False)
+        patch.setattr(state, "sidebar", sidebar)
+        forget()
+        yield
+        forget()
+        assert all(worker.poll() is not None for worker in workers)
+
+
+@pytest.fixture
+def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
+    def run(**address: str) -> AppTest:
+        at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/check.py")
+        for key, value in address.items():
+            at.query_params[key] = value
+        return wait(at.run())
+
+    return run
+
+
+def wait(at: AppTest, *, n: int = len(CHARTS)) -> AppTest:
+    """Run the page until no fit is under way and it has its charts."""
+    began = monotonic()
+    while not at.exception and (at.get("progress") or len(charts(at)) < n):
+        assert monotonic() - began < 120, words(at)
+        sleep(0.2)
+        at.run()
+    assert not at.exception
+    return at
+
+
+def charts(at: AppTest) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def named(at: AppTest) -> dict[str, dict]:
+    return dict(zip(CHARTS, charts(at), strict=True))
+
+
+def words(at: AppTest) -> str:
+    blocks = [*at.info, *at.warning, *at.error, *at.markdown, *at.caption, *at.subheader]
+    return "\n".join(block.value for block in blocks)
+
+
+def in_address(at: AppTest, key: str) -> str | None:
+    found = at.query_params.get(key)
+    return found[0] if isinstance(found, list) else found
+
+
+def test_verdict_first_then_every_check(open_page, covid_twin):
+    at = open_page()
+    assert at.title[0].value == "Does the model fit the counts?"
+    text = words(at)
+    assert "Simulated counts." in text
+    held = int(held_mask(covid_twin.counts, "entry").sum())
+    assert f"{held:,} of the {covid_twin.counts.n_observed:,} counted entries" in text
+    assert "Counts vary about" in text
+    # Two patterns are too few for these counts, and the page must say so.
+    assert "Misfit: read on before you rely on it" in text
+    drawn = named(at)
+    assert len(drawn["pit"]["data"]) == 2
+    assert len(drawn["groups"]["data"][0]["y"]) == 20
+    assert "uncletc.fit(counts.subset(~held)" in at.code[0].value
+    assert "checking.held_out(counts, kind='entry')" in at.code[0].value
+
+
+def test_choices_change_the_checks(open_page):
+    at = open_page()
+    before = named(at)
+    at.button_group(key="covid_by").set_value("day").run()
+    after = named(at)
+    assert len(after["groups"]["data"][0]["x"]) == 60
+    assert after["pit"] == before["pit"]
+
+    at.button_group(key="covid_held").set_value("county cells").run()
+    wait(at)
+    assert "county cells** with all their counts" in words(at)
+    assert named(at)["deciles"] != before["deciles"]
+    assert "kind='fibre'" in at.code[0].value
+
+
+def test_a_link_opens_the_same_view(open_page):
+    at = open_page(data=PPI, ppi_held="interactions", ppi_by="guild")
+    assert "interactions** with all their counts" in words(at)
+    levels = named(at)["groups"]["data"][0]["y"]
+    assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
+
+
+@pytest.mark.parametrize("key", ["covid_by", "covid_held", "data"])
+def test_a_bad_value_in_the_address_is_ignored(open_page, key):
+    at = open_page(**{key: "imagined"})
+    assert in_address(at, key) != "imagined"
+    assert len(charts(at)) == len(CHARTS)
+
+
+def test_ranks_are_compared_on_demand(open_page):
+    at = open_page(data=PPI)
+    assert "Fits ranks 1, 2, 3, 4" in words(at)
+    at.button(key="compare-ranks").click().run()
+    wait(at, n=len(CHARTS) + 2)
+    began = monotonic()
+    while "So far:" in words(at):
+        assert monotonic() - began < 120
+        sleep(0.2)
+        at.run()
+    assert not at.exception
+    assert "Of these 4 ranks, **rank" in words(at)
+    assert not [button for button in at.button if button.key == "compare-ranks"]
+    behind = charts(at)[5]["data"][0]
+    assert behind["x"] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_estimates_so_far_are_not_judged(monkeypatch):
+    whole = running.fit_or_stop
+    monkeypatch.setattr(
+        running, "fit_or_stop", lambda *a: replace(whole(*a), stop=StopReason.CALLBACK)
+    )
+    at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/check.py")
+    at.run()
+    began = monotonic()
+    while not at.exception and "when the fit has ended" not in words(at):
+        assert monotonic() - began < 120
+        sleep(0.2)
+        at.run()
+    assert not at.exception
+    assert not charts(at)

@@ -1,0 +1,406 @@
+"""Model checks: against truth, independent formulas, and data that break the model on purpose."""
+
+from __future__ import annotations
+
+import doctest
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from scipy.stats import kstest, nbinom, norm, poisson
+
+import uncletc
+from uncletc import CountTensor, FitSettings, checking, simulate
+from uncletc.evaluation import dispersion
+
+PHI = 0.7
+
+
+@pytest.fixture(scope="module")
+def truth() -> tuple[np.ndarray, np.ndarray]:
+    """Counts simulated from the model, and their true means λp."""
+    counts, known = simulate((20, 20, 20), 3, observed=0.6, attributed=0.6, seed=3)
+    where = tuple(counts.indices.T)
+    return counts.counts, (known.rate * known.detection)[where]
+
+
+@pytest.fixture(scope="module")
+def spread() -> tuple[np.ndarray, np.ndarray]:
+    """Negative binomial counts with φ = 0.7, and their true means."""
+    rng = np.random.default_rng(1)
+    mean = np.exp(rng.normal(1.5, 1.5, 6000))
+    return rng.negative_binomial(1 / PHI, 1 / (1 + PHI * mean)), mean
+
+
+class TestTruth:
+    """With the true means plugged in, nothing is found."""
+
+    def test_poisson_checks_are_clean(self, truth):
+        y, mean = truth
+        found = checking.check(y, mean)
+        assert found.poisson.pearson == pytest.approx(1, abs=0.1)
+        assert found.negative_binomial.phi < 0.01
+        assert kstest(found.poisson.residuals, "norm").pvalue > 0.01
+        assert found.poisson.residuals.mean() == pytest.approx(0, abs=0.05)
+        assert found.poisson.residuals.std() == pytest.approx(1, abs=0.05)
+        assert found.poisson.pit.density == pytest.approx(np.ones(10), abs=0.15)
+        assert found.ratio.low < 1 < found.ratio.high
+        assert found.zeros == pytest.approx(found.poisson.zeros, abs=0.01)
+
+    def test_pit_of_single_counts_is_uniform(self, truth):
+        y, mean = truth
+        u = norm.cdf(checking.quantile_residuals(y, mean, seed=5))
+        assert kstest(u, "uniform").pvalue > 0.01
+
+    def test_deciles_hold_their_means(self, truth):
+        found = checking.by_decile(*truth)
+        inside = (found.low <= found.predicted) & (found.predicted <= found.high)
+        assert inside.sum() >= 8
+
+    def test_places_and_times_do_not_stand_out(self, truth):
+        y, mean = truth
+        residuals = checking.quantile_residuals(y, mean)
+        rng = np.random.default_rng(0)
+        found = [
+            checking.residuals_by(residuals, rng.integers(0, 40, len(y)), 40) for _ in range(100)
+        ]
+        assert sum(each.far.any() for each in found) <= 12  # 1 in 20, and room for chance
+        assert np.mean([each.share for each in found]) < 0.005
+
+
+class TestSpread:
+    """Negative binomial counts: Poisson is refused, the negative binomial is not."""
+
+    def test_poisson_pit_is_a_u_and_the_negative_binomial_flat(self, spread):
+        found = checking.check(*spread)
+        u, flat = found.poisson.pit.density, found.negative_binomial.pit.density
+        assert min(u[0], u[-1]) > 1.5 > 0.9 > u[4:6].max()
+        assert flat == pytest.approx(np.ones(10), abs=0.12)
+
+    def test_dispersion(self, spread):
+        found = checking.check(*spread)
+        assert found.poisson.pearson > 3
+        assert found.negative_binomial.phi == pytest.approx(PHI, rel=0.1)
+        assert found.negative_binomial.pearson == pytest.approx(1, abs=0.2)
+        assert found.poisson.distance > 0.1 > 0.03 > found.negative_binomial.distance
+        assert found.negative_binomial.log_likelihood > found.poisson.log_likelihood
+        assert abs(found.negative_binomial.zeros - found.zeros) < 0.01
+        assert found.poisson.zeros < found.zeros - 0.05
+
+    def test_residuals_are_normal_under_the_right_distribution_only(self, spread):
+        y, mean = spread
+        assert kstest(checking.quantile_residuals(y, mean, PHI), "norm").pvalue > 0.01
+        assert kstest(checking.quantile_residuals(y, mean), "norm").pvalue < 1e-6
+
+
+class TestResiduals:
+    def test_lie_between_the_probabilities_below_and_up_to_the_count(self):
+        y, mean = np.array([0, 1, 4, 9]), np.array([0.5, 3.0, 4.0, 2.0])
+        u = norm.cdf(checking.quantile_residuals(y, mean))
+        assert (poisson.cdf(y - 1, mean) <= u).all()
+        assert (u <= poisson.cdf(y, mean)).all()
+        u = norm.cdf(checking.quantile_residuals(y, mean, 2.0))
+        p = 1 / (1 + 2 * mean)
+        assert (nbinom.cdf(y - 1, 0.5, p) <= u).all()
+        assert (u <= nbinom.cdf(y, 0.5, p)).all()
+
+    def test_one_seed_one_answer(self, spread):
+        first = checking.quantile_residuals(*spread, seed=1)
+        assert np.array_equal(first, checking.quantile_residuals(*spread, seed=1))
+        assert not np.array_equal(first, checking.quantile_residuals(*spread, seed=2))
+
+    def test_impossible_counts_are_cut_off_on_either_side(self):
+        found = checking.quantile_residuals([5000, 0], [1.0, 5000.0])
+        assert found.tolist() == [checking.RESIDUAL_LIMIT, -checking.RESIDUAL_LIMIT]
+
+    def test_upper_tail_keeps_its_digits(self):
+        # P(y ≥ 17) is 1e-15 at mean 1: 1 - F has lost its digits.
+        found = checking.quantile_residuals([17], [1.0])[0]
+        assert -norm.ppf(poisson.sf(16, 1.0)) <= found <= -norm.ppf(poisson.sf(17, 1.0))
+
+    def test_negative_binomial_with_no_phi_is_poisson(self, spread):
+        y, mean = spread
+        assert checking.quantile_residuals(y, mean, 1e-7) == pytest.approx(
+            checking.quantile_residuals(y, mean), abs=1e-3
+        )
+
+
+class TestPIT:
+    def test_against_the_definition_by_loops(self):
+        y, mean = np.array([0, 2, 7]), np.array([1.0, 2.5, 3.0])
+        found = checking.pit_histogram(y, mean, bins=4)
+
+        def share(u: float) -> float:
+            total = 0.0
+            for count, m in zip(y, mean, strict=True):
+                below, up_to = poisson.cdf(count - 1, m), poisson.cdf(count, m)
+                total += 0 if u <= below else 1 if u >= up_to else (u - below) / (up_to - below)
+            return total / len(y)
+
+        expected = [4 * (share((i + 1) / 4) - share(i / 4)) for i in range(4)]
+        assert found.density == pytest.approx(expected)
+
+    def test_mean_is_one_also_with_impossible_counts(self):
+        found = checking.pit_histogram([10**6, 0, 3], [1.0, 10.0**6, 3.0])
+        assert found.density.mean() == pytest.approx(1)
+        assert found.density[-1] > 3
+
+    def test_is_the_randomised_one_on_average(self, spread):
+        y, mean = (each[:300] for each in spread)
+        drawn = np.mean(
+            [
+                np.histogram(
+                    norm.cdf(checking.quantile_residuals(y, mean, PHI, seed=seed)),
+                    bins=10,
+                    range=(0, 1),
+                )[0]
+                for seed in range(200)
+            ],
+            axis=0,
+        )
+        found = checking.pit_histogram(y, mean, PHI)
+        assert drawn * 10 / len(y) == pytest.approx(found.density, abs=0.05)
+
+
+class TestSizes:
+    def test_deciles_sum_to_the_totals(self, spread):
+        y, mean = spread
+        found = checking.by_decile(y, mean, bins=7)
+        assert found.n.sum() == len(y)
+        assert np.ptp(found.n) <= 1
+        assert found.n @ found.observed == pytest.approx(y.sum())
+        assert found.n @ found.predicted == pytest.approx(mean.sum())
+        assert (np.diff(found.predicted) > 0).all()
+
+    def test_the_order_of_counts_does_not_matter(self, spread):
+        y, mean = spread
+        order = np.random.default_rng(0).permutation(len(y))
+        first, second = checking.by_decile(y, mean), checking.by_decile(y[order], mean[order])
+        assert first.observed == pytest.approx(second.observed)
+        assert checking.pearson(y, mean) == pytest.approx(checking.pearson(y[order], mean[order]))
+        assert checking.pit_histogram(y, mean).density == pytest.approx(
+            checking.pit_histogram(y[order], mean[order]).density
+        )
+
+    def test_ratio_by_hand(self):
+        found = checking.ratio([2, 4], [1.0, 2.0])
+        assert (found.estimate, found.low, found.high) == pytest.approx((2, 2, 2))
+        found = checking.ratio([1, 5], [2.0, 2.0], level=0.9)
+        # Σy/Σŷ = 1.5, residuals -2 and 2: error of their sum √2·√8 = 4.
+        assert found.estimate == pytest.approx(1.5)
+        assert found.high == pytest.approx(1.5 * np.exp(norm.ppf(0.95) * (4 / 4) / 1.5))
+
+    def test_ratio_without_any_count(self):
+        found = checking.ratio([0, 0], [1.0, 2.0])
+        assert (found.estimate, found.low, found.high) == (0, 0, np.inf)
+
+    def test_interval_holds_the_truth_as_often_as_it_says(self):
+        rng = np.random.default_rng(4)
+        place = np.repeat(np.arange(60), 10)
+        held = {"grouped": 0, "alone": 0}
+        for _ in range(200):
+            mean = np.full(600, 5.0)
+            y = rng.poisson(mean * np.repeat(rng.gamma(10, 0.1, 60), 10))
+            for name, groups in (("grouped", place), ("alone", None)):
+                found = checking.ratio(y, mean, groups)
+                held[name] += found.low < 1 < found.high
+        assert held["grouped"] > 180
+        assert held["alone"] < held["grouped"] - 20  # counts of a place are wrong together
+
+
+class TestGroups:
+    def test_means_and_flags(self):
+        rng = np.random.default_rng(0)
+        groups = np.repeat(np.arange(10), 50)
+        residuals = rng.normal(size=500) + (groups == 3) * 1.5
+        found = checking.residuals_by(residuals, groups, 12)
+        assert found.mean[3] == pytest.approx(residuals[groups == 3].mean())
+        assert np.flatnonzero(found.far).tolist() == [3]
+        assert np.isnan(found.mean[10:]).all()
+        assert found.n.tolist() == [50] * 10 + [0, 0]
+        width = 1.96 * residuals.std(ddof=1) / np.sqrt(50)
+        assert found.high[0] - found.mean[0] == pytest.approx(width)
+
+    def test_share_is_adjusted_r_squared(self):
+        rng = np.random.default_rng(0)
+        groups = rng.integers(0, 5, 300)
+        residuals = rng.normal(size=300) + groups
+        dummies = np.eye(5)[groups]
+        fitted = dummies @ np.linalg.lstsq(dummies, residuals, rcond=None)[0]
+        r2 = 1 - np.sum((residuals - fitted) ** 2) / np.sum((residuals - residuals.mean()) ** 2)
+        expected = 1 - (1 - r2) * 299 / 295
+        assert checking.residuals_by(residuals, groups, 5).share == pytest.approx(expected)
+
+    def test_two_counts_are_no_group(self):
+        residuals = np.array([8.0, 8.0, *np.linspace(-1, 1, 100)])
+        groups = np.array([0, 0, *[1] * 100])
+        assert not checking.residuals_by(residuals, groups, 2).far.any()
+
+    def test_groups_must_exist(self):
+        with pytest.raises(ValueError, match="groups must be from 0 to 1"):
+            checking.residuals_by([1.0, 2.0], [0, 2], 2)
+
+
+class TestAutocorrelation:
+    def test_finds_what_was_put_in(self):
+        rng = np.random.default_rng(0)
+        series = rng.normal(size=(200, 1, 30))
+        for t in range(1, 30):
+            series[:, 0, t] = 0.6 * series[:, 0, t - 1] + 0.8 * series[:, 0, t]
+        where = np.argwhere(np.ones(series.shape))
+        held = rng.uniform(size=len(where)) < 0.5
+        found = checking.autocorrelation(series.ravel()[held], where[held], max_lag=3)
+        assert found.value == pytest.approx([0.6, 0.36, 0.216], abs=0.06)
+
+    def test_pairs_by_loops_in_any_order(self):
+        rng = np.random.default_rng(1)
+        where = np.argwhere(rng.uniform(size=(3, 2, 8)) < 0.6)
+        where = where[rng.permutation(len(where))]
+        r = rng.normal(size=len(where))
+        found = checking.autocorrelation(r, where, max_lag=9)
+        centred = r - r.mean()
+        for lag in range(1, 10):
+            products = [
+                centred[i] * centred[j]
+                for i, a in enumerate(where)
+                for j, b in enumerate(where)
+                if (a[:2] == b[:2]).all() and b[2] - a[2] == lag
+            ]
+            assert found.pairs[lag - 1] == len(products)
+            if products:
+                expected = np.mean(products) / np.mean(centred**2)
+                assert found.value[lag - 1] == pytest.approx(expected)
+            else:
+                assert np.isnan(found.value[lag - 1])
+
+
+class TestCompare:
+    def test_best_simplest_and_paired_error(self):
+        rng = np.random.default_rng(0)
+        base = rng.normal(size=400) * 5  # common to all: pairing takes it out
+        values = [base - 1, base + rng.normal(0, 1, 400) * 0.01, base + 1e-4, base - 2]
+        found = checking.compare(values)
+        assert found.best in (1, 2)
+        assert found.chosen == 1
+        assert found.behind[found.best] == 0
+        assert found.error[found.best] == 0
+        gap = values[found.best] - values[0]
+        assert found.behind[0] == pytest.approx(gap.mean())
+        assert found.error[0] == pytest.approx(gap.std(ddof=1) / 20)
+
+    def test_groups_that_repeat_one_count_are_worth_one(self):
+        rng = np.random.default_rng(0)
+        values = rng.normal(size=(2, 50))
+        single = checking.compare(values)
+        repeated = checking.compare(np.repeat(values, 4, axis=1), np.repeat(np.arange(50), 4))
+        assert repeated.error == pytest.approx(single.error)
+
+    def test_likelihood_and_deviance_by_formula(self):
+        y, mean = np.array([0, 3, 10]), np.array([1.0, 2.0, 15.0])
+        assert checking.log_likelihood(y, mean) == pytest.approx(poisson.logpmf(y, mean))
+        p = 1 / (1 + PHI * mean)
+        assert checking.log_likelihood(y, mean, PHI) == pytest.approx(nbinom.logpmf(y, 1 / PHI, p))
+        saturated = poisson.logpmf(y, np.maximum(y, 1e-300))
+        expected = 2 * (saturated - poisson.logpmf(y, mean))
+        assert checking.deviances(y, mean) == pytest.approx(expected)
+
+    def test_the_right_dispersion_is_the_likeliest(self, spread):
+        phi = dispersion(*spread)
+        at = [checking.log_likelihood(*spread, each).sum() for each in (phi / 1.2, phi, phi * 1.2)]
+        assert at[1] == max(at)
+
+
+class TestHeldOut:
+    def test_a_fifth_of_the_entries_or_whole_fibres(self, small):
+        single = checking.held_out(small)
+        assert single.sum() == small.n_observed // 5
+        whole = checking.held_out(small, kind="fibre")
+        fibre = checking.fibres(small.indices)
+        assert not set(fibre[whole]) & set(fibre[~whole])
+        assert set(fibre[single]) & set(fibre[~single])
+        assert not np.array_equal(single, checking.held_out(small, seed=1))
+
+    def test_expected_is_the_fits_own(self, small, small_fit):
+        known = small.attribute_rows >= 0
+        found = checking.expected_at(small_fit, small, known)
+        z = small.attributes_at(small.indices[known])
+        assert found == pytest.approx(small_fit.expected(small.indices[known], z))
+
+    def test_without_attributes_the_mean_of_g(self, small, small_fit):
+        row = int(np.flatnonzero(small.attribute_rows < 0)[0])
+        mean = small_fit.detection(small.attributes).mean()
+        found = checking.expected_at(small_fit, small, [row])
+        assert found == pytest.approx(small_fit.rate(small.indices[[row]]) * mean)
+
+    def test_no_attributes_at_all(self):
+        counts = CountTensor((3, 3), np.argwhere(np.ones((3, 3))), np.arange(9))
+        settings = FitSettings(rank=1, max_iter=5)
+        found = uncletc.fit(counts, settings, callback=lambda step: step.iteration >= 2)
+        assert checking.expected_at(found, counts, [0, 4]) == pytest.approx(
+            found.rate([[0, 0], [1, 1]])
+        )
+
+    def test_held_out_counts_change_nothing(self, small, short_fit):
+        held = checking.held_out(small)
+        other = np.where(held, small.counts + 50, small.counts)
+        changed = CountTensor(
+            small.shape,
+            small.indices,
+            other,
+            attributes=small.attributes,
+            attribute_indices=small.attribute_indices,
+        )
+        predicted = [
+            checking.expected_at(short_fit(each.subset(~held), 1, epochs=1), each, held)
+            for each in (small, changed)
+        ]
+        assert np.array_equal(*predicted)
+
+
+class TestEdges:
+    @pytest.mark.parametrize(
+        ("counts", "predicted", "phi", "message"),
+        [
+            ([1, 2], [1.0], 0, "one shape"),
+            ([], [], 0, "at least 1"),
+            ([-1], [1.0], 0, "counts must be finite and >= 0"),
+            ([1], [np.nan], 0, "predicted must be finite and >= 0"),
+            ([1], [1.0], -1, "phi must be finite"),
+        ],
+    )
+    def test_bad_input_in_a_sentence(self, counts, predicted, phi, message):
+        with pytest.raises(ValueError, match=message):
+            checking.pearson(counts, predicted, phi)
+
+    def test_other_bad_input(self):
+        with pytest.raises(ValueError, match="bins must be from 1 to the 2"):
+            checking.by_decile([1, 2], [1.0, 2.0], bins=3)
+        with pytest.raises(ValueError, match="bins must be at least 2"):
+            checking.pit_histogram([1], [1.0], bins=1)
+        with pytest.raises(ValueError, match="must not be 0"):
+            checking.ratio([1], [0.0])
+        with pytest.raises(ValueError, match="max_lag"):
+            checking.autocorrelation([1.0], [[0, 0]], max_lag=0)
+        with pytest.raises(ValueError, match="shape"):
+            checking.compare([1.0, 2.0])
+        with pytest.raises(ValueError, match="finite"):
+            checking.compare([[1.0, np.nan]])
+        with pytest.raises(ValueError, match="residuals"):
+            checking.residuals_by([], [], 1)
+        with pytest.raises(ValueError, match="groups must have shape"):
+            checking.ratio([1, 2], [1.0, 2.0], [0])
+
+    def test_a_prediction_of_zero_does_not_decide_alone(self):
+        y, mean = np.array([1, *[5] * 99]), np.array([0.0, *[5.0] * 99])
+        assert checking.pearson(y, mean) < 3
+        assert np.isfinite(checking.log_likelihood(y, mean)).all()
+
+    def test_results_are_frozen(self, spread):
+        found = checking.check(*spread)
+        with pytest.raises(FrozenInstanceError):
+            found.n = 3
+        assert replace(found, n=3).n == 3
+
+    def test_examples(self):
+        for module in (checking, uncletc._checking_counts):
+            assert doctest.testmod(module).failed == 0

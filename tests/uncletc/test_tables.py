@@ -1,0 +1,222 @@
+"""The paper's tables as data, and single trials of their cells."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from uncletc import METHODS, ConvergenceWarning, FitSettings, fit, simulate
+from uncletc.metrics import mae_detection, mae_rate
+from uncletc.tables import (
+    FIGURES,
+    ITERATIONS,
+    KNOWN,
+    PAPERS_OWN,
+    TABLES,
+    Column,
+    run_cell,
+    settings_for,
+    settings_of,
+)
+from uncletc.tables.cells import curves, measure, told
+from uncletc.tables.printed import REAL, SCALING
+
+TINY = Column(
+    label="tiny",
+    simulation={"shape": (6, 6, 6), "rank": 2, "observed": 0.5, "attributed": 0.5, "similar": 0.2},
+    fitted_rank=2,
+    observed_in_code=0.8,
+)
+
+
+class TestDefinitions:
+    def test_the_tables_of_the_paper(self) -> None:
+        sizes = {name: len(table.columns) for name, table in TABLES.items()}
+        assert sizes == {
+            "table-1": 3,
+            "table-2": 3,
+            "table-3": 3,
+            "table-4": 1,
+            "appendix-rank": 3,
+            "appendix-wrong-rank": 5,
+            "appendix-mu": 16,
+        }
+        assert [one.label for one in FIGURES["iterations"].columns] == ["Ω ⊂ Ξ", "Ω = Ξ", "Ω ⊃ Ξ"]
+
+    @pytest.mark.parametrize("name", ["table-1", "table-2", "table-3"])
+    def test_every_method_of_the_paper_has_a_figure_in_every_column(self, name: str) -> None:
+        table = TABLES[name]
+        assert table.methods == (*METHODS, KNOWN)
+        assert {method for method, metric in table.printed if metric == "MAE_λ"} == set(METHODS)
+        for figures in table.printed.values():
+            assert len(figures) == len(table.columns)
+
+    @pytest.mark.parametrize(
+        ("table", "method", "metric", "column", "figure"),
+        [
+            ("table-1", "UncleTC", "MAE_λ", "γ_Ω = .3", (0.037, 0.031)),
+            ("table-1", "POND", "MAE_λ", "γ_Ω = .05", (0.841, 0.146)),
+            ("table-2", "UncleTC(Linear)", "MAE_p", "SNR = 10 dB", (0.109, 0.041)),
+            ("table-2", "CoSTCo", "MAE_λ", "SNR = 40 dB", (0.890, 0.357)),
+            ("table-3", "UncleTC", "MAE_λ", "γ_Θ = .5", (0.054, 0.148)),
+            ("table-3", "NTF-CPD-LS", "MAE_λ", "γ_Θ = 0", (0.434, 0.030)),
+            ("appendix-rank", "UncleTC", "MAE_p", "F = 10", (0.030, 0.002)),
+            ("appendix-wrong-rank", "NTF-CPD-KL", "MAE_λ", "F̂ = 12", (0.151, 0.069)),
+            ("appendix-mu", "UncleTC", "MAE_p", "I = 25, γ_Ω = .1, μ = 100", (0.260, 0.038)),
+            ("appendix-mu", "UncleTC", "MAE_λ", "I = 20, γ_Ω = .3, μ = 2000", (0.028, 0.004)),
+        ],
+    )
+    def test_printed_figures(
+        self, table: str, method: str, metric: str, column: str, figure: tuple[float, float]
+    ) -> None:
+        labels = [one.label for one in TABLES[table].columns]
+        assert TABLES[table].printed[method, metric][labels.index(column)] == figure
+
+    def test_printed_scaling_and_real_figures(self) -> None:
+        assert SCALING["λ̂/λ"][3] == (1.33, 0.05)
+        assert SCALING["λ̂p̂/λp"][9] == (0.99, 0.07)
+        assert {len(one) for one in SCALING.values()} == {10}
+        assert set(REAL) == set(METHODS)
+        assert REAL["UncleTC"] == ((3.52, 0.38), (9.89, 1.67))
+
+    def test_settings_of_a_cell(self) -> None:
+        found = settings_of("appendix-wrong-rank", "F̂ = 12")
+        assert (found["rank"], found["fitted_rank"], found["detection"]) == (7, 12, "log")
+        assert settings_of("table-3", "γ_Θ = .3")["attributed"] == 0.7
+        assert settings_of("iterations", "Ω ⊃ Ξ")["observed"] == 0.4
+        mu = settings_of("appendix-mu", "I = 25, γ_Ω = .1, μ = 500")
+        assert (mu["shape"], mu["observed"]) == ((25, 25, 25), 0.1)
+
+    def test_simulations_can_be_drawn(self) -> None:
+        for table in (*TABLES.values(), *FIGURES.values()):
+            for column in table.columns:
+                for reading in column.readings:
+                    counts, _ = simulate(**column.arguments(reading), seed=0)
+                    share = column.arguments(reading)["observed"]
+                    assert counts.share_observed == pytest.approx(share, abs=1e-3)
+
+    def test_the_reading_of_the_public_code(self) -> None:
+        first, second, third = TABLES["table-1"].columns
+        assert [one.arguments("as in the public code")["observed"] for one in (first, second)] == [
+            0.132,
+            0.156,
+        ]
+        assert third.readings == ("exact",)
+        with pytest.raises(ValueError, match=r"γ_Ω = \.3 has no reading 'as in the public code'"):
+            third.arguments("as in the public code")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("table-9", "F = 5"), "table must be one of table-1, .*; got 'table-9'"),
+            (("appendix-rank", "F = 6"), "column must be one of F = 5, F = 7, F = 10; got 'F = 6'"),
+        ],
+    )
+    def test_unknown_names(self, arguments: tuple[str, str], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            settings_of(*arguments)
+
+    def test_a_costly_method_has_a_quarter_of_the_trials(self) -> None:
+        table = TABLES["appendix-mu"]
+        assert [table.n_trials(PAPERS_OWN, n) for n in (None, 20, 5, 2)] == [5, 5, 2, 1]
+        assert [table.n_trials("UncleTC", n) for n in (None, 2, 30)] == [20, 2, 30]
+        assert TABLES["table-4"].n_trials("UncleTC", 20) == 10
+
+
+class TestSettings:
+    def test_defaults_but_for_rank_and_seed(self) -> None:
+        column = TABLES["appendix-wrong-rank"].columns[0]
+        for name, method in METHODS.items():
+            found = settings_for(name, column, 4)
+            extra = {"rank": 3} if method.has_rank else {}
+            if method.settings is FitSettings:
+                extra["device"] = "cpu"
+            assert found == method.settings(**extra, seed=4)
+
+    def test_mu_reaches_both_solvers(self) -> None:
+        column = TABLES["appendix-mu"].columns[0]
+        assert settings_for("UncleTC", column, 0).mu == 100
+        own = settings_for(PAPERS_OWN, column, 0)
+        assert (own.mu, own.solver, own.max_iter) == (100, "bcd", 100)
+
+    def test_unknown_method(self) -> None:
+        with pytest.raises(ValueError, match=r"method must be one of UncleTC, .*; got 'NTF'"):
+            run_cell("table-1", "γ_Ω = .3", "NTF", 0)
+
+
+class TestCells:
+    def test_errors_agree_with_a_fit_by_hand(self) -> None:
+        found, seconds = measure(TINY, "UncleTC", 3, "exact", "errors")
+        counts, truth = simulate(**TINY.simulation, seed=3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            by_hand = fit(counts, FitSettings(rank=2, seed=3, device="cpu"))
+        p = truth.detection[tuple(counts.attribute_indices.T)]
+        assert found["MAE_λ"] == pytest.approx(mae_rate(by_hand.rate_tensor(), truth.rate))
+        assert found["MAE_p"] == pytest.approx(
+            mae_detection(by_hand.detection(counts.attributes), p)
+        )
+        assert set(found) == {"MAE_λ", "MAE_p", "MAE_p, own p over Ω", "MAE_p, all entries"}
+        assert seconds > 0
+
+    def test_a_method_without_p_has_only_the_error_of_the_rate(self) -> None:
+        for method in ("NTF-CPD-KL", "HaLRTC", KNOWN):
+            assert set(measure(TINY, method, 0, "exact", "errors")[0]) == {"MAE_λ"}
+
+    def test_knowing_p_is_told_the_truth_and_is_better(self) -> None:
+        column = Column(
+            label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2
+        )
+        counts, truth = simulate(**column.simulation, seed=1)
+        np.testing.assert_array_equal(told(counts, truth.detection).exposure, truth.detection)
+        assert told(counts, truth.detection).n_attributes == 0
+        known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
+        assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
+
+    def test_the_reading_changes_what_is_observed(self) -> None:
+        exact, more = (
+            measure(TINY, "NTF-CPD-KL", 0, reading, "errors")[0]
+            for reading in ("exact", "as in the public code")
+        )
+        assert exact != more
+
+    def test_ratios_are_reciprocal_up_to_noise(self) -> None:
+        found = run_cell("table-4", "γ_Ω = .3", "UncleTC", 1)
+        assert found["λ̂/λ mean"] * found["p̂/p mean"] == pytest.approx(1, abs=0.05)
+        assert found["λ̂p̂/λp mean"] == pytest.approx(1, abs=0.05)
+        assert found["λ̂/λ sd"] < 0.1 * found["λ̂/λ mean"]
+
+    def test_the_same_seed_gives_the_same_answer_and_a_callback_sees_it(self) -> None:
+        seen: list[int] = []
+        first, again = (
+            run_cell(
+                "appendix-rank",
+                "F = 5",
+                "NTF-CPD-KL",
+                0,
+                callback=lambda record: seen.append(record.iteration),
+            )
+            for _ in range(2)
+        )
+        assert first == again
+        assert seen.count(1) == 2
+
+    def test_a_callback_can_stop(self) -> None:
+        found = run_cell("appendix-rank", "F = 5", "NTF-CPD-KL", 0, callback=lambda _: True)
+        assert found["MAE_λ"] > run_cell("appendix-rank", "F = 5", "NTF-CPD-KL", 0)["MAE_λ"]
+
+    def test_curves_end_at_the_errors_of_the_fit(self) -> None:
+        found = curves(TINY, "UncleTC(Linear)", 0)
+        assert set(found) == {"MAE_p", "MAE_λ"}
+        assert {len(line) for line in found.values()} == {len(ITERATIONS)}
+        final = measure(TINY, "UncleTC(Linear)", 0, "exact", "errors")[0]
+        assert found["MAE_λ"][-1] == pytest.approx(final["MAE_λ"])
+        assert found["MAE_λ"][0] != pytest.approx(final["MAE_λ"])
+
+    def test_running_out_of_iterations_is_no_warning_here(
+        self, recwarn: pytest.WarningsRecorder
+    ) -> None:
+        measure(TINY, PAPERS_OWN, 0, "exact", "errors")
+        assert not [one for one in recwarn if one.category is ConvergenceWarning]

@@ -1,0 +1,516 @@
+"""theory: every quantity against sums by hand, brute force, and what must not change it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+from uncletc import CountTensor, Fit, FitSettings, Truth, fit, simulate, theory
+from uncletc.theory import Layers, largest_slope, recoverability, similar_entries
+
+pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+
+GIVEN: dict[str, Any] = {
+    "rank": 2,
+    "p_min": 0.25,
+    "p_max": 0.5,
+    "factor_min": 1.0,
+    "factor_max": 3.0,
+    "slope_truth": 0.5,
+    "slope_network": 1.5,
+    "zeta": 0.1,
+    "n_similar": 4,
+    "approximation": 0.01,
+    "delta": 0.1,
+}
+
+
+def small() -> CountTensor:
+    """Four entries counted, nine attributed, ‖Z‖_F = 6."""
+    shape = (3, 3)
+    cells = [[i, j] for i in range(3) for j in range(3)]
+    return CountTensor(
+        shape, cells[:4], [1, 0, 2, 3], attributes=np.full((9, 4), 1.0), attribute_indices=cells
+    )
+
+
+@pytest.fixture(scope="module")
+def problem() -> tuple[CountTensor, Truth]:
+    return simulate((8, 8, 8), rank=2, observed=0.4, attributed=0.6, similar=0.2, seed=3)
+
+
+@pytest.fixture(scope="module")
+def fits(problem: tuple[CountTensor, Truth]) -> dict[str, Fit]:
+    y, _ = problem
+    joint = FitSettings(rank=2, hidden=(4, 3), max_iter=6, members=2)
+    bcd = FitSettings(rank=2, hidden=(4, 3), solver="bcd", max_iter=2)
+    first = fit(y, joint)  # as a start it spares block coordinate descent its own, which is long
+    return {
+        "joint": first,
+        "bcd": fit(y, bcd, start=first),
+        "linear": fit(y, replace(bcd, hidden=()), start=first),
+    }
+
+
+class TestLayers:
+    def test_complexity_by_hand(self) -> None:
+        # norms: layer 1 diag(3, 4): s = 4, a = 5; layer 2 (6, 8): s = a = 10; ρ = 1, 1/4
+        layers = Layers.of_weights([np.diag([3.0, 4.0]), [[6.0, 8.0]]])
+        assert layers.widths == (2, 2, 1)
+        assert layers.spectral == pytest.approx([4, 10])
+        assert layers.frobenius == pytest.approx([5, 10])
+        # 2 · (4 · 10/4) · (2²·2²·5/4 + 1²·2²·10/10) · 2² = 20 · (20 + 4) · 4
+        assert layers.complexity == pytest.approx(1920)
+        assert layers.steepest == pytest.approx(10)
+
+    def test_one_layer_by_hand(self) -> None:
+        layers = Layers.of_weights([[[3.0, 4.0]]], sigmoid=False)
+        assert layers.complexity == pytest.approx(2 * 5 * 4)  # 2 ρ s · d_1² d_0² a/s · 1
+
+    def test_printed_formula(self) -> None:
+        rng = np.random.default_rng(0)
+        sizes = [5, 7, 6, 3, 1]
+        weights = [rng.standard_normal(pair) for pair in zip(sizes[1:], sizes, strict=False)]
+        s = [np.linalg.svd(w, compute_uv=False)[0] for w in weights]
+        a = [math.sqrt((w**2).sum()) for w in weights]
+        rho = [1, 1, 1, 0.25]
+        total = sum(sizes[i + 1] ** 2 * sizes[i] ** 2 * a[i] / s[i] for i in range(len(weights)))
+        product = math.prod(r * x for r, x in zip(rho, s, strict=True))
+        found = Layers.of_weights(weights).complexity
+        assert found == pytest.approx(2 * product * total * 4**2)
+
+    def test_a_layer_of_zeros_leaves_nothing(self) -> None:
+        assert Layers.of_weights([np.zeros((3, 2)), np.ones((1, 3))]).complexity == 0
+
+    def test_rotations_of_units_change_nothing(self) -> None:
+        rng = np.random.default_rng(1)
+        first, second = rng.standard_normal((4, 3)), rng.standard_normal((1, 4))
+        turn = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+        before = Layers.of_weights([first, second])
+        after = Layers.of_weights([turn @ first, second @ turn.T])
+        assert after.complexity == pytest.approx(before.complexity)
+
+    @pytest.mark.parametrize(
+        ("smaller", "larger"), [((5,), (20,)), ((5,), (5, 5)), ((20, 20), (20, 20, 20))]
+    )
+    def test_grows_with_width_and_depth(
+        self, smaller: tuple[int, ...], larger: tuple[int, ...]
+    ) -> None:
+        assert Layers.of_bounds(10, larger).complexity > Layers.of_bounds(10, smaller).complexity
+
+    def test_bounds_hold_for_every_such_network(self) -> None:
+        rng = np.random.default_rng(2)
+        bounds = Layers.of_bounds(6, (5, 4), spectral=[2.0, 1.0, 3.0])
+        for _ in range(20):
+            weights = [rng.standard_normal(pair) for pair in ((5, 6), (4, 5), (1, 4))]
+            weights = [
+                w / np.linalg.norm(w, 2) * s for w, s in zip(weights, (2.0, 1.0, 3.0), strict=True)
+            ]
+            layers = Layers.of_weights(weights)
+            assert layers.spectral == pytest.approx(bounds.spectral)
+            assert (layers.frobenius <= bounds.frobenius * (1 + 1e-12)).all()
+            assert layers.complexity <= bounds.complexity
+
+    def test_of_the_networks_of_both_solvers(
+        self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
+    ) -> None:
+        y, _ = problem
+        bcd = Layers.of_fit(fits["bcd"], y.attributes)
+        assert bcd.widths == (10, 4, 3, 1)
+        network = fits["bcd"].network
+        assert network is not None
+        last = [p.detach().numpy() for p in network.parameters()][4]  # type: ignore[union-attr]
+        assert bcd.spectral[-1] == pytest.approx(np.sqrt((last**2).sum()))
+        assert bcd.input_norm is None
+
+        linear = Layers.of_fit(fits["linear"], y.attributes)
+        assert linear.widths == (10, 1)
+        assert linear.lipschitz.tolist() == [1.0]
+
+        joint = Layers.of_fit(fits["joint"], y.attributes)
+        network = fits["joint"].network
+        assert network is not None
+        assert joint.widths == (len(network.coefficients) - 1, 1)  # type: ignore[union-attr]
+        assert joint.input_norm is not None
+        assert joint.input_norm > 0
+
+    def test_no_fitted_network_is_steeper_than_its_norms_say(
+        self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
+    ) -> None:
+        y, _ = problem
+        for name in ("bcd", "linear"):
+            p = fits[name].detection(y.attributes)
+            bound = Layers.of_fit(fits[name], y.attributes).steepest
+            assert largest_slope(y.attributes, p) <= bound * (1 + 1e-9)
+
+    def test_errors(self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]) -> None:
+        y, _ = problem
+        with pytest.raises(ValueError, match="at least 1 layer, got none"):
+            Layers.of_weights([])
+        with pytest.raises(ValueError, match=r"weights\[1\] must have 3 columns"):
+            Layers.of_weights([np.ones((3, 2)), np.ones((1, 4))])
+        with pytest.raises(ValueError, match="must have 1 row, got 3"):
+            Layers.of_weights([np.ones((3, 2))])
+        with pytest.raises(ValueError, match="spectral must hold 1 value or 2"):
+            Layers.of_bounds(3, (4,), spectral=[1, 2, 3])
+        with pytest.raises(ValueError, match="spectral must be at least 0"):
+            Layers.of_bounds(3, (4,), spectral=-1.0)
+        with pytest.raises(ValueError, match=r"frobenius must be from 1 to 1\.73205 in layer 1"):
+            Layers.of_bounds(3, (4,), frobenius=[2.0, 1.0])
+        with pytest.raises(ValueError, match="must be at least 1, got"):
+            Layers.of_bounds(3, (0,))
+        with pytest.raises(ValueError, match="attributes must have 10 columns"):
+            Layers.of_fit(fits["bcd"], np.ones((2, 3)))
+        with pytest.raises(ValueError, match="member must be from 0 to 1, got 2"):
+            Layers.of_fit(fits["joint"], y.attributes, member=2)
+        without = CountTensor((2, 2), [[0, 0], [1, 1]], [1, 2])
+        with pytest.raises(ValueError, match="had no attributes"):
+            Layers.of_fit(fit(without, FitSettings(rank=1, max_iter=1)), np.ones((1, 1)))
+
+
+class TestSimilarEntries:
+    def test_by_hand_on_a_line(self) -> None:
+        curve = similar_entries([[0.0], [1.0], [2.0], [10.0]], [0.0, 1.0, 2.0, 3.9, 20.0])
+        assert curve.sizes.tolist() == [1, 2, 3, 3, 4]
+        assert curve.at_most.tolist() == [1, 3, 3, 3, 4]
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_between_brute_force_and_nothing(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        z = rng.standard_normal((10, 2))
+        z[:4] = z[0] + 0.05 * z[:4]
+        distances = squareform(pdist(z))
+        sets = [list(chosen) for size in range(1, 11) for chosen in combinations(range(10), size)]
+        widths = np.array([distances[np.ix_(chosen, chosen)].max() for chosen in sets])
+        lengths = np.array([len(chosen) for chosen in sets])
+        curve = similar_entries(z)
+        assert curve.n_tried == len(z)
+        for zeta, low, high in zip(curve.zetas, curve.sizes, curve.at_most, strict=True):
+            assert low <= lengths[widths <= zeta].max() <= high
+        assert curve.sizes[-1] == len(z)
+
+    def test_the_balls_hold_what_they_say(self) -> None:
+        y, _ = simulate((12, 12, 12), seed=1)
+        curve = similar_entries(y.attributes, n_tried=50)
+        for zeta, size, centre in zip(curve.zetas, curve.sizes, curve.centres, strict=True):
+            within = np.linalg.norm(y.attributes - centre, axis=1) <= zeta / 2
+            assert within.sum() == size
+            if size > 1:
+                assert pdist(y.attributes[within]).max() <= zeta * (1 + 1e-12)
+
+    def test_rises_with_zeta(self) -> None:
+        curve = similar_entries(np.random.default_rng(4).standard_normal((300, 3)))
+        assert (np.diff(curve.zetas) > 0).all()
+        assert (np.diff(curve.sizes) >= 0).all()
+        assert (np.diff(curve.at_most) >= 0).all()
+
+    def test_finds_the_planted_set(self) -> None:
+        y, _ = simulate(similar=0.1, seed=2)
+        best = similar_entries(y.attributes).best(slope=1.0)
+        assert 0.9 * 800 <= best.size <= 800
+
+    def test_equal_attributes_are_within_nothing(self) -> None:
+        y, _ = simulate((10, 10, 10), similar=0.15, snr_db=np.inf)
+        assert similar_entries(y.attributes, [0.0]).sizes.tolist() == [150]
+        everywhere = similar_entries(np.ones((7, 2)))
+        assert (everywhere.zetas.tolist(), everywhere.sizes.tolist()) == ([0.0], [7])
+
+    def test_moves_and_turns_change_nothing_and_units_scale_zeta(self) -> None:
+        rng = np.random.default_rng(5)
+        z = np.vstack([rng.standard_normal((60, 3)), 0.1 * rng.standard_normal((30, 3))])
+        turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+        grid = np.array([0.2, 0.7, 1.3, 4.0])
+        sizes = similar_entries(z, grid).sizes
+        assert (similar_entries(z @ turn + 2.5, grid).sizes == sizes).all()
+        assert (similar_entries(8 * z, 8 * grid).sizes == sizes).all()
+        assert (similar_entries(z[rng.permutation(90)], grid).sizes == sizes).all()
+
+    def test_is_repeatable(self) -> None:
+        z = np.random.default_rng(6).standard_normal((400, 4))
+        runs = [similar_entries(z, n_tried=40, seed=seed).sizes for seed in (1, 1)]
+        assert (runs[0] == runs[1]).all()
+
+    def test_best_is_the_least_of_the_curve(self) -> None:
+        curve = similar_entries(np.random.default_rng(7).standard_normal((200, 2)))
+        best = curve.best(slope=0.7, delta=0.1)
+        values = [
+            (zeta * 0.7) ** 2 + math.sqrt(math.log(10) / size)
+            for zeta, size in zip(curve.zetas, curve.sizes, strict=True)
+        ]
+        assert best.value == pytest.approx(min(values))
+        assert (best.zeta, best.size) == (
+            curve.zetas[np.argmin(values)],
+            curve.sizes[np.argmin(values)],
+        )
+        assert curve.best(slope=0.0).size == 200  # nothing is lost by unlike attributes
+
+    def test_a_steeper_g_asks_for_more_alike_attributes(self) -> None:
+        curve = similar_entries(np.random.default_rng(8).standard_normal((300, 2)))
+        zetas = [curve.best(slope).zeta for slope in (0.01, 0.1, 1.0, 10.0)]
+        assert zetas == sorted(zetas, reverse=True)
+        assert zetas[0] > zetas[-1]
+
+    def test_errors(self) -> None:
+        with pytest.raises(ValueError, match="at least 1 entry, got none"):
+            similar_entries(np.empty((0, 2)))
+        with pytest.raises(ValueError, match="attributes must be finite"):
+            similar_entries([[np.nan]])
+        with pytest.raises(ValueError, match="zetas must hold values that are at least 0"):
+            similar_entries([[1.0]], [-1.0])
+        with pytest.raises(ValueError, match="n_tried must be at least 1, got 0"):
+            similar_entries([[1.0]], n_tried=0)
+        curve = similar_entries([[1.0], [2.0]])
+        with pytest.raises(ValueError, match="slope must be at least 0"):
+            curve.best(-1.0)
+        with pytest.raises(ValueError, match=r"delta must be in \(0, 1\)"):
+            curve.best(1.0, delta=1.0)
+
+
+class TestLargestSlope:
+    def test_by_hand(self) -> None:
+        assert largest_slope([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]], [0.1, 0.6, 0.9]) == (
+            pytest.approx(0.1)
+        )
+        assert largest_slope([[1.0], [1.0]], [0.2, 0.4]) == 0.0
+
+    def test_against_loops_over_several_chunks(self) -> None:
+        rng = np.random.default_rng(0)
+        z, p = rng.standard_normal((610, 2)), rng.uniform(size=610)
+        slopes = np.abs(p[:, None] - p)[np.triu_indices(610, 1)] / pdist(z)
+        assert largest_slope(z, p) == pytest.approx(slopes.max())
+        assert largest_slope(z, p, n_paired=50) <= slopes.max()
+
+    def test_never_steeper_than_the_function(self) -> None:
+        z = np.random.default_rng(1).standard_normal((200, 3))
+        assert largest_slope(z, 1 / (1 + np.exp(-z @ [1.0, 2.0, 2.0]))) <= 3 / 4
+
+    def test_rows_must_agree(self) -> None:
+        with pytest.raises(ValueError, match="as many rows, got 2 and 1"):
+            largest_slope([[1.0], [2.0]], [0.1])
+
+
+class TestRecoverability:
+    def test_by_hand(self) -> None:
+        layers = Layers.of_weights([[[1.0, 1.0, 1.0, 1.0]]], sigmoid=False)  # R_G = 2·2·16 = 64
+        found = recoverability(small(), layers, **GIVEN)
+        log10 = math.log(10)
+        assert found.complexity == pytest.approx(64)
+        assert found.attribute_norm == found.input_norm == pytest.approx(6)
+        # α = 2·3²·.5 = 9, β = 2·1·.25 = .5, c = 9·max(|log .5|, log 9) = 9 log 9, √T = 2
+        assert (found.alpha, found.beta) == pytest.approx((9, 0.5))
+        eta2 = [2 * 6 / 2, 6 * 64 / 2, 9 * math.log(9) * math.sqrt(log10) / 2, 9 * 0.01]
+        eta = math.sqrt(sum(eta2))
+        rho1 = [18 * eta, 18 * (0.1 * 2) ** 2, 18 * math.sqrt(log10 / 4)]
+        rho2 = [math.sqrt(log10) / 3, (6 * 64) ** 0.25 / 3]
+        values = {part: [t.value for t in found.terms if t.part == part] for part in PARTS}
+        assert values["η²"] == pytest.approx(eta2)
+        assert values["ϱ₁"] == pytest.approx(rho1)
+        assert values["ϱ₂"] == pytest.approx(rho2)
+        assert found.eta_without_constants == pytest.approx(eta)
+        assert found.rho1_without_constants == pytest.approx(sum(rho1))
+        assert found.rho2_without_constants == pytest.approx(sum(rho2))
+        assert found.rate_bound_without_constants == pytest.approx(sum(rho1) * 16)
+        assert found.detection_bound_without_constants == pytest.approx(
+            sum(rho1) * 0.5 / (0.5 * 0.25**2) + sum(rho2)
+        )
+        assert found.probability == pytest.approx(0.5 - 3 * math.exp(-9 * (math.e**2 - 3)))
+        assert found.largest("η²").name == "complexity of the network"
+        assert {known.origin for known in found.assumed.values()} == {"given"}
+        assert found.similar is None
+        assert found.caveats == ()
+
+    def test_the_small_beta_rules_c_where_its_logarithm_is_larger(self) -> None:
+        layers = Layers.of_bounds(4, ())
+        found = recoverability(small(), layers, **(GIVEN | {"p_min": 0.001}))
+        chance = next(t for t in found.terms if t.name == "chance in the counts")
+        expected = 9 * abs(math.log(0.002)) * math.sqrt(math.log(10) / 4)
+        assert chance.value == pytest.approx(expected)
+
+    def test_zero_bounds_are_infinite_not_errors(self) -> None:
+        found = recoverability(small(), Layers.of_bounds(4, ()), **(GIVEN | {"p_min": 0.0}))
+        assert found.eta_without_constants == math.inf
+        assert found.rate_bound_without_constants == math.inf
+        assert found.detection_bound_without_constants == math.inf
+
+    def test_more_counted_entries_lower_eta(self) -> None:
+        found = []
+        for observed in (0.1, 0.3, 0.6):
+            y, truth = simulate((8, 8, 8), observed=observed, attributed=0.6, seed=1)
+            layers = Layers.of_bounds(10, (5, 5))
+            found.append(
+                recoverability(
+                    y, layers, rank=3, truth=truth, slope_truth=1.0, zeta=0.1, n_similar=10
+                )
+            )
+        for quantity in ("eta_without_constants", "rho1_without_constants"):
+            values = [getattr(of, quantity) for of in found]
+            assert values == sorted(values, reverse=True)
+            assert values[0] > values[-1]
+
+    @pytest.mark.parametrize(
+        ("name", "values"),
+        [
+            ("n_similar", (40, 10, 4)),
+            ("zeta", (0.0, 0.1, 3.0)),
+            ("slope_truth", (0.1, 0.5, 5.0)),
+            ("approximation", (0.0, 0.1, 0.5)),
+            ("factor_max", (2.0, 3.0, 4.0)),
+            ("delta", (0.15, 0.1, 0.01)),
+            ("rank", (1, 2, 3)),
+        ],
+    )
+    def test_rho1_rises_with(self, name: str, values: tuple[float, ...]) -> None:
+        layers = Layers.of_bounds(4, (3,))
+        found = [
+            recoverability(small(), layers, **(GIVEN | {name: value})).rho1_without_constants
+            for value in values
+        ]
+        assert found == sorted(found)
+        assert len(set(found)) == 3
+
+    @pytest.mark.parametrize("larger", [(6,), (3, 3)])
+    def test_a_larger_network_raises_both(self, larger: tuple[int, ...]) -> None:
+        before, after = (
+            recoverability(small(), Layers.of_bounds(4, hidden), **GIVEN)
+            for hidden in ((3,), larger)
+        )
+        assert after.rho1_without_constants > before.rho1_without_constants
+        assert after.rho2_without_constants > before.rho2_without_constants
+
+    def test_units_of_the_attributes_change_nothing(
+        self, problem: tuple[CountTensor, Truth]
+    ) -> None:
+        y, truth = problem
+        weights = [np.random.default_rng(0).standard_normal((4, 10)), np.ones((1, 4))]
+        stretched = CountTensor(
+            y.shape,
+            y.indices,
+            y.counts,
+            attributes=8 * y.attributes,
+            attribute_indices=y.attribute_indices,
+        )
+        before = recoverability(y, Layers.of_weights(weights), rank=2, truth=truth)
+        after = recoverability(
+            stretched, Layers.of_weights([weights[0] / 8, weights[1]]), rank=2, truth=truth
+        )
+        assert [t.value for t in after.terms] == pytest.approx([t.value for t in before.terms])
+        assert after.zeta == pytest.approx(8 * before.zeta)
+        assert after.n_similar == before.n_similar
+
+    def test_origins(self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]) -> None:
+        y, truth = problem
+        both = recoverability(y, fits["bcd"], truth=truth, p_max=1.0).assumed
+        origins = {name: known.origin for name, known in both.items()}
+        assert origins == {
+            "p_min": "from the truth",
+            "p_max": "given",
+            "factor_min": "from the truth",
+            "factor_max": "from the truth",
+            "slope_truth": "from the truth",
+            "slope_network": "from the fit",
+            "approximation": "given",
+            "delta": "given",
+        }
+        assert both["p_min"].value == truth.detection.min()
+        assert 2 * both["factor_max"].value ** 3 == pytest.approx(truth.rate.max())
+        assert 2 * both["factor_min"].value ** 3 == pytest.approx(truth.rate.min())
+        p = fits["bcd"].detection(y.attributes)
+        assert both["slope_network"].value == pytest.approx(largest_slope(y.attributes, p))
+
+        alone = recoverability(y, fits["bcd"])
+        assert alone.rank == 2
+        assert alone.assumed["p_min"].value == p.min()
+        rate = fits["bcd"].rate(y.indices)
+        assert 2 * alone.assumed["factor_max"].value ** 3 == pytest.approx(rate.max())
+        assert any("own scale" in words for words in alone.caveats)
+
+        bare = recoverability(y, Layers.of_bounds(10, (4,)), rank=2, truth=truth)
+        assert bare.assumed["slope_network"].origin == "from the layers"
+        assert bare.assumed["slope_network"].value == 0.25
+
+    def test_features_stand_in_for_attributes_of_the_joint_solver(
+        self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
+    ) -> None:
+        y, truth = problem
+        found = recoverability(y, fits["joint"], truth=truth)
+        assert found.input_norm == found.layers.input_norm != found.attribute_norm
+        network = next(t for t in found.terms if t.name == "complexity of the network")
+        expected = found.input_norm * found.complexity / math.sqrt(y.n_observed)
+        assert network.value == pytest.approx(expected)
+        assert any("fixed features" in words for words in found.caveats)
+        assert any("first member" in words for words in found.caveats)
+
+    def test_zeta_and_theta_from_the_attributes(self, problem: tuple[CountTensor, Truth]) -> None:
+        y, truth = problem
+        layers = Layers.of_bounds(10, (4,))
+        curve = similar_entries(y.attributes)
+
+        def at(**more: Any) -> theory.Recoverability:
+            return recoverability(y, layers, rank=2, truth=truth, similar=curve, **more)
+
+        found = at()
+        slope = found.assumed["slope_truth"].value + found.assumed["slope_network"].value
+        assert (found.zeta, found.n_similar) == curve.best(slope)[:2]
+        some = int(np.flatnonzero(curve.sizes > 20)[0])
+        assert at(zeta=curve.zetas[some]).n_similar == curve.sizes[some]
+        assert at(n_similar=int(curve.sizes[some])).zeta <= curve.zetas[some]
+        assert at(zeta=0.5, n_similar=3).n_similar == 3
+        fresh = recoverability(y, layers, rank=2, truth=truth, zeta=1.0)
+        assert fresh.n_similar == similar_entries(y.attributes, [1.0]).sizes[0]
+        with pytest.raises(ValueError, match="n_similar must be at most"):
+            at(n_similar=10**6)
+
+    def test_counted_entries_without_attributes_are_named(self) -> None:
+        y, truth = simulate((8, 8, 8), observed=0.5, attributed=0.3)
+        found = recoverability(y, Layers.of_bounds(10, ()), rank=3, truth=truth)
+        missing = y.n_observed - y.n_attributed
+        assert found.caveats[0].startswith(f"{missing} observed entries have no attributes")
+
+    def test_exposure_is_named(self) -> None:
+        y = small()
+        people = CountTensor(
+            y.shape,
+            y.indices,
+            y.counts,
+            attributes=y.attributes,
+            attribute_indices=y.attribute_indices,
+            exposure=np.full((3, 1), 2.0),
+        )
+        found = recoverability(people, Layers.of_bounds(4, ()), **GIVEN)
+        assert found.caveats == ("λ includes exposure, which the theorem does not know.",)
+
+    def test_errors(self, problem: tuple[CountTensor, Truth]) -> None:
+        y, truth = problem
+        layers = Layers.of_bounds(10, (4,))
+        with pytest.raises(ValueError, match="attributes of at least 1 entry, got 1 and 0"):
+            recoverability(CountTensor((2, 2), [[0, 0]], [1]), layers, rank=1)
+        with pytest.raises(ValueError, match="must take the 4 attributes of counts"):
+            recoverability(small(), layers, **GIVEN)
+        with pytest.raises(ValueError, match="rank must be given"):
+            recoverability(y, layers, truth=truth)
+        with pytest.raises(ValueError, match="p_min must be given where neither"):
+            recoverability(y, layers, rank=2)
+        fitting = Layers.of_bounds(4, ())
+        for name, value, rule in [
+            ("delta", 0.2, r"delta must be in \(0, 0.2\)"),
+            ("rank", 0, "rank must be at least 1, got 0"),
+            ("p_min", 0.75, "p_min must be at most p_max = 0.5, got 0.75"),
+            ("p_max", 1.5, "p_max must be from 0 to 1, got 1.5"),
+            ("factor_min", 4.0, "factor_min must be at most factor_max = 3, got 4"),
+            ("approximation", -0.1, "approximation must be from 0"),
+            ("zeta", -1.0, "zeta must be at least 0"),
+            ("n_similar", 0, "n_similar must be at least 1"),
+        ]:
+            with pytest.raises(ValueError, match=rule):
+                recoverability(small(), fitting, **(GIVEN | {name: value}))
+        with pytest.raises(ValueError, match=r"truth must have the shape of counts \(3, 3\)"):
+            recoverability(small(), fitting, rank=2, truth=truth)
+
+
+PARTS = ("η²", "ϱ₁", "ϱ₂")

@@ -1,0 +1,304 @@
+"""Held-out counts together: by size, place or time. Names are public in `checking`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+
+from uncletc._checking_counts import pair
+from uncletc._checks import FloatArray, IntArray
+
+FAR = 0.25
+_LEAST_IN_GROUP = 3  # a single count says little about its group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """Observed over predicted, with an approximate interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        1: right on average; 1.1: a tenth more was counted than predicted.
+    level : float
+        Nominal coverage.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Deciles:
+    """Observed against predicted counts, from the smallest predictions to the largest.
+
+    Attributes
+    ----------
+    n : ndarray of int, shape (bins,)
+        Counts.
+    predicted, observed : ndarray, shape (bins,)
+        Means of ŷ and of y.
+    low, high : ndarray, shape (bins,)
+        Approximate 95 % interval of the mean of y: ± 1.96 standard errors, ≥ 0.
+    """
+
+    n: IntArray
+    predicted: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupedResiduals:
+    """Mean residual of each group, such as a day, a place or a species.
+
+    Attributes
+    ----------
+    n : ndarray of int, shape (G,)
+        Residuals in the group.
+    mean, low, high : ndarray, shape (G,)
+        Mean with an approximate 95 % interval, ± 1.96 s/√n with s the standard deviation of all
+        residuals; NaN where n is 0.
+    far : ndarray of bool, shape (G,)
+        Whether the mean, of at least 3 residuals, is at least .25 from 0 and further than chance
+        would bring any of the G groups in 1 of 20 cases (Bonferroni).
+    share : float
+        Share of the residuals' variance that lies between groups, beyond what chance puts there
+        (adjusted R²); 0 to 1.
+    """
+
+    n: IntArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    far: NDArray[np.bool_]
+    share: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Autocorrelation:
+    """How alike residuals are that lie some steps apart along the last mode.
+
+    Attributes
+    ----------
+    lag : ndarray of int, shape (L,)
+        1, 2, …
+    value : ndarray, shape (L,)
+        Correlation; NaN where there is no pair.
+    pairs : ndarray of int, shape (L,)
+        Pairs of residuals; by chance alone a value keeps to about ± 2/√pairs.
+    """
+
+    lag: IntArray
+    value: FloatArray
+    pairs: IntArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparison:
+    """Held-out log-likelihoods of several fits, simplest first, on the same counts.
+
+    Attributes
+    ----------
+    mean : ndarray, shape (M,)
+        Mean log-likelihood per count.
+    behind : ndarray, shape (M,)
+        How far each lies behind the best, ≥ 0.
+    error : ndarray, shape (M,)
+        Standard error of that difference, paired over counts or groups; 0 for the best.
+    best : int
+        The one with the largest mean.
+    chosen : int
+        The simplest that lies at most one standard error behind the best.
+    """
+
+    mean: FloatArray
+    behind: FloatArray
+    error: FloatArray
+    best: int
+    chosen: int
+
+
+def ratio(
+    counts: ArrayLike, predicted: ArrayLike, groups: ArrayLike | None = None, *, level: float = 0.95
+) -> Ratio:
+    """Σy / Σŷ, with an interval that allows for counts of one group being wrong together.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+        y ≥ 0, held out.
+    predicted : array_like of float, shape (n,)
+        ŷ ≥ 0.
+    groups : array_like of int, shape (n,), optional
+        Which group, such as a place, each count belongs to. None: each is one of its own.
+    level : float
+        In (0, 1).
+    """
+    y, mean = pair(counts, predicted)
+    total = float(mean.sum())
+    if not total > 0:
+        raise ValueError("predicted must not be 0 throughout")
+    found = float(y.sum()) / total
+    error = _error_of_sum(y - found * mean, groups) / total
+    if found == 0:
+        return Ratio(estimate=0.0, low=0.0, high=math.inf, level=level)
+    width = float(norm.ppf((1 + level) / 2)) * error / found
+    factor = math.exp(min(width, 700.0))
+    return Ratio(estimate=found, low=found / factor, high=found * factor, level=level)
+
+
+def by_decile(counts: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> Deciles:
+    """Compare means of y and ŷ in bins of ŷ that hold equally many counts, to within one.
+
+    Parameters
+    ----------
+    counts, predicted
+        As for :func:`ratio`; at least as many as `bins`.
+    bins : int
+        At least 1.
+    """
+    y, mean = pair(counts, predicted)
+    if not 1 <= bins <= len(y):
+        raise ValueError(f"bins must be from 1 to the {len(y)} counts, got {bins}")
+    parts = np.array_split(np.argsort(mean, kind="stable"), bins)
+    observed = np.array([y[part].mean() for part in parts])
+    n = np.array([len(part) for part in parts])
+    error = np.array([y[part].std(ddof=1) if len(part) > 1 else np.inf for part in parts])
+    width = 1.96 * error / np.sqrt(n)
+    return Deciles(
+        n=n,
+        predicted=np.array([mean[part].mean() for part in parts]),
+        observed=observed,
+        low=np.maximum(observed - width, 0),
+        high=observed + width,
+    )
+
+
+def residuals_by(residuals: ArrayLike, groups: ArrayLike, n_groups: int) -> GroupedResiduals:
+    """Mean residual of each group.
+
+    Parameters
+    ----------
+    residuals : array_like of float, shape (n,)
+        As :func:`quantile_residuals` returns them.
+    groups : array_like of int, shape (n,)
+        0 to `n_groups` - 1.
+    n_groups : int
+        G.
+    """
+    r, group = _values(residuals), _groups(groups, len(np.asarray(residuals)))
+    if group.min() < 0 or group.max() >= n_groups:
+        raise ValueError(
+            f"groups must be from 0 to {n_groups - 1}, got {group.min()}-{group.max()}"
+        )
+    n = np.bincount(group, minlength=n_groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(group, r, minlength=n_groups) / n
+        error = (r.std(ddof=1) if len(r) > 1 else np.inf) / np.sqrt(n)
+    seen = n > 0
+    beyond = float(norm.ppf(1 - 0.025 / max(int(seen.sum()), 1)))
+    far = (n >= _LEAST_IN_GROUP) & (np.abs(mean) >= FAR) & (np.abs(mean) > beyond * error)
+    return GroupedResiduals(
+        n=n,
+        mean=mean,
+        low=mean - 1.96 * error,
+        high=mean + 1.96 * error,
+        far=far,
+        share=_share_between(r, group, mean, int(seen.sum())),
+    )
+
+
+def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -> Autocorrelation:
+    """Correlate residuals of one fibre that lie 1, 2, … steps apart along the last mode.
+
+    Parameters
+    ----------
+    residuals : array_like of float, shape (n,)
+    indices : array_like of int, shape (n, K)
+        Their entries. Pairs of which one was not held out are left out.
+    max_lag : int
+        At least 1.
+    """
+    r, where = _values(residuals), np.asarray(indices, dtype=np.int64)
+    if max_lag < 1:
+        raise ValueError(f"max_lag must be at least 1, got {max_lag}")
+    fibre = np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel()
+    step = where[:, -1]
+    place = fibre * (int(step.max()) + max_lag + 1) + step  # a lag never reaches the next fibre
+    order = np.argsort(place)
+    place, centred = place[order], r[order] - r.mean()
+    variance = float(np.mean(centred**2))
+    value, pairs = np.full(max_lag, np.nan), np.zeros(max_lag, dtype=np.int64)
+    for k in range(1, max_lag + 1):
+        partner = np.minimum(np.searchsorted(place, place + k), len(place) - 1)
+        there = place[partner] == place + k
+        pairs[k - 1] = there.sum()
+        if there.any() and variance > 0:
+            value[k - 1] = np.mean(centred[there] * centred[partner[there]]) / variance
+    return Autocorrelation(lag=np.arange(1, max_lag + 1), value=value, pairs=pairs)
+
+
+def compare(log_likelihoods: Any, groups: ArrayLike | None = None) -> Comparison:
+    """Which of several fits predicts held-out counts best, and which is simplest among equals.
+
+    Parameters
+    ----------
+    log_likelihoods : array_like of float, shape (M, n)
+        One row per fit, simplest first, over the same counts; see :func:`log_likelihood`.
+    groups : array_like of int, shape (n,), optional
+        As for :func:`ratio`; the differences are then paired over groups.
+    """
+    values = np.asarray(log_likelihoods, dtype=np.float64)
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"log_likelihoods must have shape (M, n), got {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("log_likelihoods must be finite throughout")
+    mean = values.mean(axis=1)
+    best = int(mean.argmax())
+    behind = mean[best] - mean
+    n = values.shape[1]
+    error = np.array([_error_of_sum(values[best] - row, groups) / n for row in values])
+    chosen = int(np.flatnonzero(behind <= error)[0])
+    return Comparison(mean=mean, behind=behind, error=error, best=best, chosen=chosen)
+
+
+def _error_of_sum(values: FloatArray, groups: ArrayLike | None) -> float:
+    """Standard error of a sum whose parts are independent between groups; inf with one group."""
+    sums = values if groups is None else np.bincount(_ranked(groups, len(values)), values)
+    return math.sqrt(len(sums)) * float(sums.std(ddof=1)) if len(sums) > 1 else math.inf
+
+
+def _share_between(r: FloatArray, group: IntArray, mean: FloatArray, n_seen: int) -> float:
+    within = float(np.sum((r - mean[group]) ** 2))
+    total = float(np.sum((r - r.mean()) ** 2))
+    if total == 0 or len(r) <= n_seen:
+        return 0.0
+    return max(1 - (within / (len(r) - n_seen)) / (total / (len(r) - 1)), 0.0)
+
+
+def _values(residuals: ArrayLike) -> FloatArray:
+    r = np.asarray(residuals, dtype=np.float64)
+    if r.ndim != 1 or not len(r):
+        raise ValueError(f"residuals must have shape (n,) with n at least 1, got {r.shape}")
+    return r
+
+
+def _groups(groups: ArrayLike, n: int) -> IntArray:
+    group = np.asarray(groups, dtype=np.int64)
+    if group.shape != (n,):
+        raise ValueError(f"groups must have shape ({n},), got {group.shape}")
+    return group
+
+
+def _ranked(groups: ArrayLike, n: int) -> IntArray:
+    """Groups numbered from 0 without gaps."""
+    return np.asarray(np.unique(_groups(groups, n), return_inverse=True)[1].ravel())
