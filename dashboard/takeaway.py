@@ -20,6 +20,7 @@ PAPER = (
     "Ibrahim, S., Fu, X., Hutchinson, R. and Seo, E. (2023). Under-Counted Tensor Completion with "
     "Neural Incorporation of Attributes. International Conference on Machine Learning (ICML)."
 )
+BOX = "take-away"  # key of the box, whose value says whether it is open
 
 
 def take_away(
@@ -27,7 +28,8 @@ def take_away(
 ) -> None:
     """Draw the folded box with everything that a reader may take away.
 
-    Nothing is written before it is asked for: files are made at the click.
+    Nothing is made before it is asked for: the box is filled when it is opened, files are made at
+    the click.
 
     Parameters
     ----------
@@ -42,10 +44,8 @@ def take_away(
         A script that gives the numbers of the page; see :mod:`dashboard.scripts`.
     """
     stem = file_stem(page, dataset.name, None if found is None else found.settings)
-    with st.expander("Take away", icon=":material/download:"):
-        st.markdown("**Tables** of what this page shows, on the scale of p chosen now")
-        for name, table in tables.items():
-            _table(f"{stem}-{_slug(name)}", name, table)
+    folded = st.expander("Take away", icon=":material/download:", key=BOX, on_change="rerun")
+    with folded:
         st.markdown("**Pictures**: the camera above each chart saves it as")
         st.segmented_control(
             "Picture format",
@@ -57,6 +57,12 @@ def take_away(
             label_visibility="collapsed",
             help="SVG stays sharp at any size; PNG opens everywhere.",
         )
+        if not folded.open:  # the rest waits, so that no page is slower for it
+            return
+        scale = "" if found is None else ", on the scale of p chosen now"
+        st.markdown(f"**Tables** of what this page shows{scale}")
+        for name, table in tables.items():
+            _table(f"{stem}-{_slug(name)}", name, table)
         if found is not None:
             st.markdown("**The fit**, to go on with in Python: `uncletc.Fit.load(path)`")
             _button("Fit (.npz)", lambda: npz_bytes(found), f"{stem}.npz", "fit")

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import running
 from dashboard.lab_controls import CONTROLS
 from dashboard.lessons import LESSONS, QUESTIONS, STEPS
+from dashboard.takeaway import BOX
 from dashboard.views_lab import Setup, one_entry, simulated, truth_of
 from dashboard.views_lab_fits import LEVERS, errors, lab_settings, trials
 from uncletc import fit
@@ -42,6 +43,7 @@ def cache(
 
 def open_lab(**address: str) -> AppTest:
     at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/lab.py")
+    at.session_state[BOX] = True  # the box to take away is open
     for key, value in address.items():
         at.query_params[key] = value
     at.run()

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import methods_paper, methods_running, running, sources
 from dashboard.methods_files import sample_table
+from dashboard.takeaway import BOX
 from uncletc import METHODS, search, simulate, tables
 
 APP = Path(running.__file__).with_name("app.py")
@@ -98,6 +99,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, pd.DataFrame]
 def open_page(quiet: None, results: dict) -> Callable[..., AppTest]:  # noqa: ARG001, they prepare
     def run(**address: str | list[str]) -> AppTest:
         at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/methods.py")
+        at.session_state[BOX] = True  # the box to take away is open
         for key, value in address.items():
             at.query_params[key] = value
         at.run()

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import running
+from dashboard.takeaway import BOX
 
 APP = Path(running.__file__).with_name("app.py")
 
@@ -23,6 +24,7 @@ def open_page(monkeypatch, tmp_path) -> Callable[..., AppTest]:
 
     def run(**address: str) -> AppTest:
         at = AppTest.from_file(APP, default_timeout=120)
+        at.session_state[BOX] = True  # the box to take away is open
         for key, value in address.items():
             at.query_params[key] = value
         return ran(at)

@@ -16,6 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import running, sources, whatif_jobs
+from dashboard.takeaway import BOX
 from uncletc import FitSettings
 
 APP = Path(running.__file__).with_name("app.py")
@@ -70,6 +71,7 @@ def endless(limit: type[Limit]) -> Iterator[None]:
 def open_page(limit: type[Limit]) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares them
     def run(**address: str) -> AppTest:
         at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/whatif.py")
+        at.session_state[BOX] = True  # the box to take away is open
         for key, value in address.items():
             at.query_params[key] = value
         at.run()

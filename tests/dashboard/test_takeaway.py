@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.takeaway import PAPER, citation, csv_bytes, file_stem, npz_bytes, parquet_bytes
+from dashboard.takeaway import BOX, PAPER, citation, csv_bytes, file_stem, npz_bytes, parquet_bytes
 from uncletc import Fit, FitSettings
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
@@ -70,9 +70,10 @@ def page(found, table) -> None:
 
 @pytest.fixture
 def draw(small_fit):
-    def run(found: Fit | None = small_fit, **address: str) -> AppTest:
+    def run(found: Fit | None = small_fit, opened: bool = True, **address: str) -> AppTest:
         at = AppTest.from_function(page, kwargs={"found": found, "table": TABLE})
         at.query_params.update(address)
+        at.session_state[BOX] = opened
         at.run()
         assert not at.exception
         return at
@@ -84,6 +85,12 @@ class TestBox:
     def test_offers_every_file(self, draw):
         buttons = {each.proto.label for each in draw().get("download_button")}
         assert buttons == {"CSV", "Parquet", "Fit (.npz)", "Script (.py)"}
+
+    def test_is_filled_when_it_is_opened(self, draw):
+        at = draw(opened=False)
+        assert [each.label for each in at.expander] == ["Take away"]
+        assert not at.get("download_button")
+        assert not at.code
 
     def test_without_a_fit_there_is_none_to_take(self, draw):
         buttons = {each.proto.label for each in draw(None).get("download_button")}

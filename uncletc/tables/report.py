@@ -133,7 +133,8 @@ def _legend() -> str:
         f"“{KNOWN}” is the floor: the same counts fitted by a masked Poisson CP that is told every "
         "true p, so that λ alone is unknown. “Exact” means that the stated fractions are observed "
         "exactly; “as in the public code” that Ω is as large as the paper's code makes it, which "
-        "thins with replacement: .132 and .156 of all entries where the columns say .05 and .1."
+        "thins with replacement: .132 and .156 of all entries where the columns say .05 and .1. "
+        "Seconds, here and in the csv files, are wall-clock, whatever else the machine was doing."
     )
 
 
