@@ -93,8 +93,8 @@ def add_command(commands: Any) -> None:
 
 def run(chosen: argparse.Namespace) -> None:
     """Do what the command line asks."""
-    from uncletc._search_work import need
     from uncletc.search import search
+    from uncletc.search.work import need
 
     try:
         counts, name = _load(chosen.data)

@@ -402,5 +402,5 @@ class TestEdges:
         assert replace(found, n=3).n == 3
 
     def test_examples(self):
-        for module in (checking, uncletc._checking_counts):
+        for module in (checking, uncletc.checking.counts):
             assert doctest.testmod(module).failed == 0

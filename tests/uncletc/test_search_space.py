@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uncletc import METHODS, FitSettings
-from uncletc._search_space import settings_of, size_of, space_of
+from uncletc.search.space import settings_of, size_of, space_of
 
 
 def test_uncletc_searches_the_grid_of_the_paper() -> None:

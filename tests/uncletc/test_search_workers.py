@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from uncletc import CountTensor
-from uncletc._search_work import pool
 from uncletc.search import SearchProgress, Study, open_study, search
+from uncletc.search.work import pool
 
 PATIENCE = 60  # seconds, on a machine that does much else
 ENDED = ["complete", "pruned", "failed"]
@@ -167,8 +167,8 @@ def test_a_worker_that_always_dies_ends_the_trial(
     from concurrent.futures import Future
     from concurrent.futures.process import BrokenProcessPool
 
-    from uncletc import search as module
-    from uncletc._search_work import Pool, run_fold
+    from uncletc.search import searching as module
+    from uncletc.search.work import Pool, run_fold
 
     @contextlib.contextmanager
     def fragile(problem: Any, *_: Any) -> Iterator[Pool]:
@@ -225,7 +225,7 @@ class TestDask:
 
     def test_one_fold_per_worker_unless_told(self, scheduler: str, small: CountTensor) -> None:
         from uncletc import METHODS
-        from uncletc._search_work import Problem
+        from uncletc.search.work import Problem
 
         problem = Problem(
             counts=small,
@@ -257,8 +257,8 @@ class TestDask:
     def test_nobody_answers(
         self, small: CountTensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from uncletc import _search_work
+        from uncletc.search import work
 
-        monkeypatch.setattr(_search_work, "CONNECT", 0.5)
+        monkeypatch.setattr(work, "CONNECT", 0.5)
         with pytest.raises(ConnectionError, match="no Dask scheduler answers at 127"):
             search(small, "BPTF", path=tmp_path / "s", scheduler="127.0.0.1:1")

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import pandas as pd
 from optuna.trial import FrozenTrial, TrialState
 
-from uncletc._search_journal import folds_of, is_interrupted
-from uncletc._search_space import Space
-from uncletc._search_work import mean_sd
+from uncletc.search.journal import folds_of, is_interrupted
+from uncletc.search.space import Space
+from uncletc.search.work import mean_sd
 
 _STATES = {
     TrialState.COMPLETE: "complete",

@@ -1,13 +1,4 @@
-"""The quantities of the recoverability theorem for a problem at hand (paper, theorem 3.1).
-
-The theorem bounds the squared errors of λ and p by terms whose constants it does not give. All
-that is named "without constants" here leaves them out: such numbers can be compared between
-problems (does η fall when more is counted? which term is largest?), but they are no error bars,
-and no error need come near them.
-
-Which one, when: :func:`recoverability` makes the whole report; :class:`Layers` measures a network;
-:func:`similar_entries` says how many entries have how similar attributes.
-"""
+"""The whole report on the recoverability theorem for a problem at hand."""
 
 from __future__ import annotations
 
@@ -15,25 +6,13 @@ import math
 
 import numpy as np
 
-from uncletc._theory_assumed import Assumed, Given, assume, largest_slope
-from uncletc._theory_network import Layers
-from uncletc._theory_report import Recoverability, Term, summands
-from uncletc._theory_similar import Choice, SimilarEntries, similar_entries
 from uncletc.counts import CountTensor, flat_index
 from uncletc.model import Fit
 from uncletc.simulate import Truth
-
-__all__ = [
-    "Assumed",
-    "Choice",
-    "Layers",
-    "Recoverability",
-    "SimilarEntries",
-    "Term",
-    "largest_slope",
-    "recoverability",
-    "similar_entries",
-]
+from uncletc.theory.assumed import Given, assume
+from uncletc.theory.network import Layers
+from uncletc.theory.report import Recoverability, summands
+from uncletc.theory.similar import SimilarEntries, similar_entries
 
 
 def recoverability(

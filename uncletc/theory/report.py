@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from uncletc._theory_assumed import Assumed
-from uncletc._theory_network import Layers
-from uncletc._theory_similar import SimilarEntries
 from uncletc.counts import CountTensor
+from uncletc.theory.assumed import Assumed
+from uncletc.theory.network import Layers
+from uncletc.theory.similar import SimilarEntries
 
 Part = Literal["η²", "ϱ₁", "ϱ₂"]
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from uncletc._checks import FloatArray, check_finite
-from uncletc._theory_network import Layers
 from uncletc.counts import CountTensor
 from uncletc.model import Fit
 from uncletc.simulate import Truth
+from uncletc.theory.network import Layers
 
 Origin = Literal["given", "from the truth", "from the fit", "from the layers"]
 _PAIRED = 2_000  # entries whose slopes are compared, each with each

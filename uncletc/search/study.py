@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncletc._search_space import settings_of
-from uncletc._search_work import mean_sd, need
 from uncletc.baselines import METHODS
 from uncletc.evaluation import FoldKind
+from uncletc.search.space import settings_of
+from uncletc.search.work import mean_sd, need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ class Study:
 
         They decided nothing. Names are those of :class:`uncletc.evaluation.Scores`, without n.
         """
-        from uncletc._search_journal import folds_of
+        from uncletc.search.journal import folds_of
 
         found = [one["test"] for one in folds_of(self._best_trial()).values()]
         names = [name for name in found[0] if name != "n"]
@@ -161,8 +161,8 @@ def open_study(path: str | Path) -> Study:
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
     need("optuna")
-    from uncletc import _search_journal as journal
-    from uncletc._search_frame import frame_of
+    from uncletc.search import journal as journal
+    from uncletc.search.frame import frame_of
 
     study = journal.read(file)
     facts = study.user_attrs

@@ -13,11 +13,11 @@ from optuna.pruners import MedianPruner, NopPruner
 from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
-from uncletc import _search_journal as journal
-from uncletc._search_sampler import Strategy, Untried, distributions
-from uncletc._search_space import Space, settings_of
-from uncletc._search_work import Pool, Problem, mean_sd
 from uncletc.search import SearchProgress
+from uncletc.search import journal as journal
+from uncletc.search.sampler import Strategy, Untried, distributions
+from uncletc.search.space import Space, settings_of
+from uncletc.search.work import Pool, Problem, mean_sd
 
 _Work = Future[dict[str, Any]]
 

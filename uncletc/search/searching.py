@@ -1,13 +1,4 @@
-"""Search for good settings of a method, by held-out counts.
-
-Which one, when: :func:`search` to look for settings, or to go on after an interruption;
-:func:`open_study` to look at what was found, also while a search is still writing the file.
-
-Settings are judged by the mean validation error over the folds of :mod:`uncletc.evaluation`. No
-test fold decides anything: its counts are scored, but only those of the best settings are shown.
-Each count does validate in one of the rotating folds, as in the paper, so the best settings look a
-little better than they would on counts of another year or place.
-"""
+"""The search: what is to be tried, where it is kept, and who does the work."""
 
 from __future__ import annotations
 
@@ -17,15 +8,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from uncletc._search_space import size_of, space_of
-from uncletc._search_study import FACTS, Study, open_study
-from uncletc._search_work import Problem, need, pool
 from uncletc.baselines import METHODS, Method
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind
+from uncletc.search.space import size_of, space_of
+from uncletc.search.study import FACTS, Study, open_study
+from uncletc.search.work import Problem, need, pool
 from uncletc.settings import _check_choice, _check_whole
-
-__all__ = ["SearchProgress", "Strategy", "Study", "open_study", "search"]
 
 Strategy = Literal["tpe", "random", "grid"]
 
@@ -176,8 +165,8 @@ def search(
         )
     )
     need("optuna")
-    from uncletc import _search_journal as journal
-    from uncletc._search_loop import Loop
+    from uncletc.search import journal as journal
+    from uncletc.search.loop import Loop
 
     with journal.written(Path(path), facts) as study:
         total = min(n_trials, size_of(choices))

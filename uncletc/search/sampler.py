@@ -13,8 +13,8 @@ from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
-from uncletc._search_journal import is_interrupted
-from uncletc._search_space import Space
+from uncletc.search.journal import is_interrupted
+from uncletc.search.space import Space
 
 Strategy = Literal["tpe", "random", "grid"]
 _DRAWS = 8  # of the estimator, before an untried choice is drawn at random

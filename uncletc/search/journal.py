@@ -22,7 +22,7 @@ from optuna.storages.journal import BaseJournalBackend
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from uncletc._search_space import Space
+from uncletc.search.space import Space
 
 try:
     import fcntl
@@ -118,7 +118,7 @@ def is_interrupted(trial: FrozenTrial) -> bool:
 
 
 def folds_of(trial: FrozenTrial) -> dict[int, dict[str, Any]]:
-    """Return what :func:`uncletc._search_work.run_fold` found, by fold, in order."""
+    """Return what :func:`uncletc.search.work.run_fold` found, by fold, in order."""
     found = trial.user_attrs.items()
     folds = {int(name[5:]): value for name, value in found if name.startswith("fold ")}
     return dict(sorted(folds.items()))
