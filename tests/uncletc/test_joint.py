@@ -89,6 +89,28 @@ class TestAccuracy:
         assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.03
         assert metrics.mae_detection(found.detection(counts.attributes), p) < 0.02
 
+    def test_counts_without_attributes_do_no_harm(self) -> None:
+        """p varies widely here, so half of the counts say little about λ; see `allowance`."""
+        counts, truth = simulate(
+            observed=0.4, attributed=0.2, similar=0.1, detection="steep-cubic", seed=0
+        )
+        known = np.flatnonzero(counts.attribute_rows >= 0)
+        choices = FitSettings(rank=3)
+        with_all, with_known = (
+            metrics.mae_rate(fit(data, choices).rate_tensor(), truth.rate)
+            for data in (counts, counts.subset(known))
+        )
+        assert with_all < 0.05
+        assert with_all < 1.3 * with_known
+
+    def test_own_p_of_a_count_without_attributes_follows_it(self) -> None:
+        counts, _ = simulate(observed=0.4, attributed=0.2, similar=0.1, seed=0)
+        found = fit(counts, FitSettings(rank=3, mu=1e6))
+        unknown = counts.attribute_rows < 0
+        expected = found.rate(counts.indices) * found.observed_detection
+        off = np.abs(expected - counts.counts) / np.sqrt(counts.counts + 1)
+        assert np.median(off[unknown]) < 0.3 < np.median(off[~unknown])
+
     @pytest.mark.parametrize("shape", [(30, 40), (8, 9, 10, 7)])
     def test_two_and_four_modes(self, shape: tuple[int, ...]) -> None:
         counts, truth = simulate(shape, 2, observed=0.6, attributed=0.6, n_attributes=3, seed=1)

@@ -80,11 +80,29 @@ class Detection:
         n = len(self.entries.counts)
         p = torch.sigmoid(self.logit)
         if len(p) < n:
-            assert self.entries.features is not None
-            design = self.entries.features(self.entries.elsewhere)
-            elsewhere = torch.sigmoid(design @ self.theta.T.to(design.dtype)).mean(dim=0)
-            p = torch.cat([p, elsewhere.expand(n - len(p), -1)])
+            p = torch.cat([p, self._elsewhere().mean(dim=0).expand(n - len(p), -1)])
         return p.clamp_min(1e-7)
+
+    def allowance(self, mu: float) -> float | Tensor:
+        """μ of every entry: `mu`; (N, M) where some entries have no attributes.
+
+        Their p is anyone's guess: it varies about its mean as g does over Ξ. A gamma deviation
+        of the same variance, beside the one that every entry has, lets their counts say no more
+        about λ than they can.
+        """
+        n, a = len(self.entries.counts), self.entries.n_attributed
+        if a == n:
+            return mu
+        g = self._elsewhere().double()
+        varies = g.var(dim=0, correction=0) / g.mean(dim=0).clamp_min(1e-30) ** 2
+        theirs = (1 / (1 / mu + varies)).to(self.logit.dtype)
+        return torch.cat([torch.full_like(self.logit, mu), theirs.expand(n - a, -1)])
+
+    def _elsewhere(self) -> Tensor:
+        """g of rows of Ξ; (R, M)."""
+        assert self.entries.features is not None
+        design = self.entries.features(self.entries.elsewhere)
+        return torch.sigmoid(design @ self.theta.T.to(design.dtype))
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""

@@ -190,8 +190,10 @@ class Members:
         columns = (chosen[:, None] * self.rank + torch.arange(self.rank)).ravel()
         self.factors = [factor[:, columns.to(factor.device)] for factor in self.factors]
 
-    def update(self, entries: Entries, p: Tensor, mu: float, pseudo_counts: Tensor) -> None:
-        """Update every factor once under p (N, M), in place.
+    def update(
+        self, entries: Entries, p: Tensor, mu: float | Tensor, pseudo_counts: Tensor
+    ) -> None:
+        """Update every factor once under p (N, M) and μ, one for all or (N, M), in place.
 
         The multiplicative step of eq. 13 with two changes. Each entry's p is p·ε with
         ε = (y + μ)/(λp + μ), the mean of its gamma deviation given y (an EM step for the
@@ -214,7 +216,9 @@ class Members:
             factor = (factor * numerator + (1 + _SHARE) * prior) / (denominator + held)
             self.factors[mode] = factor.to(self.factors[mode].dtype)
 
-    def _sums(self, entries: Entries, mode: int, p: Tensor, mu: float) -> tuple[Tensor, Tensor]:
+    def _sums(
+        self, entries: Entries, mode: int, p: Tensor, mu: float | Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each."""
         own = self.factors[mode]
         modes = [j for j in range(len(self.factors)) if j != mode]
@@ -225,7 +229,8 @@ class Members:
             detected = p[part] * entries.exposure[part]
             blocks = others.view(-1, self.size, self.rank)
             rate = (own.index_select(0, at) * others).view_as(blocks).sum(-1).clamp_min_(_SMALLEST)
-            up, down = y / rate, detected * (y + mu) / (rate * detected + mu)
+            own_mu = mu[part] if isinstance(mu, Tensor) else mu
+            up, down = y / rate, detected * (y + own_mu) / (rate * detected + own_mu)
             if self.weights is not None:
                 up, down = up * self.weights[part], down * self.weights[part]
             for into, weight in zip(sums, (up, down), strict=True):

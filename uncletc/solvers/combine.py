@@ -80,16 +80,19 @@ def observed_detection(
 ) -> FloatArray:
     """g times the mean of each entry's deviation given its count; (N,).
 
-    `p_attributed` (S,) is g over Ξ; entries without attributes take its mean, or 1 without any.
+    `p_attributed` (S,) is g over Ξ; entries without attributes take its mean, or 1 without any,
+    and may deviate as g does over Ξ.
     """
     found = np.empty(counts.n_observed)
     mean = float(p_attributed.mean()) if p_attributed.size else 1.0
+    varies = float(p_attributed.var()) / mean**2 if p_attributed.size else 0.0
     for part in _slices(counts.n_observed):
         rows = counts.attribute_rows[part]
         p = np.where(rows >= 0, p_attributed[rows], mean) if p_attributed.size else mean
         where = counts.indices[part]
         expected = member.rate(where) * counts.exposure_at(where) * p
-        found[part] = p * (counts.counts[part] + mu) / (expected + mu)
+        own_mu = np.where(rows >= 0, mu, 1 / (1 / mu + varies))
+        found[part] = p * (counts.counts[part] + own_mu) / (expected + own_mu)
     return found
 
 

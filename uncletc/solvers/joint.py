@@ -9,6 +9,10 @@ deviation is relative, so μ means the same whatever the scale of λ and p; in t
 p → 0. For counts well below μ this model is Poisson; a count much above μ weighs about as much as
 a count of μ would.
 
+An observed entry without attributes has an unknown p. It takes the mean of g over Ξ, and its
+deviation has the variance of g about that mean besides 1/μ: its count says something about λ, but
+no more than such a p allows. (The paper leaves each such p free, section 4.)
+
 λ is the better known the more counts there are, so each element of a factor has a gamma prior
 about the mean of its column, worth a few counts (more when counts are overdispersed).
 
@@ -141,7 +145,7 @@ class _Run:
         most = torch.full((n_starts,), _MOST_DISPERSION, dtype=torch.float64, device=self.device)
         self._dispersion = most
         self._dropped: list[str] = []
-        self._p = self._probability()
+        self._detect()
         if not self._screening:
             self._resample()
         self._measure(self._members.rate(self._entries))
@@ -155,7 +159,7 @@ class _Run:
         self._members.extrapolate(self._earlier, self._momentum)
         for _ in range(_SWEEPS):
             pseudo_counts = _PSEUDO_COUNTS * self._dispersion
-            self._members.update(self._entries, self._p, settings.mu, pseudo_counts)
+            self._members.update(self._entries, self._p, self._mu, pseudo_counts)
         rate = self._members.rate(self._entries)
         held = self._held if t < self._rounds_held else torch.zeros_like(self._held)
         if self._detection is not None and self._learns and not bool(held.all()):
@@ -168,7 +172,7 @@ class _Run:
                 held=held,
                 renew=since < _RENEWED_FIRST or since % _RENEW == 0,
             )
-            self._p = self._probability()
+            self._detect()
         self._measure(rate)
         self._members.scaled(self._ratio)
         better = self.deviance <= known
@@ -248,10 +252,14 @@ class _Run:
             )
         return Detection(self._entries, theta.to(self.device), alike=not self._screening)
 
-    def _probability(self) -> Tensor:
+    def _detect(self) -> None:
+        """Take p and μ of every entry from g."""
+        self._mu: float | Tensor = self._settings.mu
         if self._detection is None:
-            return torch.ones_like(self._entries.counts).expand(-1, self._members.size)
-        return self._detection.probability()
+            self._p = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
+            return
+        self._p = self._detection.probability()
+        self._mu = self._detection.allowance(self._settings.mu)
 
     def _resample(self) -> None:
         """Give every member its own weights of the entries."""
@@ -277,16 +285,17 @@ class _Run:
         self._earlier = None
         self._screening = False
         self._resample()
-        self._p = self._probability()
+        self._detect()
         self._measure(self._members.rate(self._entries))
 
     def _measure(self, rate: Tensor) -> None:
         """Deviance, dispersion and the ratio of counts to expectations, of each member."""
-        y, mu = self._entries.counts, self._settings.mu
+        y = self._entries.counts
         sums = torch.zeros(5, rate.shape[1], dtype=torch.float64, device=rate.device)
         for i in range(0, len(y), _ROWS):
             part = slice(i, i + _ROWS)
             mean, count = (rate[part] * self._p[part]).double(), y[part].double()
+            mu = self._mu[part].double() if isinstance(self._mu, Tensor) else self._mu
             weight = (
                 torch.ones_like(mean)
                 if self._members.weights is None
