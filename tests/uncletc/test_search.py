@@ -17,9 +17,8 @@ import pytest
 
 from uncletc import METHODS, CountTensor, FitError, FitSettings
 from uncletc.evaluation import Split, evaluate
-from uncletc.search import SearchProgress, Study, open_study, search
+from uncletc.search import SearchProgress, Study, open_study, search, work
 from uncletc.search import searching as module
-from uncletc.search import work
 
 RANKS = (1, 2, 3, 4)
 ALPHAS = (0.02, 0.05, 0.1, 0.2)
