@@ -100,6 +100,13 @@ SHOTS = (
         last=".st-key-explanation .main-svg",
         end="effect-chart",
     ),
+    Shot(
+        name="check",
+        path="/check?covid_counts=simulated",
+        last=".st-key-lags .main-svg",
+        end="pit",
+    ),
+    Shot(name="methods", path="/methods", last=".st-key-paper-2 .main-svg", end="paper-2"),
     Shot(name="lab", path="/lab?step=scale", last=".st-key-lab-next", end="lab-next"),
 )
 
