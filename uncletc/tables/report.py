@@ -74,8 +74,8 @@ def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
     if len(curves):
         parts.append(
             "## Figure: errors over iterations\n\nSee `iterations.png` and `curves.csv`. "
-            "Iterations of unlike methods are unlike work: UncleTC's are steps of L-BFGS over all "
-            "parameters. After the last iteration of a fit its errors stay as they are."
+            "Iterations of unlike methods are unlike work: UncleTC's are two sweeps of its factors "
+            "and a Newton step of g. After the last iteration of a fit its errors stay as they are."
         )
     if len(held_out):
         parts.append(real_section(held_out))

@@ -173,10 +173,10 @@ def summarise_real(trials: pd.DataFrame) -> pd.DataFrame:
     """Sum up ``real-trials.csv`` over folds; see :func:`committed`."""
     rows = []
     for key, group in trials.groupby(["data", "kind", "method", "metric"], sort=False):
-        data, _, method, metric = map(str, key)
+        data, kind, method, metric = map(str, key)
         values = group["value"].dropna()
         paper = (np.nan, np.nan)
-        if metric == "rRMSE" and method in REAL:
+        if metric == "rRMSE" and method in REAL and kind == "entry":  # what the paper hid
             paper = REAL[method][DATA.index(data)]
         settings = "; ".join(
             f"{text} ({count} of {len(group)})" if count < len(group) else str(text)
