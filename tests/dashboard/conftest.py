@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -50,3 +51,11 @@ def workers() -> Iterator[list[subprocess.Popen[str]]]:
         if worker.poll() is None:
             worker.kill()
             worker.wait(timeout=10)
+
+
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """Streamlit puts each script it runs in place of ``__main__``, which new processes import."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
