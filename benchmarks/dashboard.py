@@ -3,26 +3,33 @@
     python -m benchmarks.dashboard
 
 Needs the ``test`` extra and a Chromium; simulated COVID-19 counts, an empty cache of its own.
-Measured at the websocket and in the page: the first page of a warm server, a rerun of a page
-whose fit is known (server time and bytes), and the way from a new rank or μ to a new map.
+Clocks are the browser's own. Measured in the page: how long after its address was asked for the
+charts of the first page of a warm server are drawn, for a new visitor with nothing in the browser's
+cache and for one who comes back, and the way from a new rank or μ to a new map. Measured at the
+websocket: the bytes of a rerun of a page whose fit is known, how long until a page at work on
+drawing them has taken them in, and, with the same messages sent again by a client that draws
+nothing, how long the server takes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
+from typing import Any
 
 import numpy as np
-from playwright.sync_api import Browser, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from benchmarks._report import machine, publish, table
 from docs.screenshots import FLAGS, find_chromium, serving
 
 COVID = "/covid?covid_counts=simulated"
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 LONGEST = 300_000  # milliseconds
 QUIET = 700  # milliseconds without a message, after which a rerun is over
 # Seconds from now until the map has other colours than now.
@@ -35,6 +42,39 @@ NEW_COLOURS = """map => new Promise(tell => {
 })"""
 
 
+# When the page first holds what these selectors find, in milliseconds since it was asked for.
+WATCH = """window.seen = {};
+  new MutationObserver(() => {
+    for (const [name, selectors] of Object.entries(SELECTORS))
+      if (!(name in window.seen) && selectors.every(each => document.querySelector(each)))
+        window.seen[name] = performance.now();
+  }).observe(document, {childList: true, subtree: true})"""
+# Sends messages one after the other as a new session; seconds to the last answer to each.
+SEND = """([messages, quiet]) => new Promise((tell, fail) => {
+  const address = location.origin.replace("http", "ws") + "/_stcore/stream";
+  const socket = new WebSocket(address, ["streamlit"]);
+  const took = [];
+  let sent, last, timer;
+  const next = () => {
+    if (took.length === messages.length) { socket.close(); tell(took); return; }
+    const text = atob(messages[took.length]);
+    sent = performance.now();
+    socket.send(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
+  };
+  socket.onmessage = () => {
+    last = performance.now();
+    clearTimeout(timer);
+    timer = setTimeout(() => { took.push((last - sent) / 1000); next(); }, quiet);
+  };
+  socket.onerror = fail;
+  socket.onopen = next;
+})"""
+FIRST_PAGE = {
+    "picture of what is missing": [".st-key-pattern .main-svg"],
+    "every chart": [f".st-key-{key} .main-svg" for key in ("pattern", "steps", "attribute-chart")],
+}
+
+
 @dataclass
 class Wire:
     """Messages on a page's websocket.
@@ -42,28 +82,39 @@ class Wire:
     Attributes
     ----------
     sent, received : list of float
-        When.
+        When, in seconds of the browser's clock.
+    messages : list of str
+        Those sent, in base64.
     sizes : list of int
         Bytes of each message received.
     """
 
     sent: list[float] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     received: list[float] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
 
-    def watch(self, socket: WebSocket) -> None:
+    def watch(self, page: Page) -> None:
         """Note every message from now on."""
-        socket.on("framesent", lambda _: self.sent.append(perf_counter()))
-        socket.on("framereceived", self._receive)
+        session = page.context.new_cdp_session(page)
+        session.on("Network.webSocketFrameSent", self._send)
+        session.on("Network.webSocketFrameReceived", self._receive)
+        session.send("Network.enable")
 
-    def _receive(self, message: str | bytes) -> None:
-        self.received.append(perf_counter())
-        self.sizes.append(len(message))
+    def _send(self, event: dict[str, Any]) -> None:
+        self.sent.append(event["timestamp"])
+        self.messages.append(event["response"]["payloadData"])
+
+    def _receive(self, event: dict[str, Any]) -> None:
+        self.received.append(event["timestamp"])
+        self.sizes.append(len(b64decode(event["response"]["payloadData"])))
 
     def forget(self) -> None:
         """Start anew."""
-        for notes in (self.sent, self.received, self.sizes):
-            notes.clear()
+        self.sent.clear()
+        self.messages.clear()
+        self.received.clear()
+        self.sizes.clear()
 
     def settle(self, page: Page) -> None:
         """Wait until no message has come for a while."""
@@ -75,10 +126,10 @@ class Wire:
 
 def open_page(browser: Browser, address: str) -> tuple[Page, Wire]:
     """Open an address as a new visitor."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport=VIEWPORT)
     page.set_default_timeout(LONGEST)
     wire = Wire()
-    page.on("websocket", wire.watch)
+    wire.watch(page)
     page.goto(address)
     return page, wire
 
@@ -91,23 +142,36 @@ def wait_for_fit(page: Page, wire: Wire) -> None:
     wire.settle(page)
 
 
-def first_page(browser: Browser, address: str) -> float:
-    """Seconds until a new visitor sees the charts of the first page."""
-    began = perf_counter()
-    page, _ = open_page(browser, address + "/?covid_counts=simulated")
-    page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    seconds = perf_counter() - began
+def first_page(context: BrowserContext, address: str) -> dict[str, float]:
+    """Seconds until what the first page shows is drawn."""
+    page = context.new_page()
+    page.set_default_timeout(LONGEST)
+    page.add_init_script(WATCH.replace("SELECTORS", json.dumps(FIRST_PAGE)))
+    page.goto(address + "/?covid_counts=simulated")
+    page.wait_for_function(f"Object.keys(window.seen).length === {len(FIRST_PAGE)}")
+    seen = page.evaluate("window.seen")
     page.close()
-    return seconds
+    return {name: milliseconds / 1000 for name, milliseconds in seen.items()}
 
 
-def rerun(page: Page, wire: Wire, act: Callable[[], None]) -> tuple[float, float]:
-    """Server seconds and megabytes of what a choice causes on a page whose fit is known."""
+def rerun(page: Page, wire: Wire, act: Callable[[], None]) -> tuple[str, float, float]:
+    """Message that a choice sends where the fit is known; seconds and megabytes of the answer."""
     wire.settle(page)
     wire.forget()
     act()
+    while not wire.received:
+        page.wait_for_timeout(QUIET)
     wire.settle(page)
-    return wire.received[-1] - wire.sent[0], sum(wire.sizes) / 1e6
+    return wire.messages[-1], wire.received[-1] - wire.sent[0], sum(wire.sizes) / 1e6
+
+
+def server_times(browser: Browser, address: str, messages: Sequence[str]) -> list[float]:
+    """Seconds of the server for each message; the first is sent twice, to begin a session."""
+    page = browser.new_page()
+    page.goto(address + "/_stcore/health")
+    took: list[float] = page.evaluate(SEND, [[messages[0], *messages], QUIET])
+    page.close()
+    return took[1:]
 
 
 def changed(page: Page, wire: Wire, key: str, step: str) -> tuple[float, float]:
@@ -138,22 +202,33 @@ def measure(repeats: int) -> str:
     os.environ.pop("UNCLETC_DATA_DIR", None)
     with serving() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-        first_page(browser, address)  # warms the server
+        known = browser.new_context(viewport=VIEWPORT)
+        for _ in range(3):  # warms the server, and this browser's cache of files and of code
+            first_page(known, address)
         for _ in range(repeats):
-            note("first page of a warm server, s", "3", first_page(browser, address))
+            new = browser.new_context(viewport=VIEWPORT)
+            for visitor, context in (("new", new), ("returning", known)):
+                for name, seconds in first_page(context, address).items():
+                    note(f"first page, {visitor} visitor: {name}, s", "3", seconds)
+            new.close()
         page, wire = open_page(browser, address + COVID)
         wait_for_fit(page, wire)
         bars = page.locator(".st-key-covid_bars").get_by_role("slider")
+        asked = []
         for i in range(repeats):
-            server, size = rerun(page, wire, lambda: bars.press("ArrowRight"))
-            note("rerun with other bars, server s", ".2", server)
-            note("rerun with other bars, MB", ".1", size)
-            whole = i % 2 == 1
-            name = "mean of" if whole else "one day"
+            name = "one day" if i % 2 == 0 else "mean of"
             button = page.locator(".st-key-span").get_by_text(name)
-            server, size = rerun(page, wire, button.click)
-            note("rerun with another map, server s", ".2", server)
-            note("rerun with another map, MB", ".1", size)
+            for what, act in (
+                ("other bars", lambda: bars.press("ArrowRight")),
+                ("another map", button.click),
+            ):
+                message, seconds, size = rerun(page, wire, act)
+                asked.append((what, message))
+                note(f"rerun with {what}, MB", ".1", size)
+                note(f"rerun with {what}, until the page has it all, s", "", seconds)
+        times = server_times(browser, address, [message for _, message in asked])
+        for (what, _), seconds in zip(asked, times, strict=True):
+            note(f"rerun with {what}, server s", ".2", seconds)
         page.locator(".st-key-span").get_by_text("mean of").click()
         for key, name in (("covid_rank", "rank"), ("covid_mu", "μ")):
             for _ in range(repeats):
@@ -177,7 +252,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     note = (
         f"{chosen.repeats} repeats each, Chromium without a window and the server on one machine. "
-        "Server time runs from the first message sent to the last one received."
+        "Server time runs from a message sent to the last answer received by a client that draws "
+        "nothing."
     )
     parts = ["# How quickly the dashboard answers", machine(), note, measure(chosen.repeats)]
     publish("\n\n".join(parts), chosen.write)

@@ -44,7 +44,7 @@ def cell_bars(
     if is_chosen.any():
         main.marker.opacity = is_chosen.map({True: 1, False: _FAINT})
     interval = "90 %: %{customdata[1]:.3g} to %{customdata[2]:.3g}<br>" if ends else ""
-    rows = go.Bar(  # unseen, so that a click or a tap finds short bars too
+    figure.add_bar(  # unseen, so that a click or a tap finds short bars too
         x=[limit] * len(bars),
         y=bars["label"],
         orientation="h",
@@ -56,7 +56,8 @@ def cell_bars(
         hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{customdata[0]:.3g}}<br>{interval}"
         f"%{{customdata[{1 + len(ends)}]}}<extra></extra>",
     )
-    figure = go.Figure([main, rows, *whiskers], layout=figure.layout)
+    *_, rows = figure.data
+    figure.data = (main, rows, *whiskers)
     figure.update_layout(barmode="overlay", dragmode=False)
     return figure
 

@@ -17,7 +17,7 @@ from dashboard.check_words import (
     pit_words,
     size_words,
 )
-from dashboard.drivers_cache import cached
+from dashboard.kept import cached
 from dashboard.map_component import show_county_map
 from dashboard.maps import county_map
 from dashboard.parts import chart_config

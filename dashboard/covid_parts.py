@@ -7,18 +7,21 @@ from functools import partial
 
 import streamlit as st
 
+from dashboard.anchors import Anchor
 from dashboard.charts import BAR_COLORS, axis_limit
 from dashboard.charts_covid import cell_bars, county_chart
+from dashboard.kept import cached, grids_of
 from dashboard.map_component import show_county_map
-from dashboard.maps import county_map
+from dashboard.maps import MapPicture, county_map
 from dashboard.parts import chart_config
 from dashboard.views_county import COUNTY_DAYS, INTERVALS, CountyView
 from dashboard.views_covid import (
     UNCERTAIN_MEANS,
     CovidView,
-    DetectionGrids,
+    build_covid_view,
     day_steps,
 )
+from uncletc import Fit
 from uncletc.datasets import Dataset
 
 _COUNTY = "county"  # in the address
@@ -83,29 +86,41 @@ def choose_county(fips: str | None) -> None:
         st.query_params[_COUNTY] = fips
 
 
+def covid_view(dataset: Dataset, found: Fit, anchor: Anchor, day: int | None) -> CovidView:
+    """Return the view of a fit and a day; for `cached`."""
+    return build_covid_view(dataset, found, anchor, day=day, grids=grids_of(dataset, found, anchor))
+
+
 def the_map(
-    dataset: Dataset, view: CovidView, grids: DetectionGrids, *, fips: str | None, day: int | None
+    dataset: Dataset, found: Fit, anchor: Anchor, *, fips: str | None, day: int | None
 ) -> None:
     """Draw the map; a county chosen in it is chosen everywhere."""
     days = dataset.counts.labels[2]
+    steps = None if day is None else day_steps(dataset, grids_of(dataset, found, anchor), day)
+    picture = cached(_picture, dataset, found, anchor, day)
     show_county_map(
-        county_map(
-            view.counties,
-            title=view.title,
-            hover=("spread", "reported", "tests", "cell_note"),
-            limits=view.limits,
-            log=view.log,
-            uncertain="uncertain",
-            uncertain_means=UNCERTAIN_MEANS,
-            remark="Simulated counts." if dataset.provenance.simulated else "",
-        ),
+        picture,
         key="map",
-        alt=f"Map of US counties coloured by {view.title}. Arrow keys go from county to county, "
+        alt=f"Map of US counties coloured by {picture.title}. Arrow keys go from county to county, "
         "Enter chooses one, Escape none.",
         selected=fips,
         on_choose=choose_county,
-        steps=None if day is None else day_steps(dataset, grids, day),
+        steps=steps,
         on_step=lambda step: st.session_state.update(day=days[step]),
+    )
+
+
+def _picture(dataset: Dataset, found: Fit, anchor: Anchor, day: int | None) -> MapPicture:
+    view = cached(covid_view, dataset, found, anchor, day)
+    return county_map(
+        view.counties,
+        title=view.title,
+        hover=("spread", "reported", "tests", "cell_note"),
+        limits=view.limits,
+        log=view.log,
+        uncertain="uncertain",
+        uncertain_means=UNCERTAIN_MEANS,
+        remark="Simulated counts." if dataset.provenance.simulated else "",
     )
 
 

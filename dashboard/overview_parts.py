@@ -11,6 +11,8 @@ from dashboard.views_overview import OverviewView, attribute_histogram, mode_pai
 from uncletc import datasets
 from uncletc.datasets import Dataset
 
+ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it is open
+
 
 def choose_counts() -> tuple[Family, str]:
     """Ask for a family of data sets, and whether its counts are to be real or simulated.
@@ -94,26 +96,9 @@ def facts(view: OverviewView) -> None:
 
 
 def attributes(dataset: Dataset, view: OverviewView) -> None:
-    """Draw how all attributes spread, and one of them larger."""
-    st.dataframe(
-        view.attributes,
-        hide_index=True,
-        column_config={
-            "attribute": st.column_config.TextColumn(pinned=True),
-            "histogram": st.column_config.BarChartColumn(
-                "spread from 0 to 1",
-                y_min=0,
-                help="Share of the entries in each of 20 equal steps from the smallest value to "
-                "the largest.",
-            ),
-            **{
-                column: st.column_config.NumberColumn(format="%.2f")
-                for column in view.attributes.columns[2:]
-            },
-        },
-    )
+    """Draw how one attribute spreads, and a folded table of all, drawn once it is open."""
     name = st.selectbox(
-        "Look at one",
+        "Attribute",
         view.attributes["attribute"],
         key="attribute",
         bind="query-params",
@@ -125,6 +110,33 @@ def attributes(dataset: Dataset, view: OverviewView) -> None:
         config=chart_config(),
         key="attribute-chart",
         alt=f"Shares of entries over the values of {name}",
+    )
+    folded = st.expander(
+        f"All {len(view.attributes)} attributes", key=ALL_ATTRIBUTES, on_change="rerun"
+    )
+    with folded:
+        if folded.open:
+            _all_attributes(view)
+
+
+def _all_attributes(view: OverviewView) -> None:
+    spread = st.column_config.BarChartColumn(
+        "spread from 0 to 1",
+        y_min=0,
+        help="Share of the entries in each of 20 equal steps from the smallest value to the "
+        "largest.",
+    )
+    st.dataframe(
+        view.attributes,
+        hide_index=True,
+        column_config={
+            "attribute": st.column_config.TextColumn(pinned=True),
+            "histogram": spread,
+            **{
+                column: st.column_config.NumberColumn(format="%.2f")
+                for column in view.attributes.columns[2:]
+            },
+        },
     )
 
 

@@ -11,6 +11,8 @@ from dashboard.running import how_it_was_fitted
 from dashboard.state import picture_format
 from uncletc import Fit
 
+HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
+
 
 def chart_config() -> dict[str, Any]:
     """How a chart behaves: `CHART_CONFIG`, with the camera saving what the reader chose."""
@@ -36,12 +38,14 @@ def meaning(*points: str) -> None:
 
 
 def fit_details(found: Fit) -> None:
-    """Draw the folded account of how a fit went."""
-    with st.expander("How it was fitted"):
+    """Draw the folded account of how a fit went; its chart is drawn once it is open."""
+    folded = st.expander("How it was fitted", key=HOW, on_change="rerun")
+    with folded:
         st.markdown(how_it_was_fitted(found))
-        st.plotly_chart(
-            objective_chart([record.objective for record in found.history]),
-            config=chart_config(),
-            key="objective",
-            alt="Objective after each iteration",
-        )
+        if folded.open:
+            st.plotly_chart(
+                objective_chart([record.objective for record in found.history]),
+                config=chart_config(),
+                key="objective",
+                alt="Objective after each iteration",
+            )

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from dashboard.anchors import Anchor
 from dashboard.charts import BAR_COLORS, axis_limit
 from dashboard.charts_ppi import interaction_bars, log_range
+from dashboard.kept import grids_of
 from dashboard.parts import chart_config
 from dashboard.running import unfinished
 from dashboard.views_ppi import (
@@ -16,6 +18,7 @@ from dashboard.views_ppi import (
     PICKS,
     Pick,
     PpiView,
+    build_ppi_view,
     meadows_of,
     pair_labels,
     quick_pick,
@@ -93,6 +96,21 @@ def filters(dataset: Dataset) -> Filters:
         help="How many interactions with the highest and the lowest mean p to list.",
     )
     return Filters(years=tuple(years), guilds=tuple(guilds), meadows=tuple(meadows), n=n)
+
+
+def ppi_view(
+    dataset: Dataset,
+    found: Fit,
+    anchor: Anchor,
+    years: tuple[int, ...],
+    guilds: tuple[str, ...],
+    meadows: tuple[str, ...],
+) -> PpiView:
+    """Return the view of a fit and what is averaged and compared; for `cached`."""
+    grids = grids_of(dataset, found, anchor)
+    return build_ppi_view(
+        dataset, found, anchor, years=years, guilds=guilds, meadows=meadows, grids=grids
+    )
 
 
 def choose_interactions(dataset: Dataset, view: PpiView, found: Fit) -> list[str]:

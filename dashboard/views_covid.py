@@ -33,9 +33,11 @@ class CovidView:
         has no attributes), with 2 members or more low and high (means over the days of the ends of
         90 % intervals), uncertain (whether high is more than `UNCERTAIN` times low), and the hover
         lines reported, tests, spread, cell_note.
-    top, bottom : DataFrame
-        One row per cell, best and worst first: label, value, inside, fips of the county that it is
-        named after, cell; with 2 members or more low and high.
+    ranked : DataFrame
+        One row per cell, best first: label, value, inside, fips of the county that it is named
+        after, cell; with 2 members or more low and high.
+    n : int
+        Bars on either side.
     scale : Scale
     title : str
         What `value` is, for axes and colour bars.
@@ -50,14 +52,24 @@ class CovidView:
     """
 
     counties: pd.DataFrame
-    top: pd.DataFrame
-    bottom: pd.DataFrame
+    ranked: pd.DataFrame
+    n: int
     scale: Scale
     title: str
     limits: tuple[float, float]
     log: bool
     insight: str
     caution: str | None
+
+    @property
+    def top(self) -> pd.DataFrame:
+        """The first n of `ranked`."""
+        return self.ranked.head(self.n)
+
+    @property
+    def bottom(self) -> pd.DataFrame:
+        """The last n of `ranked`, worst first."""
+        return self.ranked.tail(self.n).iloc[::-1]
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -104,14 +116,13 @@ def build_covid_view(
         spread=_spread(ends) if ends else None,
         cell_note=[_cell_note(others) for others in table["counties_in_cell"] - 1],
     )
-    bars = _bars(table.assign(value=mean[cells], **ends))
     worst, best = np.nanquantile(mean, [0.05, 0.95])
     ratio = float(best / worst)
     low, high = (float(limit) for limit in np.nanquantile(p, [0.02, 0.98]))
     return CovidView(
         counties=counties,
-        top=bars.head(n),
-        bottom=bars.tail(n).iloc[::-1],
+        ranked=_bars(table.assign(value=mean[cells], **ends)),
+        n=n,
         scale=scale,
         title=axis_title(scale),
         limits=(low, high) if low < high else (low * 0.9, low * 1.1),

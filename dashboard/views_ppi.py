@@ -69,8 +69,10 @@ class PpiView:
         p first: label, plant, pollinator, plant_index, pollinator_index, guild, interactions,
         mean, sd; with 2 members or more low and high, the means over the visits of the ends of
         90 % intervals. Without a row where nothing was counted.
-    top, bottom : DataFrame
-        Best and worst first: label, value, inside, and low and high as above.
+    ranked : DataFrame
+        Best first: label, value, inside, and low and high as above.
+    n : int
+        Bars on either side.
     scale : Scale
     title : str
         What p is, for axes.
@@ -87,8 +89,8 @@ class PpiView:
     """
 
     interactions: pd.DataFrame
-    top: pd.DataFrame
-    bottom: pd.DataFrame
+    ranked: pd.DataFrame
+    n: int
     scale: Scale
     title: str
     log: bool
@@ -96,6 +98,16 @@ class PpiView:
     mean_limits: tuple[float, float]
     insight: str
     caution: str | None
+
+    @property
+    def top(self) -> pd.DataFrame:
+        """The first n of `ranked`."""
+        return self.ranked.head(self.n)
+
+    @property
+    def bottom(self) -> pd.DataFrame:
+        """The last n of `ranked`, worst first."""
+        return self.ranked.tail(self.n).iloc[::-1]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -165,8 +177,8 @@ def build_ppi_view(
     ratio = _spread(shown["mean"])
     return PpiView(
         interactions=shown,
-        top=bars.head(n),
-        bottom=bars.tail(n).iloc[::-1],
+        ranked=bars,
+        n=n,
         scale=grids.scale,
         title=axis_title(grids.scale),
         log=_spread(everything["mean"]) > _WIDE,

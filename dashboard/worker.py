@@ -41,6 +41,8 @@ class _Cancelled(Exception):  # noqa: N818, nothing went wrong
 
 def main() -> None:
     """Run jobs one after another until standard input closes."""
+    if hasattr(os, "nice"):
+        os.nice(5)  # whoever draws the estimates comes first where processors are few
     reports, sys.stdout = sys.stdout, sys.stderr
     jobs: SimpleQueue[dict[str, Any]] = SimpleQueue()
     cancelled: set[str] = set()

@@ -146,7 +146,8 @@ class AdditiveNetwork:
         theta = torch.from_numpy(self.coefficients)
         found = torch.empty(len(z), dtype=torch.float64)
         for i in range(0, len(z), _ROWS):
-            found[i : i + _ROWS] = torch.sigmoid(self.features(z[i : i + _ROWS].double()) @ theta)
+            logit = self.features.weighted(z[i : i + _ROWS].double(), theta)
+            found[i : i + _ROWS] = torch.sigmoid(logit)
         return (found * float(np.exp(self.log_scale))).clamp_min(1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dashboard import check_parts as parts
 from dashboard.anchors import Anchor
-from dashboard.drivers_cache import cached
 from dashboard.drivers_choices import choose_family
+from dashboard.kept import cached
 from dashboard.parts import fit_details, meaning
 from dashboard.running import fit_or_stop, unfinished
 from dashboard.sources import dataset_or_stop, simulated_badge

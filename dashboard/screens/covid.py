@@ -1,5 +1,7 @@
 """COVID-19: where cases were probably missed."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dashboard.covid_parts import (
@@ -8,9 +10,10 @@ from dashboard.covid_parts import (
     choose_days,
     chosen_county,
     county_panel,
+    covid_view,
     the_map,
 )
-from dashboard.grids import grids_of
+from dashboard.kept import cached, grids_of
 from dashboard.parts import fit_details, insight_with_caution, meaning
 from dashboard.running import fit_or_stop
 from dashboard.scripts import fit_script
@@ -18,7 +21,7 @@ from dashboard.sources import dataset_or_stop, simulated_badge
 from dashboard.state import sidebar
 from dashboard.takeaway import take_away
 from dashboard.views_county import build_county_view
-from dashboard.views_covid import build_covid_view, code
+from dashboard.views_covid import code
 from dashboard.words import WHISKERS
 
 st.title("Where were COVID-19 cases missed?")
@@ -33,12 +36,12 @@ fips = chosen_county(dataset)
 above = st.container()  # drawn after the number of bars is known
 n = choose_bars()
 grids = grids_of(dataset, found, choices.anchor)
-view = build_covid_view(dataset, found, choices.anchor, day=day, n=n, grids=grids)
+view = replace(cached(covid_view, dataset, found, choices.anchor, day), n=n)
 county = None if fips is None else build_county_view(dataset, found, grids, fips, title=view.title)
 
 with above:
     insight_with_caution(view.insight, view.caution)
-    the_map(dataset, view, grids, fips=fips, day=day)
+    the_map(dataset, found, choices.anchor, fips=fips, day=day)
     st.caption(
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "

@@ -8,7 +8,6 @@ from dashboard.charts_drivers import (
     importance_chart,
     surface_chart,
 )
-from dashboard.drivers_cache import cached
 from dashboard.drivers_choices import (
     choose_attribute,
     choose_family,
@@ -16,6 +15,7 @@ from dashboard.drivers_choices import (
     choose_place,
     remember_bar,
 )
+from dashboard.kept import cached
 from dashboard.parts import chart_config, fit_details, insight_with_caution, meaning
 from dashboard.running import fit_or_stop, unfinished
 from dashboard.scripts import fit_script

@@ -1,23 +1,26 @@
 """Plant–pollinator: which interactions were probably overlooked, and when."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dashboard.charts_matrix import matrix_chart
 from dashboard.charts_ppi import visits_chart
-from dashboard.grids import grids_of
+from dashboard.kept import cached, grids_of
 from dashboard.parts import chart_config, fit_details, insight_with_caution, meaning
 from dashboard.ppi_parts import (
     best_and_worst,
     choose_interactions,
     filters,
     on_click,
+    ppi_view,
 )
 from dashboard.running import fit_or_stop
 from dashboard.scripts import fit_script
 from dashboard.sources import dataset_or_stop, simulated_badge
 from dashboard.state import sidebar
 from dashboard.takeaway import take_away
-from dashboard.views_ppi import ORDERS, build_matrix, build_ppi_view, chosen_visits, code
+from dashboard.views_ppi import ORDERS, build_matrix, chosen_visits, code
 from dashboard.words import WHISKERS
 
 st.title("Which interactions were overlooked?")
@@ -28,16 +31,8 @@ found = fit_or_stop(dataset, choices)
 
 asked = filters(dataset)
 grids = grids_of(dataset, found, choices.anchor)
-view = build_ppi_view(
-    dataset,
-    found,
-    choices.anchor,
-    n=asked.n,
-    years=asked.years,
-    guilds=asked.guilds,
-    meadows=asked.meadows,
-    grids=grids,
-)
+kept = cached(ppi_view, dataset, found, choices.anchor, asked.years, asked.guilds, asked.meadows)
+view = replace(kept, n=asked.n)
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons, guilds and meadows. Choose more of them.")
     st.stop()

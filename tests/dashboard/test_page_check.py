@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import running, sources, state
+from dashboard.parts import HOW
 from dashboard.takeaway import BOX
 from dashboard.views_check import held_mask
 from uncletc import StopReason
@@ -53,7 +54,7 @@ def quick(tmp_path_factory, workers) -> Iterator[None]:
 def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
     def run(**address: str) -> AppTest:
         at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/check.py")
-        at.session_state[BOX] = True  # the box to take away is open
+        at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
         for key, value in address.items():
             at.query_params[key] = value
         return wait(at.run())
@@ -160,7 +161,7 @@ def test_estimates_so_far_are_not_judged(monkeypatch):
         running, "fit_or_stop", lambda *a: replace(whole(*a), stop=StopReason.CALLBACK)
     )
     at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/check.py")
-    at.session_state[BOX] = True  # the box to take away is open
+    at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
     at.run()
     began = monotonic()
     while not at.exception and "when the fit has ended" not in words(at):

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import map_component, running
 from dashboard.maps import county_names, unpack
+from dashboard.parts import HOW
 from dashboard.takeaway import BOX
 from uncletc import Fit, Member
 
@@ -33,7 +34,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit) -> dict[str, Fit]:
 def open_page(shown: dict[str, Fit]) -> Callable[..., AppTest]:  # noqa: ARG001, it is shown
     def run(**address: str) -> AppTest:
         at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/covid.py")
-        at.session_state[BOX] = True  # the box to take away is open
+        at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
         for key, value in address.items():
             at.query_params[key] = value
         at.run()

@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import drivers_choices, running, sources, state
+from dashboard.parts import HOW
 from dashboard.takeaway import BOX
 from dashboard.views_drivers_place import places
 from uncletc import StopReason
@@ -52,7 +53,7 @@ def quick(tmp_path_factory, workers) -> Iterator[None]:
 def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
     def run(**address: str) -> AppTest:
         at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/drivers.py")
-        at.session_state[BOX] = True  # the box to take away is open
+        at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
         for key, value in address.items():
             at.query_params[key] = value
         at.run()
@@ -187,7 +188,7 @@ def test_estimates_so_far_show_importance_alone(monkeypatch):
         running, "fit_or_stop", lambda *a: replace(whole(*a), stop=StopReason.CALLBACK)
     )
     at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/drivers.py")
-    at.session_state[BOX] = True  # the box to take away is open
+    at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
     at.run()
     began = monotonic()
     while at.get("progress") or not charts(at):

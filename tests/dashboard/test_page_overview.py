@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import running
+from dashboard.overview_parts import ALL_ATTRIBUTES
 from dashboard.takeaway import BOX
 
 APP = Path(running.__file__).with_name("app.py")
@@ -129,8 +130,16 @@ class TestPattern:
 
 
 class TestAttributes:
+    def test_the_table_of_all_waits_until_it_is_opened(self, open_page):
+        at = open_page()
+        assert not at.dataframe
+        at.session_state[ALL_ATTRIBUTES] = True
+        assert ran(at).dataframe
+
     def test_all_have_a_small_histogram(self, open_page, covid_twin):
-        (table,) = [frame.value for frame in open_page().dataframe]
+        at = open_page()
+        at.session_state[ALL_ATTRIBUTES] = True
+        (table,) = [frame.value for frame in ran(at).dataframe]
         assert table["attribute"].tolist() == list(covid_twin.counts.attribute_names)
         assert all(abs(sum(shares) - 1) < 1e-9 for shares in table["histogram"])
 

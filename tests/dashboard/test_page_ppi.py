@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import running
 from dashboard.charts_ppi import CHOSEN
+from dashboard.parts import HOW
 from dashboard.takeaway import BOX
 from dashboard.views_ppi import MOST_CHOSEN, pair_labels
 from uncletc import Fit, StopReason
@@ -35,7 +36,7 @@ def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
     def run(found: Fit = ended, **address: str | list[str]) -> AppTest:
         monkeypatch.setattr(running, "fit_or_stop", lambda *_: found)
         at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/ppi.py")
-        at.session_state[BOX] = True  # the box to take away is open
+        at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
         for key, value in address.items():
             at.query_params[key] = value
         return ran(at)

@@ -63,6 +63,18 @@ def test_no_more_columns_than_values(values: tuple[float, ...], columns: int) ->
     assert len(make(column).curve_roughness) == columns
 
 
+@pytest.mark.parametrize("hidden", [(5, 4), ()])
+def test_weighted_columns_without_the_columns(
+    z: np.ndarray, hidden: tuple[int, ...], rng: np.random.Generator
+) -> None:
+    z[:, 2] = rng.integers(0, 3, len(z))  # fewer values than basis functions: columns drop out
+    features = make(z, hidden)
+    weights = torch.tensor(rng.normal(size=features.n_features))
+    seen = torch.tensor(np.vstack([z, 10 * z]))  # beyond the range over Ξ, too
+    found = features.weighted(seen, weights)
+    np.testing.assert_allclose(found, features(seen) @ weights, rtol=1e-9, atol=1e-9)
+
+
 def test_single_precision_is_close(z: np.ndarray) -> None:
     features = make(z[:, :1])
     x = torch.tensor(z[:, :1])
