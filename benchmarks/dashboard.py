@@ -2,7 +2,7 @@
 
     python -m benchmarks.dashboard
 
-Needs the ``test`` extra and a Chromium; simulated COVID-19 counts, an empty cache of its own.
+Needs the ``test`` extra and a Chromium; COVID-19 counts, an empty cache of its own.
 Clocks are the browser's own. Measured in the page: how long after its address was asked for the
 charts of the first page of a warm server are drawn, for a new visitor with nothing in the browser's
 cache and for one who comes back, and the way from a new rank or μ to a new map. Measured at the
@@ -14,8 +14,6 @@ nothing, how long the server takes.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +26,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from benchmarks._report import machine, publish, table
 from docs.screenshots import FLAGS, find_chromium, serving
 
-COVID = "/covid?covid_counts=simulated"
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 LONGEST = 300_000  # milliseconds
 QUIET = 700  # milliseconds without a message, after which a rerun is over
@@ -42,13 +39,12 @@ NEW_COLOURS = """map => new Promise(tell => {
 })"""
 
 
-# When the page first holds what these selectors find, in milliseconds since it was asked for.
-WATCH = """window.seen = {};
-  new MutationObserver(() => {
-    for (const [name, selectors] of Object.entries(SELECTORS))
-      if (!(name in window.seen) && selectors.every(each => document.querySelector(each)))
-        window.seen[name] = performance.now();
-  }).observe(document, {childList: true, subtree: true})"""
+# When all charts of the first page are there, in milliseconds since the page was asked for.
+DRAWN = """new MutationObserver(() => {
+  const charts = ["pattern", "steps", "attribute-chart"];
+  if (!window.drawn && charts.every(key => document.querySelector(`.st-key-${key} .main-svg`)))
+    window.drawn = performance.now();
+}).observe(document, {childList: true, subtree: true})"""
 # Sends messages one after the other as a new session; seconds to the last answer to each.
 SEND = """([messages, quiet]) => new Promise((tell, fail) => {
   const address = location.origin.replace("http", "ws") + "/_stcore/stream";
@@ -69,10 +65,6 @@ SEND = """([messages, quiet]) => new Promise((tell, fail) => {
   socket.onerror = fail;
   socket.onopen = next;
 })"""
-FIRST_PAGE = {
-    "picture of what is missing": [".st-key-pattern .main-svg"],
-    "every chart": [f".st-key-{key} .main-svg" for key in ("pattern", "steps", "attribute-chart")],
-}
 
 
 @dataclass
@@ -142,16 +134,16 @@ def wait_for_fit(page: Page, wire: Wire) -> None:
     wire.settle(page)
 
 
-def first_page(context: BrowserContext, address: str) -> dict[str, float]:
-    """Seconds until what the first page shows is drawn."""
+def first_page(context: BrowserContext, address: str) -> float:
+    """Seconds until all charts of the first page are drawn."""
     page = context.new_page()
     page.set_default_timeout(LONGEST)
-    page.add_init_script(WATCH.replace("SELECTORS", json.dumps(FIRST_PAGE)))
-    page.goto(address + "/?covid_counts=simulated")
-    page.wait_for_function(f"Object.keys(window.seen).length === {len(FIRST_PAGE)}")
-    seen = page.evaluate("window.seen")
+    page.add_init_script(DRAWN)
+    page.goto(address)
+    page.wait_for_function("window.drawn")
+    seconds: float = page.evaluate("window.drawn / 1000")
     page.close()
-    return {name: milliseconds / 1000 for name, milliseconds in seen.items()}
+    return seconds
 
 
 def rerun(page: Page, wire: Wire, act: Callable[[], None]) -> tuple[str, float, float]:
@@ -192,26 +184,26 @@ def changed(page: Page, wire: Wire, key: str, step: str) -> tuple[float, float]:
     return page.evaluate("window.progress"), page.evaluate("window.newColours")
 
 
-def measure(repeats: int) -> str:
-    """Measure everything; a table in Markdown."""
+def measure(repeats: int, counts: str) -> str:
+    """Measure everything on real or simulated counts; a table in Markdown."""
     found: dict[tuple[str, str], list[float]] = {}
 
     def note(what: str, limit: str, value: float) -> None:
         found.setdefault((what, limit), []).append(value)
 
-    os.environ.pop("UNCLETC_DATA_DIR", None)
-    with serving() as address, sync_playwright() as playwright:
+    chosen = f"covid_counts={counts}"
+    with serving(real=counts == "real") as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         known = browser.new_context(viewport=VIEWPORT)
         for _ in range(3):  # warms the server, and this browser's cache of files and of code
-            first_page(known, address)
+            first_page(known, f"{address}/?{chosen}")
         for _ in range(repeats):
             new = browser.new_context(viewport=VIEWPORT)
             for visitor, context in (("new", new), ("returning", known)):
-                for name, seconds in first_page(context, address).items():
-                    note(f"first page, {visitor} visitor: {name}, s", "3", seconds)
+                seconds = first_page(context, f"{address}/?{chosen}")
+                note(f"first page, {visitor} visitor, s", "3", seconds)
             new.close()
-        page, wire = open_page(browser, address + COVID)
+        page, wire = open_page(browser, f"{address}/covid?{chosen}")
         wait_for_fit(page, wire)
         bars = page.locator(".st-key-covid_bars").get_by_role("slider")
         asked = []
@@ -249,13 +241,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dashboard", description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")
+    parser.add_argument(
+        "--counts",
+        nargs="+",
+        choices=("simulated", "real"),
+        default=["simulated"],
+        help="COVID-19 counts to measure on; real ones need the folder that UNCLETC_DATA_DIR names",
+    )
     chosen = parser.parse_args(arguments)
     note = (
         f"{chosen.repeats} repeats each, Chromium without a window and the server on one machine. "
         "Server time runs from a message sent to the last answer received by a client that draws "
         "nothing."
     )
-    parts = ["# How quickly the dashboard answers", machine(), note, measure(chosen.repeats)]
+    parts = ["# How quickly the dashboard answers", machine(), note]
+    for counts in chosen.counts:
+        parts += [f"## COVID-19, {counts} counts", measure(chosen.repeats, counts)]
     publish("\n\n".join(parts), chosen.write)
 
 

@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
-import tempfile
 import threading
 from collections import OrderedDict
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from time import monotonic
-from typing import IO, Any, Literal
+from typing import Any
 
 import platformdirs
 
+from dashboard.processes import Process, State, Worker, writable
 from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError
 
-State = Literal["waiting", "running", "done", "cancelled", "failed"]
 _KEPT_IN_MEMORY = 32
 _KEPT_ON_DISK = 200
 
@@ -78,7 +74,7 @@ class Job:
     message: str = ""
     watchers: set[str] = field(default_factory=set)
     asked: float = field(default_factory=monotonic)
-    process: subprocess.Popen[str] | None = field(default=None, repr=False)
+    process: Process | None = field(default=None, repr=False)
 
     @property
     def active(self) -> bool:
@@ -109,19 +105,19 @@ class FitService:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = _writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "fits")
+        self._folder = writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "fits")
         self._lock = threading.RLock()
         self._fits: OrderedDict[str, Fit] = OrderedDict()
         self._jobs: dict[str, Job] = {}
         self._runs: dict[str, Job] = {}
         self._numbers = count()
-        self._worker: subprocess.Popen[str] | None = None
+        self._worker = Worker("dashboard.worker", hear=self._hear, lost=self._lost)
         self._written: set[str] = set()
 
     def warm(self) -> None:
         """Start the process now, so that the first fit need not wait for torch to load."""
         with self._lock:
-            self._ready_worker()
+            self._worker.ready()
 
     def lookup(self, key: str) -> Fit | None:
         """The finished fit of this key, or None. An unreadable file counts as none."""
@@ -169,7 +165,7 @@ class FitService:
             if job is None or not job.active:
                 source = self._written_counts(counts)
                 job = Job(key, settings, run=f"{key}-{next(self._numbers)}")
-                self._send(
+                job.process = self._worker.send(
                     {
                         "run": job.run,
                         "counts": str(source),
@@ -178,7 +174,6 @@ class FitService:
                         "so_far": str(self._so_far(job)),
                     }
                 )
-                job.process = self._worker
                 self._jobs[key] = self._runs[job.run] = job
             job.watchers.add(watcher)
             return job
@@ -193,19 +188,13 @@ class FitService:
             if not job.active or job.watchers:
                 return
             job.message, job.state = "It was cancelled.", "cancelled"
-            if job.process is self._worker:
-                self._send({"cancel": job.run})
+            if job.process is self._worker.process:
+                self._worker.send({"cancel": job.run})
 
     def close(self) -> None:
         """End the process; jobs under way are lost."""
         with self._lock:
-            if self._worker is not None and self._worker.stdin is not None:
-                self._worker.stdin.close()
-                try:
-                    self._worker.wait(timeout=1)
-                except subprocess.TimeoutExpired:  # it may still be loading torch
-                    self._worker.kill()
-                    self._worker.wait()
+            self._worker.close()
 
     def _path(self, key: str) -> Path:
         return self._folder / f"fit-{key}.npz"
@@ -229,43 +218,9 @@ class FitService:
             while len(self._fits) > _KEPT_IN_MEMORY:
                 self._fits.popitem(last=False)
 
-    def _ready_worker(self) -> IO[str]:
-        if self._worker is None or self._worker.poll() is not None:
-            self._worker = subprocess.Popen(
-                [sys.executable, "-m", "dashboard.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                cwd=Path(__file__).resolve().parents[1],
-            )
-            threading.Thread(target=self._follow, args=(self._worker,), daemon=True).start()
-        assert self._worker.stdin is not None
-        return self._worker.stdin
-
-    def _send(self, order: dict[str, Any]) -> None:
-        for last in (False, True):
-            orders = self._ready_worker()
-            try:
-                orders.write(json.dumps(order) + "\n")
-                orders.flush()
-                return
-            except OSError:  # it died just now
-                assert self._worker is not None
-                self._worker.wait()
-                if last:
-                    raise
-
-    def _follow(self, worker: subprocess.Popen[str]) -> None:
-        assert worker.stdout is not None
-        with worker.stdout as reports:
-            for line in reports:
-                self._hear(json.loads(line))
-        worker.wait()
+    def _lost(self, process: Process) -> None:
         with self._lock:
-            if worker.stdin is not None:
-                with suppress(OSError):  # what it never read
-                    worker.stdin.close()
-            for job in [job for job in self._runs.values() if job.process is worker]:
+            for job in [job for job in self._runs.values() if job.process is process]:
                 if job.active:
                     job.message = "The fitting process ended unexpectedly. Ask for the fit again."
                     job.state = "failed"
@@ -295,12 +250,3 @@ class FitService:
         kept = sorted(self._folder.glob("*.npz"), key=lambda path: -path.stat().st_mtime)
         for path in kept[_KEPT_ON_DISK:]:
             path.unlink(missing_ok=True)
-
-
-def _writable(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="uncletc-fits-"))

@@ -8,10 +8,7 @@ ask for one order share it. Counts are on disk only while a comparison of them w
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 from collections import OrderedDict
@@ -20,14 +17,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from time import monotonic, time
-from typing import IO, Any, Literal
+from typing import Any
 
 import platformdirs
 
 from dashboard.methods_orders import Evaluate, Order
+from dashboard.processes import Process, State, Worker, writable
 from uncletc import CountTensor
 
-State = Literal["waiting", "running", "done", "cancelled", "failed"]
 _KEPT_IN_MEMORY = 500
 _KEPT_ON_DISK = 2000
 _LEFT_BEHIND = 86_400  # seconds after which counts on disk belong to no run
@@ -67,7 +64,7 @@ class Job:
     message: str = ""
     watchers: set[str] = field(default_factory=set)
     asked: float = field(default_factory=monotonic)
-    process: subprocess.Popen[str] | None = field(default=None, repr=False)
+    process: Process | None = field(default=None, repr=False)
 
     @property
     def active(self) -> bool:
@@ -86,20 +83,22 @@ class MethodService:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = _writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "methods")
+        self._folder = writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "methods")
         self._lock = threading.RLock()
         self._results: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._jobs: dict[str, Job] = {}
         self._runs: dict[str, Job] = {}
         self._numbers = count()
-        self._worker: subprocess.Popen[str] | None = None
+        self._worker = Worker(
+            "dashboard.methods_worker", hear=self._hear, lost=self._lost, environment=_ONE_THREAD
+        )
         _sweep(self._folder)
         self._private = tempfile.TemporaryDirectory(prefix="counts-", dir=self._folder)
 
     def warm(self) -> None:
         """Start the process now, so that the first order need not wait for torch to load."""
         with self._lock:
-            self._ready_worker()
+            self._worker.ready()
 
     def lookup(self, order: Order) -> dict[str, Any] | None:
         """The result of an order, as the worker states it, or None.
@@ -128,8 +127,7 @@ class MethodService:
                 message = {"run": job.run} | order.message()
                 if isinstance(order, Evaluate):
                     message["counts"] = str(self._written(order.counts))
-                self._send(message)
-                job.process = self._worker
+                job.process = self._worker.send(message)
                 self._jobs[order.key] = self._runs[job.run] = job
             job.watchers.add(watcher)
             return job
@@ -141,20 +139,13 @@ class MethodService:
             if not job.active or job.watchers:
                 return
             job.message, job.state = "It was cancelled.", "cancelled"
-            if job.process is self._worker:
-                self._send({"cancel": job.run})
+            if job.process is self._worker.process:
+                self._worker.send({"cancel": job.run})
 
     def close(self) -> None:
         """End the process; jobs under way are lost."""
         with self._lock:
-            if self._worker is not None and self._worker.stdin is not None:
-                with suppress(OSError):
-                    self._worker.stdin.close()
-                try:
-                    self._worker.wait(timeout=1)
-                except subprocess.TimeoutExpired:  # it may still be loading torch
-                    self._worker.kill()
-                    self._worker.wait()
+            self._worker.close()
             self._private.cleanup()
 
     def _result(self, key: str) -> dict[str, Any] | None:
@@ -214,45 +205,9 @@ class MethodService:
             ):
                 path.unlink(missing_ok=True)
 
-    def _ready_worker(self) -> IO[str]:
-        if self._worker is None or self._worker.poll() is not None:
-            self._worker = subprocess.Popen(
-                [sys.executable, "-m", "dashboard.methods_worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                cwd=Path(__file__).resolve().parents[1],
-                env=os.environ | _ONE_THREAD,
-            )
-            threading.Thread(target=self._follow, args=(self._worker,), daemon=True).start()
-        assert self._worker.stdin is not None
-        return self._worker.stdin
-
-    def _send(self, message: dict[str, Any]) -> None:
-        for last in (False, True):
-            orders = self._ready_worker()
-            try:
-                orders.write(json.dumps(message) + "\n")
-                orders.flush()
-                return
-            except OSError:  # it died just now
-                assert self._worker is not None
-                self._worker.wait()
-                if last:
-                    raise
-
-    def _follow(self, worker: subprocess.Popen[str]) -> None:
-        assert worker.stdout is not None
-        with worker.stdout as reports:
-            for line in reports:
-                self._hear(json.loads(line))
-        worker.wait()
+    def _lost(self, process: Process) -> None:
         with self._lock:
-            if worker.stdin is not None:
-                with suppress(OSError):  # what it never read
-                    worker.stdin.close()
-            for job in [job for job in self._runs.values() if job.process is worker]:
+            for job in [job for job in self._runs.values() if job.process is process]:
                 if job.active:
                     job.message = "its process ended unexpectedly. Press the button to try again."
                     job.state = "failed"
@@ -315,15 +270,6 @@ class Orders:
     def _jobs(self, wanted: list[Order]) -> list[Job]:
         found = [self.service.job(order) for order in wanted]
         return [job for job in found if job is not None]
-
-
-def _writable(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="uncletc-methods-"))
 
 
 def _sweep(folder: Path) -> None:

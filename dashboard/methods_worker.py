@@ -1,33 +1,28 @@
-"""The process that runs methods: reads orders from standard input, reports on standard output.
+"""The process that runs methods; see :mod:`dashboard.serving` for how it is spoken to.
 
-One JSON object per line, both ways::
+::
 
     in   {"run": id, "task": "evaluate", "counts": path, "method": name, "settings": JSON text,
           "kind": "entry" | "fibre", "trials": n, "n_folds": 5, "seed": s}
     in   {"run": id, "task": "cell", "table": …, "column": …, "method": …, "seed": s, "reading": …}
-    in   {"cancel": id}
     out  {"id": id, "trial": k, "iteration": t, "seconds": s}            and, of a cell, "errors"
-    out  {"id": id, "end": "done" | "cancelled" | "failed", "message": sentence, "result": {…}}
+    out  {"id": id, "end": …, "result": {…}}
 
-The process stays alive between orders and ends with its input. Methods keep to one thread.
+Methods keep to one thread.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import sys
-import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
-from queue import SimpleQueue
 from time import monotonic, perf_counter
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
+from dashboard.serving import Reports, serve
 from uncletc import METHODS, CountTensor, Truth, evaluation, rate_tensor, simulate, tables
 from uncletc.baselines import Prediction, Progress
 from uncletc.metrics import mae_detection, mae_rate
@@ -36,52 +31,22 @@ _PAUSE = 0.1  # seconds at least between two reports, and between two looks at e
 _PAUSE_PER_COST = 3.0  # times what the last look took, so that a fit is not much slower
 
 
-class _Cancelled(Exception):  # noqa: N818, nothing went wrong
-    """Ends a fit at once."""
-
-
 def main() -> None:
     """Run orders one after another until standard input closes."""
-    reports, sys.stdout = sys.stdout, sys.stderr
-    orders: SimpleQueue[dict[str, Any]] = SimpleQueue()
-    cancelled: set[str] = set()
-    threading.Thread(target=_listen, args=(orders, cancelled), daemon=True).start()
-    while True:
-        order = orders.get()
-        name, ended = order["run"], {"message": ""}
-        teller = _Teller(name, cancelled, reports)
-        try:
-            teller.check()
-            run = run_evaluation if order["task"] == "evaluate" else run_cell
-            ended |= {"end": "done", "result": run(order, teller)}
-        except _Cancelled:
-            ended = {"end": "cancelled", "message": "It was cancelled."}
-        except Exception as error:  # the page shows the sentence; this process must live on
-            ended = {"end": "failed", "message": str(error) or type(error).__name__}
-        cancelled.discard(name)
-        _write(reports, {"id": name} | ended)
+    serve(_run)
 
 
-def _listen(orders: SimpleQueue[dict[str, Any]], cancelled: set[str]) -> None:
-    for line in sys.stdin:
-        order = json.loads(line)
-        if "cancel" in order:
-            cancelled.add(order["cancel"])
-        else:
-            orders.put(order)
-    os._exit(0)
+def _run(order: dict[str, Any], report: Reports) -> dict[str, Any]:
+    run = run_evaluation if order["task"] == "evaluate" else run_cell
+    return {"result": run(order, _Teller(report))}
 
 
 class _Teller:
-    """Reports where an order is, not too often, and ends it where it was cancelled."""
+    """Reports where an order is, not too often."""
 
-    def __init__(self, name: str, cancelled: set[str], reports: TextIO) -> None:
-        self._name, self._cancelled, self._reports = name, cancelled, reports
+    def __init__(self, report: Reports) -> None:
+        self._report = report
         self._next = 0.0
-
-    def check(self) -> None:
-        if self._name in self._cancelled:
-            raise _Cancelled
 
     def __call__(
         self,
@@ -90,13 +55,13 @@ class _Teller:
         look: Callable[[], dict[str, float]] | None = None,
     ) -> None:
         """Report an iteration, with the errors that `look` finds."""
-        self.check()
+        self._report.check()
         began = monotonic()
         if began < self._next:
             return
-        report = {"trial": trial, "iteration": record.iteration, "seconds": record.seconds}
         errors = {"errors": look()} if look is not None else {}
-        _write(self._reports, {"id": self._name} | report | errors)
+        where = {"trial": trial, "iteration": record.iteration, "seconds": record.seconds}
+        self._report(**where, **errors)
         self._next = monotonic() + max(_PAUSE, _PAUSE_PER_COST * (monotonic() - began))
 
 
@@ -184,11 +149,6 @@ def _or_nan(measure: Callable[[Any, Any], float], estimate: Any, truth: Any) -> 
         return measure(estimate, truth)
     except ValueError:  # an unfinished fit may be zero everywhere
         return math.nan
-
-
-def _write(reports: TextIO, message: dict[str, Any]) -> None:
-    reports.write(json.dumps(message) + "\n")
-    reports.flush()
 
 
 if __name__ == "__main__":

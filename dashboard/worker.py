@@ -1,30 +1,25 @@
-"""The process that fits: reads jobs from standard input, reports on standard output.
+"""The process that fits; see :mod:`dashboard.serving` for how it is spoken to.
 
-One JSON object per line, both ways::
+::
 
     in   {"run": id, "counts": path, "settings": {...}, "result": path, "so_far": path}
-    in   {"cancel": id}
     out  {"id": id, "iteration": t, "objective": v, "seconds": s}
     out  {"id": id, "estimate": n}
-    out  {"id": id, "end": "done" | "cancelled" | "failed", "message": sentence}
 
-An estimate is the n-th fit written to `so_far`, which is there as long as the job runs. The
-process stays alive between jobs so that no fit waits for torch to load, and ends with its input.
+An estimate is the n-th fit written to `so_far`, which is there as long as the job runs.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
-import threading
 import warnings
 from functools import lru_cache
 from pathlib import Path
-from queue import SimpleQueue
 from time import monotonic
-from typing import Any, TextIO
+from typing import Any
 
+from dashboard.serving import Reports, serve
 from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, Iteration, fit
 
 _FIRST_ESTIMATE = 11  # iterations before estimates so far are looked at, when λ has gone first;
@@ -35,72 +30,30 @@ _PAUSE_PER_LOOK = 2.0  # times what a look took that showed nothing yet
 _ROWS_COMPARED = 500
 
 
-class _Cancelled(Exception):  # noqa: N818, nothing went wrong
-    """Ends a fit at once: it saves what a fit stopped by its callback would still work out."""
-
-
 def main() -> None:
     """Run jobs one after another until standard input closes."""
     if hasattr(os, "nice"):
         os.nice(5)  # whoever draws the estimates comes first where processors are few
-    reports, sys.stdout = sys.stdout, sys.stderr
-    jobs: SimpleQueue[dict[str, Any]] = SimpleQueue()
-    cancelled: set[str] = set()
-    threading.Thread(target=_listen, args=(jobs, cancelled), daemon=True).start()
-    while True:
-        job = jobs.get()
-        try:
-            if job["run"] in cancelled:
-                raise _Cancelled
-            end, message = _run(job, cancelled, reports)
-        except _Cancelled:
-            end, message = "cancelled", "It was cancelled."
-        except Exception as error:  # the page shows the sentence; this process must live on
-            end, message = "failed", f"{type(error).__name__}: {error}"
-        cancelled.discard(job["run"])
-        Path(job["so_far"]).unlink(missing_ok=True)
-        _report(reports, {"id": job["run"], "end": end, "message": message})
+    serve(_run)
 
 
-def _listen(jobs: SimpleQueue[dict[str, Any]], cancelled: set[str]) -> None:
-    for line in sys.stdin:
-        order = json.loads(line)
-        if "cancel" in order:
-            cancelled.add(order["cancel"])
-        else:
-            jobs.put(order)
-    os._exit(0)
-
-
-def _run(job: dict[str, Any], cancelled: set[str], reports: TextIO) -> tuple[str, str]:
-    name = job["run"]
+def _run(job: dict[str, Any], report: Reports) -> dict[str, Any]:
     counts = _counts(job["counts"])
     so_far = _SoFar(Path(job["so_far"]), counts)
 
     def tell(record: Iteration) -> None:
-        _report(
-            reports,
-            {
-                "id": name,
-                "iteration": record.iteration,
-                "objective": record.objective,
-                "seconds": record.seconds,
-            },
-        )
-        if name in cancelled:
-            raise _Cancelled
+        report(iteration=record.iteration, objective=record.objective, seconds=record.seconds)
         if so_far.due(record) and so_far.write(record):
-            _report(reports, {"id": name, "estimate": so_far.written})
+            report(estimate=so_far.written)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
-        found = fit(
-            counts,
-            FitSettings.from_json(json.dumps(job["settings"])),
-            callback=tell,
-        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
+            found = fit(counts, FitSettings.from_json(json.dumps(job["settings"])), callback=tell)
+    finally:
+        Path(job["so_far"]).unlink(missing_ok=True)
     _save(found, Path(job["result"]))
-    return "done", found.stop.value
+    return {"message": found.stop.value}
 
 
 @lru_cache(maxsize=2)
@@ -149,11 +102,6 @@ def _save(found: Fit, path: Path) -> None:
     partial = path.with_name(path.name + ".partial")
     found.save(partial)
     partial.replace(path)
-
-
-def _report(reports: TextIO, message: dict[str, Any]) -> None:
-    reports.write(json.dumps(message) + "\n")
-    reports.flush()
 
 
 if __name__ == "__main__":

@@ -139,14 +139,18 @@ def find_chromium() -> str:
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Serve a dashboard with an empty cache; yield its address."""
+def serving(*, real: bool = False) -> Iterator[str]:
+    """Serve a dashboard with an empty cache; yield its address.
+
+    With `real`, it may read the folder that UNCLETC_DATA_DIR names.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="uncletc-screenshots-") as folder:
         environment = os.environ | {"XDG_CACHE_HOME": folder}
-        environment.pop("UNCLETC_DATA_DIR", None)
+        if not real:
+            environment.pop("UNCLETC_DATA_DIR", None)
         log = Path(folder) / "log"
         with log.open("wb") as output:
             server = subprocess.Popen(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dashboard import jobs
+from dashboard import processes
 from uncletc import Fit, datasets
 from uncletc.datasets import Dataset
 
@@ -45,7 +45,7 @@ def workers() -> Iterator[list[subprocess.Popen[str]]]:
             started.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs.subprocess, "Popen", Recorded)
+        patch.setattr(processes.subprocess, "Popen", Recorded)
         yield started
     for worker in started:
         if worker.poll() is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 import os
 import subprocess
@@ -241,7 +239,7 @@ class TestService:
         before = len(workers)
         service.warm()
         assert len(workers) == before
-        assert service._worker.poll() is None
+        assert service._worker.process.poll() is None
 
     def test_counts_that_a_killed_server_left_are_removed(self, tmp_path):
         old, new = tmp_path / "counts-old", tmp_path / "counts-new"
@@ -281,9 +279,3 @@ class TestOrders:
         mine.cancel(wanted)
         assert mine.under_way(wanted) == []
         assert [service.job(each).state for each in wanted] == ["cancelled"] * 2
-
-
-def test_the_worker_never_prints_to_its_reports():
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        methods_worker._write(io.StringIO(), {"id": "x"})
-    assert out.getvalue() == ""

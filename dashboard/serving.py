@@ -1,0 +1,85 @@
+"""A process that works on orders beside the server, from its own side.
+
+Orders come on standard input and reports leave on standard output, one JSON object per line::
+
+    in   {"run": id, …}          an order
+    in   {"cancel": id}
+    out  {"id": id, …}           where an order is
+    out  {"id": id, "end": "done" | "cancelled" | "failed", "message": sentence, …}
+
+The process works on one order after another, stays alive between them, so that none waits for
+torch to load, and ends with its input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, TextIO
+
+
+class Cancelled(Exception):  # noqa: N818, nothing went wrong
+    """Ends work on an order at once."""
+
+
+class Reports:
+    """What work on an order is given to report with."""
+
+    def __init__(self, name: str, cancelled: set[str], file: TextIO) -> None:
+        self._name, self._cancelled, self._file = name, cancelled, file
+
+    def __call__(self, **report: Any) -> None:
+        """Send a report, or raise `Cancelled` where nobody waits for the order any more."""
+        self.check()
+        _write(self._file, {"id": self._name} | report)
+
+    def check(self) -> None:
+        """Raise `Cancelled` where nobody waits for the order any more."""
+        if self._name in self._cancelled:
+            raise Cancelled
+
+
+def serve(work: Callable[[dict[str, Any], Reports], dict[str, Any]]) -> None:
+    """Work on orders until standard input closes.
+
+    Parameters
+    ----------
+    work : callable
+        Takes an order and what to report with; returns what the last report says besides
+        "end": "done", a "message" among it where there is something to say.
+    """
+    file, sys.stdout = sys.stdout, sys.stderr  # nothing printed gets among the reports
+    orders: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    cancelled: set[str] = set()
+    threading.Thread(target=_listen, args=(orders, cancelled), daemon=True).start()
+    while True:
+        order = orders.get()
+        reports = Reports(order["run"], cancelled, file)
+        try:
+            reports.check()
+            last = {"end": "done", "message": ""} | work(order, reports)
+        except Cancelled:
+            last = {"end": "cancelled", "message": "It was cancelled."}
+        except Exception as error:  # the page shows the sentence; this process must live on
+            last = {"end": "failed", "message": str(error) or type(error).__name__}
+        cancelled.discard(order["run"])
+        _write(file, {"id": order["run"]} | last)
+
+
+def _listen(orders: SimpleQueue[dict[str, Any]], cancelled: set[str]) -> None:
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "cancel" in order:
+            cancelled.add(order["cancel"])
+        else:
+            orders.put(order)
+    os._exit(0)
+
+
+def _write(file: TextIO, report: dict[str, Any]) -> None:
+    file.write(json.dumps(report) + "\n")
+    file.flush()

@@ -1,0 +1,108 @@
+"""What every page owes its readers: help at its controls, words for its charts, colours to tell."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import methods_running, running
+from dashboard.charts import YEAR_COLORS
+from dashboard.lessons import STEPS
+from dashboard.takeaway import BOX
+from uncletc import Fit
+from uncletc.datasets import Dataset
+
+APP = running.__file__.replace("running.py", "app.py")
+PAGES = ["overview", "covid", "ppi", "whatif", "drivers", "check", "methods"]
+PAPERS = {"light": "#ffffff", "dark": "#0e1117"}  # Streamlit's own
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_services(
+    tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
+) -> Iterator[None]:
+    """A cache of their own, and processes that end."""
+    services = (running.fit_service, methods_running.method_service)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("UNCLETC_DATA_DIR", raising=False)
+        for service in services:
+            service.clear()
+        yield
+        for service in services:
+            service().close()
+            service.clear()
+        assert all(worker.poll() is not None for worker in workers)
+
+
+@pytest.fixture
+def fitted(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit, ppi_fit: Fit) -> None:
+    """Short fits where a page shows one."""
+
+    def found(dataset: Dataset, _: Any) -> Fit:
+        return covid_fit if dataset.name.startswith("covid") else ppi_fit
+
+    monkeypatch.setattr(running, "fit_or_stop", found)
+
+
+def open_page(page: str, **address: str) -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=120).switch_page(f"screens/{page}.py")
+    at.session_state[BOX] = True
+    for key, value in address.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """The protocol buffers of all elements below a node of a page."""
+    for child in getattr(node, "children", {}).values():
+        yield from parts(child)
+    if hasattr(node, "proto"):
+        yield node.proto
+
+
+def helpless(at: AppTest) -> list[str]:
+    """Labels of the controls without help."""
+    controls = [part for part in parts(at._tree) if hasattr(part, "help") and hasattr(part, "id")]
+    assert len(controls) > 3
+    return [control.label for control in controls if not control.help]
+
+
+def nameless(at: AppTest) -> list[str]:
+    """Beginnings of the charts that no words stand for."""
+    return [chart.proto.spec[:80] for chart in at.get("plotly_chart") if not chart.proto.alt]
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.usefixtures("fitted")
+def test_every_control_has_help_and_every_chart_words(page):
+    at = open_page(page)
+    assert helpless(at) == []
+    assert nameless(at) == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_of_the_lab_too(step):
+    at = open_page("lab", step=step)
+    assert helpless(at) == []
+    assert nameless(at) == []
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of "#rrggbb" as WCAG 2.2 defines it."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return sum(share * value for share, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=list(PAPERS))
+@pytest.mark.parametrize("color", YEAR_COLORS)
+def test_lines_and_bars_stand_out_from_the_page(color, paper):
+    low, high = sorted([luminance(color), luminance(paper)])
+    assert (high + 0.05) / (low + 0.05) >= 3
