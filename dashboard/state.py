@@ -66,8 +66,16 @@ def choose_dataset(family: Family) -> str:
     return family if source == "real" else f"{family}-twin"
 
 
-def sidebar(family: Family) -> Choices:
-    """Draw the sidebar of a page that fits, and return what it says."""
+def sidebar(family: Family, *, scale: bool = True) -> Choices:
+    """Draw the sidebar of a page that fits, and return what it says.
+
+    Parameters
+    ----------
+    family : {"covid", "ppi"}
+    scale : bool
+        Whether the page shows numbers whose scale is free; without, nothing is asked about it,
+        and the anchor is the relative one.
+    """
     with st.sidebar:
         dataset = choose_dataset(family)
         settings = _settings(family)
@@ -95,8 +103,9 @@ def sidebar(family: Family) -> Choices:
             args=(family,),
             help="Brings all settings above and the scale of p back to their defaults.",
         )
-        st.divider()
-        anchor = _anchor(family, dataset)
+        if scale:
+            st.divider()
+        anchor = _anchor(family, dataset) if scale else Anchor()
     return Choices(dataset=dataset, settings=settings, anchor=anchor, pressed=pressed, live=live)
 
 

@@ -1,11 +1,8 @@
 """Model check: whether held-out counts look as the fit says they should."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from dashboard import check_parts as parts
-from dashboard.anchors import Anchor
 from dashboard.drivers_choices import choose_family
 from dashboard.kept import cached
 from dashboard.parts import fit_details, meaning
@@ -17,14 +14,13 @@ from dashboard.views_check import check_view, code, seen_dataset
 
 st.title("Does the model fit the counts?")
 family = choose_family()
-choices = sidebar(family)
+choices = sidebar(family, scale=False)  # predicted counts have no free scale
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
 verdict_here = st.container()  # first, as soon as it is known
 kind = parts.choose_held_out(family)
 seen = seen_dataset(dataset, kind)
-# Predicted counts have no free scale: no statement about it can disagree with them.
-found = fit_or_stop(seen, replace(choices, anchor=Anchor()))
+found = fit_or_stop(seen, choices)
 if unfinished(found):
     st.caption("The checks are drawn when the fit has ended.")
     st.stop()

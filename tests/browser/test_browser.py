@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 SCREENSHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-PAGES = {name: f"/{name}" for name in ("covid", "ppi", "whatif", "drivers", "lab")}
+NAMES = ("covid", "ppi", "whatif", "drivers", "check", "methods", "lab")
+PAGES = {name: f"/{name}" for name in NAMES}
 PAGES |= {"overview": "/"}
 LAST = {  # what a page draws last, by CSS
     "overview": ".st-key-attribute-chart .main-svg",
@@ -27,6 +28,8 @@ LAST = {  # what a page draws last, by CSS
     "ppi": ".st-key-visits .main-svg",
     "whatif": ".st-key-scatter .main-svg",
     "drivers": ".st-key-explanation .main-svg",
+    "check": ".st-key-lags .main-svg",
+    "methods": ".st-key-paper-2 .main-svg",
     "lab": ".st-key-lab-next",
 }
 LONGEST_FIT = 240_000  # milliseconds, on a busy machine
@@ -151,6 +154,23 @@ def test_page_at_every_size(visit, name, size, scheme):
     page.screenshot(path=SCREENSHOTS / f"{name}-{size}-{scheme}.png")
     assert not seen.errors
     assert not seen.strangers
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_picture_and_control_has_a_name(visit, name):
+    page = visit(PAGES[name]).page
+    wait_until_drawn(page, name)
+    assert page.locator("html").get_attribute("lang") == "en"
+    nameless = page.evaluate(
+        "[...document.querySelectorAll('button, input, [role=slider]')]"
+        ".filter(part => part.offsetParent && !part.closest('.modebar') &&"
+        " !(part.ariaLabel || part.labels?.length || part.textContent.trim() || part.title ||"
+        " part.getAttribute('aria-labelledby') || part.placeholder))"
+        ".map(part => part.outerHTML.slice(0, 200))"
+    )
+    assert nameless == []
+    for chart in page.get_by_test_id("stPlotlyChart").all():
+        assert re.search(r"\w+ \w+", chart.get_attribute("aria-label") or "")
 
 
 def test_pages_are_reached_through_the_menu(visit):

@@ -28,8 +28,8 @@ def quick(tmp_path_factory, workers) -> Iterator[None]:
     """Fits of few iterations in a cache of their own, no real data, no way to other machines."""
     whole = state.sidebar
 
-    def sidebar(family: state.Family) -> state.Choices:
-        choices = whole(family)
+    def sidebar(family: state.Family, **options: bool) -> state.Choices:
+        choices = whole(family, **options)
         few = replace(choices.settings, rank=2, hidden=(), members=1, max_iter=12, tol=1e-3)
         return replace(choices, settings=few)
 

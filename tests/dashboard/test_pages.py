@@ -61,8 +61,8 @@ def iterations(
     limit = Iterations()
     whole = state.sidebar
 
-    def sidebar(family: state.Family) -> state.Choices:
-        choices = whole(family)
+    def sidebar(family: state.Family, **options: bool) -> state.Choices:
+        choices = whole(family, **options)
         settings = replace(choices.settings, max_iter=limit.at_most, tol=limit.tol)
         return replace(choices, settings=settings)
 

@@ -41,6 +41,24 @@ def choices(at: AppTest):
     return at.session_state["choices"]
 
 
+@pytest.mark.usefixtures("absent")
+def test_no_scale_is_asked_for_where_no_number_has_one():
+    def page() -> None:
+        import streamlit as st
+
+        from dashboard.state import sidebar
+
+        st.session_state["choices"] = sidebar("covid", scale=False)
+
+    at = AppTest.from_function(page, default_timeout=30)
+    at.query_params["anchor"] = "mean"
+    at.run()
+    assert not at.exception
+    assert choices(at).anchor == Anchor()
+    assert "Scale of p" not in [each.label for each in at.selectbox]
+    assert "Scale of p" in [each.label for each in run().selectbox]
+
+
 class TestDescribe:
     def test_names_what_was_chosen(self):
         text = describe(FitSettings(rank=4, mu=500.0, hidden=(15, 15), seed=3))
