@@ -41,7 +41,7 @@ def _grids(dataset: Dataset, found: Fit, anchor: Anchor) -> DetectionGrids:
     return detection_grids(dataset, found, anchor, fitted=fitted)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False)
+@st.cache_resource(max_entries=60, show_spinner=False)
 def _kept(
     key: tuple[str, str, int, float],  # noqa: ARG001, they make the cache's key
     members: int,  # noqa: ARG001

@@ -112,7 +112,7 @@ def attributes(dataset: Dataset, view: OverviewView) -> None:
         alt=f"Shares of entries over the values of {name}",
     )
     folded = st.expander(
-        f"All {len(view.attributes)} attributes", key=ALL_ATTRIBUTES, on_change="rerun"
+        f"All {len(view.attributes)} attributes side by side", key=ALL_ATTRIBUTES, on_change="rerun"
     )
     with folded:
         if folded.open:

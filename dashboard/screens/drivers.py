@@ -27,7 +27,7 @@ from dashboard.views_drivers_place import explanation_view
 
 st.title("What moves detection?")
 family = choose_family()
-choices = sidebar(family)
+choices = sidebar(family, scale=False)  # ratios of p alone, the same on any scale
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
 st.info(

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from docs.screenshots import FLAGS, find_chromium, serving
+
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 
 
@@ -73,55 +64,27 @@ class Visit:
             self.strangers.append(url)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def patience() -> None:
+    """Wait longer than usual: the machine may be busy."""
+    expect.set_options(timeout=60_000)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of a Chromium installed on this machine."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        path = shutil.which(name)
-        if path is not None:
-            return path
-    pytest.skip("no Chromium is installed")
+    try:
+        return find_chromium()
+    except SystemExit as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")
-def address(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(browser: Browser) -> Iterator[str]:
     """Address of a dashboard with an empty cache."""
     assert browser.is_connected()
-    folder = tmp_path_factory.mktemp("dashboard")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = folder / "log"
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "uncletc.cli", "dashboard", "--port", str(port)],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=os.environ | {"XDG_CACHE_HOME": str(folder)},
-            cwd=folder,
-        )
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", server, log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait(timeout=10)
-
-
-def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    began = monotonic()
-    while True:
-        try:
-            with urlopen(url, timeout=5):
-                return
-        except URLError:
-            assert server.poll() is None, f"the dashboard ended: {log.read_text()}"
-            assert monotonic() - began < 60, f"the dashboard does not answer: {log.read_text()}"
-        sleep(0.2)
+    with serving(real=True) as at:
+        yield at
 
 
 @pytest.fixture(scope="module")

@@ -12,40 +12,21 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from dashboard.takeaway import PAPER
+from tests.browser.looking import LONGEST, finished, settle, slider
 from uncletc import Fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 PPI = "/ppi?ppi_counts=simulated"
 COVID = "/covid?covid_counts=simulated"
-LONGEST_FIT = 180_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
-
-
-def slider(page: Page, key: str) -> Locator:
-    return page.locator(f".st-key-{key}").get_by_role("slider")
 
 
 def fitted(page: Page) -> None:
     """Wait for a finished fit, drawn to the end of the page."""
-    expect(page.get_by_text("Take away")).to_be_visible(timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
-    expect(page.get_by_text("Still fitting")).to_have_count(0)
-    settle(page)
-
-
-def settle(page: Page) -> None:
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(500)
+    finished(page, ".st-key-take-away")
 
 
 def address(page: Page) -> dict[str, str]:
@@ -83,7 +64,7 @@ def test_without_it_changes_wait_and_a_result_says_that_it_is_not_theirs(visit):
     settle(page)
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     page.get_by_role("button", name="Fit", exact=True).first.click()
-    expect(page.get_by_text("Changed since this result")).to_have_count(0, timeout=LONGEST_FIT)
+    expect(page.get_by_text("Changed since this result")).to_have_count(0, timeout=LONGEST)
     fitted(page)
     assert not seen.errors
     assert not seen.strangers

@@ -15,10 +15,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.looking import LONGEST, PHONE, finished, settle
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 SCREENSHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 NAMES = ("covid", "ppi", "whatif", "drivers", "check", "methods", "lab")
 PAGES = {name: f"/{name}" for name in NAMES}
 PAGES |= {"overview": "/"}
@@ -32,27 +33,16 @@ LAST = {  # what a page draws last, by CSS
     "methods": ".st-key-paper-2 .main-svg",
     "lab": ".st-key-lab-next",
 }
-LONGEST_FIT = 240_000  # milliseconds, on a busy machine
 N_COUNTIES = 2_500
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def wait_until_drawn(page: Page, name: str) -> None:
     """Wait until all charts of a page are there, final ones, and nothing runs any more."""
     if name == "whatif":
         compare(page)
-    page.locator(LAST[name]).first.wait_for(timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
-    expect(page.get_by_text("Still fitting")).to_have_count(0)
+    finished(page, LAST[name])
     if name == "covid":
         page.locator(".st-key-map .counties path").first.wait_for()
-    settle(page)
 
 
 def compare(page: Page) -> None:
@@ -61,11 +51,6 @@ def compare(page: Page) -> None:
     expect(page.locator(LAST["whatif"]).first.or_(wanted)).to_be_visible()
     if wanted.is_visible():
         page.get_by_role("button", name="Compare").click()
-
-
-def settle(page: Page) -> None:
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(500)
 
 
 def fills(page: Page) -> list[str]:
@@ -123,9 +108,7 @@ def test_first_insight_is_one_click_away(visit):
     page = seen.page
     wait_until_drawn(page, "overview")
     menu(page).get_by_role("link", name="COVID-19").click()
-    expect(page.get_by_text(re.compile("as likely to be counted"))).to_be_visible(
-        timeout=LONGEST_FIT
-    )
+    expect(page.get_by_text(re.compile("as likely to be counted"))).to_be_visible(timeout=LONGEST)
     assert not seen.strangers
 
 

@@ -7,29 +7,15 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.looking import LONGEST, PHONE, finished, in_address
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 ADDRESS = "/check?data=Plant–pollinator&ppi_counts=simulated&ppi_rank=1&ppi_members=1&ppi_layers=0"
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-LONGEST_FIT = 180_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def wait_until_drawn(page: Page) -> None:
-    page.locator(".st-key-lags .main-svg").first.wait_for(timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(500)
-
-
-def in_address(page: Page, key: str) -> str | None:
-    return page.evaluate(f"new URL(location).searchParams.get('{key}')")
+    finished(page, ".st-key-lags .main-svg")
 
 
 def test_verdict_choices_ranks_and_a_link(visit):
@@ -48,19 +34,15 @@ def test_verdict_choices_ranks_and_a_link(visit):
     assert in_address(page, "ppi_by") == "guild"
 
     page.get_by_role("radio", name="interactions").click()
-    expect(page.get_by_text("interactions with all their counts")).to_be_visible(
-        timeout=LONGEST_FIT
-    )
+    expect(page.get_by_text("interactions with all their counts")).to_be_visible(timeout=LONGEST)
     wait_until_drawn(page)
     assert in_address(page, "ppi_held") == "interactions"
     second = verdict.text_content()
     assert second != first
 
     page.get_by_role("button", name="Compare ranks").click()
-    page.locator(".st-key-ranks-deviance_behind .main-svg").first.wait_for(timeout=LONGEST_FIT)
-    expect(page.get_by_text(re.compile("Of these 3 ranks, rank"))).to_be_visible(
-        timeout=LONGEST_FIT
-    )
+    page.locator(".st-key-ranks-deviance_behind .main-svg").first.wait_for(timeout=LONGEST)
+    expect(page.get_by_text(re.compile("Of these 3 ranks, rank"))).to_be_visible(timeout=LONGEST)
     expect(page.get_by_role("button", name="Compare ranks")).to_have_count(0)
 
     other = visit(page.url)

@@ -10,34 +10,19 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.looking import PHONE, finished, settle
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 PAGE = "/covid?covid_counts=simulated&covid_rank=2"
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-LONGEST_FIT = 240_000  # milliseconds, on a busy machine
 COOK, BALTIMORE = "17031", "24510"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def drawn(page: Page) -> Page:
     """Wait until the fit is over and map and bars are there."""
-    page.locator(".st-key-bars-bottom .main-svg").first.wait_for(timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
-    expect(page.get_by_text("Still fitting")).to_have_count(0)
+    finished(page, ".st-key-bars-bottom .main-svg")
     expect(county(page, COOK)).to_have_attribute("fill", re.compile("rgb"))
-    settle(page)
     return page
-
-
-def settle(page: Page) -> None:
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(500)
 
 
 def county(page: Page, fips: str) -> Locator:

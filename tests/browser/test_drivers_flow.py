@@ -7,25 +7,15 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.looking import PHONE, finished
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 ADDRESS = "/drivers?data=Plant–pollinator&ppi_counts=simulated&ppi_rank=2&ppi_members=2"
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-LONGEST_FIT = 180_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def wait_until_drawn(page: Page) -> None:
-    page.locator(".st-key-explanation .main-svg").first.wait_for(timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(500)
+    finished(page, ".st-key-explanation .main-svg")
 
 
 def bars(page: Page) -> list[str]:

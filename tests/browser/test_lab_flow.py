@@ -7,22 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.looking import LONGEST, PHONE, in_address, settle
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
-
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-LONG = 120_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
-
-
-def settle(page: Page) -> None:
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(500)
 
 
 def answer(page: Page, key: str, text: str) -> None:
@@ -32,12 +19,8 @@ def answer(page: Page, key: str, text: str) -> None:
 
 def drawn(page: Page, key: str) -> Locator:
     plot = page.locator(f".st-key-{key} .main-svg").first
-    plot.wait_for(timeout=LONG)
+    plot.wait_for(timeout=LONGEST)
     return plot
-
-
-def parameter(page: Page, name: str) -> str | None:
-    return page.evaluate("name => new URL(location).searchParams.get(name)", name)
 
 
 def go_on(page: Page, step: str) -> None:
@@ -93,10 +76,10 @@ def test_the_story_from_one_entry_to_the_theorem(visit):
     go_on(page, "levers")
     answer(page, "lab_guess_entries_counted", "Fall")
     page.get_by_role("button", name=re.compile("^Run")).click()
-    expect(page.get_by_text("The theorem:")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("The theorem:")).to_be_visible(timeout=LONGEST)
     drawn(page, "lab-lever")
     settle(page)
-    assert parameter(page, "lab_guess_entries_counted") == "Fall"
+    assert in_address(page, "lab_guess_entries_counted") == "Fall"
 
     # A copied link opens the same view for somebody else.
     other = visit(page.url)
@@ -119,7 +102,7 @@ def test_settings_stay_from_step_to_step_and_a_lesson_begins_afresh(visit):
     go_on(page, "tensor")
     settle(page)
     expect(slider).to_have_value("0.25")
-    assert parameter(page, "hide") == "snr"
+    assert in_address(page, "hide") == "snr"
     expect(page.locator(".st-key-lab_snr")).to_have_count(0)
 
     page.get_by_text("Five ready-made lessons").click()

@@ -9,21 +9,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.methods_files import sample_table
+from tests.browser.looking import LONGEST, PHONE
 from uncletc import tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 RERUN = "/methods?section=Re-run a cell"
 OWN = "/methods?section=Your data&counts_of=Your own table&compare=NTF-CPD-KL&compare=BPTF"
-LONGEST_RUN = 180_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture
@@ -49,7 +41,7 @@ def compare(page: Page, path: Path) -> None:
     upload(page, path)
     press(page, "Compare")
     expect(page.get_by_text(re.compile("predicts hidden counts best"))).to_be_visible(
-        timeout=LONGEST_RUN
+        timeout=LONGEST
     )
     expect(page.locator(".st-key-scores .bars .point")).to_have_count(2)
 
@@ -72,7 +64,7 @@ def test_a_cell_runs_live_and_the_link_shows_it_elsewhere(visit):
     seen = visit(f"{RERUN}&cell_seed=1")
     page = seen.page
     press(page, "Run this cell")
-    expect(page.get_by_text("One trial, seed 1")).to_be_visible(timeout=LONGEST_RUN)
+    expect(page.get_by_text("One trial, seed 1")).to_be_visible(timeout=LONGEST)
     expect(page.get_by_test_id("stMetric")).to_have_count(2)
     expect(page.locator(".st-key-cell-curve .main-svg").first).to_be_visible()
     assert "cell_seed=1" in page.url
@@ -99,7 +91,7 @@ def test_a_long_comparison_can_be_cancelled(visit, mine):
     page = seen.page
     upload(page, mine)
     press(page, "Compare")
-    expect(page.get_by_text(re.compile(r"POND: fold \d of 5"))).to_be_visible(timeout=LONGEST_RUN)
+    expect(page.get_by_text(re.compile(r"POND: fold \d of 5"))).to_be_visible(timeout=LONGEST)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     expect(page.get_by_text("to run 1 of 1 methods")).to_be_visible()

@@ -7,35 +7,19 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.looking import PHONE, finished, settle
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 PAGE = "/ppi?ppi_counts=simulated&ppi_rank=2&ppi_members=1"
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
-LONGEST_FIT = 240_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
-
-
-def settle(page: Page) -> None:
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(500)
 
 
 def drawn(page: Page) -> Page:
     """Wait until the fit is over and the page is whole."""
-    page.locator(".st-key-visits .main-svg").first.wait_for(timeout=LONGEST_FIT)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST_FIT)
-    expect(page.get_by_text("Still fitting")).to_have_count(0)
-    settle(page)
-    return page
+    return finished(page, ".st-key-visits .main-svg")
 
 
-def in_address(page: Page) -> list[str]:
+def interactions_in_address(page: Page) -> list[str]:
     found: list[str] = page.evaluate("new URL(location).searchParams.getAll('interaction')")
     return found
 
@@ -82,7 +66,7 @@ def test_from_the_overview_to_interactions_chosen_by_click_and_back_by_link(visi
     third = wait_for_chosen(page, 3)
     assert third[:2] == second
     click(page, cells.nth(200))
-    assert wait_for_chosen(page, 2) == in_address(page) == [third[0], third[2]]
+    assert wait_for_chosen(page, 2) == interactions_in_address(page) == [third[0], third[2]]
 
     other = visit(page.url)
     drawn(other.page)
@@ -115,7 +99,7 @@ def test_keyboard_chooses_and_order_and_season_keep_the_choice(visit):
     page.locator(".st-key-seasons").get_by_text("2012").click()
     page.wait_for_function("location.search.includes('seasons=2012')")
     expect(page.locator(".st-key-visits .annotation-text")).to_have_text(["2012"])
-    assert in_address(page) == second
+    assert interactions_in_address(page) == second
     assert not seen.errors
     assert not seen.strangers
 

@@ -5,23 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
+
+from tests.browser.looking import LONGEST, PHONE, settle, slider
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 # Quick fits: linear detection, one member, low rank.
 QUICK = "a_rank=2&b_rank=1&a_layers=0&b_layers=0&a_members=1&b_members=1"
 PLANTS = f"/whatif?data=Plant–pollinator&ppi_counts=simulated&{QUICK}"
 COUNTIES = f"/whatif?covid_counts=simulated&{QUICK}"
-LONGEST_FIT = 180_000  # milliseconds, on a busy machine
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=60_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def compare(page: Page) -> None:
@@ -30,21 +23,11 @@ def compare(page: Page) -> None:
     if page.get_by_text("to fit both").is_visible():
         page.get_by_role("button", name="Compare").click()
         expect(page.get_by_text("fits are there")).to_be_visible()
-    expect(page.get_by_text("Take away")).to_be_visible(timeout=LONGEST_FIT)
+    expect(page.get_by_text("Take away")).to_be_visible(timeout=LONGEST)
     verdict = re.compile("predicts held-out counts better|about equally well")
-    expect(page.get_by_text(verdict)).to_be_visible(timeout=LONGEST_FIT)
+    expect(page.get_by_text(verdict)).to_be_visible(timeout=LONGEST)
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    settle(page)
-
-
-def settle(page: Page) -> None:
-    """Wait until nothing runs: a click on what is about to be drawn anew would be lost."""
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    page.wait_for_timeout(1_000)
-
-
-def slider(page: Page, key: str) -> Locator:
-    return page.locator(f".st-key-{key}").get_by_role("slider")
+    settle(page, 1_000)
 
 
 def test_plants_are_compared_and_the_link_opens_the_same_view_elsewhere(visit):
@@ -58,14 +41,14 @@ def test_plants_are_compared_and_the_link_opens_the_same_view_elsewhere(visit):
     slider(page, "top").press("ArrowRight")
     page.wait_for_function("location.search.includes('top=15')")
     expect(page.locator(".st-key-shift .annotation-text")).to_have_count(30)
-    settle(page)
+    settle(page, 1_000)
     page.get_by_role("button", name="Swap A and B").click()
     for run, rank in ((1, 2), (2, 1)):
         page.wait_for_function(f"location.search.includes('a_rank={3 - rank}')")
-        settle(page)
+        settle(page, 1_000)
         page.get_by_role("button", name=f"Run {run} → A").click()
         page.wait_for_function(f"location.search.includes('a_rank={rank}')")
-    settle(page)
+    settle(page, 1_000)
 
     other = visit(page.url)
     compare(other.page)  # fitted before: nothing to press

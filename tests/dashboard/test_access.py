@@ -9,34 +9,24 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import methods_running, running
+from dashboard import running
 from dashboard.charts import YEAR_COLORS
 from dashboard.lessons import STEPS
-from dashboard.takeaway import BOX
+from tests.dashboard.looking import open_screen, own_cache
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-APP = running.__file__.replace("running.py", "app.py")
 PAGES = ["overview", "covid", "ppi", "whatif", "drivers", "check", "methods"]
-PAPERS = {"light": "#ffffff", "dark": "#0e1117"}  # Streamlit's own
+PAPERS = {"light": "#ffffff", "dark": "#171614"}  # of Streamlit's themes
 
 
 @pytest.fixture(scope="module", autouse=True)
 def own_services(
     tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
 ) -> Iterator[None]:
-    """A cache of their own, and processes that end."""
-    services = (running.fit_service, methods_running.method_service)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.delenv("UNCLETC_DATA_DIR", raising=False)
-        for service in services:
-            service.clear()
+    """A cache of their own."""
+    with own_cache(tmp_path_factory.mktemp("cache"), workers):
         yield
-        for service in services:
-            service().close()
-            service.clear()
-        assert all(worker.poll() is not None for worker in workers)
 
 
 @pytest.fixture
@@ -47,16 +37,6 @@ def fitted(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit, ppi_fit: Fit) -> Non
         return covid_fit if dataset.name.startswith("covid") else ppi_fit
 
     monkeypatch.setattr(running, "fit_or_stop", found)
-
-
-def open_page(page: str, **address: str) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=120).switch_page(f"screens/{page}.py")
-    at.session_state[BOX] = True
-    for key, value in address.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
 
 
 def parts(node: Any) -> Iterator[Any]:
@@ -82,14 +62,14 @@ def nameless(at: AppTest) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.usefixtures("fitted")
 def test_every_control_has_help_and_every_chart_words(page):
-    at = open_page(page)
+    at = open_screen(page)
     assert helpless(at) == []
     assert nameless(at) == []
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_of_the_lab_too(step):
-    at = open_page("lab", step=step)
+    at = open_screen("lab", step=step)
     assert helpless(at) == []
     assert nameless(at) == []
 

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import json
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import running, sources, state
+from dashboard import running, state
 from dashboard.parts import HOW
 from dashboard.takeaway import BOX
 from dashboard.views_check import held_mask
+from tests.dashboard.looking import (
+    APP,
+    charts,
+    in_address,
+    open_screen,
+    own_cache,
+    until,
+    waiting,
+    words,
+)
 from uncletc import StopReason
 
-APP = Path(running.__file__).with_name("app.py")
 PPI = "Plant–pollinator"
 CHARTS = ("deciles", "pit", "quantiles", "groups", "lags", "objective")
 
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory, workers) -> Iterator[None]:
-    """Fits of few iterations in a cache of their own, no real data, no way to other machines."""
+    """Fits of few iterations."""
     whole = state.sidebar
 
     def sidebar(family: state.Family, **options: bool) -> state.Choices:
@@ -33,62 +39,23 @@ def quick(tmp_path_factory, workers) -> Iterator[None]:
         few = replace(choices.settings, rank=2, hidden=(), members=1, max_iter=12, tol=1e-3)
         return replace(choices, settings=few)
 
-    def forget() -> None:
-        running.fit_service().close()
-        running.fit_service.clear()
-        sources._load.clear()
-
-    with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
-        nobody_listens.bind(("127.0.0.1", 0))
-        patch.setenv("UNCLETC_DATA_URL", f"http://127.0.0.1:{nobody_listens.getsockname()[1]}")
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.delenv("UNCLETC_DATA_DIR", raising=False)
+    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
         patch.setattr(state, "sidebar", sidebar)
-        forget()
         yield
-        forget()
-        assert all(worker.poll() is not None for worker in workers)
 
 
 @pytest.fixture
 def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
-    def run(**address: str) -> AppTest:
-        at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/check.py")
-        at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
-        for key, value in address.items():
-            at.query_params[key] = value
-        return wait(at.run())
-
-    return run
+    return lambda **address: wait(open_screen("check", **address))
 
 
 def wait(at: AppTest, *, n: int = len(CHARTS)) -> AppTest:
     """Run the page until no fit is under way and it has its charts."""
-    began = monotonic()
-    while not at.exception and (at.get("progress") or len(charts(at)) < n):
-        assert monotonic() - began < 120, words(at)
-        sleep(0.2)
-        at.run()
-    assert not at.exception
-    return at
-
-
-def charts(at: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    return until(at, lambda page: not waiting(page) and len(charts(page)) >= n)
 
 
 def named(at: AppTest) -> dict[str, dict]:
     return dict(zip(CHARTS, charts(at), strict=True))
-
-
-def words(at: AppTest) -> str:
-    blocks = [*at.info, *at.warning, *at.error, *at.markdown, *at.caption, *at.subheader]
-    return "\n".join(block.value for block in blocks)
-
-
-def in_address(at: AppTest, key: str) -> str | None:
-    found = at.query_params.get(key)
-    return found[0] if isinstance(found, list) else found
 
 
 def test_verdict_first_then_every_check(open_page, covid_twin):

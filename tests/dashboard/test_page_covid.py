@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import map_component, running
 from dashboard.maps import county_names, unpack
-from dashboard.parts import HOW
-from dashboard.takeaway import BOX
+from tests.dashboard.looking import open_screen, words
 from uncletc import Fit, Member
 
-APP = Path(running.__file__).with_name("app.py")
 BALTIMORE, COOK = "24510", "17031"
 
 
@@ -32,16 +29,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit) -> dict[str, Fit]:
 
 @pytest.fixture
 def open_page(shown: dict[str, Fit]) -> Callable[..., AppTest]:  # noqa: ARG001, it is shown
-    def run(**address: str) -> AppTest:
-        at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/covid.py")
-        at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
-        for key, value in address.items():
-            at.query_params[key] = value
-        at.run()
-        assert not at.exception
-        return at
-
-    return run
+    return lambda **address: open_screen("covid", **address)
 
 
 def sent(at: AppTest) -> dict[str, Any]:
@@ -49,11 +37,6 @@ def sent(at: AppTest) -> dict[str, Any]:
     (component,) = at.get("bidi_component")
     data = json.loads(component.proto.json)
     return data | {"picture": unpack(data["picture"])}
-
-
-def words(at: AppTest) -> str:
-    blocks = [*at.info, *at.warning, *at.markdown, *at.caption, *at.subheader]
-    return "\n".join(block.value for block in blocks)
 
 
 def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 import subprocess
-from collections.abc import Callable, Iterator
-from time import monotonic, sleep
+from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import running
 from dashboard.lab_controls import CONTROLS
 from dashboard.lessons import LESSONS, QUESTIONS, STEPS
-from dashboard.takeaway import BOX
 from dashboard.views_lab import Setup, one_entry, simulated, truth_of
 from dashboard.views_lab_fits import LEVERS, errors, lab_settings, trials
+from tests.dashboard.looking import charts, open_screen, own_cache, until, words
 from uncletc import fit
 
-APP = running.__file__.replace("running.py", "app.py")
 TITLE = "Lab: what can counts tell?"
 RIGHT = {f"lab_guess_{step}": question.right for step, question in QUESTIONS.items()}
 
@@ -32,45 +28,15 @@ def cache(
     tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
 ) -> Iterator[None]:
     """A fitting process and a cache of their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        running.fit_service.clear()
+    with own_cache(tmp_path_factory.mktemp("cache"), workers):
         yield
-        running.fit_service().close()
-        running.fit_service.clear()
-        assert all(worker.poll() is not None for worker in workers)
 
 
 def open_lab(**address: str) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/lab.py")
-    at.session_state[BOX] = True  # the box to take away is open
-    for key, value in address.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
+    at = open_screen("lab", **address)
     assert [title.value for title in at.title] == [TITLE]
     assert "Simulated counts" in words(at)
     return at
-
-
-def until(at: AppTest, holds: Callable[[AppTest], object], seconds: float = 120) -> AppTest:
-    """Run the page again until something holds, as the browser does while a fit is on."""
-    began = monotonic()
-    while not holds(at):
-        assert monotonic() - began < seconds, f"this took too long: {words(at)}"
-        sleep(0.1)
-        at.run()
-        assert not at.exception
-    return at
-
-
-def charts(at: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-
-
-def words(at: AppTest) -> str:
-    blocks = [*at.info, *at.warning, *at.error, *at.success, *at.markdown, *at.caption]
-    return "\n".join(block.value for block in [*blocks, *at.subheader])
 
 
 def keys(at: AppTest) -> set[str]:

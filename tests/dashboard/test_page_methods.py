@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from time import monotonic, sleep
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import methods_paper, methods_running, running, sources
+from dashboard import methods_paper
 from dashboard.methods_files import sample_table
-from dashboard.takeaway import BOX
+from tests.dashboard.looking import charts, open_screen, own_cache, press, until, waiting, words
 from uncletc import METHODS, search, simulate, tables
 
-APP = Path(running.__file__).with_name("app.py")
 TABLES, RERUN, YOURS = "The paper's tables", "Re-run a cell", "Your data"
 QUICK = {"section": YOURS, "counts_of": "Plant–pollinator", "compare": ["NTF-CPD-KL", "BPTF"]}
 
@@ -27,26 +22,9 @@ QUICK = {"section": YOURS, "counts_of": "Plant–pollinator", "compare": ["NTF-C
 def quiet(
     tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
 ) -> Iterator[None]:
-    """A page with a cache of its own, no real data, and no other machines."""
-
-    def forget() -> None:
-        methods_running.method_service().close()
-        methods_running.method_service.clear()
-        running.fit_service().close()
-        running.fit_service.clear()
-        sources._load.clear()
-        methods_paper.committed.clear()
-
-    with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
-        nobody_listens.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}"
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("UNCLETC_DATA_URL", address)
-        patch.delenv("UNCLETC_DATA_DIR", raising=False)
-        forget()
+    """A cache of their own."""
+    with own_cache(tmp_path_factory.mktemp("cache"), workers):
         yield
-        forget()
-        assert all(worker.poll() is not None for worker in workers)
 
 
 @pytest.fixture
@@ -97,46 +75,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, pd.DataFrame]
 
 @pytest.fixture
 def open_page(quiet: None, results: dict) -> Callable[..., AppTest]:  # noqa: ARG001, they prepare
-    def run(**address: str | list[str]) -> AppTest:
-        at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/methods.py")
-        at.session_state[BOX] = True  # the box to take away is open
-        for key, value in address.items():
-            at.query_params[key] = value
-        at.run()
-        assert not at.exception
-        return at
-
-    return run
-
-
-def until(at: AppTest, holds: Callable[[AppTest], object], seconds: float = 180) -> AppTest:
-    began = monotonic()
-    while not holds(at):
-        assert monotonic() - began < seconds, f"this took too long: {words(at)}"
-        sleep(0.1)
-        at.run()
-        assert not at.exception
-    return at
-
-
-def press(at: AppTest, key: str) -> AppTest:
-    at.button(key=key).click().run()
-    assert not at.exception
-    return at
-
-
-def charts(at: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-
-
-def words(at: AppTest) -> str:
-    blocks = [*at.info, *at.warning, *at.error, *at.success, *at.markdown, *at.caption]
-    bars = [bar.proto.text for bar in at.get("progress")]
-    return "\n".join([block.value for block in blocks] + bars)
-
-
-def waiting(at: AppTest) -> bool:
-    return bool(at.get("progress"))
+    return lambda **address: open_screen("methods", **address)
 
 
 class TestTables:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import running
 from dashboard.overview_parts import ALL_ATTRIBUTES
-from dashboard.takeaway import BOX
-
-APP = Path(running.__file__).with_name("app.py")
+from tests.dashboard.looking import charts, open_screen, ran, words
 
 
 @pytest.fixture
@@ -22,31 +16,11 @@ def open_page(monkeypatch, tmp_path) -> Callable[..., AppTest]:
     """Open the page with the given address, on simulated counts."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
-
-    def run(**address: str) -> AppTest:
-        at = AppTest.from_file(APP, default_timeout=120)
-        at.session_state[BOX] = True  # the box to take away is open
-        for key, value in address.items():
-            at.query_params[key] = value
-        return ran(at)
-
-    return run
+    return lambda **address: open_screen(None, **address)
 
 
-def ran(changed: Any) -> AppTest:
-    """Run the page again, after a widget changed."""
-    at = changed.run()
-    assert not at.exception
-    return at
-
-
-def charts(at: AppTest) -> dict[str, dict]:
-    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    return dict(zip(("pattern", "steps", "attribute"), specs, strict=True))
-
-
-def words(at: AppTest) -> str:
-    return "\n".join(block.value for block in [*at.markdown, *at.warning, *at.caption])
+def named(at: AppTest) -> dict[str, dict]:
+    return dict(zip(("pattern", "steps", "attribute"), charts(at), strict=True))
 
 
 def links(at: AppTest) -> list[tuple[str, str]]:
@@ -77,7 +51,7 @@ def test_links_lead_on_with_the_same_counts(open_page):
 
 class TestPattern:
     def test_shares_over_all_days_at_first(self, open_page, covid_twin):
-        shown = charts(open_page())
+        shown = named(open_page())
         (squares,) = shown["pattern"]["data"]
         assert squares["type"] == "heatmap"
         assert (len(squares["y"]), len(squares["x"])) == covid_twin.counts.shape[:2]
@@ -87,7 +61,7 @@ class TestPattern:
     def test_other_modes(self, open_page, covid_twin):
         at = open_page()
         ran(at.button_group(key="modes").set_value("longitude × day"))
-        shown = charts(at)
+        shown = named(at)
         assert len(shown["pattern"]["data"][0]["x"]) == 60
         assert len(shown["steps"]["data"][0]["x"]) == covid_twin.counts.shape[0]
         assert "all 41 latitudes" in at.button_group(key="latitude_span").options
@@ -95,9 +69,9 @@ class TestPattern:
     def test_one_day_at_a_time_on_the_same_colours(self, open_page):
         at = open_page()
         ran(at.button_group(key="day_span").set_value("one"))
-        first = charts(at)
+        first = named(at)
         ran(at.select_slider(key="one_day").set_value("2021-01-04"))
-        fourth = charts(at)
+        fourth = named(at)
         (before,), (after,) = first["pattern"]["data"], fourth["pattern"]["data"]
         assert after["z"] != before["z"]
         assert (after["zmin"], after["zmax"]) == (before["zmin"], before["zmax"])
@@ -126,7 +100,7 @@ class TestPattern:
     def test_a_bad_value_in_the_address_is_ignored(self, open_page, address):
         at = open_page(**address)
         known = {key: value for key, value in address.items() if value == "one day"}
-        assert charts(at) == charts(open_page(**known))
+        assert named(at) == named(open_page(**known))
 
 
 class TestAttributes:
@@ -145,10 +119,10 @@ class TestAttributes:
 
     def test_one_is_drawn_larger(self, open_page):
         at = open_page(attribute="weekend")
-        chart = charts(at)["attribute"]
+        chart = named(at)["attribute"]
         assert chart["layout"]["xaxis"]["title"]["text"] == "weekend, scaled to 0–1"
         ran(at.selectbox(key="attribute").set_value("% rural"))
-        assert charts(at)["attribute"]["data"] != chart["data"]
+        assert named(at)["attribute"]["data"] != chart["data"]
 
     def test_another_data_set_has_others(self, open_page, ppi_twin):
         at = open_page(attribute="weekend")

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import running
 from dashboard.charts_ppi import CHOSEN
-from dashboard.parts import HOW
-from dashboard.takeaway import BOX
 from dashboard.views_ppi import MOST_CHOSEN, pair_labels
+from tests.dashboard.looking import charts, open_screen, ran, words
 from uncletc import Fit, StopReason
 
-APP = Path(running.__file__).with_name("app.py")
 YEARS = ["2011", "2012", "2013"]
 
 
@@ -35,29 +31,18 @@ def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
 
     def run(found: Fit = ended, **address: str | list[str]) -> AppTest:
         monkeypatch.setattr(running, "fit_or_stop", lambda *_: found)
-        at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/ppi.py")
-        at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
-        for key, value in address.items():
-            at.query_params[key] = value
-        return ran(at)
+        return open_screen("ppi", **address)
 
     return run
 
 
-def ran(changed: Any) -> AppTest:
-    """Run the page again, after a widget changed."""
-    at = changed.run()
-    assert not at.exception
-    return at
-
-
-def charts(at: AppTest) -> dict[str, dict]:
+def named(at: AppTest) -> dict[str, dict]:
     """The figures by what they show; their order is that of the page."""
     names = ("top", "bottom", "matrix", "visits", "objective")
-    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    if len(specs) < len(names):
+    figures = charts(at)
+    if len(figures) < len(names):
         names = tuple(name for name in names if name != "visits")
-    return dict(zip(names, specs, strict=True))
+    return dict(zip(names, figures, strict=True))
 
 
 def chosen(at: AppTest) -> list[str]:
@@ -66,12 +51,7 @@ def chosen(at: AppTest) -> list[str]:
 
 def drawn(at: AppTest) -> list[str]:
     """Names in the legend of the visits."""
-    return [trace["name"] for trace in charts(at)["visits"]["data"] if trace.get("showlegend")]
-
-
-def words(at: AppTest) -> str:
-    blocks = [*at.info, *at.warning, *at.error, *at.markdown, *at.caption]
-    return "\n".join(block.value for block in blocks)
+    return [trace["name"] for trace in named(at)["visits"]["data"] if trace.get("showlegend")]
 
 
 def button(at: AppTest, label: str):
@@ -82,7 +62,7 @@ def button(at: AppTest, label: str):
 def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     at = open_page()
     assert "Simulated counts." in words(at)
-    shown = charts(at)
+    shown = named(at)
     assert len(shown["top"]["data"][0]["y"]) == len(shown["bottom"]["data"][0]["y"]) == 10
     assert shown["top"]["layout"]["xaxis"]["range"] == shown["bottom"]["layout"]["xaxis"]["range"]
     assert shown["matrix"]["data"][0]["type"] == "heatmap"
@@ -92,9 +72,9 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
 
 def test_the_best_interaction_is_chosen_at_first_and_outlined(open_page):
     at = open_page()
-    best = charts(at)["top"]["data"][0]["y"][0]
+    best = named(at)["top"]["data"][0]["y"][0]
     assert chosen(at) == drawn(at) == [best]
-    assert len(charts(at)["matrix"]["layout"]["shapes"]) == 1
+    assert len(named(at)["matrix"]["layout"]["shapes"]) == 1
 
 
 def test_quick_picks_choose_one_interaction(open_page):
@@ -104,8 +84,8 @@ def test_quick_picks_choose_one_interaction(open_page):
         ran(button(at, name).click())
         (picked[name],) = chosen(at)
         assert drawn(at) == [picked[name]]
-    assert picked["Highest mean"] == charts(at)["top"]["data"][0]["y"][0]
-    assert picked["Lowest mean"] == charts(at)["bottom"]["data"][0]["y"][0]
+    assert picked["Highest mean"] == named(at)["top"]["data"][0]["y"][0]
+    assert picked["Lowest mean"] == named(at)["bottom"]["data"][0]["y"][0]
     assert len(set(picked.values())) >= 3
 
 
@@ -114,21 +94,21 @@ def test_several_are_drawn_over_each_other(open_page, ppi_twin):
     labels = list(pair_labels(ppi_twin)[3:6])
     ran(at.multiselect(key="interaction").set_value(labels))
     assert drawn(at) == labels
-    assert len(charts(at)["matrix"]["layout"]["shapes"]) == 3
+    assert len(named(at)["matrix"]["layout"]["shapes"]) == 3
 
 
 def test_none_chosen_is_a_sentence(open_page):
     at = open_page()
     ran(at.multiselect(key="interaction").set_value([]))
     assert "Choose an interaction" in words(at)
-    assert "visits" not in charts(at)
+    assert "visits" not in named(at)
 
 
 def test_the_address_names_everything(open_page, ppi_twin):
     labels = list(pair_labels(ppi_twin)[7:9])
     at = open_page(interaction=labels, order="guild", bars_n="7", seasons=["2012"], guilds="bee")
     assert chosen(at) == drawn(at) == labels
-    shown = charts(at)
+    shown = named(at)
     assert len(shown["top"]["data"][0]["y"]) == 7
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == ["2012"]
     assert all(label.split(" – ")[1].startswith("bee") for label in shown["top"]["data"][0]["y"])
@@ -150,7 +130,7 @@ def test_the_address_names_everything(open_page, ppi_twin):
 )
 def test_a_bad_value_in_the_address_is_ignored(open_page, address):
     at = open_page(**address)
-    assert charts(at) == charts(open_page())
+    assert named(at) == named(open_page())
 
 
 def test_known_names_in_the_address_stay_beside_unknown_ones(open_page, ppi_twin):
@@ -165,9 +145,9 @@ def test_more_names_than_can_be_drawn_are_cut_off(open_page, ppi_twin):
 
 def test_order_changes_the_matrix_alone(open_page):
     at = open_page()
-    before = charts(at)
+    before = named(at)
     ran(at.button_group(key="order").set_value("name"))
-    after = charts(at)
+    after = named(at)
     assert after["matrix"]["data"][0]["y"] == sorted(before["matrix"]["data"][0]["y"])
     assert after["matrix"]["data"][0]["y"] != before["matrix"]["data"][0]["y"]
     for name in ("top", "bottom", "visits"):
@@ -177,15 +157,15 @@ def test_order_changes_the_matrix_alone(open_page):
 def test_number_of_bars(open_page):
     at = open_page()
     ran(at.slider(key="bars_n").set_value(30))
-    assert len(charts(at)["top"]["data"][0]["y"]) == 30
+    assert len(named(at)["top"]["data"][0]["y"]) == 30
 
 
 def test_a_season_keeps_the_choice_and_the_colours(open_page):
     at = open_page()
-    before = charts(at)["matrix"]["data"][0]
+    before = named(at)["matrix"]["data"][0]
     kept = chosen(at)
     ran(at.button_group(key="seasons").set_value([2013]))
-    after = charts(at)["matrix"]["data"][0]
+    after = named(at)["matrix"]["data"][0]
     assert chosen(at) == kept
     assert after["z"] != before["z"]
     assert (after["zmin"], after["zmax"]) == (before["zmin"], before["zmax"])
@@ -195,14 +175,14 @@ def test_a_guild_keeps_an_interaction_chosen_from_another(open_page, ppi_twin):
     label = next(each for each in pair_labels(ppi_twin) if "wasp" in each)
     at = open_page(interaction=label, guilds="bee")
     assert drawn(at) == [label]
-    assert "shapes" not in charts(at)["matrix"]["layout"]
+    assert "shapes" not in named(at)["matrix"]["layout"]
 
 
 def test_the_anchor_is_said(open_page):
     at = open_page()
     ran(at.selectbox(key="scale").set_value("best"))
     assert "the best entry detects everything" in words(at)
-    assert "relative p" not in json.dumps(charts(at))
+    assert "relative p" not in json.dumps(named(at))
 
 
 def test_a_choice_made_from_estimates_so_far_follows_the_fit(
@@ -214,7 +194,7 @@ def test_a_choice_made_from_estimates_so_far_follows_the_fit(
     ended = replace(other, stop=StopReason.TOLERANCE)
     monkeypatch.setattr(running, "fit_or_stop", lambda *_: ended)
     ran(at)
-    assert chosen(at) == [charts(at)["top"]["data"][0]["y"][0]]
+    assert chosen(at) == [named(at)["top"]["data"][0]["y"][0]]
     assert chosen(at) != first
 
 
@@ -223,7 +203,7 @@ def test_members_have_whiskers_and_bands(open_page, ppi_twin, short_fit):
     at = open_page(replace(found, stop=StopReason.TOLERANCE))
     assert "Whiskers" in words(at)
     assert "Bands: 90 %" in words(at)
-    shown = charts(at)
+    shown = named(at)
     assert any(trace.get("fill") == "toself" for trace in shown["visits"]["data"])
     assert any("error_x" in trace for trace in shown["top"]["data"])
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import running, sources, whatif_jobs
-from dashboard.takeaway import BOX
+from dashboard import whatif_jobs
+from tests.dashboard.looking import charts, open_screen, own_cache, press, until, waiting, words
 from uncletc import FitSettings
 
-APP = Path(running.__file__).with_name("app.py")
 REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 QUICK = {"a_rank": "2", "b_rank": "1", "a_members": "1", "b_members": "1"} | {
     "a_layers": "0",
@@ -36,28 +31,15 @@ class Limit:
 def limit(
     tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
 ) -> Iterator[type[Limit]]:
-    """A page with a cache of its own, no real data, no other machines, and short fits."""
+    """Short fits, in a cache of their own."""
     whole = whatif_jobs.make_settings
 
     def short(**values) -> FitSettings:
         return replace(whole(**values), max_iter=Limit.iterations, tol=0.0)
 
-    def forget() -> None:
-        running.fit_service().close()
-        running.fit_service.clear()
-        sources._load.clear()
-
-    with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
-        nobody_listens.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}"
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("UNCLETC_DATA_URL", address)
-        patch.delenv("UNCLETC_DATA_DIR", raising=False)
+    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
         patch.setattr(whatif_jobs, "make_settings", short)
-        forget()
         yield Limit
-        forget()
-        assert all(worker.poll() is not None for worker in workers)
 
 
 @pytest.fixture
@@ -69,16 +51,7 @@ def endless(limit: type[Limit]) -> Iterator[None]:
 
 @pytest.fixture
 def open_page(limit: type[Limit]) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares them
-    def run(**address: str) -> AppTest:
-        at = AppTest.from_file(APP, default_timeout=120).switch_page("screens/whatif.py")
-        at.session_state[BOX] = True  # the box to take away is open
-        for key, value in address.items():
-            at.query_params[key] = value
-        at.run()
-        assert not at.exception
-        return at
-
-    return run
+    return lambda **address: open_screen("whatif", **address)
 
 
 @pytest.fixture
@@ -92,36 +65,6 @@ def compared(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
         return until(at, lambda page: charts(page) and not waiting(page))
 
     return run
-
-
-def until(at: AppTest, holds: Callable[[AppTest], object], seconds: float = 180) -> AppTest:
-    began = monotonic()
-    while not holds(at):
-        assert monotonic() - began < seconds, f"this took too long: {words(at)}"
-        sleep(0.1)
-        at.run()
-        assert not at.exception
-    return at
-
-
-def press(at: AppTest, key: str) -> AppTest:
-    at.button(key=key).click().run()
-    assert not at.exception
-    return at
-
-
-def waiting(at: AppTest) -> bool:
-    return bool(at.get("progress"))
-
-
-def charts(at: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-
-
-def words(at: AppTest) -> str:
-    blocks = [*at.info, *at.warning, *at.error, *at.markdown, *at.caption, *at.subheader]
-    bars = [bar.proto.text for bar in at.get("progress")]
-    return "\n".join([block.value for block in blocks] + bars)
 
 
 def numbers(at: AppTest):

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import running, sources, state
 from dashboard.jobs import Job
+from tests.dashboard.looking import charts, open_screen, own_cache, until, words
 from uncletc import datasets
 
-APP = Path(running.__file__).with_name("app.py")
 TITLES = {
     "overview": "What was counted, and what was missed?",
     "covid": "Where were COVID-19 cases missed?",
@@ -46,18 +43,11 @@ class Iterations:
         self.at_most, self.tol = Iterations.at_most, Iterations.tol
 
 
-def forget() -> None:
-    """End the fitting process and drop what the pages remember."""
-    running.fit_service().close()
-    running.fit_service.clear()
-    sources._load.clear()
-
-
 @pytest.fixture(scope="module")
 def iterations(
     tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
 ) -> Iterator[Iterations]:
-    """Pages with a cache of their own, no real data, and no way to other machines."""
+    """How the fits of these pages end."""
     limit = Iterations()
     whole = state.sidebar
 
@@ -66,17 +56,9 @@ def iterations(
         settings = replace(choices.settings, max_iter=limit.at_most, tol=limit.tol)
         return replace(choices, settings=settings)
 
-    with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
-        nobody_listens.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}"
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("UNCLETC_DATA_URL", address)
-        patch.delenv("UNCLETC_DATA_DIR", raising=False)
+    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
         patch.setattr(state, "sidebar", sidebar)
-        forget()
         yield limit
-        forget()
-        assert all(worker.poll() is not None for worker in workers)
 
 
 @pytest.fixture(autouse=True)
@@ -100,11 +82,7 @@ def open_page(iterations: Iterations) -> Callable[..., AppTest]:  # noqa: ARG001
     """Open a page by its name, with the given address."""
 
     def run(name: str, **address: str) -> AppTest:
-        at = AppTest.from_file(APP, default_timeout=120).switch_page(f"screens/{name}.py")
-        for key, value in address.items():
-            at.query_params[key] = value
-        at.run()
-        assert not at.exception
+        at = open_screen(name, **address)
         assert [title.value for title in at.title] == [TITLES[name]]
         return at
 
@@ -121,30 +99,8 @@ def fitted(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
     return run
 
 
-def until(at: AppTest, holds: Callable[[AppTest], object], seconds: float = 180) -> AppTest:
-    """Run the page again until something holds, as the browser does while a fit is on."""
-    began = monotonic()
-    while not holds(at):
-        assert monotonic() - began < seconds, f"this took too long: {words(at)}"
-        sleep(0.1)
-        at.run()
-        assert not at.exception
-    return at
-
-
 def fitted_now(at: AppTest) -> AppTest:
     return until(at, lambda page: charts(page) and not page.get("progress"))
-
-
-def charts(at: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-
-
-def words(at: AppTest) -> str:
-    """Everything the page says."""
-    blocks = [*at.info, *at.warning, *at.error, *at.markdown, *at.caption, *at.subheader]
-    bars = [bar.proto.text for bar in at.get("progress")]
-    return "\n".join([block.value for block in blocks] + bars)
 
 
 def active_jobs() -> list[Job]:

@@ -1,0 +1,34 @@
+"""What tests in a real browser share: a phone, and how they wait."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+LONGEST = 240_000  # milliseconds of a fit, on a busy machine
+
+
+def settle(page: Page, pause: int = 500) -> None:
+    """Wait until nothing runs: a click on what is about to be drawn anew would be lost."""
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.wait_for_timeout(pause)
+
+
+def finished(page: Page, last: str) -> Page:
+    """Wait until a fit is over and what the page draws last is there; `last` is a CSS selector."""
+    page.locator(last).first.wait_for(timeout=LONGEST)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONGEST)
+    expect(page.get_by_text("Still fitting")).to_have_count(0)
+    settle(page)
+    return page
+
+
+def slider(page: Page, key: str) -> Locator:
+    """The handle of a slider."""
+    return page.locator(f".st-key-{key}").get_by_role("slider")
+
+
+def in_address(page: Page, key: str) -> str | None:
+    """A choice as the address has it."""
+    found: str | None = page.evaluate("key => new URL(location).searchParams.get(key)", key)
+    return found

@@ -1,0 +1,101 @@
+"""How tests of pages look at them: opened under Streamlit's own test runner, read, waited for."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import methods_running, running, sources
+from dashboard.parts import HOW
+from dashboard.takeaway import BOX
+
+APP = Path(running.__file__).with_name("app.py")
+
+
+def forget() -> None:
+    """End the processes of fits and methods, and drop what the pages remember."""
+    for service in (running.fit_service, methods_running.method_service):
+        service().close()
+        service.clear()
+    sources._load.clear()
+
+
+@contextmanager
+def own_cache(
+    folder: Path, workers: Sequence[subprocess.Popen[str]]
+) -> Iterator[pytest.MonkeyPatch]:
+    """Pages with a cache of their own, no real data, no way to other machines; processes end."""
+    with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}"
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setenv("UNCLETC_DATA_URL", address)
+        patch.delenv("UNCLETC_DATA_DIR", raising=False)
+        forget()
+        yield patch
+        forget()
+        assert all(worker.poll() is not None for worker in workers)
+
+
+def open_screen(screen: str | None, **address: str | list[str]) -> AppTest:
+    """Open a page by its name, the first one without, with its boxes open."""
+    at = AppTest.from_file(APP, default_timeout=120)
+    if screen is not None:
+        at.switch_page(f"screens/{screen}.py")
+    at.session_state[BOX] = at.session_state[HOW] = True
+    for key, value in address.items():
+        at.query_params[key] = value
+    return ran(at)
+
+
+def ran(changed: Any) -> AppTest:
+    """Run a page again, after a widget changed."""
+    at: AppTest = changed.run()
+    assert not at.exception
+    return at
+
+
+def press(at: AppTest, key: str) -> AppTest:
+    return ran(at.button(key=key).click())
+
+
+def until(at: AppTest, holds: Callable[[AppTest], object], seconds: float = 180) -> AppTest:
+    """Run the page again until something holds, as the browser does while a fit is on."""
+    began = monotonic()
+    while not holds(at):
+        assert monotonic() - began < seconds, f"this took too long: {words(at)}"
+        sleep(0.1)
+        ran(at)
+    return at
+
+
+def waiting(at: AppTest) -> bool:
+    """Whether something is under way."""
+    return bool(at.get("progress"))
+
+
+def charts(at: AppTest) -> list[dict[str, Any]]:
+    """The figures, in the order of the page."""
+    return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+
+
+def words(at: AppTest) -> str:
+    """Everything the page says outside its title, its charts and its controls."""
+    blocks = [*at.info, *at.warning, *at.error, *at.success, *at.markdown, *at.caption]
+    bars = [bar.proto.text for bar in at.get("progress")]
+    return "\n".join([block.value for block in [*blocks, *at.subheader]] + bars)
+
+
+def in_address(at: AppTest, key: str) -> str | None:
+    """A choice as the address has it."""
+    found = at.query_params.get(key)
+    return found[0] if isinstance(found, list) else found
