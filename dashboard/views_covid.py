@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.anchors import Anchor, axis_title
 from dashboard.maps_play import Steps
+from dashboard.ranking import Ranking
 from dashboard.words import caution, times
 from uncletc import Fit, Interval, Scale
 from uncletc.datasets import Dataset
@@ -23,7 +24,7 @@ _MAIN = ["fips", "county", "state", "value"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CovidView:
+class CovidView(Ranking):
     """What the COVID-19 page draws.
 
     Attributes
@@ -36,8 +37,6 @@ class CovidView:
     ranked : DataFrame
         One row per cell, best first: label, value, inside, fips of the county that it is named
         after, cell; with 2 members or more low and high.
-    n : int
-        Bars on either side.
     scale : Scale
     title : str
         What `value` is, for axes and colour bars.
@@ -52,24 +51,12 @@ class CovidView:
     """
 
     counties: pd.DataFrame
-    ranked: pd.DataFrame
-    n: int
     scale: Scale
     title: str
     limits: tuple[float, float]
     log: bool
     insight: str
     caution: str | None
-
-    @property
-    def top(self) -> pd.DataFrame:
-        """The first n of `ranked`."""
-        return self.ranked.head(self.n)
-
-    @property
-    def bottom(self) -> pd.DataFrame:
-        """The last n of `ranked`, worst first."""
-        return self.ranked.tail(self.n).iloc[::-1]
 
     @property
     def main_table(self) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.anchors import Anchor, axis_title
+from dashboard.ranking import Ranking
 from dashboard.views_covid import DetectionGrids, detection_grids
 from dashboard.words import caution, times
 from uncletc import Fit, Scale
@@ -59,7 +60,7 @@ table = table[[not set(names).isdisjoint({meadows!r}) for names in meadows]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PpiView:
+class PpiView(Ranking):
     """What the plant–pollinator page draws.
 
     Attributes
@@ -71,8 +72,6 @@ class PpiView:
         90 % intervals. Without a row where nothing was counted.
     ranked : DataFrame
         Best first: label, value, inside, and low and high as above.
-    n : int
-        Bars on either side.
     scale : Scale
     title : str
         What p is, for axes.
@@ -89,8 +88,6 @@ class PpiView:
     """
 
     interactions: pd.DataFrame
-    ranked: pd.DataFrame
-    n: int
     scale: Scale
     title: str
     log: bool
@@ -98,16 +95,6 @@ class PpiView:
     mean_limits: tuple[float, float]
     insight: str
     caution: str | None
-
-    @property
-    def top(self) -> pd.DataFrame:
-        """The first n of `ranked`."""
-        return self.ranked.head(self.n)
-
-    @property
-    def bottom(self) -> pd.DataFrame:
-        """The last n of `ranked`, worst first."""
-        return self.ranked.tail(self.n).iloc[::-1]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -87,11 +87,6 @@ class TestFirstVisit:
         assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 10]
         assert at.slider(key="a_members").value == 3
 
-    def test_every_choice_has_help(self, open_page):
-        at = open_page()
-        for widget in [*at.slider, *at.select_slider, *at.selectbox, *at.number_input, *at.button]:
-            assert widget.help, widget.label
-
 
 class TestAddress:
     def test_names_every_choice_of_both_sides(self, open_page):
