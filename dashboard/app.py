@@ -6,28 +6,40 @@ is the first address that a fresh server is asked for.
 
 import streamlit as st
 
-from dashboard.glossary import glossary
-from dashboard.running import fit_service
+from dashboard.shared.glossary import glossary
+from dashboard.shared.running import fit_service
 
 st.set_page_config(page_title="uncletc", page_icon="🔎", layout="wide")
 page = st.navigation(
     {
         "See": [
+            st.Page("overview/page.py", title="Overview", icon=":material/grid_on:", default=True),
+            st.Page("covid/page.py", url_path="covid", title="COVID-19", icon=":material/map:"),
             st.Page(
-                "screens/overview.py", title="Overview", icon=":material/grid_on:", default=True
+                "ppi/page.py",
+                url_path="ppi",
+                title="Plant–pollinator",
+                icon=":material/local_florist:",
             ),
-            st.Page("screens/covid.py", title="COVID-19", icon=":material/map:"),
-            st.Page("screens/ppi.py", title="Plant–pollinator", icon=":material/local_florist:"),
         ],
         "Ask": [
-            st.Page("screens/whatif.py", title="What if", icon=":material/compare:"),
-            st.Page("screens/drivers.py", title="Drivers", icon=":material/tune:"),
+            st.Page(
+                "whatif/page.py", url_path="whatif", title="What if", icon=":material/compare:"
+            ),
+            st.Page("drivers/page.py", url_path="drivers", title="Drivers", icon=":material/tune:"),
         ],
         "Judge": [
-            st.Page("screens/check.py", title="Model check", icon=":material/fact_check:"),
-            st.Page("screens/methods.py", title="Methods", icon=":material/leaderboard:"),
+            st.Page(
+                "check/page.py", url_path="check", title="Model check", icon=":material/fact_check:"
+            ),
+            st.Page(
+                "methods/page.py",
+                url_path="methods",
+                title="Methods",
+                icon=":material/leaderboard:",
+            ),
         ],
-        "Learn": [st.Page("screens/lab.py", title="Lab", icon=":material/science:")],
+        "Learn": [st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:")],
     }
 )
 fit_service()  # its process loads torch while the first page is drawn

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.lessons import lesson_links
+from dashboard.lab.lessons import lesson_links
 from uncletc import cli, datasets
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -39,9 +39,9 @@ def names(wheel: Path) -> list[str]:
     [
         "dashboard/.streamlit/config.toml",
         "dashboard/app.py",
-        "dashboard/screens/covid.py",
-        "dashboard/screens/overview.py",
-        "dashboard/screens/ppi.py",
+        "dashboard/covid/page.py",
+        "dashboard/overview/page.py",
+        "dashboard/ppi/page.py",
         "dashboard/static/counties.json",
         "dashboard/static/map/county_map.css",
         "dashboard/static/map/county_map.html",

@@ -15,8 +15,6 @@ from uncletc import (
     evaluation,
     metrics,
     search,
-    tables,
-    theory,
 )
 from uncletc.baselines import METHODS
 from uncletc.counts import CountTensor
@@ -32,6 +30,7 @@ from uncletc.model import (
     StopReason,
     UnreadableFitError,
 )
+from uncletc.paper import tables, theory
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, rate_tensor, simulate

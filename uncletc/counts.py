@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc._checks import (
+from uncletc.validation import (
     FloatArray,
     IntArray,
     check_counts,

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from uncletc._checks import FloatArray
 from uncletc.features import AttributeFeatures
+from uncletc.validation import FloatArray
 
 SMALLEST_PROBABILITY = 1e-6
 # Starts lean towards full detection: the paper's objective drifts to small p, and its penalty

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc._checks import FloatArray
+from uncletc.validation import FloatArray
 
 KNOTS = (0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94)  # quantiles of each attribute
 _SAMPLE = 4_000  # rows of Ξ that place the knots and set the variances

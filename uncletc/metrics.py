@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from uncletc._checks import FloatArray
+from uncletc.validation import FloatArray
 
 
 def mae_rate(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = None) -> float:

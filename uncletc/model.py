@@ -15,11 +15,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
-from uncletc._checks import FloatArray, check_finite, check_indices
 from uncletc.counts import exposure_at
 from uncletc.detection import AdditiveNetwork, DetectionNetwork
 from uncletc.settings import FitSettings
 from uncletc.simulate import rate_tensor
+from uncletc.validation import FloatArray, check_finite, check_indices
 
 _FORMAT = 2
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc._checks import FloatArray
+from uncletc.validation import FloatArray
 
 
 @dataclass(frozen=True)

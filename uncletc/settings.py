@@ -8,8 +8,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
+
+from uncletc.validation import check_choice, check_real, check_whole
 
 Solver = Literal["joint", "bcd"]
 Loss = Literal["ls", "kl"]
@@ -88,21 +89,21 @@ class FitSettings:
     def __post_init__(self) -> None:
         if isinstance(self.hidden, str) or not isinstance(self.hidden, Iterable):
             raise TypeError(f"hidden must be a sequence of whole numbers, got {self.hidden!r}")
-        hidden = tuple(_check_whole("hidden", units, 1) for units in self.hidden)
+        hidden = tuple(check_whole("hidden", units, 1) for units in self.hidden)
         object.__setattr__(self, "hidden", hidden)
         for name, least in _WHOLE.items():
-            object.__setattr__(self, name, _check_whole(name, getattr(self, name), least))
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
         if self.seed >= 2**63:
             raise ValueError(f"seed must be below 2**63, got {self.seed}")
-        _check_choice("solver", self.solver, get_args(Solver))
-        _check_choice("loss", self.loss, get_args(Loss))
-        _check_choice("precision", self.precision, get_args(Precision))
+        check_choice("solver", self.solver, get_args(Solver))
+        check_choice("loss", self.loss, get_args(Loss))
+        check_choice("precision", self.precision, get_args(Precision))
         if not isinstance(self.hold_scale, bool):
             raise TypeError(f"hold_scale must be True or False, got {self.hold_scale!r}")
         if not (isinstance(self.device, str) and _DEVICE.fullmatch(self.device)):
             raise ValueError(f"device must be auto, cpu, cuda or cuda:<n>, got {self.device!r}")
         for name in ("mu", "learning_rate", "tol", "resample"):
-            object.__setattr__(self, name, _check_real(name, getattr(self, name)))
+            object.__setattr__(self, name, check_real(name, getattr(self, name)))
         for name in ("mu", "learning_rate"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
@@ -136,22 +137,3 @@ class FitSettings:
 _WHOLE = {"rank": 1, "max_iter": 0, "seed": 0, "batch_size": 1, "epochs": 0, "sweeps": 1}
 _WHOLE["members"] = 1
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
-
-
-def _check_whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return int(value)
-
-
-def _check_real(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import expit
 
-from uncletc._checks import FloatArray, check_shape
 from uncletc.counts import CountTensor
+from uncletc.validation import FloatArray, check_shape
 
 DetectionFunction = Literal["cubic", "steep-cubic", "log", "tanh"]
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.takeaway import PAPER
+from dashboard.shared.takeaway import PAPER
 from tests.browser.looking import LONGEST, finished, settle, slider
 from uncletc import Fit
 

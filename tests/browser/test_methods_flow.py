@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.methods_files import sample_table
+from dashboard.methods.files import sample_table
 from tests.browser.looking import LONGEST, PHONE
 from uncletc import tables
 

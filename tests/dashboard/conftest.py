@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dashboard import processes
+from dashboard.work import processes
 from uncletc import Fit, datasets
 from uncletc.datasets import Dataset
 

@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
-from dashboard import methods_running, running, sources
-from dashboard.parts import HOW
-from dashboard.takeaway import BOX
+from dashboard.methods import running as methods_running
+from dashboard.shared import running, sources
+from dashboard.shared.parts import HOW
+from dashboard.shared.takeaway import BOX
 
-APP = Path(running.__file__).with_name("app.py")
+APP = Path(running.__file__).parents[1] / "app.py"
 
 
 def forget() -> None:
@@ -46,11 +48,21 @@ def own_cache(
         assert all(worker.poll() is not None for worker in workers)
 
 
-def open_screen(screen: str | None, **address: str | list[str]) -> AppTest:
-    """Open a page by its name, the first one without, with its boxes open."""
+def new_test(screen: str | None = None) -> AppTest:
+    """Return the application under Streamlit's test runner, not run yet, at a page by its name.
+
+    `AppTest.switch_page` knows a page with an address of its own only after a run of another one,
+    which would double the time of most tests.
+    """
     at = AppTest.from_file(APP, default_timeout=120)
     if screen is not None:
-        at.switch_page(f"screens/{screen}.py")
+        at._page_hash = calc_hash(screen)
+    return at
+
+
+def open_screen(screen: str | None, **address: str | list[str]) -> AppTest:
+    """Open a page by its name, the first one without, with its boxes open."""
+    at = new_test(screen)
     at.session_state[BOX] = at.session_state[HOW] = True
     for key, value in address.items():
         at.query_params[key] = value

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import running
-from dashboard.charts import YEAR_COLORS
-from dashboard.lessons import STEPS
+from dashboard.lab.lessons import STEPS
+from dashboard.shared import running
+from dashboard.shared.charts import YEAR_COLORS
 from tests.dashboard.looking import open_screen, own_cache
 from uncletc import Fit
 from uncletc.datasets import Dataset

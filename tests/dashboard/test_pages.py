@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import running, sources, state
-from dashboard.jobs import Job
+from dashboard.shared import running, sources
+from dashboard.shared import sidebar as state
+from dashboard.work.service import Job
 from tests.dashboard.looking import charts, open_screen, own_cache, until, words
 from uncletc import datasets
 

@@ -107,7 +107,7 @@ class TestJudgement:
         self, small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         honest = quick(small, path.with_name("1"), 14)
-        original = work._run_trial
+        original = work.run_trial
 
         def disturbed(
             counts: CountTensor, method: Any, settings: Any, split: Split, *rest: Any, **named: Any
@@ -123,7 +123,7 @@ class TestJudgement:
             )
             return original(changed, method, settings, split, *rest, **named)
 
-        monkeypatch.setattr(work, "_run_trial", disturbed)
+        monkeypatch.setattr(work, "run_trial", disturbed)
         changed = quick(small, path.with_name("2"), 14)
         pd.testing.assert_frame_equal(without_times(honest), without_times(changed))
         assert honest.best == changed.best
@@ -142,7 +142,7 @@ class TestJudgement:
     def test_a_fit_that_fails_is_a_trial_that_ended(
         self, small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        original = work._run_trial
+        original = work.run_trial
 
         def failing(
             counts: CountTensor, method: Any, settings: Any, *rest: Any, **named: Any
@@ -151,7 +151,7 @@ class TestJudgement:
                 raise FitError("the objective became nan at iteration 3")
             return original(counts, method, settings, *rest, **named)
 
-        monkeypatch.setattr(work, "_run_trial", failing)
+        monkeypatch.setattr(work, "run_trial", failing)
         found = quick(small, path).frame
         assert len(found) == 16
         assert (found["state"][found["rank"] == 2] == "failed").all()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from uncletc import CountTensor
-from uncletc._cli_search import add_command
 from uncletc.baselines import BPTFSettings
+from uncletc.cli.search import add_command
 from uncletc.search import open_study
 
 

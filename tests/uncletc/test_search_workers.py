@@ -25,7 +25,7 @@ ENDED = ["complete", "pruned", "failed"]
 COMMAND = """
 import argparse
 import signal
-from uncletc._cli_search import add_command
+from uncletc.cli.search import add_command
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
 parser = argparse.ArgumentParser()
 add_command(parser.add_subparsers())

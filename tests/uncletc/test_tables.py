@@ -9,7 +9,7 @@ import pytest
 
 from uncletc import METHODS, ConvergenceWarning, FitSettings, fit, simulate
 from uncletc.metrics import mae_detection, mae_rate
-from uncletc.tables import (
+from uncletc.paper.tables import (
     FIGURES,
     ITERATIONS,
     KNOWN,
@@ -20,8 +20,8 @@ from uncletc.tables import (
     settings_for,
     settings_of,
 )
-from uncletc.tables.cells import curves, measure, told
-from uncletc.tables.printed import REAL, SCALING
+from uncletc.paper.tables.cells import curves, measure, told
+from uncletc.paper.tables.printed import REAL, SCALING
 
 TINY = Column(
     label="tiny",

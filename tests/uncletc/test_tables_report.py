@@ -13,13 +13,13 @@ import pytest
 
 from uncletc import METHODS, CountTensor, datasets, simulate
 from uncletc.evaluation import evaluate
-from uncletc.tables import ITERATIONS, KNOWN, PAPERS_OWN, TABLES, committed, results
-from uncletc.tables import real as real_runs
-from uncletc.tables.claims import claims, standings
-from uncletc.tables.pictures import draw
-from uncletc.tables.real import run_real
-from uncletc.tables.report import amount, note_machine, write_report
-from uncletc.tables.results import (
+from uncletc.paper.tables import ITERATIONS, KNOWN, PAPERS_OWN, TABLES, committed, results
+from uncletc.paper.tables import real as real_runs
+from uncletc.paper.tables.claims import claims, standings
+from uncletc.paper.tables.pictures import draw
+from uncletc.paper.tables.real import run_real
+from uncletc.paper.tables.report import amount, note_machine, write_report
+from uncletc.paper.tables.results import (
     CURVE_TRIALS,
     REAL_TRIALS,
     TRIALS,

@@ -17,10 +17,10 @@ import pandas as pd
 import pytest
 
 from uncletc import FitError, _cli_tables
-from uncletc.tables import FIGURES, KNOWN, PAPERS_OWN, TABLES, Column, Table, run_tables
-from uncletc.tables import runner as running
-from uncletc.tables.results import CURVE_TRIALS, TRIALS, Store
-from uncletc.tables.runner import plan, run_all
+from uncletc.paper.tables import FIGURES, KNOWN, PAPERS_OWN, TABLES, Column, Table, run_tables
+from uncletc.paper.tables import runner as running
+from uncletc.paper.tables.results import CURVE_TRIALS, TRIALS, Store
+from uncletc.paper.tables.runner import plan, run_all
 
 SMALL = {"shape": (5, 5, 5), "rank": 2, "observed": 0.6, "attributed": 0.6, "similar": 0.2}
 CHEAP = ("NTF-CPD-KL", "NTF-CPD-LS")
@@ -185,10 +185,10 @@ class TestCommand:
     def command(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         """The command, on tiny tables of the same names."""
         small = {name: tiny(name) for name in ("table-1", "appendix-rank")}
-        monkeypatch.setattr("uncletc.tables.runner.TABLES", small)
-        monkeypatch.setattr("uncletc.tables.definitions.TABLES", small)
-        monkeypatch.setattr("uncletc.tables.runner.FIGURES", {})
-        monkeypatch.setattr("uncletc.tables.definitions.FIGURES", {})
+        monkeypatch.setattr("uncletc.paper.tables.runner.TABLES", small)
+        monkeypatch.setattr("uncletc.paper.tables.definitions.TABLES", small)
+        monkeypatch.setattr("uncletc.paper.tables.runner.FIGURES", {})
+        monkeypatch.setattr("uncletc.paper.tables.definitions.FIGURES", {})
 
         def run(*arguments: str) -> None:
             parser = argparse.ArgumentParser(prog="uncletc")

@@ -12,7 +12,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from uncletc import CountTensor, Fit, FitSettings, Truth, fit, simulate, theory
-from uncletc.theory import Layers, largest_slope, recoverability, similar_entries
+from uncletc.paper.theory import Layers, largest_slope, recoverability, similar_entries
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 

@@ -16,12 +16,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc._checks import FloatArray, IntArray, check_indices
 from uncletc.counts import CountTensor, flat_index
 from uncletc.fitting import _one_thread
 from uncletc.model import ConvergenceWarning, FitError, StopReason
-from uncletc.settings import _check_real, _check_whole
 from uncletc.solvers.blocks import TINY
+from uncletc.validation import FloatArray, IntArray, check_indices, check_real, check_whole
 
 DENSE_LIMIT = 2**24  # entries of a tensor that dense methods accept: 128 MiB an array
 _ROWS = 65_536  # entries predicted at once
@@ -79,10 +78,10 @@ class Settings:
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def _whole(self, name: str, least: int) -> None:
-        object.__setattr__(self, name, _check_whole(name, getattr(self, name), least))
+        object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
 
     def _real(self, name: str, least: float, *, above: bool = False) -> None:
-        value = _check_real(name, getattr(self, name))
+        value = check_real(name, getattr(self, name))
         if not (math.isfinite(value) and (value > least if above else value >= least)):
             rule = "above" if above else "at least"
             raise ValueError(f"{name} must be finite and {rule} {least:g}, got {value}")

@@ -18,7 +18,6 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
-from uncletc._checks import FloatArray
 from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
 from uncletc.baselines.factors import (
     FactorPrediction,
@@ -29,8 +28,8 @@ from uncletc.baselines.factors import (
 )
 from uncletc.counts import CountTensor
 from uncletc.model import StopReason
-from uncletc.settings import _check_choice
 from uncletc.solvers.blocks import TINY
+from uncletc.validation import FloatArray, check_choice
 
 Point = Literal["geometric", "arithmetic"]
 _LEAST_MEAN = 1e-100  # of a mode's elements, where all counts are zero
@@ -63,7 +62,7 @@ class BPTFSettings(RankSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._real("alpha", 0.0, above=True)
-        _check_choice("point", self.point, get_args(Point))
+        check_choice("point", self.point, get_args(Point))
 
 
 @dataclass(eq=False)

@@ -23,7 +23,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.baselines.base import (
     Callback,
     Prediction,
@@ -35,6 +34,7 @@ from uncletc.baselines.base import (
 from uncletc.baselines.neural import Standard, one_epoch, seeded
 from uncletc.counts import CountTensor
 from uncletc.model import StopReason
+from uncletc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.baselines.base import Prediction
 from uncletc.counts import CountTensor, exposure_at
 from uncletc.solvers.blocks import TINY, SliceSums
+from uncletc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.baselines.base import Callback, Prediction, Run, Settings, check_dense, fitting
 from uncletc.counts import CountTensor
 from uncletc.model import StopReason
+from uncletc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
-from uncletc._checks import FloatArray
 from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
 from uncletc.baselines.factors import (
     FactorPrediction,
@@ -29,6 +28,7 @@ from uncletc.baselines.factors import (
 from uncletc.counts import CountTensor
 from uncletc.model import StopReason
 from uncletc.solvers.blocks import TINY
+from uncletc.validation import FloatArray
 
 _NEARLY_ZERO, _LIFT = 1e-10, 1e-2  # relative to the mean of the factor
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc._checks import FloatArray
 from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
 from uncletc.baselines.factors import (
     FactorPrediction,
@@ -30,6 +29,7 @@ from uncletc.baselines.factors import (
 )
 from uncletc.counts import CountTensor
 from uncletc.model import StopReason
+from uncletc.validation import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)

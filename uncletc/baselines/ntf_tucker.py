@@ -23,7 +23,6 @@ from functools import cached_property
 
 import numpy as np
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.baselines.base import (
     Callback,
     Prediction,
@@ -37,6 +36,7 @@ from uncletc.baselines.ntf_ls import nonnegative_rows
 from uncletc.counts import CountTensor, exposure_at
 from uncletc.model import StopReason
 from uncletc.solvers.blocks import TINY
+from uncletc.validation import FloatArray, IntArray
 
 _CORE_LIMIT = 2**22  # elements of the core, and of a mode's systems of equations
 

@@ -25,11 +25,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
 from uncletc.baselines.neural import one_epoch, seeded
 from uncletc.counts import CountTensor
 from uncletc.model import StopReason
+from uncletc.validation import FloatArray, IntArray
 
 _JITTER = 1e-6  # on the diagonal of the inducing points' kernel, relative to a²
 

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uncletc import fitting as library
-from uncletc._checks import FloatArray, IntArray
 from uncletc.baselines.base import Callback, Prediction, Progress, fitting
 from uncletc.counts import CountTensor
 from uncletc.model import Fit, Iteration
 from uncletc.settings import FitSettings
+from uncletc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc._checks import FloatArray, IntArray, check_indices
 from uncletc.checking.counts import (
     PIT,
     ks_distance,
@@ -26,6 +25,7 @@ from uncletc.checking.groups import (
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind, dispersion, make_folds
 from uncletc.model import Fit
+from uncletc.validation import FloatArray, IntArray, check_indices
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, xlogy
 from scipy.stats import kstest, nbinom, poisson
 
-from uncletc._checks import FloatArray
+from uncletc.validation import FloatArray
 
 RESIDUAL_LIMIT = 8.0
 _POISSON = 1e-9  # φ below which a negative binomial is a Poisson distribution

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.checking.counts import pair
+from uncletc.validation import FloatArray, IntArray
 
 FAR = 0.25
 _LEAST_IN_GROUP = 3  # a single count says little about its group

@@ -6,9 +6,9 @@
 :func:`read_table` makes one of a table of your own.
 """
 
-from uncletc.datasets._load import NAMES, load
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
 from uncletc.datasets.fetch import available, fetch_all
+from uncletc.datasets.loading import NAMES, load
 from uncletc.datasets.table import read_file, read_table
 
 __all__ = [

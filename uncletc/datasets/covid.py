@@ -10,13 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.counts import CountTensor
 from uncletc.datasets import covid_sources as sources
-from uncletc.datasets._tables import check_choice, scaled
 from uncletc.datasets.base import Dataset, Provenance
 from uncletc.datasets.covid_attributes import RULES, CountyAttributes, read_attributes
 from uncletc.datasets.covid_files import DAYS, CaseReports, read_own_file, read_reports
+from uncletc.datasets.reading import check_choice, scaled
+from uncletc.validation import FloatArray, IntArray
 
 SharedCells = Literal["sum", "largest"]
 Negative = Literal["zero", "missing"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from uncletc._checks import FloatArray
 from uncletc.datasets import fetch
-from uncletc.datasets._tables import numbers, read_table, with_numbers
+from uncletc.datasets.reading import numbers, read_table, with_numbers
+from uncletc.validation import FloatArray
 
 DAYS = pd.date_range("2021-01-01", "2021-03-01", freq="D")
 """The 60 days of the data set."""

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.counts import CountTensor
-from uncletc.datasets._tables import scaled
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
+from uncletc.datasets.reading import scaled
+from uncletc.validation import FloatArray, IntArray
 
 _RULES = (
     "A row of the watches is used if its status is 1 (or none is given) and it has both names, a "

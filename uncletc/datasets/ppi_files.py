@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from uncletc.datasets import fetch
-from uncletc.datasets._tables import numbers, read_table, with_numbers
+from uncletc.datasets.reading import numbers, read_table, with_numbers
 
 WATCHES = (
     "lamb-j/plant-pollinator-prediction/5ddfcce2b7f4ab04933bcec2839f10a167845f86/"

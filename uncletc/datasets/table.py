@@ -16,10 +16,10 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.counts import CountTensor
-from uncletc.datasets._tables import scaled
 from uncletc.datasets.base import Dataset, Provenance, Source
+from uncletc.datasets.reading import scaled
+from uncletc.validation import FloatArray, IntArray
 
 _MISSING = ("", "NA", ".")
 _SEPARATORS = (",", ";", "\t")

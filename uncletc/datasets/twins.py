@@ -20,10 +20,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
 from uncletc.simulate import Truth, rate_tensor
+from uncletc.validation import FloatArray, IntArray
 
 LEVELS = 255
 """Attributes are stored as whole numbers from 0 to this, so that p is exactly g of what is read."""

@@ -14,7 +14,7 @@ from uncletc.evaluation import FoldKind
 from uncletc.search.space import size_of, space_of
 from uncletc.search.study import FACTS, Study, open_study
 from uncletc.search.work import Problem, need, pool
-from uncletc.settings import _check_choice, _check_whole
+from uncletc.validation import check_choice, check_whole
 
 Strategy = Literal["tpe", "random", "grid"]
 
@@ -131,11 +131,11 @@ def search(
         If Optuna, joblib or Dask is missing: the extra "search".
     """
     chosen = _method(method)
-    n_trials = _check_whole("n_trials", n_trials, 1)
+    n_trials = check_whole("n_trials", n_trials, 1)
     if jobs is not None:
-        jobs = _check_whole("jobs", jobs, 1)
-    _check_choice("strategy", strategy, get_args(Strategy))
-    every = None if every is None else _check_whole("every", every, 1)
+        jobs = check_whole("jobs", jobs, 1)
+    check_choice("strategy", strategy, get_args(Strategy))
+    every = None if every is None else check_whole("every", every, 1)
     fixed = {k: v.item() if hasattr(v, "item") else v for k, v in (fixed or {}).items()}
     choices = space_of(chosen, fixed, space)
     problem = Problem(
@@ -191,5 +191,5 @@ def search(
 def _method(method: Method | str) -> Method:
     if isinstance(method, Method):
         return method
-    _check_choice("method", method, tuple(METHODS))
+    check_choice("method", method, tuple(METHODS))
     return METHODS[method]

@@ -20,7 +20,7 @@ import torch
 
 from uncletc.baselines import Method
 from uncletc.counts import CountTensor
-from uncletc.evaluation import FoldKind, Split, _run_trial, make_folds, splits
+from uncletc.evaluation import FoldKind, Split, make_folds, run_trial, splits
 from uncletc.model import FitError
 
 CONNECT = 20  # seconds to wait for a scheduler
@@ -51,7 +51,7 @@ def run_fold(problem: Problem, settings: Any, fold: int) -> dict[str, Any]:
     """Fit the training counts of one fold and judge; plain values, or why there are none."""
     split = problem.splits[fold]
     try:
-        found = _run_trial(
+        found = run_trial(
             problem.counts, problem.method, settings, split, problem.every, callback=None
         )
     except (FitError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc._checks import FloatArray, IntArray
 from uncletc.counts import CountTensor
 from uncletc.features import AttributeFeatures
 from uncletc.solvers.parallel import total, world
+from uncletc.validation import FloatArray, IntArray
 
 _CHUNK = 262_144  # numbers in a chunk's largest array
 _LARGEST_DESIGN = 64 * 2**20  # bytes; a larger design is made anew in every pass

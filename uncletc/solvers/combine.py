@@ -11,11 +11,11 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from uncletc._checks import FloatArray
 from uncletc.counts import CountTensor
 from uncletc.detection import AdditiveNetwork
 from uncletc.features import AttributeFeatures
 from uncletc.model import Member
+from uncletc.validation import FloatArray
 
 _ROWS = 65_536  # entries judged at once
 

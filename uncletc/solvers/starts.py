@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc._checks import FloatArray
 from uncletc.counts import CountTensor
 from uncletc.detection import SMALLEST_PROBABILITY, DetectionNetwork
 from uncletc.model import Fit
@@ -26,6 +25,7 @@ from uncletc.solvers.blocks import (
     rate_at,
     update_factors,
 )
+from uncletc.validation import FloatArray
 
 _ROUNDS_FIRST = 50  # of factor updates under the first g, before it may learn
 _START_STEPS = 3000  # of Adam in all, with

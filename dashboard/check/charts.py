@@ -1,0 +1,314 @@
+"""Figures of the Model check page: tables in, Plotly figures out. Nothing here calls Streamlit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.shared.charts import YEAR_COLORS
+
+_BLUE, _ORANGE = YEAR_COLORS[0], YEAR_COLORS[5]
+_GREY = "rgb(128,128,128)"  # on white and on black
+_CHANCE = "rgba(128,128,128,0.25)"
+_MARGIN = {"l": 8, "r": 16, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
+_WITH_LEGEND = _MARGIN | {"t": 64}  # it stands below the toolbar
+_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+AT_EITHER_END = 10  # groups drawn, where there are many
+ALL_GROUPS = 24
+_HIGHEST = 4.0  # density of a PIT histogram; the same for all data sets
+_FURTHEST = 8.0  # residual
+NB, POISSON = "negative binomial", "Poisson"
+
+
+def pit_chart(pit: pd.DataFrame, *, height: int = 350) -> go.Figure:
+    """PIT histogram under the negative binomial as bars, under Poisson as a line.
+
+    Parameters
+    ----------
+    pit : DataFrame
+        left, right, poisson, negative_binomial, low, high.
+    """
+    figure = go.Figure()
+    figure.add_hrect(
+        y0=float(pit["low"].iloc[0]), y1=float(pit["high"].iloc[0]), fillcolor=_CHANCE, line_width=0
+    )
+    figure.add_bar(
+        x=(pit["left"] + pit["right"]) / 2,
+        y=pit["negative_binomial"],
+        width=pit["right"] - pit["left"],
+        name=NB,
+        marker={"color": _BLUE, "opacity": 0.6, "line": {"color": _BLUE, "width": 1}},
+        hovertemplate=f"{NB}: %{{y:.2f}}<extra></extra>",
+    )
+    edges = np.append(pit["left"], pit["right"].iloc[-1])
+    figure.add_scatter(
+        x=edges,
+        y=np.append(pit["poisson"], pit["poisson"].iloc[-1]),
+        mode="lines",
+        name=POISSON,
+        line={"color": _ORANGE, "width": 2, "shape": "hv"},
+        hovertemplate=f"{POISSON}: %{{y:.2f}}<extra></extra>",
+    )
+    figure.add_hline(y=1, line={"color": _GREY, "width": 1, "dash": "dash"})
+    top = float(pit[["poisson", "negative_binomial"]].to_numpy().max())
+    figure.update_layout(height=height, margin=_WITH_LEGEND, legend=_LEGEND, bargap=0)
+    figure.update_xaxes(title="place in the predicted distribution", range=[0, 1])
+    figure.update_yaxes(title="relative frequency (1: right)", range=[0, max(_HIGHEST, 1.05 * top)])
+    return figure
+
+
+def quantile_chart(quantiles: pd.DataFrame, *, height: int = 350) -> go.Figure:
+    """Quantiles of residuals against those of a normal distribution.
+
+    Parameters
+    ----------
+    quantiles : DataFrame
+        normal, poisson, negative_binomial.
+    """
+    end = 1.05 * float(quantiles["normal"].abs().max())
+    figure = go.Figure(
+        go.Scatter(
+            x=[-end, end],
+            y=[-end, end],
+            mode="lines",
+            line={"color": _GREY, "width": 1, "dash": "dash"},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    for name, column, color, symbol in (
+        (POISSON, "poisson", _ORANGE, "x"),
+        (NB, "negative_binomial", _BLUE, "circle"),
+    ):
+        figure.add_scatter(
+            x=quantiles["normal"],
+            y=quantiles[column],
+            mode="markers",
+            name=name,
+            marker={"color": color, "size": 6, "symbol": symbol},
+            hovertemplate=f"{name}<br>should be %{{x:.2f}}, is %{{y:.2f}}<extra></extra>",
+        )
+    figure.update_layout(height=height, margin=_WITH_LEGEND, legend=_LEGEND)
+    figure.update_xaxes(title="should be (standard normal)")
+    figure.update_yaxes(title="residual", range=[-1.05 * _FURTHEST, 1.05 * _FURTHEST])
+    return figure
+
+
+def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
+    """Mean observed against mean predicted counts by tenth of ŷ; logarithmic axes.
+
+    A tenth without any observed event has no logarithm: an open triangle at the bottom.
+
+    Parameters
+    ----------
+    deciles : DataFrame
+        n, predicted, observed, low, high.
+    """
+    positive = deciles[["predicted", "observed"]].to_numpy()
+    positive = positive[positive > 0]
+    low, high = float(positive.min(initial=1.0)) / 2, float(positive.max(initial=1.0)) * 2
+    none = deciles["observed"] <= 0
+    figure = go.Figure(
+        go.Scatter(
+            x=[low, high],
+            y=[low, high],
+            mode="lines",
+            line={"color": _GREY, "width": 1, "dash": "dash"},
+            hoverinfo="skip",
+        )
+    )
+    drawn = deciles["observed"].clip(lower=low)
+    figure.add_scatter(
+        x=deciles["predicted"].clip(lower=low),
+        y=drawn,
+        mode="markers",
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": (deciles["high"].clip(upper=high) - drawn).clip(lower=0),
+            "arrayminus": (drawn - deciles["low"].clip(lower=low)).clip(lower=0),
+            "color": _GREY,
+            "thickness": 1.5,
+        },
+        marker={
+            "color": _BLUE,
+            "size": 10,
+            "symbol": np.where(none, "triangle-down-open", "circle"),
+        },
+        customdata=deciles[["n", "predicted", "observed", "low", "high"]],
+        hovertemplate="%{customdata[0]:,} counts<br>predicted %{customdata[1]:,.3g}"
+        "<br>observed %{customdata[2]:,.3g} (95 %: %{customdata[3]:,.3g} to "
+        "%{customdata[4]:,.3g})<extra></extra>",
+    )
+    ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
+    figure.update_layout(height=height, margin=_MARGIN, showlegend=False)
+    figure.update_xaxes(title="predicted count (mean of ŷ)", **ticks)
+    figure.update_yaxes(title="observed count (mean of y)", **ticks)
+    return figure
+
+
+def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
+    """Mean residuals of groups with their intervals, around 0.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        group, n, observed, predicted, mean, low, high, far.
+    by : str
+        What the groups are.
+    ordered : bool
+        Whether to draw them from left to right in their order; else from top to bottom, and of
+        many only those that are most clearly off, either way.
+    """
+    if ordered:
+        return _line(groups, by, group_limit(groups))
+    shown = groups
+    if len(groups) > ALL_GROUPS:
+        clearness = groups["mean"] * np.sqrt(groups["n"])
+        shown = groups.iloc[np.argsort(-clearness, kind="stable")]
+        shown = pd.concat([shown.head(AT_EITHER_END), shown.tail(AT_EITHER_END)])
+    two_lines = shown["group"].str.contains(" – ").any()
+    figure = go.Figure(
+        go.Scatter(
+            x=shown["mean"],
+            y=shown["group"].str.replace(" – ", " –<br>"),
+            mode="markers",
+            error_x=_whiskers(shown),
+            **_dots(shown),
+        )
+    )
+    step, limit = 34 if two_lines else 22, group_limit(shown)
+    figure.update_layout(height=110 + step * len(shown), margin=_MARGIN, showlegend=False)
+    figure.add_vline(x=0, line={"color": _GREY, "width": 1, "dash": "dash"})
+    figure.update_xaxes(title="mean residual (standard deviations)", range=[-limit, limit])
+    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
+    return figure
+
+
+def group_limit(groups: pd.DataFrame) -> float:
+    """End of an axis of mean residuals: 1, or as many more as the means need."""
+    return float(max(np.ceil(groups["mean"].abs().max() + 0.2), 1.0))
+
+
+def _line(groups: pd.DataFrame, by: str, limit: float) -> go.Figure:
+    figure = go.Figure(
+        go.Scatter(
+            x=groups["group"],
+            y=groups["mean"],
+            mode="lines+markers",
+            error_y=_whiskers(groups),
+            line={"color": _BLUE, "width": 1},
+            **_dots(groups),
+        )
+    )
+    figure.add_hline(y=0, line={"color": _GREY, "width": 1, "dash": "dash"})
+    figure.update_layout(height=320, margin=_MARGIN, showlegend=False)
+    dates = groups["group"].str.fullmatch(r"\d{4}-\d\d-\d\d").all()
+    numbers = groups["group"].str.fullmatch(r"-?\d+").all()
+    kind = "date" if dates else "linear" if numbers else "category"
+    figure.update_xaxes(title=by, type=kind, nticks=12)
+    figure.update_yaxes(title="mean residual (SD)", range=[-limit, limit])
+    return figure
+
+
+def _dots(groups: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "marker": {
+            "color": np.where(groups["far"], _ORANGE, _BLUE),
+            "symbol": np.where(groups["far"], "diamond", "circle"),
+            "size": np.where(groups["far"], 11, 7),
+        },
+        "text": groups["group"],
+        "customdata": groups[["n", "observed", "predicted", "mean", "low", "high"]],
+        "hovertemplate": "<b>%{text}</b><br>mean residual %{customdata[3]:.2f} "
+        "(95 %: %{customdata[4]:.2f} to %{customdata[5]:.2f})<br>%{customdata[0]:,} held-out "
+        "counts, mean %{customdata[1]:,.3g}, predicted %{customdata[2]:,.3g}<extra></extra>",
+    }
+
+
+def _whiskers(groups: pd.DataFrame) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "array": groups["high"] - groups["mean"],
+        "color": _GREY,
+        "thickness": 1,
+        "width": 2,
+    }
+
+
+def lag_chart(lags: pd.DataFrame, *, mode: str, height: int = 260) -> go.Figure:
+    """Correlation of residuals by their distance along the last mode, with what chance gives.
+
+    Parameters
+    ----------
+    lags : DataFrame
+        lag, value, pairs, chance.
+    mode : str
+        "day" or "visit".
+    """
+    figure = go.Figure(
+        go.Bar(
+            x=lags["lag"],
+            y=lags["value"],
+            marker_color=_BLUE,
+            customdata=lags[["pairs"]],
+            hovertemplate=f"%{{x}} {mode}s apart: %{{y:.2f}}<br>%{{customdata[0]:,}} pairs"
+            "<extra></extra>",
+        )
+    )
+    for sign in (-1, 1):
+        figure.add_scatter(
+            x=lags["lag"],
+            y=sign * lags["chance"].where(np.isfinite(lags["chance"])),
+            mode="lines",
+            line={"color": _GREY, "width": 1.5, "dash": "dot"},
+            hoverinfo="skip",
+        )
+    figure.update_layout(height=height, margin=_MARGIN, showlegend=False, bargap=0.4)
+    figure.update_xaxes(title=f"{mode}s apart", dtick=1)
+    figure.update_yaxes(title="correlation", range=[-0.5, 1])
+    return figure
+
+
+def rank_chart(
+    table: pd.DataFrame, *, behind: str, error: str, title: str, own: int, height: int = 280
+) -> go.Figure:
+    """How far each rank lies behind the best, ± one standard error.
+
+    Parameters
+    ----------
+    table : DataFrame
+        rank, best, chosen and the columns `behind` and `error`.
+    behind, error : str
+    title : str
+        Of the axis.
+    own : int
+        The rank in use; its dot is larger.
+    """
+    figure = go.Figure(
+        go.Scatter(
+            x=table["rank"].astype(str),
+            y=table[behind],
+            mode="lines+markers",
+            line={"color": _BLUE, "dash": "dot", "width": 1},
+            marker={
+                "size": np.where(table["rank"] == own, 15, 9),
+                "color": np.where(table["chosen"], _ORANGE, _BLUE),
+                "symbol": np.where(table["chosen"], "diamond", "circle"),
+            },
+            error_y={"type": "data", "array": table[error], "color": _GREY, "thickness": 1.5},
+            customdata=table[[error]],
+            hovertemplate="rank %{x}: %{y:.3g} behind the best (± %{customdata[0]:.2g})"
+            "<extra></extra>",
+        )
+    )
+    figure.add_hline(y=0, line={"color": _GREY, "width": 1, "dash": "dash"})
+    figure.update_layout(height=height, margin=_MARGIN, showlegend=False)
+    figure.update_xaxes(
+        title="rank", type="category", categoryarray=[str(r) for r in table["rank"]]
+    )
+    figure.update_yaxes(title=title)
+    return figure

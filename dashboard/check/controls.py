@@ -1,0 +1,262 @@
+"""Parts of the Model check page: what to hold out, the checks drawn, ranks compared."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.check import charts
+from dashboard.check.groups import CELL, names_of_groupings
+from dashboard.check.ranks import rank_table, rank_tasks, rank_words
+from dashboard.check.verdict import Verdict
+from dashboard.check.view import CheckView, Kind
+from dashboard.check.words import (
+    dispersion_words,
+    lag_words,
+    pit_words,
+    size_words,
+)
+from dashboard.countymap.component import show_county_map
+from dashboard.countymap.picture import county_map
+from dashboard.shared.kept import cached
+from dashboard.shared.parts import chart_config
+from dashboard.shared.running import fit_service
+from dashboard.shared.sidebar import Family
+from dashboard.work.fit_orders import Orders, Task
+from uncletc import Fit
+from uncletc.datasets import Dataset
+
+_MARKS = {
+    "fits": ("green", ":material/check_circle:"),
+    "misfit": ("orange", ":material/warning:"),
+    "open": ("gray", ":material/help:"),
+}
+_WHOLE = {"covid": "county cells", "ppi": "interactions"}
+_MAP_LIMIT = 2.0
+
+
+def choose_held_out(family: Family) -> Kind:
+    """Ask what to keep from the fit."""
+    whole = _WHOLE[family]
+    chosen = st.segmented_control(
+        "Held out",
+        ["single entries", whole],
+        default="single entries",
+        required=True,
+        key=f"{family}_held",
+        bind="query-params",
+        help="A fifth of the counts is kept from the fit and then predicted. **Single entries**: "
+        f"gaps among other counts of the same place. **{whole.capitalize()}**: all counts of "
+        "some, to see what can be said where nothing was counted; that is much harder.",
+    )
+    return "entry" if chosen == "single entries" else "fibre"
+
+
+def draw_verdict(found: Verdict) -> None:
+    """Draw what the checks say together, marked by colour, sign and words."""
+    color, icon = _MARKS[found.status]
+    with st.container(border=True, key="verdict"):
+        st.badge(found.headline, icon=icon, color=color)
+        st.markdown("\n".join(f"- {point}" for point in found.points))
+
+
+def distributions(view: CheckView, mu: float) -> None:
+    """Draw whether counts scatter around predictions as they should."""
+    st.subheader("Do counts scatter as predicted?")
+    left, right = st.columns(2)
+    with left:
+        st.plotly_chart(
+            charts.pit_chart(view.pit),
+            config=chart_config(),
+            key="pit",
+            alt="Histogram of where counts fall in their predicted distribution",
+        )
+        st.caption(pit_words(view.check))
+    with right:
+        st.plotly_chart(
+            charts.quantile_chart(view.quantiles),
+            config=chart_config(),
+            key="quantiles",
+            alt="Quantiles of residuals against quantiles of a normal distribution",
+        )
+        st.caption(
+            "Each count's residual says how far it lies from its prediction, in standard "
+            "deviations. **On the dashed line is right**; steeper than it, counts vary more than "
+            "predicted. Beyond ± 8 residuals are cut off: such counts are as good as impossible."
+        )
+    numbers = view.numbers.set_index("check")
+    st.table(numbers.map(lambda value: f"{value:,.3g}"))
+    st.caption(dispersion_words(view.check, mu))
+
+
+def sizes(view: CheckView) -> None:
+    """Draw whether predictions are right on average, from small to large."""
+    st.subheader("Are predictions right on average?")
+    st.markdown(size_words(view.deciles))
+    st.plotly_chart(
+        charts.decile_chart(view.deciles),
+        config=chart_config(),
+        key="deciles",
+        alt="Mean observed against mean predicted count in ten groups, from small to large",
+    )
+    st.caption(
+        "Held-out counts sorted by their prediction and cut into ten equal groups. **On the dashed "
+        "line is right**; above it more was counted than predicted. Whiskers: approximate 95 % "
+        "intervals of the mean. An open triangle: no event was counted."
+    )
+
+
+def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
+    """Draw mean residuals by a mode that the reader chooses; return its name."""
+    st.subheader("Where and when is it off?")
+    by: str = st.segmented_control(
+        "By",
+        names_of_groupings(family),
+        default=names_of_groupings(family)[0],
+        required=True,
+        key=f"{family}_by",
+        bind="query-params",
+        help="How to group the held-out counts. The mean residual of a group is near 0 where the "
+        "model is right about it.",
+    )
+    groups = view.groups[by]
+    if by == CELL and view.counties is not None:
+        _map(dataset, view.counties)
+    st.plotly_chart(
+        charts.group_chart(groups, by=by, ordered=by in view.ordered),
+        config=chart_config(),
+        key="groups",
+        alt=f"Mean residual by {by}",
+    )
+    far = int(groups["far"].sum())
+    some = f"Drawn: the {charts.AT_EITHER_END} that are most clearly off, either way."
+    share = view.strengths.set_index("by")["share"][by]
+    st.caption(
+        f"Mean residual under the negative binomial, by {by}; above 0 more was counted than "
+        f"predicted. Whiskers: approximate 95 % intervals. Orange diamonds: {far:,} of "
+        f"{len(groups):,} are further off than chance would bring any of them. Together the groups "
+        f"make up {100 * share:.0f} % of the variation of residuals. "
+        + (some if by not in view.ordered and len(groups) > charts.ALL_GROUPS else "")
+    )
+    return by
+
+
+def _map(dataset: Dataset, counties: pd.DataFrame) -> None:
+    show_county_map(
+        county_map(
+            counties,
+            title="mean residual (standard deviations; 0: as predicted)",
+            hover=("counted", "cell_note"),
+            limits=(-_MAP_LIMIT, _MAP_LIMIT),
+            colorscale="diverging",
+            uncertain="unsure",
+            uncertain_means="not clear: its 95 % interval holds 0, or fewer than 5 counts",
+            number_format="+.2f",
+            remark="Hatched: no held-out count."
+            + (" Simulated counts." if dataset.provenance.simulated else ""),
+        ),
+        key="residual-map",
+        alt="Map of US counties coloured by mean residual of held-out counts. Arrow keys go from "
+        "county to county, Enter chooses one, Escape none.",
+    )
+
+
+def one_after_another(view: CheckView, mode: str) -> None:
+    """Draw whether counts of one place go wrong together."""
+    st.plotly_chart(
+        charts.lag_chart(view.lags, mode=mode),
+        config=chart_config(),
+        key="lags",
+        alt=f"Correlation of residuals by how many {mode}s lie between them",
+    )
+    st.caption(lag_words(view.lags, mode))
+
+
+def orders() -> Orders:
+    """What this browser session asks of the service for this page."""
+    me: str = st.session_state.setdefault("check-me", uuid4().hex)
+    return Orders(fit_service(), me)
+
+
+def ranks(dataset: Dataset, found: Fit, kind: Kind) -> pd.DataFrame:
+    """Compare ranks on demand; return what is known."""
+    st.subheader("Would another rank predict better?")
+    wanted = rank_tasks(dataset.counts, found.settings, kind)
+    mine, tasks = orders(), list(wanted.values())
+    names = ", ".join(map(str, wanted))
+    st.markdown(
+        f"Fits ranks {names} without the same held-out counts and compares how likely each makes "
+        "them: what AIC estimates from counts a fit has seen, measured on counts it has not."
+    )
+    spec = (dataset.name, found.settings, kind)
+    missing = mine.n_missing(tasks)
+    if missing and st.button(
+        "Compare ranks",
+        key="compare-ranks",
+        help=f"Makes {missing} more fits, one after the other. What is there is used again.",
+    ):
+        st.session_state["check-ranks"] = (spec, set())
+    going, asked = st.session_state.get("check-ranks", (None, set()))
+    if going == spec and mine.advance(tasks, asked):
+        _rank_progress(tasks, missing, asked)
+    elif (why := mine.trouble(tasks)) is not None:
+        st.error(why)
+    service = mine.service
+    known = {rank: fit for rank, task in wanted.items() if (fit := service.lookup(task.key))}
+    if len(known) < 2:
+        return pd.DataFrame()
+
+    def ranked(dataset: Dataset, _: Fit, kind: Kind, __: tuple[int, ...]) -> pd.DataFrame:
+        return rank_table(dataset.counts, known, kind)
+
+    table = cached(ranked, dataset, found, kind, tuple(known))
+    _draw_ranks(table, own=found.rank, complete=len(known) == len(wanted))
+    return table
+
+
+@st.fragment(run_every=1.0)
+def _rank_progress(tasks: list[Task], missing: int, asked: set[str]) -> None:
+    mine = orders()
+    if not mine.advance(tasks, asked) or mine.n_missing(tasks) != missing:
+        st.rerun()
+    done = len(tasks) - missing
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(done / len(tasks), text=f"Comparing ranks: {done} of {len(tasks)} fits are there")
+    button.button(
+        "Cancel",
+        key="cancel-ranks",
+        width="stretch",
+        on_click=_stop_ranks,
+        args=(tasks,),
+        help="Stop after the current iteration; fits that are there stay.",
+    )
+
+
+def _stop_ranks(tasks: list[Task]) -> None:
+    st.session_state.pop("check-ranks", None)
+    orders().cancel(tasks)
+
+
+def _draw_ranks(table: pd.DataFrame, *, own: int, complete: bool) -> None:
+    st.markdown(rank_words(table, own) if complete else "So far:")
+    pictures = (
+        ("behind", "error", "log-likelihood behind the best"),
+        ("deviance_behind", "deviance_error", "deviance above the best"),
+    )
+    for column, (behind, error, title) in zip(st.columns(2), pictures, strict=True):
+        column.plotly_chart(
+            charts.rank_chart(table, behind=behind, error=error, title=title, own=own),
+            config=chart_config(),
+            key=f"ranks-{behind}",
+            alt=f"{title.capitalize()}, mean per count, by rank",
+        )
+    st.caption(
+        "Means per held-out count; **lower is better**, and the best is at 0. Whiskers: ± 1 "
+        "standard error of the difference to the best, paired over places; they say how much other "
+        "counts could change it, not other seeds. Orange diamond: the smallest rank whose "
+        "log-likelihood lies within one standard error of the best. Large dot: the rank in use. "
+        "Left: negative binomial, each rank with its own φ; right: Poisson deviance, which a few "
+        "large counts decide."
+    )

@@ -1,0 +1,58 @@
+"""Model check: whether held-out counts look as the fit says they should."""
+
+import streamlit as st
+
+from dashboard.check import controls as parts
+from dashboard.check.view import check_view, code, seen_dataset
+from dashboard.shared.kept import cached
+from dashboard.shared.parts import fit_details, meaning
+from dashboard.shared.running import fit_or_stop, unfinished
+from dashboard.shared.sidebar import choose_family, sidebar
+from dashboard.shared.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.takeaway import take_away
+
+st.title("Does the model fit the counts?")
+family = choose_family()
+choices = sidebar(family, scale=False)  # predicted counts have no free scale
+dataset = dataset_or_stop(choices.dataset)
+simulated_badge(dataset)
+verdict_here = st.container()  # first, as soon as it is known
+kind = parts.choose_held_out(family)
+seen = seen_dataset(dataset, kind)
+found = fit_or_stop(seen, choices)
+if unfinished(found):
+    st.caption("The checks are drawn when the fit has ended.")
+    st.stop()
+
+view = cached(check_view, dataset, found, kind)
+with verdict_here:
+    parts.draw_verdict(view.verdict)
+st.caption(view.held)
+parts.sizes(view)
+parts.distributions(view, found.settings.mu)
+by = parts.places_and_times(dataset, view, family)
+parts.one_after_another(view, dataset.counts.modes[-1])
+ranks = parts.ranks(dataset, found, kind)
+
+meaning(
+    "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
+    "counts well and still put into λ what belongs to p.",
+    "**A misfit is no verdict on the data.** Counts that come in bulk, or are corrected later, "
+    "vary more than any model of separate events allows.",
+)
+fit_details(found)
+take_away(
+    "check",
+    dataset=dataset,
+    found=found,
+    tables={
+        "Held-out counts": view.table,
+        "Checks": view.numbers,
+        "Observed and predicted by tenth": view.deciles,
+        "PIT histogram": view.pit,
+        f"Residuals by {by}": view.groups[by],
+        "Correlation of residuals": view.lags,
+        **({"Ranks": ranks} if len(ranks) else {}),
+    },
+    code=code(dataset.name, found.settings, kind),
+)

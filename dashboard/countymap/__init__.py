@@ -1,0 +1,1 @@
+"""The county map: numbers packed, and a component of our own that draws them."""

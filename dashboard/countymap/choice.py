@@ -1,0 +1,30 @@
+"""Which county is chosen: kept in the address, and in the session for the way back to a page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from uncletc.datasets import Dataset
+
+_COUNTY = "county"  # in the address
+_KEPT = "covid-county"  # in the session, for the way back from another page
+
+
+def chosen_county(dataset: Dataset) -> str | None:
+    """FIPS code of the chosen county, from the address or the session; None without one."""
+    known = set(dataset.table["fips"])
+    asked = st.query_params.get(_COUNTY, st.session_state.get(_KEPT))
+    fips = asked if asked in known else None
+    choose_county(fips)
+    return fips
+
+
+def choose_county(fips: str | None) -> None:
+    """Keep a county, or none, in the address and the session."""
+    st.session_state[_KEPT] = fips
+    if fips == st.query_params.get(_COUNTY):
+        return
+    if fips is None:
+        del st.query_params[_COUNTY]
+    else:
+        st.query_params[_COUNTY] = fips

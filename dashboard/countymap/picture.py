@@ -1,0 +1,324 @@
+"""County maps: tables in, pictures out. Nothing here calls Streamlit.
+
+A picture holds numbers and words alone. The browser has the county shapes already: it loads
+``static/counties.json``, which ``data/make_county_shapes.py`` makes, once. Draw a picture with
+:func:`dashboard.countymap.component.show_county_map`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import plotly.colors
+from numpy.typing import NDArray
+
+SHAPES_FILE = Path(__file__).parents[1] / "static" / "counties.json"
+NO_COUNT = "no count"
+
+Colorscale = Literal["cividis", "viridis", "diverging"]
+# Even in lightness, or in either direction from a light middle: readable without red and green.
+COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
+    {
+        "cividis": tuple(plotly.colors.sequential.Cividis),
+        "viridis": tuple(plotly.colors.sequential.Viridis),
+        "diverging": tuple(reversed(plotly.colors.diverging.PuOr)),
+    }
+)
+# What the browser understands of d3's formats.
+_FORMAT = re.compile(r"\+?,?\.\d[gfe%]")
+
+
+@cache
+def county_names() -> Mapping[str, str]:
+    """Return the name of every county that has a shape: FIPS code → "Baltimore city, MD"."""
+    shapes = json.loads(SHAPES_FILE.read_text(encoding="utf-8"))
+    rows = zip(shapes["fips"], shapes["county"], shapes["state"], strict=True)
+    return MappingProxyType({fips: f"{county}, {state}" for fips, county, state in rows})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MapPicture:
+    """A map of the United States that colours counties by one number.
+
+    Arrays and notes have one item per county with a shape, in the order of `county_names`.
+
+    Attributes
+    ----------
+    title : str
+        What the numbers are and on which scale.
+    numbers : ndarray, shape (counties,)
+        NaN where there is none.
+    notes : tuple of tuple of str or None
+        Lines to show below the number, one tuple per line.
+    uncertain : ndarray of bool, shape (counties,)
+    uncertain_means : str
+        What is said of uncertain counties.
+    colors : tuple of str
+        Of the scale, from the lowest number to the highest, evenly spaced.
+    limits : tuple of float
+        The numbers at the ends of the scale.
+    log : bool
+        Whether colours follow the logarithm.
+    ticks : tuple of (float, str)
+        Places along the colour bar, from 0 to 1, and what stands there.
+    number_format : str
+        As d3 writes formats.
+    remark : str
+        What else a reader must know, shown below the map and in saved pictures.
+    """
+
+    title: str
+    numbers: NDArray[np.float64]
+    notes: tuple[tuple[str | None, ...], ...]
+    uncertain: NDArray[np.bool_]
+    uncertain_means: str
+    colors: tuple[str, ...]
+    limits: tuple[float, float]
+    log: bool
+    ticks: tuple[tuple[float, str], ...]
+    number_format: str
+    remark: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the browser reads; five digits of each number."""
+        known = np.isfinite(self.numbers)
+        low, high = self.limits
+        return {
+            "title": self.title,
+            "numbers": [
+                float(f"{number:.5g}") if there else None
+                for number, there in zip(self.numbers.tolist(), known.tolist(), strict=True)
+            ],
+            "notes": [_without_repeats(lines) for lines in self.notes],
+            "uncertain": np.flatnonzero(self.uncertain).tolist(),
+            "uncertainMeans": self.uncertain_means,
+            "noCount": NO_COUNT,
+            "colors": self.colors,
+            "limits": self.limits,
+            "beyond": [
+                bool((self.numbers[known] < low).any()),
+                bool((self.numbers[known] > high).any()),
+            ],
+            "log": self.log,
+            "ticks": self.ticks,
+            "format": self.number_format,
+            "remark": self.remark,
+        }
+
+    @cached_property
+    def packed(self) -> str:
+        """`to_json` as text for the way to the browser: JSON, deflated, in base64."""
+        return pack(self.to_json())
+
+
+def pack(content: Any) -> str:
+    """Return content as JSON, deflated, in base64."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return deflate(text.encode())
+
+
+def unpack(packed: str) -> Any:
+    """Return what `pack` packed."""
+    return json.loads(inflate(packed))
+
+
+def deflate(content: bytes) -> str:
+    """Return bytes deflated, in base64."""
+    return base64.b64encode(zlib.compress(content)).decode()
+
+
+def inflate(deflated: str) -> bytes:
+    """Return what `deflate` deflated."""
+    return zlib.decompress(base64.b64decode(deflated))
+
+
+def county_map(
+    values: pd.DataFrame,
+    *,
+    title: str,
+    color: str = "value",
+    hover: Sequence[str] = (),
+    limits: tuple[float, float] | None = None,
+    log: bool = False,
+    colorscale: Colorscale = "cividis",
+    uncertain: str | None = None,
+    uncertain_means: str = "uncertain",
+    number_format: str = ".3g",
+    remark: str = "",
+) -> MapPicture:
+    """Return a picture of counties coloured by one number.
+
+    Parameters
+    ----------
+    values
+        One row per county: ``fips``, the 5-digit code as text, the column ``color`` and the
+        columns ``hover``. A county without a row, or whose number is missing or infinite, is
+        hatched, without a colour of the scale. A code without a shape is named below the map.
+    title
+        What the numbers are and on which scale, e.g. "relative p (median = 1)".
+    color
+        The column of numbers; NaN where there is no estimate.
+    hover
+        Columns of text to show below the number, one line each; missing where there is none.
+    limits
+        The numbers at the ends of the colour scale; by default the smallest and the largest, or
+        where the scale is diverging the largest distance from 0 on either side. Numbers outside
+        take the colour of the end. Fix them to compare two maps.
+    log
+        Colour by the logarithm. Numbers must then be >= 0, limits > 0.
+    colorscale
+        "cividis" or "viridis" for sizes, "diverging" for differences: its middle is 0.
+    uncertain
+        A column of bool; counties where it is true are dotted.
+    uncertain_means
+        What the legend says of them; the words before a colon stand beside each number.
+    number_format
+        The d3 format of the number under the pointer: an optional "+" and ",", then precision
+        and one of g, f, e and %.
+    remark
+        What else a reader must know; saved pictures say it too.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a code repeats or is not 5 digits, or limits or the format do
+        not suit.
+    """
+    columns = [color, *hover] + ([] if uncertain is None else [uncertain])
+    _check_values(values, columns)
+    if not _FORMAT.fullmatch(number_format):
+        raise ValueError(f"number_format must be like '.3g' or '+.1%', got {number_format!r}")
+    if log and colorscale == "diverging":
+        raise ValueError("log must be False with a diverging scale: 0 has no logarithm")
+    names = county_names()
+    table = values.set_index("fips").reindex(list(names))
+    numbers = table[color].to_numpy(dtype=float, na_value=np.nan)
+    numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+    ends = _limits(numbers[np.isfinite(numbers)], limits, log=log, even=colorscale == "diverging")
+    unsure = np.zeros(len(table), dtype=bool)
+    if uncertain is not None:
+        unsure = table[uncertain].eq(True).to_numpy() & np.isfinite(numbers)
+    undrawn = sorted(set(values["fips"]) - set(names))
+    return MapPicture(
+        title=title,
+        numbers=numbers,
+        notes=tuple(
+            tuple(None if pd.isna(line) else str(line) for line in table[column])
+            for column in hover
+        ),
+        uncertain=unsure,
+        uncertain_means=uncertain_means,
+        colors=COLORS[colorscale],
+        limits=ends,
+        log=log,
+        ticks=_ticks(*ends, log=log),
+        number_format=number_format,
+        remark=" ".join(filter(None, (remark, _undrawn_note(undrawn)))),
+    )
+
+
+def _check_values(values: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Reject a table that lacks a column or names its counties badly."""
+    for column in ("fips", *columns):
+        if column not in values:
+            raise ValueError(f"values must have a column {column!r}, got {list(values)}")
+    fips = values["fips"]
+    bad = ~fips.map(lambda code: isinstance(code, str) and re.fullmatch(r"\d{5}", code) is not None)
+    if bad.any():
+        raise ValueError(f"fips must be text of 5 digits, got {fips[bad].iloc[0]!r}")
+    if fips.duplicated().any():
+        raise ValueError(f"fips must be distinct; {fips[fips.duplicated()].iloc[0]} repeats")
+
+
+def _limits(
+    numbers: NDArray[np.float64], limits: tuple[float, float] | None, *, log: bool, even: bool
+) -> tuple[float, float]:
+    """Return the numbers at the ends of the colour scale, the first below the second."""
+    if log and (numbers < 0).any():
+        raise ValueError(f"log needs numbers >= 0; the smallest is {numbers.min():g}")
+    if limits is None:
+        if even:
+            largest = float(np.abs(numbers).max(initial=0.0)) or 1.0
+            return -largest, largest
+        return _own_limits(numbers[numbers > 0] if log else numbers, log=log)
+    low, high = map(float, limits)
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"limits must be two finite numbers, low < high, got {limits}")
+    if log and low <= 0:
+        raise ValueError(f"limits must be > 0 where log is set, got {limits}")
+    if even and not math.isclose(low, -high):
+        raise ValueError(f"limits of a diverging scale must be -x and x, got {limits}")
+    return low, high
+
+
+def _own_limits(numbers: NDArray[np.float64], *, log: bool) -> tuple[float, float]:
+    """Return the range of ``numbers``, made wide enough to colour by."""
+    if numbers.size == 0:
+        return (1.0, 10.0) if log else (0.0, 1.0)
+    low, high = float(numbers.min()), float(numbers.max())
+    if low < high:
+        return low, high
+    return (low / 2, low * 2) if log else (low - 0.5, low + 0.5)
+
+
+def _ticks(low: float, high: float, *, log: bool) -> tuple[tuple[float, str], ...]:
+    """Return a few round numbers between the limits, and where they stand on the bar."""
+    if log:
+        numbers = _log_numbers(low, high)
+        places = [math.log(number / low) / math.log(high / low) for number in numbers]
+    else:
+        numbers = _even_numbers(low, high)
+        places = [(number - low) / (high - low) for number in numbers]
+    texts = [f"{number:,.3g}" if abs(number) < 1000 else f"{number:,.0f}" for number in numbers]
+    return tuple(zip(places, texts, strict=True))
+
+
+def _even_numbers(low: float, high: float) -> list[float]:
+    step = 10.0 ** math.floor(math.log10(high - low))
+    step = next(s * step for s in (0.1, 0.2, 0.5, 1, 2, 5) if (high - low) / (s * step) <= 6)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [multiple * step for multiple in range(first, last + 1)]
+
+
+def _log_numbers(low: float, high: float) -> list[float]:
+    """Return numbers like 1, 3, 10, or evenly spaced ones where the limits are close."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if len(decades) <= 3 else (1, 3) if len(decades) <= 4 else (1,)
+    numbers = [step * 10.0**decade for decade in decades for step in steps]
+    numbers = [number for number in numbers if low <= number <= high]
+    if len(numbers) < 3:
+        return _even_numbers(low, high)
+    return numbers[:: math.ceil(len(numbers) / 6)]
+
+
+def _without_repeats(lines: Sequence[str | None]) -> dict[str, Any]:
+    """Return lines as their common beginning, the different endings, and which is whose."""
+    codes, words = pd.factorize(np.array(lines, dtype=object))
+    first, last = (min(words), max(words)) if len(words) else ("", "")
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    start = first[: same.index(False)] if False in same else first[: len(same)]
+    return {
+        "start": start,
+        "ends": [word.removeprefix(start) for word in words],
+        "codes": codes.tolist(),
+    }
+
+
+def _undrawn_note(codes: Sequence[str]) -> str:
+    """Return a sentence that names the codes the map has no shape for; empty without any."""
+    if not codes:
+        return ""
+    named = ", ".join(codes[:3]) + (", …" if len(codes) > 3 else "")
+    return f"Not drawn, no such county in these shapes: {named} ({len(codes)})."

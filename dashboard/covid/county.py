@@ -1,0 +1,153 @@
+"""One county's days on the COVID-19 page: counts, λ and p of its cell. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dashboard.shared.detection import DetectionGrids
+from uncletc import Fit, Scale
+from uncletc.datasets import Dataset
+
+COUNTY_DAYS = (
+    "Bars: cases that were reported; a day without one was not reported, which is not 0. The line "
+    "over them is what λ and p together predict, and rests on no statement about the scale. "
+)
+INTERVALS = (
+    "Bands: 90 % intervals of λ and p over the members, cut off where they reach far beyond the "
+    "estimates."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountyView:
+    """What is drawn of one county.
+
+    Attributes
+    ----------
+    name : str
+        As "Baltimore city, Maryland".
+    cell : str
+        The cell that it lies in.
+    summary : str
+        Its p in one sentence.
+    shared : str, optional
+        Whose counts these are, where its cell holds other counties as well.
+    days : DataFrame
+        One row per day: day, reported (NaN where nothing was reported), predicted (ŷ = λp, on the
+        scale of counts), rate (λ), p; with 2 members or more rate_low, rate_high, p_low and
+        p_high, the ends of 90 % intervals.
+    p_title, rate_title : str
+        What p and λ are, with their unit and scale.
+    """
+
+    name: str
+    cell: str
+    summary: str
+    shared: str | None
+    days: pd.DataFrame
+    p_title: str
+    rate_title: str
+
+
+def build_county_view(
+    dataset: Dataset, found: Fit, grids: DetectionGrids, fips: str, *, title: str
+) -> CountyView:
+    """Return the days of the county's cell.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        COVID-19 counts, real or simulated.
+    found : Fit
+    grids : DetectionGrids
+        p of `found` on the chosen scale.
+    fips : str
+        A county of ``dataset.table``.
+    title : str
+        What p is, as on the other charts.
+
+    Raises
+    ------
+    ValueError
+        If the data have no such county.
+    """
+    rows = dataset.table[dataset.table["fips"] == fips]
+    if rows.empty:
+        raise ValueError(f"fips must be a county of these data, got {fips!r}")
+    county = rows.iloc[0]
+    place = (int(county["latitude_index"]), int(county["longitude_index"]))
+    days = _days(dataset, found, grids, place)
+    together = dataset.table[dataset.table["cell"] == county["cell"]]
+    return CountyView(
+        name=f"{county['county']}, {county['state']}",
+        cell=str(county["cell"]),
+        summary=_summary(grids, place, title),
+        shared=_shared(together, fips),
+        days=days,
+        p_title=title,
+        rate_title=rate_title(grids.scale),
+    )
+
+
+def rate_title(scale: Scale) -> str:
+    """What an axis of λ of this data set says."""
+    rule = scale.statement.removeprefix("relative: ").removeprefix("anchored: ")
+    return f"expected true cases a day, λ ({rule})"
+
+
+def _days(
+    dataset: Dataset, found: Fit, grids: DetectionGrids, place: tuple[int, int]
+) -> pd.DataFrame:
+    counts = dataset.counts
+    n = counts.shape[2]
+    entries = np.column_stack([np.full(n, place[0]), np.full(n, place[1]), np.arange(n)])
+    here = (counts.indices[:, :2] == place).all(axis=1)
+    reported = np.full(n, np.nan)
+    reported[counts.indices[here, 2]] = counts.counts[here]
+    rate = grids.scale.rate(found.rate(entries))
+    p = grids.p[place]
+    table = pd.DataFrame(
+        {
+            "day": counts.labels[2],
+            "reported": reported,
+            "predicted": rate * p,
+            "rate": rate,
+            "p": p,
+        }
+    )
+    if grids.ends:
+        interval = found.rate(entries, spread=True)
+        table["rate_low"] = grids.scale.rate(interval.low)
+        table["rate_high"] = grids.scale.rate(interval.high)
+        table["p_low"], table["p_high"] = grids.ends["low"][place], grids.ends["high"][place]
+    return table
+
+
+def _summary(grids: DetectionGrids, place: tuple[int, int], title: str) -> str:
+    """Where the cell stands among all cells, by its mean p."""
+    here = grids.p[place]
+    if not np.isfinite(here).any():
+        return "Nothing is known here that p could be estimated from."
+    known = np.isfinite(grids.p).any(axis=2)
+    means = np.nanmean(grids.p[known], axis=1)
+    mean = float(np.nanmean(here))
+    rank = int((means > mean).sum()) + 1
+    return (
+        f"Mean {title}: **{mean:.3g}**; number {rank:,} of {known.sum():,} cells, "
+        "counted from the highest."
+    )
+
+
+def _shared(together: pd.DataFrame, fips: str) -> str | None:
+    if len(together) == 1:
+        return None
+    others = together[together["fips"] != fips].sort_values("population", ascending=False)
+    names = others["county"].tolist()
+    named = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return (
+        f"This cell holds {len(together)} counties: this one, {named}. The counts are theirs "
+        "together, and they share one p and one λ."
+    )

@@ -1,0 +1,73 @@
+"""COVID-19: where cases were probably missed."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.countymap.choice import chosen_county
+from dashboard.covid.controls import (
+    cells_to_click,
+    choose_bars,
+    choose_days,
+    county_panel,
+    covid_view,
+    the_map,
+)
+from dashboard.covid.county import build_county_view
+from dashboard.covid.view import code
+from dashboard.shared.kept import cached, grids_of
+from dashboard.shared.parts import fit_details, insight_with_caution, meaning
+from dashboard.shared.running import fit_or_stop
+from dashboard.shared.scripts import fit_script
+from dashboard.shared.sidebar import sidebar
+from dashboard.shared.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.takeaway import take_away
+from dashboard.shared.words import WHISKERS
+
+st.title("Where were COVID-19 cases missed?")
+choices = sidebar("covid")
+dataset = dataset_or_stop(choices.dataset)
+simulated_badge(dataset)
+found = fit_or_stop(dataset, choices)
+
+days = dataset.counts.labels[2]
+day = choose_days(days)
+fips = chosen_county(dataset)
+above = st.container()  # drawn after the number of bars is known
+n = choose_bars()
+grids = grids_of(dataset, found, choices.anchor)
+view = replace(cached(covid_view, dataset, found, choices.anchor, day), n=n)
+county = None if fips is None else build_county_view(dataset, found, grids, fips, title=view.title)
+
+with above:
+    insight_with_caution(view.insight, view.caution)
+    the_map(dataset, found, choices.anchor, fips=fips, day=day)
+    st.caption(
+        f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
+        "round to the same whole degree of latitude and longitude form one cell and share one "
+        "value. "
+        + ("" if grids.ends else "To see where p is uncertain, fit 2 members or more. ")
+        + ("" if day is None else "While the map plays, the bars wait; they follow at a pause.")
+    )
+    county_panel(county, day=None if day is None else days[day])
+
+cells_to_click(view, county)
+st.caption(
+    "One bar per cell, named after its most populous county; +2 means that two more counties "
+    "share it. A click on a bar chooses that county. Inside: tests done per day and 1000 people, "
+    "which the fit has not seen. " + (WHISKERS if grids.ends else "")
+)
+
+meaning(
+    "**p is estimated, not measured.** It is the part of the differences between reported counts "
+    "that the attributes explain; the part that places and days share goes to λ."
+)
+fit_details(found)
+tables = {"Counties": view.main_table}
+take_away(
+    "covid",
+    dataset=dataset,
+    found=found,
+    tables=tables if county is None else tables | {"Days of the chosen county": county.days},
+    code=fit_script(dataset.name, found.settings, choices.anchor, code(day=day)),
+)

@@ -1,0 +1,255 @@
+"""Figures of the Drivers page: tables in, Plotly figures out. Nothing here calls Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard.drivers.place import ExplanationView, by
+from dashboard.drivers.view import EffectView, SurfaceView
+from dashboard.shared.charts import BAR_COLORS
+
+RATIO = "p relative to its average (ratio)"
+_BLUE, _ORANGE = BAR_COLORS["top"], BAR_COLORS["bottom"]
+_BAND = "rgba(0,114,178,0.25)"
+_NOBODY = "rgba(128,128,128,0.55)"
+_NOT_CHOSEN = "rgba(0,114,178,0.45)"
+_LOW_TO_HIGH = [[0, _ORANGE], [0.5, "#F2F2F2"], [1, _BLUE]]  # as in all bars of p
+_GREY = "rgb(128,128,128)"  # on white and on black
+_MARGIN = {"l": 8, "r": 16, "t": 32, "b": 8}
+_FEW_POINTS = 12  # marked one by one
+_TICKS = 9  # at most, on an axis of ratios
+_LEAST_LIMIT = 2.0  # small effects look small
+
+
+def ratio_limit(ratios: Iterable[float]) -> float:
+    """The end of an axis of ratios, from 1/limit to limit: one of 2, 5, 10, 20, 50 and so on."""
+    values = np.array([ratio for ratio in ratios if np.isfinite(ratio) and ratio > 0])
+    widest = float(np.exp(np.abs(np.log(values)).max())) if values.size else 1.0
+    limit = _LEAST_LIMIT
+    for limit in (m * 10.0**k for k in range(12) for m in (1, 2, 5)):
+        if limit >= max(widest * (1 - 1e-9), _LEAST_LIMIT):
+            break
+    return limit
+
+
+def ratio_ticks(limit: float) -> tuple[list[float], list[str]]:
+    """Places of an axis from 1/limit to limit, and what stands there: "× 0.5", "× 1", "× 2"."""
+    decades = int(np.ceil(np.log10(limit)))
+    if decades <= 1:
+        above = [m for m in (2.0, 5.0, 10.0) if m <= limit]
+    else:
+        step = int(np.ceil(decades / (_TICKS // 2)))
+        above = [10.0**k for k in range(step, decades + 1, step) if 10.0**k <= limit]
+    values = [*(1 / value for value in reversed(above)), 1.0, *above]
+    return values, [_tick(value) for value in values]
+
+
+def _tick(value: float) -> str:
+    power = round(np.log10(value))
+    return f"× 10<sup>{power}</sup>" if abs(power) >= 4 else f"× {value:,.3g}"
+
+
+def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
+    """One bar per attribute, most important first, the chosen one darker.
+
+    Parameters
+    ----------
+    bars : DataFrame
+        attribute, rise, sd.
+    chosen : str
+    """
+    figure = go.Figure(
+        go.Bar(
+            x=bars["rise"],
+            y=bars["attribute"],
+            orientation="h",
+            marker_color=np.where(bars["attribute"] == chosen, _BLUE, _NOT_CHOSEN),
+            error_x={"type": "data", "array": bars["sd"], "color": _GREY, "thickness": 1.5},
+            customdata=bars[["sd"]],
+            hovertemplate="<b>%{y}</b><br>misfit rises by %{x:.3g} (± %{customdata[0]:.2g})"
+            "<br>Click: its effect on p<extra></extra>",
+            # Plotly fades the bars that were not clicked; the colour already says which was.
+            selected_marker_opacity=1,
+            unselected_marker_opacity=1,
+        )
+    )
+    figure.update_layout(height=90 + 24 * len(bars), margin=_MARGIN, bargap=0.2)
+    figure.update_xaxes(title="rise of the misfit when shuffled", rangemode="tozero")
+    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
+    return figure
+
+
+def effect_chart(view: EffectView, *, attribute: str) -> go.Figure:
+    """p over one attribute, with the range of the members, above where the entries lie."""
+    return _levels_chart(view) if view.levels else _curve_chart(view, attribute)
+
+
+def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
+    curve, spread = view.curve, view.spread
+    figure = make_subplots(
+        rows=2, cols=1, shared_xaxes=True, row_heights=[0.8, 0.2], vertical_spacing=0.04
+    )
+    hover = "%{x:.2f}: × %{y:.3g}"
+    if "low" in curve:
+        for end, fill in (("high", None), ("low", "tonexty")):
+            figure.add_scatter(
+                x=curve["value"],
+                y=curve[end],
+                mode="lines",
+                line={"width": 0, "color": _BLUE},
+                fill=fill,
+                fillcolor=_BAND,
+                hoverinfo="skip",
+                row=1,
+                col=1,
+            )
+        hover += "<br>members: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
+    figure.add_scatter(
+        x=curve["value"],
+        y=curve["ratio"],
+        mode="lines+markers" if len(curve) <= _FEW_POINTS else "lines",
+        line={"color": _BLUE, "width": 3},
+        customdata=curve[["low", "high"]] if "low" in curve else None,
+        hovertemplate=f"{attribute} {hover}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    figure.add_hline(y=1, line={"color": _GREY, "dash": "dot", "width": 1}, row=1, col=1)
+    figure.add_bar(
+        x=(spread["left"] + spread["right"]) / 2,
+        y=spread["entries"],
+        width=spread["right"] - spread["left"],
+        marker_color=_GREY,
+        customdata=spread[["left", "right"]],
+        hovertemplate="%{customdata[0]:.3f} to %{customdata[1]:.3f}: %{y:,} counts<extra></extra>",
+        row=2,
+        col=1,
+    )
+    figure.update_layout(height=440, margin=_MARGIN, showlegend=False)
+    figure.update_xaxes(range=[-0.02, 1.02])
+    figure.update_xaxes(title=f"{attribute}, from smallest (0) to largest (1)", row=2, col=1)
+    figure.update_yaxes(**_ratio_axis(_ratios(curve)), title=RATIO, row=1, col=1)
+    figure.update_yaxes(title="counts", showticklabels=False, showgrid=False, row=2, col=1)
+    return figure
+
+
+def _levels_chart(view: EffectView) -> go.Figure:
+    levels = view.curve
+    whiskers = None
+    if "low" in levels:
+        whiskers = {
+            "type": "data",
+            "array": levels["high"] - levels["ratio"],
+            "arrayminus": levels["ratio"] - levels["low"],
+            "color": _GREY,
+            "thickness": 1.5,
+        }
+    figure = go.Figure(
+        go.Scatter(
+            x=levels["ratio"],
+            y=levels["value"],
+            mode="markers",
+            marker={"color": _BLUE, "size": 11},
+            error_x=whiskers,
+            customdata=view.spread[["entries"]],
+            hovertemplate="<b>%{y}</b>: × %{x:.3g}<br>%{customdata[0]:,} counts<extra></extra>",
+        )
+    )
+    figure.add_vline(x=1, line={"color": _GREY, "dash": "dot", "width": 1})
+    figure.update_layout(height=120 + 24 * len(levels), margin=_MARGIN)
+    figure.update_xaxes(**_ratio_axis(_ratios(levels)), title=RATIO)
+    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
+    return figure
+
+
+def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
+    """Heat map of p over two attributes; grey where no count lies."""
+    limit = ratio_limit(np.exp(view.log_ratio).ravel())
+    values, texts = ratio_ticks(limit)
+    figure = go.Figure(
+        go.Heatmap(
+            z=view.log_ratio,
+            x=list(view.columns),
+            y=list(view.rows),
+            zmin=-np.log(limit),
+            zmax=np.log(limit),
+            colorscale=_LOW_TO_HIGH,
+            customdata=np.dstack([np.exp(view.log_ratio), view.entries]),
+            colorbar={
+                "title": {"text": "p relative to its average", "side": "right"},
+                "tickvals": np.log(values),
+                "ticktext": texts,
+                "thickness": 12,
+            },
+            hoverongaps=False,
+            hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
+            "(%{customdata[1]:,} counts)<extra></extra>",
+        )
+    )
+    figure.add_heatmap(
+        z=np.where(view.entries > 0, np.nan, 0.0),
+        x=list(view.columns),
+        y=list(view.rows),
+        colorscale=[[0, _NOBODY], [1, _NOBODY]],
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>no count here<extra></extra>",
+    )
+    figure.update_layout(height=max(420, 160 + 22 * len(view.rows)), margin=_MARGIN)
+    figure.update_xaxes(title=second, type="category", showgrid=False)
+    figure.update_yaxes(title=first, type="category", showgrid=False, automargin=True)
+    return figure
+
+
+def explanation_chart(view: ExplanationView) -> go.Figure:
+    """Waterfall from a typical entry (× 1) over the contributions to this one."""
+    logs = np.log(view.bars["factor"].to_numpy())
+    ends = np.cumsum(logs)
+    total = float(ends[-1])
+    labels = ["a typical entry", *view.bars["label"], "here"]
+    bases = np.array([0.0, *(ends - logs), 0.0])
+    lengths = np.array([0.0, *logs, total])
+    values, texts = ratio_ticks(ratio_limit(np.exp(ends)))
+    figure = go.Figure(
+        go.Bar(
+            x=lengths,
+            y=labels,
+            base=bases,
+            orientation="h",
+            marker_color=[_GREY, *np.where(logs < 0, _ORANGE, _BLUE), _GREY],
+            text=[by(float(np.exp(length))) for length in lengths],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="<b>%{y}</b>: %{text}<extra></extra>",
+        )
+    )
+    left, right = min(ends.min(), 0.0), max(ends.max(), 0.0)
+    pad = 0.16 * max(right - left, 0.3)
+    figure.add_vline(x=0, line={"color": _GREY, "dash": "dot", "width": 1})
+    figure.update_layout(height=90 + 30 * len(labels), margin=_MARGIN, showlegend=False)
+    figure.update_xaxes(
+        title="p relative to a typical entry (ratio)",
+        range=[left - pad, right + pad],
+        tickvals=np.log(values),
+        ticktext=texts,
+    )
+    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
+    return figure
+
+
+def _ratios(table: pd.DataFrame) -> list[float]:
+    return [
+        ratio for column in ("ratio", "low", "high") if column in table for ratio in table[column]
+    ]
+
+
+def _ratio_axis(ratios: Iterable[float]) -> dict[str, object]:
+    limit = ratio_limit(ratios)
+    values, texts = ratio_ticks(limit)
+    end = 1.05 * np.log10(limit)
+    return {"type": "log", "range": [-end, end], "tickvals": values, "ticktext": texts}

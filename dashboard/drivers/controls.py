@@ -1,0 +1,121 @@
+"""Choices of the Drivers page: widgets ↔ address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.drivers.place import places
+from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
+from dashboard.shared.sidebar import Family
+from uncletc.datasets import Dataset
+
+
+def choose_attribute(dataset: Dataset, family: Family, names: list[str]) -> tuple[str, Method]:
+    """Ask for an attribute, the first of `names` to begin with, and a kind of effect."""
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    attribute = _linked(
+        left,
+        "Attribute",
+        names,
+        key=f"{family}_attribute",
+        help="Most important first. The bars above choose it as well.",
+    )
+    method: Method = right.segmented_control(
+        "Effect",
+        METHODS,
+        default=METHODS[0],
+        required=True,
+        key="effect",
+        bind="query-params",
+        disabled=is_category(dataset, attribute),
+        help="**ALE**, accumulated local effects: moves an attribute only a little from where "
+        "each entry is, so it suits attributes that go together. **Partial dependence**: sets it "
+        "to each value for all entries, also where nobody saw such a combination. Categories, "
+        "which have no order, always get partial dependence.",
+    )
+    return attribute, method
+
+
+def remember_bar(chart: str, family: Family) -> Callable[[], None]:
+    """Return a callback that makes the clicked bar of a chart the chosen attribute."""
+
+    def chosen() -> None:
+        points = st.session_state[chart].selection.points
+        if points:
+            st.session_state[f"{family}_attribute"] = points[0]["y"]
+
+    return chosen
+
+
+def choose_pair(family: Family, names: list[str]) -> tuple[str, str, Surface]:
+    """Ask for two different attributes, the first two to begin with, and what to show."""
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    first = _linked(
+        left, "First attribute", names, key=f"{family}_first", help="Drawn from bottom to top."
+    )
+    others = [name for name in names if name != first]
+    second = _linked(
+        middle, "Second attribute", others, key=f"{family}_second", help="Drawn from left to right."
+    )
+    kind: Surface = right.segmented_control(
+        "Show",
+        SURFACES,
+        default=SURFACES[0],
+        required=True,
+        key="surface",
+        bind="query-params",
+        help="**Both together**: p at each pair of values. **Beyond each alone**: what is left "
+        "after dividing by the two single effects; × 1 everywhere means that neither changes what "
+        "the other does.",
+    )
+    return first, second, kind
+
+
+def choose_place(dataset: Dataset) -> tuple[str, tuple[int, int]]:
+    """Ask for a county or an interaction; return its name and its first two indices.
+
+    The address names a county by its FIPS code, as on the COVID-19 page.
+    """
+    table = places(dataset).set_index("key")
+    labels = table["label"].to_dict()
+    county = "fips" in dataset.table
+    key = _linked(
+        st,
+        "County" if county else "Interaction",
+        list(labels),
+        key="county" if county else "interaction",
+        help="Type to search. The most populous comes first."
+        if county
+        else "Type to search. The one seen most often comes first.",
+        format_func=labels.__getitem__,
+    )
+    row = table.loc[key]
+    return str(row["label"]), (int(row["first"]), int(row["second"]))
+
+
+def _linked(
+    column: DeltaGenerator,
+    label: str,
+    options: list[str],
+    *,
+    key: str,
+    help: str,  # noqa: A002, Streamlit's own word
+    format_func: Callable[[str], str] = str,
+) -> str:
+    """Draw a selectbox whose value, unless it is the first option, stands in the address.
+
+    Not bound by Streamlit: which option comes first depends on the fit, and the address holds
+    the option itself, not its label. What the address says is checked against the options.
+    """
+    asked = st.query_params.get(key)
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = asked if asked in options else options[0]
+    chosen: str = column.selectbox(label, options, format_func=format_func, key=key, help=help)
+    if chosen != options[0]:
+        st.query_params[key] = chosen
+    elif asked is not None:
+        del st.query_params[key]
+    return chosen

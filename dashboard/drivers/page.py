@@ -1,0 +1,118 @@
+"""Drivers: what moves detection in a fit, and why p of one place is what it is."""
+
+import streamlit as st
+
+from dashboard.drivers.charts import (
+    effect_chart,
+    explanation_chart,
+    importance_chart,
+    surface_chart,
+)
+from dashboard.drivers.controls import choose_attribute, choose_pair, choose_place, remember_bar
+from dashboard.drivers.place import explanation_view
+from dashboard.drivers.view import code, effect_view, importance_view, surface_view
+from dashboard.shared.kept import cached
+from dashboard.shared.parts import chart_config, fit_details, insight_with_caution, meaning
+from dashboard.shared.running import fit_or_stop, unfinished
+from dashboard.shared.scripts import fit_script
+from dashboard.shared.sidebar import choose_family, sidebar
+from dashboard.shared.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.takeaway import take_away
+
+st.title("What moves detection?")
+family = choose_family()
+choices = sidebar(family, scale=False)  # ratios of p alone, the same on any scale
+dataset = dataset_or_stop(choices.dataset)
+simulated_badge(dataset)
+st.info(
+    "**A description, not a cause.** This page shows what the fitted p goes along with. An "
+    "attribute may stand for something that was not recorded.",
+    icon=":material/info:",
+)
+found = fit_or_stop(dataset, choices)
+
+importance = cached(importance_view, dataset, found)
+insight_with_caution(importance.insight, importance.caution)
+names = list(importance.bars["attribute"])
+
+st.subheader("Which attributes matter")
+st.markdown(
+    "How much worse the counts are predicted when the values of one attribute are shuffled. "
+    "Click a bar to see its effect below."
+)
+bars_here = st.container()  # drawn last: the chosen attribute has its own colour
+st.caption(importance.note)
+if unfinished(found):
+    bars_here.plotly_chart(
+        importance_chart(importance.bars, chosen=""),
+        config=chart_config(),
+        key="importance-so-far",
+        alt=f"Importance of {len(names)} attributes so far; largest: {names[0]}",
+    )
+    st.caption("Effects and explanations are drawn when the fit has ended.")
+    st.stop()
+
+st.subheader("How p moves with one attribute")
+attribute, method = choose_attribute(dataset, family, names)
+bars_here.plotly_chart(
+    importance_chart(importance.bars, chosen=attribute),
+    config=chart_config(),
+    key="importance",
+    on_select=remember_bar("importance", family),
+    selection_mode="points",
+    alt=f"Importance of {len(names)} attributes; largest: {names[0]}",
+)
+effect = cached(effect_view, dataset, found, attribute, method)
+st.plotly_chart(
+    effect_chart(effect, attribute=attribute),
+    config=chart_config(),
+    key="effect-chart",
+    alt=f"p over {attribute}, relative to its average: {effect.method}",
+)
+st.caption(effect.note)
+
+st.subheader("Two attributes at once")
+first, second, kind = choose_pair(family, names)
+surface = cached(surface_view, dataset, found, first, second, kind)
+st.plotly_chart(
+    surface_chart(surface, first=first, second=second),
+    config=chart_config(),
+    key="surface-chart",
+    alt=f"p over {first} and {second}, {kind}",
+)
+st.caption(surface.note)
+
+st.subheader("Why is p what it is here?")
+place, where = choose_place(dataset)
+explained = cached(explanation_view, dataset, found, *where)
+st.markdown(explained.sentence)
+st.plotly_chart(
+    explanation_chart(explained),
+    config=chart_config(),
+    key="explanation",
+    alt=f"Contributions of attributes to p of {place}",
+)
+st.caption(explained.note)
+
+meaning(
+    "**Shuffles, curves and contributions describe the fit.** Where p has taken over differences "
+    "that belong to λ, they show that too.",
+)
+fit_details(found)
+take_away(
+    "drivers",
+    dataset=dataset,
+    found=found,
+    tables={
+        "Importance": importance.bars,
+        f"Effect of {attribute}": effect.curve,
+        f"{first} and {second}": surface.cells,
+        f"Contributions for {place}": explained.parts,
+    },
+    code=fit_script(
+        dataset.name,
+        found.settings,
+        choices.anchor,
+        code(attribute, effect.method, (first, second), where),
+    ),
+)

@@ -1,0 +1,149 @@
+"""Drivers page: why p of one county or interaction differs from a typical one. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.drivers.view import level_names, used_attributes
+from uncletc import CountTensor, Fit, effects
+from uncletc.datasets import Dataset
+
+_BARS = 8  # contributions drawn one by one
+_TYPICAL = 1.1  # ratios nearer to 1 than this are no difference to speak of
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExplanationView:
+    """Why p of one place or interaction differs from a typical one.
+
+    Attributes
+    ----------
+    parts : DataFrame
+        Largest first: attribute, here (in words), factor; low and high where there are members.
+    bars : DataFrame
+        The same for drawing, small ones as one: label, factor.
+    sentence : str
+    note : str
+        How to read it.
+    """
+
+    parts: pd.DataFrame
+    bars: pd.DataFrame
+    sentence: str
+    note: str
+
+
+def places(dataset: Dataset) -> pd.DataFrame:
+    """Counties or interactions to explain: key, label, and their first two indices.
+
+    Those with attributes only, the most populous county or most often seen interaction first.
+    """
+    table = dataset.table
+    if "fips" in table:
+        table = table.sort_values("population", ascending=False, kind="stable")
+        where = table[["latitude_index", "longitude_index"]]
+        key, label = table["fips"], table["county"] + ", " + table["state"]
+    else:
+        table = table[table["interactions"] > 0]
+        table = table.sort_values("interactions", ascending=False, kind="stable")
+        where = table[["plant_index", "pollinator_index"]]
+        key = label = table["plant"] + " – " + table["pollinator"]
+    known = pd.MultiIndex.from_arrays(dataset.counts.attribute_indices[:, :2].T)
+    here = pd.MultiIndex.from_arrays(where.to_numpy().T).isin(known)
+    found = pd.DataFrame(
+        {"key": key, "label": label, "first": where.iloc[:, 0], "second": where.iloc[:, 1]}
+    )
+    return found[here].reset_index(drop=True)
+
+
+def explanation_view(dataset: Dataset, found: Fit, first: int, second: int) -> ExplanationView:
+    """Return what the attributes of a county or an interaction do to its p, over all times."""
+    counts = dataset.counts
+    here = (counts.attribute_indices[:, :2] == (first, second)).all(axis=1)
+    explained = effects.explain(found, counts, counts.attribute_indices[here])
+    words = _where(counts, counts.attributes[here])
+    parts = pd.DataFrame({"attribute": explained.names, "here": words, "factor": explained.ratio})
+    if explained.low is not None and explained.high is not None:
+        parts = parts.assign(low=explained.low, high=explained.high)
+    strength = -np.abs(explained.log_effect)
+    parts = parts.iloc[np.argsort(strength, kind="stable")].reset_index(drop=True)
+    total = float(np.exp(explained.log_effect.sum()))
+    return ExplanationView(
+        parts=parts,
+        bars=_bars(parts),
+        sentence=_sentence(parts, total),
+        note=f"Mean of log p over {here.sum():,} entries, shared out among the attributes: Shapley "
+        "values by sampled orders, against 1,000 counted entries drawn evenly along p. Typical: "
+        "their geometric mean. Low, high, middling: thirds of the counted entries.",
+    )
+
+
+def _where(counts: CountTensor, rows: NDArray[np.float64]) -> list[str]:
+    """Of each attribute: high, low, middling or the level that it has, over the given rows."""
+    z = used_attributes(counts)
+    words = []
+    for attribute, columns in effects.attribute_groups(counts).items():
+        if len(columns) > 1:
+            own = set(level_names(counts, attribute, rows[:, columns]))
+            words.append(own.pop() if len(own) == 1 else "mixed")
+            continue
+        low, high = np.quantile(z[:, columns[0]], [1 / 3, 2 / 3])
+        mean = rows[:, columns[0]].mean()
+        words.append("low" if mean < low else "high" if mean > high else "middling")
+    return words
+
+
+def _bars(parts: pd.DataFrame) -> pd.DataFrame:
+    first, rest = parts.head(_BARS), parts.iloc[_BARS:]
+    bars = pd.DataFrame(
+        {"label": first["attribute"] + " (" + first["here"] + ")", "factor": first["factor"]}
+    )
+    if len(rest):
+        others = {"label": [f"{len(rest)} others"], "factor": [rest["factor"].prod()]}
+        bars = pd.concat([bars, pd.DataFrame(others)], ignore_index=True)
+    return bars
+
+
+def _sentence(parts: pd.DataFrame, total: float) -> str:
+    if 1 / _TYPICAL < total < _TYPICAL:
+        return f"p is **about typical** here: {times(total)} that of a typical entry."
+    direction = 1 if total > 1 else -1
+    pull = direction * np.log(parts["factor"])
+    with_it, against = parts[pull > 0], parts[pull < np.log(1 / _TYPICAL)]
+    share = pull[pull > 0].cumsum() - pull[pull > 0]
+    main = with_it[share < 0.6 * pull[pull > 0].sum()].head(3)
+    text = (
+        f"p is **{'high' if total > 1 else 'low'}** here: **{times(total)}** that of a typical "
+        f"entry, mostly because in this fit {_and(main)}."
+    )
+    if len(against):
+        text += f" Against it: {_and(against.head(1))}."
+    return text
+
+
+def _and(parts: pd.DataFrame) -> str:
+    each = [
+        f"*{attribute}* is {here} ({by(factor)})"
+        for attribute, here, factor in zip(
+            parts["attribute"], parts["here"], parts["factor"], strict=True
+        )
+    ]
+    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
+
+
+def by(factor: float) -> str:
+    """A contribution as readers see it: "× 0.94", "× 12"."""
+    return f"× {factor:.2f}" if 0.095 <= factor < 9.95 else f"× {factor:.2g}"
+
+
+def times(ratio: float) -> str:
+    """A ratio in a sentence, also a small one: "0.4 times", "1.3 times", "12 times"."""
+    if ratio > 100:
+        return "more than 100 times"
+    if ratio < 0.01:
+        return "less than 0.01 times"
+    return f"{ratio:.2g} times"

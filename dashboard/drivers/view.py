@@ -1,0 +1,261 @@
+"""Drivers page: data, fit and choices in; frozen tables ready to draw out. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.shared.words import caution
+from uncletc import CountTensor, Fit, effects
+from uncletc.datasets import Dataset
+
+Method = Literal["ALE", "partial dependence"]
+Surface = Literal["both together", "beyond each alone"]
+METHODS: list[Method] = ["ALE", "partial dependence"]
+SURFACES: list[Surface] = ["both together", "beyond each alone"]
+_FEW = 5_000  # entries whose p shows how far it spreads
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ImportanceView:
+    """Which attributes the predicted counts depend on.
+
+    Attributes
+    ----------
+    bars : DataFrame
+        Most important first: attribute, rise (of the deviance per count, mean over repeats), sd.
+    insight : str
+        The main finding in one sentence.
+    note : str
+        How the numbers were made.
+    caution : str, optional
+        Why not to trust p here, where there is a reason.
+    """
+
+    bars: pd.DataFrame
+    insight: str
+    note: str
+    caution: str | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EffectView:
+    """How p moves with one attribute.
+
+    Attributes
+    ----------
+    curve : DataFrame
+        value (scaled, or the name of a level), ratio; low and high where the fit has members.
+    spread : DataFrame
+        Where entries lie: left, right (scaled), entries; of levels: value, entries.
+    levels : bool
+        Whether the attribute is a category.
+    method : str
+        What was computed.
+    note : str
+        How to read it.
+    """
+
+    curve: pd.DataFrame
+    spread: pd.DataFrame
+    levels: bool
+    method: Method
+    note: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SurfaceView:
+    """How p moves with two attributes.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        One row per pair of values: the two attributes by name, ratio (NaN without entries),
+        entries.
+    log_ratio : ndarray, shape (n, m)
+        Natural logarithm, NaN without entries.
+    entries : ndarray of int, shape (n, m)
+    rows, columns : tuple of str
+        Values of the first and of the second attribute.
+    note : str
+        How to read it.
+    """
+
+    cells: pd.DataFrame
+    log_ratio: NDArray[np.float64]
+    entries: NDArray[np.int64]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    note: str
+
+
+def importance_view(dataset: Dataset, found: Fit) -> ImportanceView:
+    """Return permutation importance of every attribute, and what it says."""
+    counts = dataset.counts
+    importance = effects.permutation_importance(found, counts, size=None)
+    bars = pd.DataFrame(
+        {
+            "attribute": importance.names,
+            "rise": importance.rise.mean(axis=1),
+            "sd": importance.rise.std(axis=1, ddof=1),
+        }
+    ).sort_values("rise", ascending=False, ignore_index=True)
+    z = used_attributes(counts)
+    if len(z) > _FEW:
+        z = z[np.random.default_rng(0).choice(len(z), _FEW, replace=False)]
+    worst, best = np.quantile(found.detection(z), [0.05, 0.95])
+    whose = "the counts it was fitted to" if importance.in_sample else "counts that it has not seen"
+    note = (
+        f"Bar: mean rise of the misfit over {importance.rise.shape[1]} shuffles; whisker: their "
+        f"standard deviation. Misfit: negative binomial deviance per count, "
+        f"{importance.deviance:.2f} with nothing shuffled, on {importance.entries:,} counts "
+        f"drawn at random from {whose}. Attributes that go together can stand in for each "
+        "other; then each looks less important than it is."
+    )
+    return ImportanceView(
+        bars=bars, insight=_importance_insight(bars), note=note, caution=caution(best / worst)
+    )
+
+
+def is_category(dataset: Dataset, attribute: str) -> bool:
+    """Whether an attribute has levels without order."""
+    return len(effects.attribute_groups(dataset.counts)[attribute]) > 1
+
+
+def effect_view(dataset: Dataset, found: Fit, attribute: str, method: Method) -> EffectView:
+    """Return p over one attribute; levels of a category always as partial dependence."""
+    counts = dataset.counts
+    columns = effects.attribute_groups(counts)[attribute]
+    levels = len(columns) > 1
+    used: Method = "partial dependence" if levels else method
+    effect = (
+        effects.accumulated_effect(found, counts, attribute)
+        if used == "ALE"
+        else effects.partial_dependence(found, counts, attribute)
+    )
+    z = used_attributes(counts)[:, columns]
+    if levels:
+        names = level_names(counts, attribute, effect.values)
+        own = level_names(counts, attribute, z)
+        spread = pd.DataFrame({"value": names, "entries": [own.count(name) for name in names]})
+        curve = _with_range(pd.DataFrame({"value": names}), effect)
+        order = np.argsort(-effect.ratio, kind="stable")
+        curve, spread = (each.iloc[order].reset_index(drop=True) for each in (curve, spread))
+    else:
+        entries, edges = np.histogram(z, bins=40, range=(0, 1))
+        spread = pd.DataFrame({"left": edges[:-1], "right": edges[1:], "entries": entries})
+        curve = _with_range(pd.DataFrame({"value": effect.values[:, 0]}), effect)
+    return EffectView(
+        curve=curve, spread=spread, levels=levels, method=used, note=_effect_note(curve, used)
+    )
+
+
+def surface_view(
+    dataset: Dataset, found: Fit, first: str, second: str, kind: Surface
+) -> SurfaceView:
+    """Return p over two attributes, NaN where no counted entry lies."""
+    counts = dataset.counts
+    pair = effects.pair_effect(found, counts, first, second)
+    log_effect = pair.log_effect if kind == "both together" else pair.interaction
+    shown = np.where(pair.entries > 0, log_effect, np.nan)
+    rows = _value_names(counts, first, pair.first)
+    columns = _value_names(counts, second, pair.second)
+    cells = pd.DataFrame(
+        {
+            first: np.repeat(rows, len(columns)),
+            second: np.tile(columns, len(rows)),
+            "ratio": np.exp(shown).ravel(),
+            "entries": pair.entries.ravel(),
+        }
+    )
+    return SurfaceView(
+        cells=cells,
+        log_ratio=shown,
+        entries=pair.entries,
+        rows=rows,
+        columns=columns,
+        note="Each row and column holds about as many counts as the others where values allow it, "
+        "and is named after its middle value (0: smallest, 1: largest). Grey: no count has such "
+        "a pair of values. Partial dependence over 200 counts drawn at random.",
+    )
+
+
+def code(attribute: str, method: Method, pair: tuple[str, str], place: tuple[int, int]) -> str:
+    """Python that gives the numbers of this page; `table` is the table of importances."""
+    effect = "accumulated_effect" if method == "ALE" else "partial_dependence"
+    first, second = pair
+    return f"""\
+from uncletc import effects
+
+effect = effects.{effect}(found, counts, {attribute!r})
+pair = effects.pair_effect(found, counts, {first!r}, {second!r})
+here = (counts.attribute_indices[:, :2] == {place}).all(axis=1)
+explained = effects.explain(found, counts, counts.attribute_indices[here])
+importance = effects.permutation_importance(found, counts, size=None)
+rise = importance.rise
+table = pd.DataFrame(
+    {{"attribute": importance.names, "rise": rise.mean(axis=1), "sd": rise.std(axis=1, ddof=1)}}
+).sort_values("rise", ascending=False, ignore_index=True)
+"""
+
+
+def used_attributes(counts: CountTensor) -> NDArray[np.float64]:
+    """Attributes of counted entries, as in :mod:`uncletc.effects`; of all where none has any."""
+    rows = counts.attribute_rows[counts.attribute_rows >= 0]
+    return counts.attributes[rows] if len(rows) else counts.attributes
+
+
+def _with_range(curve: pd.DataFrame, effect: effects.Effect) -> pd.DataFrame:
+    curve = curve.assign(ratio=effect.ratio)
+    if effect.low is None or effect.high is None:
+        return curve
+    return curve.assign(low=effect.low, high=effect.high)
+
+
+def level_names(counts: CountTensor, attribute: str, z: NDArray[np.float64]) -> list[str]:
+    """Name of the level that each row (n, levels) of a category has."""
+    columns = effects.attribute_groups(counts)[attribute]
+    names = [counts.attribute_names[j].removeprefix(f"{attribute}: ") for j in columns]
+    return [names[int(np.argmax(row))] if row.any() else "none" for row in z]
+
+
+def _value_names(
+    counts: CountTensor, attribute: str, values: NDArray[np.float64]
+) -> tuple[str, ...]:
+    if values.shape[1] > 1:
+        return tuple(level_names(counts, attribute, values))
+    for digits in range(2, 17):
+        names = tuple(f"{value:.{digits}f}" for value in values[:, 0])
+        if len(set(names)) == len(names):
+            return names
+    raise AssertionError("distinct values have distinct digits")
+
+
+def _effect_note(curve: pd.DataFrame, method: Method) -> str:
+    how = (
+        "accumulated local effects over at most 4,000 counts drawn at random"
+        if method == "ALE"
+        else "partial dependence over at most 500 counts drawn at random"
+    )
+    band = (
+        "The range around it goes from the lowest to the highest of the fit's members; it is no "
+        "interval."
+        if "low" in curve
+        else "Fit 2 or more members to see how far they differ."
+    )
+    return (
+        f"Computed as {how}. × 1: the average p (geometric mean). {band} Where few counts lie, "
+        "little is known."
+    )
+
+
+def _importance_insight(bars: pd.DataFrame) -> str:
+    clear = bars[(bars["rise"] > bars["sd"])]
+    if clear.empty:
+        return "In this fit **no attribute** clearly matters to the predicted counts."
+    names = " and ".join(f"**{name}**" for name in clear["attribute"].head(2))
+    return f"In this fit, the predicted counts depend most on {names}."

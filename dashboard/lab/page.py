@@ -1,0 +1,90 @@
+"""The Lab: a guided story from one entry to a theorem, on simulated counts."""
+
+import streamlit as st
+
+from dashboard.lab.controls import fit_controls, hidden_names, simulation_controls
+from dashboard.lab.fits import fit_step
+from dashboard.lab.lessons import STEPS
+from dashboard.lab.levers import levers_step
+from dashboard.lab.steps import entry_step, lessons_box, scale_step, tensor_step
+from dashboard.lab.view import Setup, simulated
+from dashboard.shared.sources import simulated_badge
+from dashboard.shared.takeaway import take_away
+
+steps = list(STEPS)
+
+
+def go(by: int) -> None:
+    """Move to the next step, or to the one before."""
+    st.session_state["step"] = steps[steps.index(st.session_state["step"]) + by]
+
+
+st.title("Lab: what can counts tell?")
+st.markdown(
+    "Five short steps, from one place to the theorem behind this dashboard. Predict, press, and "
+    "see what happened beside what was counted."
+)
+simulated_badge(simulated(Setup()))
+_, unknown = hidden_names()
+if unknown:
+    st.caption(f"The address asks to hide what the Lab does not have: {', '.join(unknown)}.")
+
+step = st.segmented_control(
+    "Step",
+    steps,
+    default=steps[0],
+    required=True,
+    key="step",
+    bind="query-params",
+    width="stretch",
+    help="Go in order, or jump. The address always leads back to where you are.",
+)
+number = steps.index(step)
+st.subheader(f"{number + 1} of {len(steps)} · {STEPS[step]}")
+
+setup = Setup()
+if step == "entry":
+    shown = entry_step()
+else:
+    with st.sidebar:
+        setup = simulation_controls()
+    if step == "tensor":
+        shown = tensor_step(setup)
+    elif step == "scale":
+        shown = scale_step(setup)
+    else:
+        with st.sidebar:
+            settings = fit_controls()
+        shown = fit_step(setup, settings) if step == "fit" else levers_step(setup, settings)
+
+before, after = st.columns(2)
+if number > 0:
+    before.button(
+        f"Back: {steps[number - 1]}",
+        key="lab-back",
+        on_click=go,
+        args=(-1,),
+        width="stretch",
+        icon=":material/arrow_back:",
+        help="Settings stay as they are.",
+    )
+if number < len(steps) - 1:
+    after.button(
+        f"Next: {steps[number + 1]}",
+        key="lab-next",
+        on_click=go,
+        args=(1,),
+        width="stretch",
+        icon=":material/arrow_forward:",
+        help="Settings stay as they are.",
+    )
+
+lessons_box()
+if shown is not None:
+    take_away(
+        f"lab-{step}",
+        dataset=simulated(setup),
+        found=shown.found,
+        tables=shown.tables,
+        code=shown.code,
+    )

@@ -1,0 +1,219 @@
+"""The steps of the Lab that need no fit, and the question before each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.lab import charts, scripts
+from dashboard.lab.controls import CONTROLS, choose, hidden_names
+from dashboard.lab.controls import QUESTIONS as QUESTIONS_HIDDEN
+from dashboard.lab.lessons import LESSONS, QUESTIONS, Step
+from dashboard.lab.view import Setup, in_figures, one_entry, picture, rescaled, simulated
+from dashboard.lab.view import slice_table as table_of_slice
+from dashboard.shared.parts import chart_config
+from uncletc import Fit
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shown:
+    """What a step shows, to take away.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        The main one first.
+    code : str
+        A script that makes the main one.
+    found : Fit, optional
+    """
+
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    code: str
+    found: Fit | None = None
+
+
+def predict(step: Step) -> bool:
+    """Ask the question of a step; whether its results may be shown."""
+    answer = ask(step, f"lab_guess_{step}")
+    if answer is None:
+        return False
+    question = QUESTIONS[step]
+    if answer and question.right:
+        is_right, says = question.verdict(answer)
+        (st.success if is_right else st.info)(
+            says, icon=":material/check:" if is_right else ":material/lightbulb:"
+        )
+    return True
+
+
+def ask(step: Step, key: str, asks: str = "") -> str | None:
+    """Draw a question; its answer, None before there is one, "" where questions are hidden."""
+    if QUESTIONS_HIDDEN in hidden_names()[0]:
+        return ""
+    question = QUESTIONS[step]
+    with st.container(border=True):
+        answer = st.radio(
+            f"**Predict first.** {asks or question.asks}",
+            question.answers,
+            index=None,
+            key=key,
+            bind="query-params",
+            help="The results show once you have chosen. Your answer is kept nowhere but in the "
+            "address of this page.",
+        )
+        if answer is None:
+            st.caption("Choose an answer to see the results.")
+    return answer
+
+
+def entry_step() -> Shown | None:
+    """One entry: dots for events, filled where counted; many draws beside the formula."""
+    st.markdown(
+        "At one place and time, **n** events happen: each draw of the model gives another n, "
+        "Poisson with mean **λ**. Each event is counted with probability **p**. What we get to "
+        "see is the count **y** alone."
+    )
+    columns = st.columns(3, vertical_alignment="bottom")
+    with columns[0]:
+        rate = choose("lambda")
+    with columns[1]:
+        chance = choose("p")
+    with columns[2]:
+        draw = choose("draw")
+        if "draw" not in hidden_names()[0]:
+            st.button(
+                "Draw again",
+                key="draw-again",
+                on_click=_draw_again,
+                width="stretch",
+                icon=":material/casino:",
+                help="Let chance decide anew how many events happen and which are counted.",
+            )
+    if not predict("entry"):
+        return None
+    view = one_entry(rate, chance, draw)
+    left, right = st.columns([2, 3])
+    with left:
+        st.markdown(f"**This draw:** {view.happened} happened, **{view.counted} counted**")
+        st.plotly_chart(
+            charts.events_chart(view.events),
+            config=chart_config(),
+            key="lab-events",
+            alt=f"{view.happened} dots for simulated events, {view.counted} filled: counted",
+        )
+    with right:
+        st.markdown(f"**2,000 draws of y** beside Poisson with mean λp = {rate * chance:g}")
+        st.plotly_chart(
+            charts.draws_chart(view.draws, rate=rate, chance=chance, counted=view.counted),
+            config=chart_config(),
+            key="lab-draws",
+            alt="Histograms of simulated counts of two kinds of place and the Poisson formula, "
+            "which agree",
+        )
+    st.markdown(
+        f"**λ = {rate:g}, p = {chance:g}** and **λ = {2 * rate:g}, p = {chance / 2:g}** give the "
+        "same counts, but for chance: one count, or any number of them from one entry, cannot "
+        "tell many missed from few there."
+    )
+    return Shown(tables={"draws": view.draws}, code=scripts.entry_code(rate, chance, draw))
+
+
+def _draw_again() -> None:
+    st.session_state["lab_draw"] = (int(st.session_state["lab_draw"]) + 1) % 10_000
+
+
+def tensor_step(setup: Setup) -> Shown | None:
+    """Many entries: what happened, what is seen of it, and what a fit may learn from."""
+    dataset = simulated(setup)
+    st.markdown(
+        "Counts come by place, kind and time: a **tensor**, here of 20 × 20 × 20 entries. λ is "
+        "built from a few patterns that entries share; p follows **attributes** of the entry "
+        "(weather, tests, effort). This is what makes the two separable at all."
+    )
+    slice_number = choose("slice") - 1
+    if not predict("tensor"):
+        return None
+    table = table_of_slice(dataset, slice_number)
+    happened, seen = picture(table, "true_count"), picture(table, "counted")
+    limits = charts.limits_of(happened)
+    pictures = {
+        "What happened: n": charts.matrix_chart(happened, name="true count n", limits=limits),
+        "What is seen: y": charts.matrix_chart(seen, name="count y", limits=limits),
+        "Detection: p": charts.matrix_chart(picture(table, "p"), name="p", limits=(0.0, 1.0)),
+        "What a fit may use": charts.kinds_chart(picture(table, "known")),
+    }
+    columns = [*st.columns(2), *st.columns(2)]
+    for column, (number, (title, figure)) in zip(columns, enumerate(pictures.items()), strict=True):
+        with column:
+            st.markdown(f"**{title}** (simulated)")
+            st.plotly_chart(
+                figure,
+                config=chart_config(),
+                key=f"lab-slice-{number}",
+                alt=f"{title}, slice {slice_number + 1} of 20, simulated",
+            )
+    st.markdown(in_figures(dataset))
+    st.caption(
+        "n and y have the same colours. Blank: nobody counted. In real data n, λ and p are never "
+        "seen; here they are known because everything was simulated."
+    )
+    return Shown(tables={"slice": table}, code=scripts.slice_code(setup, slice_number))
+
+
+def scale_step(setup: Setup) -> Shown | None:
+    """The common factor: λ·c and p/c move, ŷ does not, and p above 1 is impossible."""
+    dataset = simulated(setup)
+    st.markdown(
+        "Take the simulated truth itself, multiply every **λ by c**, and divide every **p by c**. "
+        "Ten of the 8,000 entries are shown."
+    )
+    if not predict("scale"):
+        return None
+    c = choose("c")
+    view = rescaled(dataset, c)
+    names = {"rate": "λ · c", "p": "p / c", "expected": "ŷ = λp"}
+    for column, (quantity, name) in zip(st.columns(3), names.items(), strict=True):
+        with column:
+            st.plotly_chart(
+                charts.scale_chart(view.entries, quantity, name=name, limit=view.limits[quantity]),
+                config=chart_config(),
+                key=f"lab-scale-{quantity}",
+                alt=f"{name} of ten simulated entries at c = {c:g}",
+            )
+    if view.n_impossible:
+        st.warning(
+            f"**Impossible:** with c = {c:g}, {view.n_impossible:,} of 8,000 entries would have p "
+            "above 1 (hatched above where shown), and a chance cannot be more than 1.",
+            icon=":material/block:",
+        )
+    st.markdown(
+        f"The largest p of all entries is {view.least:.3f}, so c cannot be below "
+        f"**{view.least:.3f}**. This is the only bound: every larger c gives the same ŷ. Absolute "
+        "numbers therefore need a statement from outside the counts, such as a serosurvey; other "
+        "pages ask for it under *Scale of p*."
+    )
+    return Shown(tables={"scale": view.entries}, code=scripts.scale_code(setup, c))
+
+
+def lessons_box() -> None:
+    """Draw the folded list of lesson links, and what a teacher needs to make more."""
+    with st.expander("Five ready-made lessons, and how to hide controls"):
+        # Plain links: each opens a fresh Lab, so that nothing chosen before gets into a lesson.
+        links = "".join(
+            f'<li><a style="color:inherit" href="?{escape(each.query)}">{escape(each.title)}</a>'
+            f"<br>{escape(each.aim)}</li>"
+            for each in LESSONS
+        )
+        st.html(f"<ol>{links}</ol>")
+        names = ", ".join(f"`{name}`" for name in [*CONTROLS, QUESTIONS_HIDDEN])
+        st.markdown(
+            "**For teachers:** set the Lab up as you want it, copy its address, and add `&hide=` "
+            "with the names of controls to take away, `&hide=gamma_xi,snr` for example. Hidden "
+            "controls keep the value that the address gives them (there, `lab_` stands before "
+            f"the name) or their usual one. Names: {names}."
+        )

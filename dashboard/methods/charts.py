@@ -1,0 +1,282 @@
+"""Figures of the page "Methods": tables in, Plotly figures out. Nothing here calls Streamlit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.shared.charts import YEAR_COLORS
+from uncletc import METHODS
+
+_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
+_GREY = "rgb(128,128,128)"  # on white and on black
+_OURS, _OTHERS = YEAR_COLORS[0], YEAR_COLORS[1]
+_ROW = 27  # pixels a method takes
+# Nine lines told apart by colour and, where colours repeat, by dashes.
+LINES = {
+    method: {"color": YEAR_COLORS[k % 6], "dash": "solid" if k < 6 else "dash"}
+    for k, method in enumerate(["UncleTC", *(m for m in METHODS if m != "UncleTC")])
+}
+
+
+def color_of(method: str) -> str:
+    """Blue for methods that know of misses, amber for those that take counts as complete."""
+    return _OURS if method.startswith("UncleTC") else _OTHERS
+
+
+def line_of(method: str) -> dict[str, Any]:
+    """How the line of a method looks, the same in every chart."""
+    return LINES.get(method, {"color": _GREY, "dash": "dot"})
+
+
+def value_axis(limits: tuple[float, float], *, log: bool) -> dict[str, Any]:
+    """An axis that holds values between the limits, with few round ticks."""
+    low, high = limits
+    if not log or low <= 0:
+        room = 0.06 * (high - low) or 0.1
+        return {"range": [low - room if low else 0, high + room]}
+    low, high = low / 1.25, high * 1.25
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        marks = [step * 10.0**power for power in powers for step in steps]
+        inside = [mark for mark in marks if low <= mark <= high]
+        if len(inside) <= 5:
+            break
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": inside,
+        "ticktext": [f"{mark:.3g}" for mark in inside],
+    }
+
+
+def dots_chart(
+    rows: pd.DataFrame,
+    *,
+    title: str,
+    limits: tuple[float, float],
+    floor: float | None = None,
+    log: bool = True,
+) -> go.Figure:
+    """One column of a table: a dot and its spread per method, the paper's figure hollow below it.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        method, mean, sd, n, paper_mean, paper_sd; the first on top.
+    title : str
+        What the value is.
+    limits : tuple of float
+        Pass the same to charts that are compared.
+    floor : float, optional
+        Drawn as a dotted line.
+    """
+    at = np.arange(len(rows))
+    axis = value_axis(limits, log=log)
+    figure = go.Figure()
+    sets = (
+        ("here", "mean", "sd", "circle", -0.13, 10),
+        ("printed in the paper", "paper_mean", "paper_sd", "circle-open", 0.2, 9),
+    )
+    for name, mean, sd, symbol, shift, size in sets:
+        known = rows[mean].notna().to_numpy()
+        part = rows[known]
+        spread = part[sd].fillna(0).to_numpy(dtype=float)
+        middle = part[mean].to_numpy(dtype=float)
+        figure.add_scatter(
+            x=middle,
+            y=at[known] + shift,
+            mode="markers",
+            name=name,
+            marker={
+                "symbol": symbol,
+                "size": size,
+                "color": [color_of(method) for method in part["method"]],
+                "line": {"width": 2 if symbol == "circle-open" else 0},
+            },
+            error_x={
+                "type": "data",
+                "array": spread,
+                # No logarithm of what lies below zero: such a whisker ends at the axis.
+                "arrayminus": np.minimum(spread, middle - limits[0] / 1.2) if log else spread,
+                "color": _GREY,
+                "thickness": 1.3,
+                "width": 3,
+            },
+            text=part["method"],
+            customdata=np.column_stack([part[sd], part["n"]]),
+            hovertemplate=f"<b>%{{text}}</b><br>{name}: %{{x:.3f}} ± %{{customdata[0]:.3f}}"
+            + ("<br>%{customdata[1]:.0f} trials" if mean == "mean" else "")
+            + "<extra></extra>",
+        )
+    if floor is not None:
+        figure.add_vline(x=floor, line={"color": _GREY, "width": 2, "dash": "dot"})
+    figure.update_layout(
+        height=_ROW * max(len(rows), 2) + 84, margin=_MARGIN | {"t": 8}, showlegend=False
+    )
+    figure.update_xaxes(title=title, fixedrange=True, tickangle=0, **axis)
+    figure.update_yaxes(
+        tickvals=at,
+        ticktext=rows["method"],
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+        zeroline=False,
+        automargin=True,
+        fixedrange=True,
+    )
+    return figure
+
+
+def lines_chart(
+    rows: pd.DataFrame, *, title: str, limits: tuple[float, float], height: int = 320
+) -> go.Figure:
+    """Mean errors over iterations, one line per method.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        method, iteration, mean, sd, n.
+    limits : tuple of float
+        Pass the same to charts that are compared.
+    """
+    figure = go.Figure()
+    for method, part in rows.groupby("method", sort=False):
+        figure.add_scatter(
+            x=part["iteration"],
+            y=part["mean"],
+            mode="lines",
+            name=method,
+            line=line_of(str(method)) | {"width": 3 if method == "UncleTC" else 2},
+            customdata=part[["sd", "n"]],
+            hovertemplate=f"<b>{method}</b>, iteration %{{x}}<br>%{{y:.3f}}"
+            " ± %{customdata[0]:.3f}<br>%{customdata[1]:.0f} trials<extra></extra>",
+        )
+    legend = {"orientation": "h", "y": -0.25, "yanchor": "top", "x": 0}
+    figure.update_layout(height=height, margin=_MARGIN, showlegend=True, legend=legend)
+    figure.update_xaxes(title="iteration")
+    figure.update_yaxes(title=title, **value_axis(limits, log=True))
+    return figure
+
+
+def running_chart(
+    rows: pd.DataFrame, references: Mapping[str, float], *, height: int = 300
+) -> go.Figure:
+    """Errors of one fit as it runs, with committed means as dotted lines.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        iteration, metric, value.
+    references : mapping of str to float
+        Committed mean by metric.
+    """
+    figure = go.Figure()
+    colors = {"MAE_λ": YEAR_COLORS[0], "MAE_p": YEAR_COLORS[5]}
+    known = rows.dropna()
+    for metric, part in known.groupby("metric", sort=False):
+        color = colors.get(str(metric), _GREY)
+        figure.add_scatter(
+            x=part["iteration"],
+            y=part["value"],
+            mode="lines+markers",
+            name=metric,
+            line={"color": color, "width": 2},
+            marker={"size": 5},
+            hovertemplate=f"iteration %{{x}}<br>{metric} %{{y:.3f}}<extra></extra>",
+        )
+        if metric in references:
+            figure.add_hline(
+                y=references[str(metric)],
+                line={"color": color, "width": 1.5, "dash": "dot"},
+            )
+    values = [
+        *known["value"],
+        *(references[m] for m in known["metric"].unique() if m in references),
+    ]
+    limits = (min(values), max(values)) if values else (0.01, 1.0)
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    figure.update_layout(height=height, margin=_MARGIN, showlegend=True, legend=legend)
+    figure.update_xaxes(title="iteration")
+    figure.update_yaxes(title="error", **value_axis(limits, log=True))
+    return figure
+
+
+def scores_chart(bars: pd.DataFrame, *, title: str) -> go.Figure:
+    """Held-out errors as horizontal bars with ± over folds, the first row on top.
+
+    Parameters
+    ----------
+    bars : DataFrame
+        method, value, sd (NaN: one fold), n, seconds.
+    title : str
+        What the value is.
+    """
+    most = float((bars["value"] + bars["sd"].fillna(0)).max()) if len(bars) else 1.0
+    inside = bars["value"].map(lambda v: f"{v:.3g}") + bars["sd"].map(
+        lambda v: "" if math.isnan(v) else f" ± {v:.2g}"
+    )
+    figure = go.Figure(
+        go.Bar(
+            x=bars["value"],
+            y=bars["method"],
+            orientation="h",
+            marker_color=[color_of(method) for method in bars["method"]],
+            error_x={
+                "type": "data",
+                "array": bars["sd"].fillna(0),
+                "color": _GREY,
+                "thickness": 1.5,
+                "width": 4,
+            },
+            customdata=np.column_stack([inside, bars["n"], bars["seconds"]]),
+            hovertemplate="<b>%{y}</b><br>%{customdata[0]}<br>%{customdata[1]} of 5 folds, "
+            "%{customdata[2]:.1f} s<extra></extra>",
+        )
+    )
+    for row, text in zip(bars.itertuples(), inside, strict=True):
+        spread = 0.0 if math.isnan(row.sd) else row.sd
+        figure.add_annotation(
+            x=row.value + spread, y=row.method, text=text, showarrow=False, xanchor="left", xshift=6
+        )
+    figure.update_layout(
+        height=34 * max(len(bars), 1) + 92, margin=_MARGIN, showlegend=False, bargap=0.25
+    )
+    figure.update_xaxes(title=title, range=[0, 1.38 * most], fixedrange=True)
+    figure.update_yaxes(autorange="reversed", automargin=True, fixedrange=True)
+    return figure
+
+
+def trials_chart(trials: pd.DataFrame, *, setting: str, height: int = 320) -> go.Figure:
+    """Value of each trial of a search against one of its settings.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        number, value, and the setting.
+    setting : str
+        A column of it.
+    """
+    known = trials.dropna(subset=["value"])
+    best = known["value"].idxmin() if len(known) else None
+    figure = go.Figure(
+        go.Scatter(
+            x=known[setting],
+            y=known["value"],
+            mode="markers",
+            marker={
+                "size": [14 if row == best else 8 for row in known.index],
+                "color": [_OURS if row == best else _OTHERS for row in known.index],
+            },
+            text=known["number"],
+            hovertemplate=f"trial %{{text}}<br>{setting} %{{x}}<br>rRMSE %{{y:.3f}}<extra></extra>",
+        )
+    )
+    figure.update_layout(height=height, margin=_MARGIN, showlegend=False)
+    figure.update_xaxes(title=setting)
+    figure.update_yaxes(title="validation rRMSE")
+    return figure

@@ -1,0 +1,183 @@
+"""The section "Your data" of the page "Methods": methods compared on hidden counts."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.methods.charts import scores_chart
+from dashboard.methods.own_table import own_dataset
+from dashboard.methods.running import method_service, orders, progress_or_trouble
+from dashboard.methods.scores import (
+    FIELDS,
+    default_methods,
+    evaluate_script,
+    scores,
+    settings_words,
+    what_is_hidden,
+)
+from dashboard.methods.study import study_box
+from dashboard.methods.words import metric_of
+from dashboard.shared.parts import chart_config
+from dashboard.shared.sidebar import choose_dataset
+from dashboard.shared.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.takeaway import take_away
+from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
+from uncletc import METHODS
+from uncletc.datasets import Dataset
+
+_OWN = "Your own table"
+_FAMILIES = {"COVID-19": "covid", "Plant–pollinator": "ppi"}
+_KINDS: dict[str, FoldKind] = {"single counts": "entry", "whole places or pairs": "fibre"}
+
+
+def compare_section() -> None:
+    """Compare chosen methods on chosen counts, in the background."""
+    method_service().warm()  # its process loads torch while the reader chooses
+    chosen = _choose_data()
+    if chosen is not None:
+        _compare(*chosen)
+    study_box()
+
+
+def _choose_data() -> tuple[Dataset, str] | None:
+    """The counts, and Python that loads them."""
+    choice = st.segmented_control(
+        "Data",
+        [*_FAMILIES, _OWN],
+        default="COVID-19",
+        required=True,
+        key="counts_of",
+        bind="query-params",
+        width="stretch",
+        help="On which counts to compare.",
+    )
+    if choice == _OWN:
+        return own_dataset()
+    name = choose_dataset(_FAMILIES[choice])
+    dataset = dataset_or_stop(name)
+    simulated_badge(dataset)
+    return dataset, f'uncletc.datasets.load("{name}")'
+
+
+def _compare(dataset: Dataset, load: str) -> None:
+    methods = st.multiselect(
+        "Methods to compare",
+        list(METHODS),
+        default_methods(),
+        key="compare",
+        bind="query-params",
+        help="The first four take seconds; CoSTCo, POND and HaLRTC take much longer.",
+    )
+    left, middle, right = st.columns([4, 3, 3])
+    hide = left.segmented_control(
+        "Hide",
+        list(_KINDS),
+        default="single counts",
+        required=True,
+        key="hide",
+        bind="query-params",
+        help="**Single counts**: how well are gaps filled? **Whole places or pairs**: what can be "
+        "said where nothing was counted? The second is harder, and the honest test for places "
+        "that nobody observed.",
+    )
+    folds = middle.slider(
+        "Folds",
+        1,
+        N_FOLDS,
+        1,
+        key="folds",
+        bind="query-params",
+        help="Counts are divided into five parts. Each fold hides one part, chooses the number of "
+        "iterations on another and fits the other three. 1 is a quick look; 5 shows how far "
+        "chance goes.",
+    )
+    rank = right.slider(
+        "Rank",
+        1,
+        20,
+        5,
+        key="rank",
+        bind="query-params",
+        help="How many patterns each method may use; the same for all that have a rank.",
+    )
+    kind = _KINDS[hide]
+    wanted = [
+        Evaluate(
+            counts=dataset.counts,
+            method=method,
+            settings=make_settings(method, rank, 0),
+            kind=kind,
+            trials=folds,
+        )
+        for method in methods
+    ]
+    st.caption(
+        f"Hidden in each fold: {what_is_hidden(dataset.counts, kind)}. "
+        + ("**One of five folds only: a quick look.** " if folds == 1 else "")
+        + settings_words(methods, rank)
+    )
+    if not wanted:
+        st.info("Choose at least one method.")
+        return
+    mine = orders()
+    missing = mine.missing(wanted)
+    if st.button(
+        "Compare",
+        type="primary",
+        key="compare_run",
+        disabled=not missing,
+        help="Runs in the background, one method after the other; each result shows as it ends.",
+    ):
+        mine.submit(missing)
+    going = progress_or_trouble(wanted)  # before the look-up: see fit_or_stop
+    found = {order.method: mine.service.lookup(order) for order in wanted}
+    results = {method: result for method, result in found.items() if result is not None}
+    waiting = len(wanted) - len(results)
+    if waiting and not going:
+        st.info(f"Press **Compare** to run {waiting} of {len(wanted)} methods.")
+    if results:
+        _draw(dataset, load, results, wanted)
+
+
+def _draw(dataset: Dataset, load: str, results: dict[str, dict], wanted: list[Evaluate]) -> None:
+    metric = st.selectbox(
+        "Compared by",
+        list(FIELDS),
+        format_func=lambda name: metric_of(name).axis,
+        key="by",
+        bind="query-params",
+        help="How predicted and hidden counts are held against each other.",
+    )
+    view = scores(results, metric)
+    if view.insight:
+        st.markdown(view.insight)
+    several = wanted[0].trials > 1
+    st.plotly_chart(
+        scores_chart(view.bars, title=metric_of(metric).axis),
+        config=chart_config(),
+        key="scores",
+        alt=f"{metric_of(metric).axis} of {len(results)} methods on hidden counts",
+    )
+    st.caption(
+        metric_of(metric).help
+        + (" ± is the standard deviation over folds." if several else "")
+        + " Blue methods know that events are missed; amber ones take counts as complete."
+    )
+    shown = view.table.dropna(axis="columns", how="all").round(4)  # no ± of one fold
+    st.dataframe(shown, width="stretch", hide_index=True)
+    trials, kind = wanted[0].trials, wanted[0].kind
+    choices = {
+        order.method: {
+            name: getattr(order.settings, name)
+            for name in ("rank", "seed")
+            if hasattr(order.settings, name)
+        }
+        for order in wanted
+    }
+    take_away(
+        "methods",
+        dataset=dataset,
+        found=None,
+        tables={"Held-out errors": view.table},
+        code=evaluate_script(load, choices, kind=kind, trials=trials, seed=0),
+    )

@@ -1,0 +1,156 @@
+"""A reader's own table on the page "Methods": upload, choice of columns, counts."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.methods.files import Columns, guess_columns, sample_table
+from dashboard.shared.takeaway import csv_bytes
+from uncletc import datasets
+from uncletc.datasets import Dataset
+
+_FORGET = "own-file"
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """A file of this session: its name, what tells it apart, and its table."""
+
+    name: str
+    digest: str
+    table: pd.DataFrame
+
+
+def own_dataset() -> tuple[Dataset, str] | None:
+    """Ask for a file and its columns; the counts and Python that reads them, None without."""
+    st.markdown(
+        "A table in **long form**: one row per entry, a column for each thing that names it "
+        "(place, species, week), one with the count, and any with numbers that detection may "
+        "depend on. "
+        "**A combination without a row is missing, not zero**: write zeros where you looked and "
+        "found none."
+    )
+    st.download_button(
+        "Example file (simulated)",
+        lambda: csv_bytes(sample_table()),
+        "simulated-example.csv",
+        key="sample",
+        on_click="ignore",
+        icon=":material/download:",
+        help="A small simulated table in this form, to look at or to try.",
+    )
+    own = _uploaded()
+    if own is None:
+        return None
+    columns = _choose_columns(own)
+    if columns is None:
+        return None
+    key = (own.digest, columns)
+    before = st.session_state.get("own-counts")
+    if before is not None and before[0] == key:
+        dataset: Dataset = before[1]
+    else:
+        try:
+            dataset = datasets.read_table(
+                own.table,
+                modes=columns.modes,
+                count=columns.count,
+                attributes=columns.attributes,
+                exposure=columns.exposure,
+                name=own.name,
+            )
+        except ValueError as error:
+            st.error(f"These columns cannot be used: {error}")
+            return None
+        st.session_state["own-counts"] = (key, dataset)
+    y = dataset.counts
+    sizes = " × ".join(f"{size} {mode}" for size, mode in zip(y.shape, y.modes, strict=True))
+    st.success(
+        f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations. "
+        + " ".join(dataset.provenance.rules),
+        icon=":material/check:",
+    )
+    return dataset, columns.load(own.name)
+
+
+def _uploaded() -> _Own | None:
+    """The file of this session, also after another section was shown."""
+    file = st.file_uploader(
+        "Your table",
+        type=["csv", "tsv", "txt", "parquet"],
+        key="own_upload",
+        help="CSV with commas, semicolons or tabs, or Parquet.",
+    )
+    st.caption(
+        "It stays in this server’s memory, for this browser session alone. Its counts are written "
+        "to the cache folder only while a comparison runs, and deleted then; scores are kept there."
+    )
+    if file is not None:
+        data = file.getvalue()
+        digest = hashlib.sha256(data).hexdigest()
+        own = st.session_state.get(_FORGET)
+        if own is None or own.digest != digest:
+            try:
+                own = _Own(file.name, digest, datasets.read_file(file, file.name))
+            except ValueError as error:
+                st.error(f"This file cannot be read: {error}")
+                return None
+            st.session_state[_FORGET] = own
+        return own
+    own = st.session_state.get(_FORGET)
+    if own is not None:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.caption(f"Below: {own.name}, uploaded before.")
+        if right.button("Forget it", key="own_forget", help="Removes it from memory."):
+            st.session_state.pop(_FORGET)
+            st.session_state.pop("own-counts", None)
+            st.rerun()
+    return own
+
+
+def _choose_columns(own: _Own) -> Columns | None:
+    names = [str(name) for name in own.table.columns]
+    guess = guess_columns(own.table)
+    st.dataframe(own.table.head(5), width="stretch", hide_index=True)
+    key = own.digest[:8]  # choices belong to one file, and so not into the address
+    left, right = st.columns(2)
+    modes = left.multiselect(
+        "Columns that name an entry",
+        names,
+        list(guess.modes),
+        key=f"own_modes_{key}",
+        help="Two or more: the modes of the tensor. Whole places are hidden over the last one, so "
+        "put time last.",
+    )
+    count = right.selectbox(
+        "Column with the count",
+        names,
+        names.index(guess.count) if guess.count else None,
+        key=f"own_count_{key}",
+        help="Whole numbers, 0 or more; empty where nobody counted.",
+    )
+    rest = [name for name in names if name not in modes and name != count]
+    attributes = left.multiselect(
+        "Attributes",
+        rest,
+        [name for name in guess.attributes if name in rest],
+        key=f"own_attributes_{key}",
+        help="Numbers that detection may depend on, such as weather, effort or testing.",
+    )
+    exposure = right.selectbox(
+        "Exposure",
+        [name for name in rest if name not in attributes],
+        None,
+        key=f"own_exposure_{key}",
+        placeholder="none",
+        help="What true counts are proportional to, such as people, traps or hours. Leave it empty "
+        "if there is none.",
+    )
+    if len(modes) < 2 or count is None:
+        st.info("Choose two or more columns that name an entry, and the one with the count.")
+        return None
+    return Columns(modes=tuple(modes), count=count, attributes=tuple(attributes), exposure=exposure)

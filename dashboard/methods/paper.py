@@ -1,0 +1,194 @@
+"""The section "The paper's tables" of the page "Methods"."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.methods.charts import dots_chart, lines_chart
+from dashboard.methods.view import (
+    EXACT,
+    REAL,
+    PaperView,
+    curve_finding,
+    curve_limits,
+    curve_rows,
+    methods_of,
+    metrics_of,
+    overall_finding,
+    paper_dataset,
+    paper_rows,
+    paper_script,
+    paper_view,
+    readings_of,
+    titles,
+)
+from dashboard.methods.words import ABOUT, metric_of
+from dashboard.shared.parts import chart_config
+from dashboard.shared.takeaway import take_away
+from uncletc import METHODS, tables
+
+_ACROSS = 3  # charts side by side
+
+
+@st.cache_data(ttl=60, show_spinner=False)
+def committed(name: Literal["summary", "curves", "real"]) -> pd.DataFrame | None:
+    """Results that come with the program, or None where they did not."""
+    try:
+        return tables.committed(name)
+    except FileNotFoundError:
+        return None
+
+
+def committed_rows() -> pd.DataFrame:
+    """All committed means in one frame; empty where there are none."""
+    return paper_rows(committed("summary"), committed("real"))
+
+
+def paper_section() -> None:
+    """Draw one table or figure of the paper as charts, with the finding on top."""
+    rows, curves = committed_rows(), committed("curves")
+    known = titles(rows, curves)
+    if not known:
+        st.info(
+            "The results of the paper's tables did not come with this copy of uncletc. "
+            "`uncletc tables` makes them; the other two sections work without."
+        )
+        return
+    if words := overall_finding(rows):
+        st.success(words, icon=":material/leaderboard:")
+    left, right = st.columns([3, 2])
+    table = left.selectbox(
+        "Table",
+        list(known),
+        format_func=known.__getitem__,
+        key="table",
+        bind="query-params",
+        help="All simulations of the paper run again, and its comparison on real data.",
+    )
+    is_figure = table in tables.FIGURES
+    part = curves[curves["figure"] == table] if is_figure and curves is not None else rows
+    metrics = list(part["metric"].unique()) if is_figure else metrics_of(rows, table)
+    _keep_only("metric", metrics)
+    metric = right.selectbox(
+        "What is compared",
+        metrics,
+        format_func=lambda name: metric_of(name).axis,
+        key="metric",
+        bind="query-params",
+        help="λ: expected true counts; p: detection. Lower is better for all errors.",
+    )
+    st.caption(" ".join([ABOUT.get(table, ""), metric_of(metric).help]))
+    if is_figure and curves is not None:
+        _figure(curves, table, metric)
+        return
+    present = methods_of(rows, table)
+    methods = _choose_methods()
+    reading = EXACT
+    if (readings := readings_of(rows, table)) != [EXACT]:
+        reading = st.segmented_control(
+            "Reading",
+            readings,
+            default=readings[0],
+            required=True,
+            key="reading",
+            bind="query-params",
+            help="**exact**: the fractions of entries are those that the paper states. **As in the "
+            "public code**: those that its code really gives, which observes more entries.",
+        )
+    view = paper_view(rows, table=table, metric=metric, methods=methods, reading=reading)
+    if view.insight:
+        st.markdown(view.insight)
+    if view.rows.empty:
+        st.info(f"None of the chosen methods has a figure here; {', '.join(present)} do.")
+        return
+    _draw(view, metric, table)
+    st.dataframe(view.table, width="stretch", row_height=38)
+    st.caption(
+        "Here: mean ± standard deviation"
+        + (" (the paper’s own figure)." if _printed(view) else ".")
+    )
+    take_away(
+        f"methods-{table}",
+        dataset=paper_dataset(real=table == REAL),
+        found=None,
+        tables={"This table": view.rows, "All tables": rows},
+        code=paper_script(table, metric, reading),
+    )
+
+
+def _choose_methods() -> list[str]:
+    return st.multiselect(
+        "Methods",
+        [*METHODS, tables.PAPERS_OWN],
+        [*METHODS, tables.PAPERS_OWN],
+        key="methods",
+        bind="query-params",
+        help="Which methods to show, where the table has them. The finding is about all of them.",
+    )
+
+
+def _keep_only(key: str, options: list[str]) -> None:
+    """Forget a choice that this table does not have."""
+    if key in st.session_state and st.session_state[key] not in options:
+        del st.session_state[key]
+
+
+def _printed(view: PaperView) -> bool:
+    return bool(view.rows["paper_mean"].notna().any())
+
+
+def _draw(view: PaperView, metric: str, table: str) -> None:
+    columns = list(view.rows["column"].unique())
+    folds = table == REAL
+    legend = [f"● run here, mean ± sd over {view.trials} {'folds' if folds else 'trials'}"]
+    if _printed(view):
+        legend.append("○ printed in the paper")
+    if view.floors:
+        legend.append("┊ error left when every p is told")
+    if not folds:
+        legend.append("simulated counts")
+    st.caption(" · ".join(legend))
+    across = 2 if len(columns) == 4 else min(len(columns), _ACROSS)
+    for first in range(0, len(columns), across):
+        places = st.columns(across)
+        for place, column in zip(places, columns[first:], strict=False):
+            part = view.rows[view.rows["column"] == column]
+            with place:
+                st.markdown(f"**{column}**")
+                st.plotly_chart(
+                    dots_chart(
+                        part,
+                        title=metric_of(metric).axis,
+                        limits=view.limits,
+                        floor=view.floors.get(column),
+                        log=metric_of(metric).better == "lower",
+                    ),
+                    config=chart_config(),
+                    key=f"paper-{columns.index(column)}",
+                    alt=f"{metric_of(metric).axis} of {len(part)} methods, {column}",
+                )
+
+
+def _figure(curves: pd.DataFrame, figure: str, metric: str) -> None:
+    if words := curve_finding(curves, figure=figure, metric=metric):
+        st.markdown(words)
+    by_setting = curve_rows(curves, figure=figure, metric=metric)
+    for k, (setting, part) in enumerate(by_setting.items()):
+        st.markdown(f"**{setting}**")
+        st.plotly_chart(
+            lines_chart(part, title=metric_of(metric).axis, limits=curve_limits(by_setting)),
+            config=chart_config(),
+            key=f"curve-{k}",
+            alt=f"{metric_of(metric).axis} over iterations, {setting}",
+        )
+    chosen = curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
+    take_away(
+        f"methods-{figure}",
+        dataset=paper_dataset(real=False),
+        found=None,
+        tables={"This figure": chosen},
+        code=paper_script(figure, metric, EXACT),
+    )

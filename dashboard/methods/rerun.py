@@ -1,0 +1,124 @@
+"""The section "Re-run a cell" of the page "Methods"."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.methods.charts import running_chart
+from dashboard.methods.paper import committed_rows
+from dashboard.methods.running import method_service, orders, progress_or_trouble
+from dashboard.methods.scores import cell_rows, cell_script, committed_words, curve_frame
+from dashboard.methods.view import paper_dataset
+from dashboard.methods.words import metric_of, number
+from dashboard.shared.parts import chart_config
+from dashboard.shared.takeaway import take_away
+from dashboard.work.orders import Cell
+from uncletc import tables
+
+
+def rerun_section() -> None:
+    """Let the reader run one trial of any cell, and see where it lies."""
+    st.markdown(
+        "Do not take the tables on trust: **run any cell here.** Counts are simulated with the "
+        "seed you choose, fitted, and judged by the known truth."
+    )
+    method_service().warm()  # its process loads torch while the reader chooses
+    cell = _choose_cell()
+    pressed = st.button(
+        "Run this cell",
+        type="primary",
+        key="rerun",
+        help="Runs in the background; most methods need a second or less, others up to a minute.",
+    )
+    rows = committed_rows()
+    if pressed:
+        orders().submit([cell])
+    chosen = {"table": cell.table, "column": cell.column, "method": cell.method}
+    known = rows[(rows[list(chosen)] == list(chosen.values())).all(axis=1)]
+    known = known[known["reading"] == cell.reading].set_index("metric")
+    references = {m: float(known.loc[m, "mean"]) for m in ("MAE_λ", "MAE_p") if m in known.index}
+    going = progress_or_trouble([cell], references)  # before the look-up: see fit_or_stop
+    result = orders().service.lookup(cell)
+    if going:
+        return
+    if result is None:
+        st.info("Press **Run this cell** to see its errors beside the committed ones.")
+        return
+    values = cell_rows(result, rows, **chosen, reading=cell.reading)
+    shown = values[values["metric"].isin(["MAE_λ", "MAE_p"])]
+    shown = shown if len(shown) else values
+    for place, row in zip(st.columns(max(len(shown), 2)), shown.itertuples(), strict=False):
+        place.metric(metric_of(row.metric).words.capitalize(), number(row.value))
+        place.caption(f"{committed_words(row)}. {row.verdict}")
+    st.caption(
+        f"One trial, seed {cell.seed}, {result['seconds']:.1f} s. Simulated counts. Dotted lines "
+        "below: committed means."
+    )
+    curve = curve_frame(result["curve"])
+    if curve["iteration"].nunique() > 1:
+        st.plotly_chart(
+            running_chart(curve, references),
+            config=chart_config(),
+            key="cell-curve",
+            alt=f"Errors of {cell.method} over its iterations",
+        )
+    with st.expander("All figures of this trial"):
+        st.dataframe(values, width="stretch", hide_index=True)
+    take_away(
+        "methods-cell",
+        dataset=paper_dataset(real=False),
+        found=None,
+        tables={"This trial": values, "Errors over iterations": curve},
+        code=cell_script(cell),
+    )
+
+
+def _choose_cell() -> Cell:
+    first, second, third, fourth = st.columns([3, 2, 2, 1])
+    table = first.selectbox(
+        "Table",
+        list(tables.TABLES),
+        format_func=lambda key: tables.TABLES[key].title,
+        key="cell_table",
+        bind="query-params",
+        help="One of the paper's tables of simulations.",
+    )
+    known = tables.TABLES[table]
+    column = second.selectbox(
+        "Column",
+        [each.label for each in known.columns],
+        key=f"cell_column_{table}",
+        bind="query-params",
+        help="The setting of the simulation.",
+    )
+    method = third.selectbox(
+        "Method",
+        list(known.methods),
+        key=f"cell_method_{table}",
+        bind="query-params",
+        help="Who fits. “p known” is told every p: what is left then is the floor. “UncleTC, "
+        "paper's algorithm” is the paper's own, slower way to fit the same model.",
+    )
+    seed = fourth.number_input(
+        "Seed",
+        0,
+        9999,
+        0,
+        key="cell_seed",
+        bind="query-params",
+        help="Decides the counts and the fit. Committed trials begin with seed 0.",
+    )
+    readings = list(known.column(column).readings)
+    reading = readings[0]
+    if len(readings) > 1:
+        reading = st.segmented_control(
+            "Reading",
+            readings,
+            default=readings[0],
+            required=True,
+            key="cell_reading",
+            bind="query-params",
+            help="**exact**: as many counts as the paper states. **As in the public code**: as "
+            "many as its code really draws, which is more.",
+        )
+    return Cell(table=table, column=column, method=method, seed=int(seed), reading=reading)

@@ -1,0 +1,236 @@
+"""Results of the worker as tables and sentences: cells run again, methods compared. Pure.
+
+A result is what :mod:`dashboard.work.method_worker` reports, plain numbers by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dashboard.methods.view import OURS
+from dashboard.methods.words import metric_of, number, spread
+from dashboard.work.orders import N_FOLDS, Cell, FoldKind
+from uncletc import METHODS, CountTensor
+
+Result = Mapping[str, Any]
+FIELDS = {
+    "rRMSE": "rrmse",
+    "deviance": "deviance",
+    "MAE": "mae",
+    "AUROC": "auroc",
+    "AUPRC": "auprc",
+    "coverage": "coverage",
+}
+_SCRIPT = """\
+import pandas as pd
+
+import uncletc
+from uncletc import METHODS, evaluation
+
+counts = {load}.counts
+rows = []
+for name, settings in {choices}.items():
+    method = METHODS[name]
+    found = evaluation.evaluate(
+        counts,
+        method,
+        method.settings(**settings),
+        n_folds={folds},
+        kind="{kind}",
+        seed={seed},
+        callback=lambda trial, progress: trial >= {trials},
+    )
+    rows.append((name, *found.mean("rrmse"), *found.mean("deviance")))
+table = pd.DataFrame(rows, columns=["method", "rRMSE", "± rRMSE", "deviance", "± deviance"])
+print(table)
+"""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scores:
+    """Methods compared on hidden counts.
+
+    Attributes
+    ----------
+    bars : DataFrame
+        method, value, sd (NaN: one fold), n, seconds; the best first, under one metric.
+    table : DataFrame
+        Per method every metric, mean and sd over folds, and seconds in all.
+    insight : str
+    """
+
+    bars: pd.DataFrame
+    table: pd.DataFrame
+    insight: str
+
+
+def scores(results: Mapping[str, Result], metric: str) -> Scores:
+    """Sum up the folds of each method.
+
+    Parameters
+    ----------
+    results : mapping of str to result
+        By method; those that are there.
+    metric : str
+        A key of :data:`FIELDS`, for the bars and the insight.
+    """
+    rows = []
+    for method, result in results.items():
+        row: dict[str, Any] = {"method": method, "folds": len(result["trials"])}
+        for name, field in FIELDS.items():
+            row[name], row[f"± {name}"] = mean_sd([trial[field] for trial in result["trials"]])
+        row["seconds"] = sum(trial["seconds"] for trial in result["trials"])
+        rows.append(row)
+    columns = ["method", "folds"]
+    columns += [part for name in FIELDS for part in (name, f"± {name}")] + ["seconds"]
+    table = pd.DataFrame(rows, columns=columns)
+    bars = table.rename(columns={metric: "value", f"± {metric}": "sd", "folds": "n"})
+    bars = bars[["method", "value", "sd", "n", "seconds"]]
+    worst_first = metric_of(metric).better == "higher"
+    bars = bars.sort_values("value", ascending=not worst_first, kind="stable")
+    return Scores(
+        bars=bars.reset_index(drop=True), table=table, insight=comparison(results, metric)
+    )
+
+
+def mean_sd(values: Sequence[float]) -> tuple[float, float]:
+    """Mean, and sample standard deviation (NaN of one value); NaN values are left out."""
+    known = np.array([value for value in values if not math.isnan(value)])
+    if not known.size:
+        return math.nan, math.nan
+    return float(known.mean()), float(known.std(ddof=1)) if known.size > 1 else math.nan
+
+
+def comparison(results: Mapping[str, Result], metric: str) -> str:
+    """Which method predicts best, and in how many folds; empty with fewer than two methods."""
+    known = metric_of(metric)
+    if len(results) < 2 or known.better is None:
+        return ""
+    field, sign = FIELDS[metric], 1 if known.better == "lower" else -1
+    values = {m: [trial[field] for trial in r["trials"]] for m, r in results.items()}
+    means = pd.Series({m: mean_sd(v)[0] for m, v in values.items()}).dropna()
+    if len(means) < 2:
+        return ""
+    first, second = (sign * means).sort_values(kind="stable").index[:2]
+    pairs = list(zip(values[first], values[second], strict=False))
+    won = sum(sign * a < sign * b for a, b in pairs)
+    words = (
+        f"**{first} predicts hidden counts best**: {known.words} {number(means[first])}, then "
+        f"{second} with {number(means[second])}"
+    )
+    if len(pairs) == 1:
+        return words + ". One fold only: a first look, which another fold may turn around."
+    words += f"; it is ahead of it in {won} of {len(pairs)} folds."
+    if won < len(pairs):
+        words += " The difference is within what folds differ by: do not lean on it."
+    return words
+
+
+def cell_rows(
+    result: Result, rows: pd.DataFrame, *, table: str, column: str, method: str, reading: str
+) -> pd.DataFrame:
+    """A cell's new values beside its committed mean ± sd.
+
+    Parameters
+    ----------
+    result : result
+        Of a cell.
+    rows : DataFrame
+        See :func:`dashboard.methods.view.paper_rows`; may be empty.
+
+    Returns
+    -------
+    DataFrame
+        metric, value, mean, sd, n, verdict; NaN and "" where nothing is committed.
+    """
+    here = (rows["table"] == table) & (rows["column"] == column) & (rows["method"] == method)
+    known = rows[here & (rows["reading"] == reading)].set_index("metric")
+    found = []
+    for metric, value in result["values"].items():
+        mean, sd, n = (
+            (known.loc[metric, name] for name in ("mean", "sd", "n"))
+            if metric in known.index
+            else (math.nan,) * 3
+        )
+        found.append((metric, value, mean, sd, n, _verdict(value, mean, sd)))
+    return pd.DataFrame(found, columns=["metric", "value", "mean", "sd", "n", "verdict"])
+
+
+def _verdict(value: float, mean: float, sd: float) -> str:
+    if math.isnan(mean) or math.isnan(sd):
+        return ""
+    if abs(value - mean) <= 2 * sd:
+        return "As usual: within two standard deviations."
+    side = "Lower" if value < mean else "Higher"
+    return f"{side} than usual: more than two standard deviations away."
+
+
+def committed_words(row: Any) -> str:
+    """What stands beside a new value: "Committed: 0.012 ± 0.003 (20 trials)"."""
+    if math.isnan(row.mean):
+        return "Nothing committed to compare with"
+    return f"Committed: {spread(row.mean, row.sd)} ({int(row.n)} trials)"
+
+
+def curve_frame(curve: Sequence[tuple[int, Mapping[str, float]]]) -> pd.DataFrame:
+    """Errors on the way as a frame: iteration, metric, value."""
+    rows = [(t, metric, value) for t, errors in curve for metric, value in errors.items()]
+    return pd.DataFrame(rows, columns=["iteration", "metric", "value"])
+
+
+def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
+    """What one fold hides, in words of the data."""
+    if kind == "entry":
+        return f"a fifth of all counts, single ones at random, {len(counts.counts) // N_FOLDS:,}"
+    place = " – ".join(counts.modes[:-1])
+    return f"all counts of a fifth of all {place} combinations, on every {counts.modes[-1]}"
+
+
+def evaluate_script(
+    load: str, choices: Mapping[str, Mapping[str, Any]], *, kind: FoldKind, trials: int, seed: int
+) -> str:
+    """Return a script that gives the held-out errors of a comparison.
+
+    Parameters
+    ----------
+    load : str
+        What makes the data set, as Python.
+    choices : mapping of str to mapping
+        Arguments of the settings, by method.
+    """
+    lines = ",\n".join(f'    "{method}": {dict(values)!r}' for method, values in choices.items())
+    return _SCRIPT.format(
+        load=load,
+        choices="{\n" + lines + ",\n}",
+        folds=N_FOLDS,
+        kind=kind,
+        seed=seed,
+        trials=trials,
+    )
+
+
+def default_methods() -> list[str]:
+    """Methods of a first comparison: UncleTC, linear, and the two fast Poisson ones."""
+    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "BPTF"]
+
+
+def settings_words(methods: Sequence[str], rank: int) -> str:
+    """What else decides the fits, in a sentence."""
+    without = [m for m in methods if not METHODS[m].has_rank]
+    none = f"; {', '.join(without)} has no rank" if without else ""
+    return f"Rank {rank}{none}; all other settings are each method's defaults."
+
+
+def cell_script(cell: Cell) -> str:
+    """Return a script that runs a cell again."""
+    values = f'"{cell.table}", "{cell.column}", "{cell.method}", {cell.seed}'
+    return (
+        f"from uncletc import tables\n\ntable = tables.run_cell(\n    {values},\n"
+        f'    reading="{cell.reading}",\n)\nprint(table)\n'
+    )

@@ -1,0 +1,268 @@
+"""The paper's tables as the page "Methods" shows them. Pure: frames and choices in, views out.
+
+Results are long frames as :func:`uncletc.paper.tables.committed` returns them; a row is one
+method in one column of one table under one metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dashboard.methods.words import METRICS, REAL, Metric, metric_of, number, spread
+from uncletc import METHODS, CountTensor, tables
+from uncletc.datasets import Dataset, Provenance
+
+OURS = "UncleTC"
+EXACT = "exact"
+MAIN_TABLES = ("table-1", "table-2", "table-3")
+_DATA = {"covid": "COVID-19", "ppi": "Plant–pollinator"}
+_KINDS = {"entry": "single entries hidden", "fibre": "whole places or pairs hidden"}
+
+
+def paper_rows(summary: pd.DataFrame | None, real: pd.DataFrame | None) -> pd.DataFrame:
+    """All committed tables as one frame; real data as a table of their own.
+
+    Parameters
+    ----------
+    summary, real : DataFrame, optional
+        As :func:`uncletc.paper.tables.committed` returns them; None where they are not here.
+    """
+    parts = [] if summary is None else [summary]
+    if real is not None:
+        kinds = real["kind"].map(_KINDS).fillna(real["kind"])
+        column = real["data"].map(_DATA).fillna(real["data"]) + ": " + kinds
+        own = real.assign(table=REAL, reading=EXACT, column=column, floor=np.nan)
+        # The paper hides single entries; its figures say nothing of whole places.
+        own.loc[real["kind"] != "entry", ["paper_mean", "paper_sd"]] = np.nan
+        parts.append(own)
+    columns = ["table", "reading", "column", "method", "metric", "mean", "sd", "n", "seconds"]
+    columns += ["paper_mean", "paper_sd", "floor"]
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    return pd.concat([part.reindex(columns=columns) for part in parts], ignore_index=True)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PaperView:
+    """One table under one metric.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        column, method, mean, sd, n, seconds, paper_mean, paper_sd; of the chosen methods, in the
+        order of :data:`uncletc.METHODS`.
+    floors : dict of str to float
+        Error of a fit that knows p, by column.
+    limits : tuple of float
+        What an axis must hold, for any choice of methods.
+    table : DataFrame
+        Methods × columns as text: ours (the paper's).
+    insight : str
+        The finding, over all methods of the table; empty where there is nothing to rank.
+    trials : str
+        How many trials stand behind a mean: "20", or "5 to 20".
+    """
+
+    rows: pd.DataFrame
+    floors: dict[str, float]
+    limits: tuple[float, float]
+    table: pd.DataFrame
+    insight: str
+    trials: str
+
+
+def methods_of(rows: pd.DataFrame, table: str) -> list[str]:
+    """Methods that a table has, in the order of the registry; the floor is none."""
+    present = [m for m in rows.loc[rows["table"] == table, "method"].unique() if m != tables.KNOWN]
+    return [m for m in METHODS if m in present] + [m for m in present if m not in METHODS]
+
+
+def metrics_of(rows: pd.DataFrame, table: str) -> list[str]:
+    """Metrics that a table has, the well known ones first."""
+    present = list(rows.loc[rows["table"] == table, "metric"].unique())
+    return [m for m in METRICS if m in present] + [m for m in present if m not in METRICS]
+
+
+def readings_of(rows: pd.DataFrame, table: str) -> list[str]:
+    """Readings that a table has."""
+    return list(rows.loc[rows["table"] == table, "reading"].unique())
+
+
+def paper_view(
+    rows: pd.DataFrame, *, table: str, metric: str, methods: Sequence[str], reading: str = EXACT
+) -> PaperView:
+    """Choose one table, metric and reading, and some methods.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        See :func:`paper_rows`.
+    table, metric, reading : str
+    methods : sequence of str
+        The methods to show; the insight is about all of them.
+    """
+    part = _part(rows, table, metric, reading)
+    order = {m: i for i, m in enumerate(methods_of(rows, table))}
+    columns = list(part["column"].unique())
+    floors = _floors(part)
+    rivals = part[part["method"].isin(order)]
+    shown = rivals[rivals["method"].isin(methods)]
+    shown = shown.sort_values("method", key=lambda m: m.map(order), kind="stable")
+    shown = shown.sort_values("column", key=lambda c: c.map(columns.index), kind="stable")
+    n = sorted({int(value) for value in rivals["n"].dropna()})
+    return PaperView(
+        rows=shown.reset_index(drop=True),
+        floors=floors,
+        limits=_limits(rivals, floors),
+        table=_text(shown, columns),
+        insight=finding(rivals, metric),
+        trials=f"{n[0]} to {n[-1]}" if len(n) > 1 else "".join(map(str, n)),
+    )
+
+
+def _part(rows: pd.DataFrame, table: str, metric: str, reading: str) -> pd.DataFrame:
+    chosen = (rows["table"] == table) & (rows["metric"] == metric) & (rows["reading"] == reading)
+    return rows[chosen]
+
+
+def _floors(part: pd.DataFrame) -> dict[str, float]:
+    """The floor of each column: stated, or the row of the fit that knows p."""
+    known = part[part["method"] == tables.KNOWN].set_index("column")["mean"]
+    stated = part.dropna(subset="floor").groupby("column")["floor"].first()
+    return {str(c): float(v) for c, v in (known.to_dict() | stated.to_dict()).items()}
+
+
+def _limits(rivals: pd.DataFrame, floors: dict[str, float]) -> tuple[float, float]:
+    means = rivals[["mean", "paper_mean"]].to_numpy(dtype=float)
+    values = np.concatenate([means.ravel(), list(floors.values())])
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return 0.0, 1.0
+    highest = float(np.nanmax(rivals["mean"] + rivals["sd"].fillna(0), initial=values.max()))
+    return float(values.min()), highest
+
+
+def _text(shown: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Ours (the paper's), methods × columns."""
+    cells: dict[str, dict[str, str]] = {c: {} for c in columns}
+    for row in shown.itertuples():
+        ours, papers = spread(row.mean, row.sd), spread(row.paper_mean, row.paper_sd)
+        cells[row.column][row.method] = ours if papers == "–" else f"{ours} ({papers})"
+    return pd.DataFrame(cells, index=list(shown["method"].unique())).fillna("–")
+
+
+def finding(rivals: pd.DataFrame, metric: str) -> str:
+    """In how many columns UncleTC is best, and who is ahead elsewhere, counted.
+
+    Parameters
+    ----------
+    rivals : DataFrame
+        table, column, method, mean, paper_mean, under one metric and one reading.
+    metric : str
+    """
+    known = metric_of(metric)
+    rivals = rivals[rivals["method"].isin(METHODS)].dropna(subset="mean")
+    if known.better is None or OURS not in set(rivals["method"]):
+        return ""
+    groups = [
+        (column, part) for (_, column), part in rivals.groupby(["table", "column"], sort=False)
+    ]
+    groups = [(c, part) for c, part in groups if OURS in set(part["method"]) and len(part) > 1]
+    if not groups:
+        return ""
+    sign = 1 if known.better == "lower" else -1
+    behind = []
+    for column, part in groups:
+        means = part.set_index("method")["mean"]
+        best = (sign * means).idxmin()
+        if means[best] != means[OURS]:
+            behind.append(f"{column}, {best} ({number(means[best])} against {number(means[OURS])})")
+    n, ahead = len(groups), len(groups) - len(behind)
+    most = "smallest" if known.better == "lower" else "largest"
+    words = f"**UncleTC has the {most} {known.words} in {ahead or 'none'} of {n} columns**"
+    if len(groups) == 1:
+        words = f"**UncleTC has {'not ' if behind else ''}the {most} {known.words}**"
+    words += "." if not behind else f"; where not: {'; '.join(behind)}."
+    return words + _against_paper(rivals, sign, known)
+
+
+def _against_paper(rivals: pd.DataFrame, sign: int, known: Metric) -> str:
+    own = rivals[rivals["method"] == OURS].dropna(subset="paper_mean")
+    if own.empty:
+        return ""
+    better = int((sign * own["mean"] < sign * own["paper_mean"]).sum())
+    return (
+        f" Run here, its {known.words} is {'below' if sign == 1 else 'above'} the one printed in "
+        f"the paper in {better} of {len(own)}."
+    )
+
+
+def overall_finding(rows: pd.DataFrame) -> str:
+    """The finding over Tables 1 to 3, for λ."""
+    chosen = rows["table"].isin(MAIN_TABLES) & (rows["metric"] == "MAE_λ")
+    words = finding(rows[chosen & (rows["reading"] == EXACT)], "MAE_λ")
+    return f"Over Tables 1 to 3: {words}" if words else ""
+
+
+def titles(rows: pd.DataFrame, curves: pd.DataFrame | None) -> dict[str, str]:
+    """What each table and figure with results is called, by id; figures last."""
+    present = set(rows["table"]) | (set() if curves is None else set(curves["figure"]))
+    known = {key: each.title for key, each in {**tables.TABLES, **tables.FIGURES}.items()}
+    order = [*tables.TABLES, REAL, *tables.FIGURES]
+    known[REAL] = "Real data: predicted against hidden counts"
+    return {key: known[key] for key in order if key in present}
+
+
+def curve_rows(curves: pd.DataFrame, *, figure: str, metric: str) -> dict[str, pd.DataFrame]:
+    """Rows of a figure of errors over iterations under one metric, by setting."""
+    part = curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
+    return {str(setting): rows for setting, rows in part.groupby("setting", sort=False)}
+
+
+def curve_limits(by_setting: Mapping[str, pd.DataFrame]) -> tuple[float, float]:
+    """What an axis must hold for all settings of a figure."""
+    values = pd.concat([rows["mean"] for rows in by_setting.values()]).dropna()
+    return float(values.min()), float(values.max())
+
+
+def curve_finding(curves: pd.DataFrame, *, figure: str, metric: str) -> str:
+    """Who has the smallest error at the last iteration of each setting, counted."""
+    part = curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
+    last = part[part["iteration"] == part["iteration"].max()]
+    last = last.assign(table=figure, column=last["setting"], paper_mean=np.nan)
+    words = finding(last, metric)
+    return f"At the last iteration: {words}" if words else ""
+
+
+def paper_dataset(*, real: bool) -> Dataset:
+    """What a citation of the tables says about their data."""
+    return Dataset(
+        name="paper",
+        title="Real data, see the pages COVID-19 and Plant–pollinator"
+        if real
+        else "Simulations of the paper's tables",
+        counts=CountTensor((1, 1), [], [], simulated=not real),
+        table=pd.DataFrame(),
+        provenance=Provenance(
+            simulated=not real,
+            period="see their sources" if real else "no period: drawn from the model",
+            sources=(),
+            rules=(),
+        ),
+    )
+
+
+def paper_script(table: str, metric: str, reading: str) -> str:
+    """Return a script that prints the committed rows of a table, figure or real comparison."""
+    name, filters = "summary", {"table": table, "metric": metric, "reading": reading}
+    if table == REAL:
+        name, filters = "real", {"metric": metric}
+    elif table in tables.FIGURES:
+        name, filters = "curves", {"figure": table, "metric": metric}
+    lines = [f'table = table[table["{column}"] == "{value}"]' for column, value in filters.items()]
+    head = ["from uncletc import tables", "", f'table = tables.committed("{name}")']
+    return "\n".join([*head, *lines, "print(table)", ""])

@@ -1,0 +1,138 @@
+"""Figures of the overview page. Tables in, Plotly figures out; no Streamlit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dashboard.overview.view import N_BINS, Pattern
+from dashboard.shared.charts import BAR_COLORS, short_names
+
+_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}
+_ORIENTED = ("latitude",)  # modes whose first label belongs at the bottom
+
+
+def pattern_figure(pattern: Pattern, *, height: int = 460) -> go.Figure:
+    """Heat map of what was counted; blank where nobody counted.
+
+    Shares run from 0 to 1. Counts are coloured by log(1 + count), from 0 to the largest of the
+    whole data set, so that steps can be compared.
+    """
+    figure = go.Figure(
+        go.Heatmap(
+            x=list(pattern.column_labels),
+            y=list(pattern.row_labels),
+            colorscale="Cividis",
+            **(_shares(pattern) if pattern.step is None else _counts(pattern)),
+        )
+    )
+    figure.update_traces(
+        colorbar={"orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 10}
+    )
+    figure.update_layout(height=height, margin=_MARGIN)
+    figure.update_xaxes(title=pattern.column_mode, type="category", nticks=12, showgrid=False)
+    figure.update_yaxes(
+        title=pattern.row_mode,
+        type="category",
+        nticks=12,
+        showgrid=False,
+        autorange=True if pattern.row_mode in _ORIENTED else "reversed",
+    )
+    return figure
+
+
+def along_chart(pattern: Pattern, *, height: int = 260) -> go.Figure:
+    """Everything counted at each step of the third mode; the step shown above stands out."""
+    steps = pattern.steps
+    colors = np.full(len(steps), BAR_COLORS["top"], dtype=object)
+    if pattern.step is not None:
+        colors[pattern.step] = BAR_COLORS["bottom"]
+    figure = go.Figure(
+        go.Bar(
+            x=short_names(steps["step"]),
+            y=steps["counted"],
+            customdata=steps["observed"],
+            hovertext=steps["step"],
+            marker_color=colors,
+            hovertemplate=f"{pattern.third_mode} %{{hovertext}}<br>counted: %{{y:,}}<br>"
+            "from %{customdata:,} entries<extra></extra>",
+        )
+    )
+    figure.update_layout(height=height, margin=_MARGIN)
+    figure.update_xaxes(title=pattern.third_mode, type="category", nticks=10)
+    figure.update_yaxes(title="sum of reported counts")
+    return figure
+
+
+def attribute_chart(histogram: pd.DataFrame, *, name: str, height: int = 300) -> go.Figure:
+    """How an attribute spreads over counted entries and, where there are any, over missing ones.
+
+    Parameters
+    ----------
+    histogram : DataFrame
+        middle, counted, missing.
+    name : str
+        Of the attribute.
+    """
+    figure = go.Figure()
+    for kind, label, color in (
+        ("counted", "entries with a count", BAR_COLORS["top"]),
+        ("missing", "entries without a count", BAR_COLORS["bottom"]),
+    ):
+        if histogram[kind].notna().any():
+            figure.add_bar(
+                x=histogram["middle"],
+                y=histogram[kind],
+                name=label,
+                marker={"color": color, "pattern_shape": "/" if kind == "missing" else ""},
+                hovertemplate=f"{name} about %{{x:.2f}}<br>%{{y:.1%}} of {label}<extra></extra>",
+            )
+    figure.update_layout(
+        height=height,
+        margin=_MARGIN,
+        bargap=0.05,
+        bargroupgap=0,
+        legend={"orientation": "h", "y": -0.4, "yanchor": "top"},
+        showlegend=len(figure.data) > 1,
+    )
+    half = 0.5 / N_BINS
+    figure.update_xaxes(title=f"{name}, scaled to 0–1", range=[-half, 1 + half])
+    figure.update_yaxes(title="share of entries", tickformat=".0%", rangemode="tozero")
+    return figure
+
+
+def _shares(pattern: Pattern) -> dict[str, Any]:
+    return {
+        "z": pattern.values,
+        "zmin": 0,
+        "zmax": 1,
+        "colorbar_title": {"text": f"share of {pattern.third_mode}s counted", "side": "top"},
+        "colorbar_tickformat": ".0%",
+        "hovertemplate": f"{pattern.row_mode} %{{y}}, {pattern.column_mode} %{{x}}<br>"
+        f"%{{z:.0%}} of {pattern.third_mode}s counted<extra></extra>",
+    }
+
+
+def _counts(pattern: Pattern) -> dict[str, Any]:
+    marks = _marks(pattern.largest)
+    return {
+        "z": np.log1p(pattern.values),
+        "zmin": 0,
+        "zmax": float(np.log1p(max(pattern.largest, 1))),
+        "customdata": pattern.values,
+        "colorbar_title": {"text": "reported count", "side": "top"},
+        "colorbar_tickvals": np.log1p(marks),
+        "colorbar_ticktext": [f"{mark:,}" for mark in marks],
+        "hovertemplate": f"{pattern.row_mode} %{{y}}, {pattern.column_mode} %{{x}}<br>"
+        f"{pattern.third_mode} {pattern.step_label}<br>counted: %{{customdata:,}}<extra></extra>",
+    }
+
+
+def _marks(largest: int) -> NDArray[np.int64]:
+    """0 and the powers of ten up to the largest count, beginning with 1."""
+    powers = 10 ** np.arange(len(str(max(largest, 1))))
+    return np.concatenate([[0], powers]).astype(np.int64)

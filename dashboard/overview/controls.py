@@ -1,0 +1,161 @@
+"""Parts of the overview page: which pattern to show, the attributes, where the counts come from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.overview.charts import attribute_chart
+from dashboard.overview.view import OverviewView, attribute_histogram, mode_pairs
+from dashboard.shared.parts import chart_config
+from dashboard.shared.sidebar import Family
+from uncletc import datasets
+from uncletc.datasets import Dataset
+
+ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it is open
+
+
+def choose_counts() -> tuple[Family, str]:
+    """Ask for a family of data sets, and whether its counts are to be real or simulated.
+
+    The keys are not those of the other pages: Streamlit drops from a link to another page every
+    choice whose key this page uses, too.
+    """
+    family = st.segmented_control(
+        "Data set",
+        ["covid", "ppi"],
+        default="covid",
+        required=True,
+        format_func={"covid": "COVID-19", "ppi": "Plant–pollinator"}.__getitem__,
+        key="data",
+        bind="query-params",
+        width="stretch",
+        help="Which counts to look at: cases by county and day, or interactions between plants "
+        "and pollinators by visit.",
+    )
+    source = st.segmented_control(
+        "Counts",
+        ["real", "simulated"],
+        default="real" if datasets.available(family) else "simulated",
+        required=True,
+        key="counts",
+        bind="query-params",
+        width="stretch",
+        help="**Simulated** counts come with this program and their truth is known. **Real** "
+        "counts are public files: read from a folder named by UNCLETC_DATA_DIR, or downloaded "
+        "once and kept.",
+    )
+    return family, source
+
+
+def choose_pattern(dataset: Dataset) -> tuple[tuple[int, int], int | None]:
+    """Ask for two modes, and for all of the third or one step of it; as `build_pattern` takes."""
+    counts = dataset.counts
+    pairs = mode_pairs(dataset)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    name = left.segmented_control(
+        "Rows × columns",
+        list(pairs),
+        default=next(iter(pairs)),
+        required=True,
+        wrap=True,
+        key="modes",
+        bind="query-params",
+        help="The counts form a block with three sides. Choose the two to look at.",
+    )
+    pair = pairs[name]
+    (mode,) = {0, 1, 2} - set(pair)
+    third, steps = counts.modes[mode], counts.labels[mode]
+    span = right.segmented_control(
+        "Show",
+        ["all", "one"],
+        default="all",
+        required=True,
+        format_func={"all": f"all {len(steps)} {third}s", "one": f"one {third}"}.__getitem__,
+        key=f"{third}_span",
+        bind="query-params",
+        help=f"For how many {third}s there is a count, or the counts themselves at one {third}.",
+    )
+    if span == "all":
+        return pair, None
+    chosen = st.select_slider(
+        third.capitalize(),
+        steps,
+        steps[0],
+        key=f"one_{third}",
+        bind="query-params",
+        help=f"The {third} whose counts are drawn. Arrow keys move it by one.",
+    )
+    return pair, steps.index(chosen)
+
+
+def facts(view: OverviewView) -> None:
+    """Draw the main numbers; they wrap on a narrow screen."""
+    with st.container(horizontal=True, gap="large"):
+        for label, value, note in view.facts:
+            st.metric(label, value, help=note, width="content")
+
+
+def attributes(dataset: Dataset, view: OverviewView) -> None:
+    """Draw how one attribute spreads, and a folded table of all, drawn once it is open."""
+    name = st.selectbox(
+        "Attribute",
+        view.attributes["attribute"],
+        key="attribute",
+        bind="query-params",
+        help="Where entries without a count have attributes too, their values are drawn beside: "
+        "if the two differ, counts are missing where conditions are special.",
+    )
+    st.plotly_chart(
+        attribute_chart(attribute_histogram(dataset, name), name=name),
+        config=chart_config(),
+        key="attribute-chart",
+        alt=f"Shares of entries over the values of {name}",
+    )
+    folded = st.expander(
+        f"All {len(view.attributes)} attributes side by side", key=ALL_ATTRIBUTES, on_change="rerun"
+    )
+    with folded:
+        if folded.open:
+            _all_attributes(view)
+
+
+def _all_attributes(view: OverviewView) -> None:
+    spread = st.column_config.BarChartColumn(
+        "spread from 0 to 1",
+        y_min=0,
+        help="Share of the entries in each of 20 equal steps from the smallest value to the "
+        "largest.",
+    )
+    st.dataframe(
+        view.attributes,
+        hide_index=True,
+        column_config={
+            "attribute": st.column_config.TextColumn(pinned=True),
+            "histogram": spread,
+            **{
+                column: st.column_config.NumberColumn(format="%.2f")
+                for column in view.attributes.columns[2:]
+            },
+        },
+    )
+
+
+def provenance_card(dataset: Dataset) -> None:
+    """Draw whether the counts are real, their dates, sources, licences and every rule applied."""
+    provenance = dataset.provenance
+    with st.container(border=True, key="provenance"):
+        st.badge(
+            "simulated" if provenance.simulated else "real counts",
+            icon=":material/science:" if provenance.simulated else ":material/fact_check:",
+            color="orange" if provenance.simulated else "blue",
+        )
+        st.markdown(f"**{dataset.title}** · {provenance.period}")
+        st.markdown(
+            "\n".join(
+                f"- [{source.name}]({source.url}): {source.used_for}. Licence: {source.licence}."
+                for source in provenance.sources
+            )
+            or "No source: everything was drawn."
+        )
+        with st.expander("Rules applied on the way from the files to the counts"):
+            st.markdown("\n".join(f"- {rule}" for rule in provenance.rules))

@@ -1,0 +1,178 @@
+"""Parts of the plant–pollinator page: its choices, and the bars that choose, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.ppi.charts import interaction_bars, log_range
+from dashboard.ppi.view import (
+    MOST_CHOSEN,
+    PICKS,
+    Pick,
+    PpiView,
+    build_ppi_view,
+    meadows_of,
+    pair_labels,
+    quick_pick,
+    toggled,
+)
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.charts import BAR_COLORS, axis_limit
+from dashboard.shared.kept import grids_of
+from dashboard.shared.parts import chart_config
+from dashboard.shared.running import unfinished
+from uncletc import Fit
+from uncletc.datasets import Dataset
+
+_BUTTONS: dict[Pick, str] = {
+    "highest mean": "Highest mean",
+    "lowest mean": "Lowest mean",
+    "highest sd": "Varies most",
+    "lowest sd": "Varies least",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """What is averaged and compared; nothing chosen means everything.
+
+    Attributes
+    ----------
+    years : tuple of int
+    guilds : tuple of str
+    meadows : tuple of str
+    n : int
+        Bars on either side.
+    """
+
+    years: tuple[int, ...]
+    guilds: tuple[str, ...]
+    meadows: tuple[str, ...]
+    n: int
+
+
+def filters(dataset: Dataset) -> Filters:
+    """Ask for seasons, guilds, meadows and the number of bars."""
+    tables, known_meadows = dataset.mode_tables, meadows_of(dataset)
+    left, middle, right = st.columns([2, 3, 2])
+    years = left.pills(
+        "Seasons",
+        sorted(tables["visit"]["year"].unique().tolist()),
+        selection_mode="multi",
+        key="seasons",
+        bind="query-params",
+        help="The years whose visits are averaged and drawn. None chosen: all.",
+    )
+    guilds = middle.multiselect(
+        "Guilds of pollinators",
+        sorted(tables["pollinator"]["guild"].unique()),
+        key="guilds",
+        bind="query-params",
+        placeholder="all guilds",
+        help="Only pollinators of these guilds are compared. None chosen: all.",
+    )
+    meadows: list[str] = []
+    if known_meadows:  # simulated counts have none
+        meadows = middle.multiselect(
+            "Meadows",
+            known_meadows,
+            key="meadows",
+            bind="query-params",
+            placeholder="all meadows",
+            help="Only interactions counted in any of these meadows are compared. None chosen: "
+            "all. It changes no number: the counts of a visit are sums over its meadows, and so "
+            "p is the same in all of them.",
+        )
+    n = right.slider(
+        "Bars on either side",
+        5,
+        30,
+        10,
+        key="bars_n",
+        bind="query-params",
+        help="How many interactions with the highest and the lowest mean p to list.",
+    )
+    return Filters(years=tuple(years), guilds=tuple(guilds), meadows=tuple(meadows), n=n)
+
+
+def ppi_view(
+    dataset: Dataset,
+    found: Fit,
+    anchor: Anchor,
+    years: tuple[int, ...],
+    guilds: tuple[str, ...],
+    meadows: tuple[str, ...],
+) -> PpiView:
+    """Return the view of a fit and what is averaged and compared; for `cached`."""
+    grids = grids_of(dataset, found, anchor)
+    return build_ppi_view(
+        dataset, found, anchor, years=years, guilds=guilds, meadows=meadows, grids=grids
+    )
+
+
+def choose_interactions(dataset: Dataset, view: PpiView, found: Fit) -> list[str]:
+    """Draw quick picks and the list of interactions, and return what is chosen."""
+    with st.container(horizontal=True):
+        for pick, name in _BUTTONS.items():
+            if st.button(name, key=f"pick-{pick}", help=f"Shows the one with the {pick} of p"):
+                st.session_state["interaction"] = [quick_pick(view, pick)]
+    labels = pair_labels(dataset)
+    _keep_valid(labels, view, found)
+    return st.multiselect(
+        "Interactions",
+        labels,
+        key="interaction",
+        bind="query-params",
+        max_selections=MOST_CHOSEN,
+        placeholder="type a plant or a pollinator",
+        help=f"Up to {MOST_CHOSEN} are drawn over each other. Type a part of a name to search. A "
+        "click on a bar or on a square of the matrix adds an interaction or takes it away.",
+    )
+
+
+def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
+    """Draw the interactions with the highest and the lowest mean p side by side, on one axis."""
+    both = [view.top, view.bottom]
+    limits = log_range(*both) if view.log else (0.0, axis_limit(*both))
+    headings = {"top": "Highest mean detection", "bottom": "Lowest mean detection"}
+    for column, (side, heading), bars in zip(st.columns(2), headings.items(), both, strict=True):
+        with column:
+            st.subheader(heading)
+            st.plotly_chart(
+                interaction_bars(
+                    bars,
+                    title=view.title,
+                    color=BAR_COLORS[side],
+                    limits=limits,
+                    log=view.log,
+                    chosen=chosen,
+                ),
+                config=chart_config(),
+                key=f"bars-{side}",
+                on_select=lambda key=f"bars-{side}": on_click(key),
+                selection_mode="points",
+                alt=f"{heading}: {len(bars)} interactions and their p",
+            )
+
+
+def on_click(chart: str) -> None:
+    """Add the interaction clicked on in a chart, or take it away."""
+    for point in st.session_state[chart].selection.points:
+        label = point["customdata"] if chart == "matrix" else point["y"]
+        st.session_state["interaction"] = toggled(st.session_state.get("interaction", []), label)
+
+
+def _keep_valid(labels: Sequence[str], view: PpiView, found: Fit) -> None:
+    """Choose the best-detected interaction where nothing fitting is chosen."""
+    provisional = st.session_state.pop("picked-so-far", None)  # from estimates so far
+    given = st.session_state.get("interaction")
+    kept = [label for label in given or [] if label in labels]
+    if given is None or kept == provisional or (given and not kept):
+        kept = [quick_pick(view, next(iter(PICKS)))]
+        if unfinished(found):
+            st.session_state["picked-so-far"] = kept
+    if kept != given:
+        st.session_state["interaction"] = kept

@@ -1,0 +1,115 @@
+"""The matrix of plants and pollinators. Tables in, a Plotly figure out; no Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard.ppi.charts import CHOSEN, in_two_lines
+from dashboard.ppi.view import Matrix
+from dashboard.shared.charts import short_names
+
+_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}
+_GREY = "rgb(128,128,128)"  # on white and on black
+
+
+def matrix_chart(
+    matrix: Matrix,
+    *,
+    title: str,
+    limits: tuple[float, float],
+    log: bool,
+    chosen: Sequence[str] = (),
+    separated: bool = False,
+) -> go.Figure:
+    """Heat map of mean p, blank where two species were never counted together.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    title : str
+        What p is.
+    limits : tuple of float
+        Colour limits.
+    log : bool
+        Whether colours follow the logarithm of p.
+    chosen : sequence of str
+        Labels of interactions to outline.
+    separated : bool
+        Draw lines between guilds; for pollinators that are in the order of their guilds.
+    """
+    p = matrix.p.to_numpy()
+    plants, pollinators = short_names(matrix.p.index), short_names(matrix.p.columns)
+    figure = go.Figure(
+        go.Heatmap(
+            z=(np.log10(p) if log else p).round(4),  # fewer bytes to send
+            x=pollinators,
+            y=plants,
+            zmin=np.log10(limits[0]) if log else limits[0],
+            zmax=np.log10(limits[1]) if log else limits[1],
+            colorscale="Cividis",
+            xgap=0.5,
+            ygap=0.5,
+            hoverinfo="skip",
+            colorbar={
+                "title": {"text": in_two_lines(f"mean {title}"), "side": "top"},
+                "orientation": "h",
+                "y": 1.0,
+                "yanchor": "bottom",
+                "thickness": 10,
+                **(_powers(limits) if log else {}),
+            },
+        )
+    )
+    row, column = np.nonzero(np.isfinite(p))
+    # Heat maps cannot be clicked on in Streamlit; markers over them can.
+    figure.add_scatter(
+        x=np.array(pollinators)[column],
+        y=np.array(plants)[row],
+        mode="markers",
+        marker={"size": 9, "symbol": "square", "color": "rgba(0,0,0,0)"},
+        unselected_marker_opacity=1,
+        showlegend=False,
+        customdata=[
+            f"{plant} – {pollinator}"
+            for plant, pollinator in zip(matrix.p.index[row], matrix.p.columns[column], strict=True)
+        ],
+        text=[
+            f"{p[i, j]:.3g}<br>{matrix.seen.iat[i, j]:,} seen<br>{matrix.guilds[j]}"
+            for i, j in zip(row, column, strict=True)
+        ],
+        hovertemplate=f"<b>%{{customdata}}</b><br>mean {title}: %{{text}}<extra></extra>",
+    )
+    for i, j in _cells(matrix, chosen):
+        figure.add_shape(
+            x0=j - 0.5, x1=j + 0.5, y0=i - 0.5, y1=i + 0.5, line={"color": CHOSEN, "width": 3}
+        )
+    if separated:
+        for j in range(1, len(matrix.guilds)):
+            if matrix.guilds[j] != matrix.guilds[j - 1]:
+                figure.add_vline(x=j - 0.5, line={"color": _GREY, "width": 1.5})
+    figure.update_layout(height=160 + 12 * max(len(plants), 12), margin=_MARGIN)
+    figure.update_xaxes(
+        title="pollinator", type="category", showgrid=False, range=[-0.5, len(pollinators) - 0.5]
+    )
+    figure.update_yaxes(
+        title="plant", type="category", showgrid=False, range=[len(plants) - 0.5, -0.5]
+    )
+    return figure
+
+
+def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for label in labels:
+        plant, pollinator = label.split(" – ", 1)
+        if plant in matrix.p.index and pollinator in matrix.p.columns:
+            yield matrix.p.index.get_loc(plant), matrix.p.columns.get_loc(pollinator)
+
+
+def _powers(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:
+    """Marks of a logarithmic colour bar: at most about six powers of ten."""
+    first, last = np.ceil(np.log10(limits[0])), np.floor(np.log10(limits[1]))
+    step = max(int(np.ceil((last - first) / 5)), 1)
+    powers = np.arange(first, last + 1, step)
+    return {"tickvals": powers.tolist(), "ticktext": [f"10<sup>{at:.0f}</sup>" for at in powers]}

@@ -1,0 +1,118 @@
+"""Plant–pollinator: which interactions were probably overlooked, and when."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.ppi.charts import visits_chart
+from dashboard.ppi.controls import (
+    best_and_worst,
+    choose_interactions,
+    filters,
+    on_click,
+    ppi_view,
+)
+from dashboard.ppi.matrix import matrix_chart
+from dashboard.ppi.view import ORDERS, build_matrix, chosen_visits, code
+from dashboard.shared.kept import cached, grids_of
+from dashboard.shared.parts import chart_config, fit_details, insight_with_caution, meaning
+from dashboard.shared.running import fit_or_stop
+from dashboard.shared.scripts import fit_script
+from dashboard.shared.sidebar import sidebar
+from dashboard.shared.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.takeaway import take_away
+from dashboard.shared.words import WHISKERS
+
+st.title("Which interactions were overlooked?")
+choices = sidebar("ppi")
+dataset = dataset_or_stop(choices.dataset)
+simulated_badge(dataset)
+found = fit_or_stop(dataset, choices)
+
+asked = filters(dataset)
+grids = grids_of(dataset, found, choices.anchor)
+kept = cached(ppi_view, dataset, found, choices.anchor, asked.years, asked.guilds, asked.meadows)
+view = replace(kept, n=asked.n)
+if view.interactions.empty:
+    st.info("No interaction was seen in these seasons, guilds and meadows. Choose more of them.")
+    st.stop()
+
+insight_with_caution(view.insight, view.caution)
+above = st.container()  # drawn last, because it marks what is chosen below
+
+st.subheader("Detection over the visits")
+chosen = choose_interactions(dataset, view, found)
+visits = chosen_visits(dataset, grids, chosen, years=asked.years)
+if chosen:
+    st.plotly_chart(
+        visits_chart(visits, title=view.title, limits=view.limits, log=view.log),
+        config=chart_config(),
+        key="visits",
+        alt=f"p of {', '.join(chosen)} over the visits of each year",
+    )
+    st.caption(
+        "Filled and joined: both species were seen at that visit, so there is a count, perhaps 0. "
+        "Open: at least one was not seen; p is then what the attributes of the visit suggest. "
+        + ("Bands: 90 % intervals over the members, cut off at the edge." if grids.ends else "")
+    )
+else:
+    st.info("Choose an interaction from the list, or press one of the buttons above it.")
+
+with above:
+    best_and_worst(view, chosen)
+    axis = " The axis is logarithmic: each step is ten times the one before." if view.log else ""
+    st.caption(
+        f"Mean of p over the visits, {view.scale.statement}; interactions seen at least once. The "
+        f"text says how many were seen in all.{axis} A click adds one to the chart of visits."
+    )
+    if "high" in view.top:
+        st.caption(WHISKERS)
+
+    st.subheader("All interactions")
+    order = st.segmented_control(
+        "Order of plants and pollinators",
+        ORDERS,
+        default=ORDERS[0],
+        required=True,
+        key="order",
+        bind="query-params",
+        help="**mean p**: best detected first. **activity**: most often seen first. **guild**: "
+        "pollinators by guild, then by activity. **name**: by the alphabet.",
+    )
+    st.plotly_chart(
+        matrix_chart(
+            build_matrix(view, order),
+            title=view.title,
+            limits=view.mean_limits,
+            log=view.log,
+            chosen=chosen,
+            separated=order == "guild",
+        ),
+        config=chart_config(),
+        key="matrix",
+        on_select=lambda: on_click("matrix"),
+        selection_mode="points",
+        alt=f"Mean p of plants and pollinators, {len(view.interactions)} interactions",
+    )
+    st.caption(
+        "One square is one plant and pollinator; blank: never seen together. A click on a square "
+        "adds the interaction to the chart below or takes it away, as the list there does."
+    )
+
+meaning(
+    "**p is the chance that an interaction that happens is seen**, as far as flower abundance, "
+    "weather, season and the kind of pollinator explain it."
+)
+fit_details(found)
+take_away(
+    "plant-pollinator",
+    dataset=dataset,
+    found=found,
+    tables={"Interactions": view.interactions, "Visits of the chosen interactions": visits},
+    code=fit_script(
+        dataset.name,
+        found.settings,
+        choices.anchor,
+        code(asked.years, asked.guilds, asked.meadows),
+    ),
+)

@@ -1,0 +1,357 @@
+"""Plant–pollinator page: data, fit and choices in; frozen tables ready to draw out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.shared.anchors import Anchor, axis_title
+from dashboard.shared.detection import DetectionGrids, detection_grids
+from dashboard.shared.ranking import Ranking
+from dashboard.shared.words import caution, times
+from uncletc import Fit, Scale
+from uncletc.datasets import Dataset
+
+Pick = Literal["highest mean", "lowest mean", "highest sd", "lowest sd"]
+PICKS: dict[Pick, tuple[str, bool]] = {
+    "highest mean": ("mean", False),
+    "lowest mean": ("mean", True),
+    "highest sd": ("sd", False),
+    "lowest sd": ("sd", True),
+}
+Order = Literal["mean p", "activity", "guild", "name"]
+ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
+MEADOWS_APART = "; "  # what parts the names of meadows in the table of a data set
+MOST_CHOSEN = 5  # interactions drawn over each other
+_WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
+_CODE = """\
+visits = dataset.mode_tables["visit"]
+chosen = {chosen}
+p = np.full(counts.shape, np.nan)
+p[tuple(counts.attribute_indices.T)] = scale.detection(found.detection(counts.attributes))
+p = p[:, :, chosen]
+seen = np.zeros(counts.shape, dtype=int)
+seen[tuple(counts.indices.T)] = counts.counts
+seen = seen[:, :, chosen].sum(axis=2)
+plant, pollinator = np.nonzero(seen > 0)
+table = pd.DataFrame(
+    {{
+        "plant": np.array(counts.labels[0])[plant],
+        "pollinator": np.array(counts.labels[1])[pollinator],
+        "guild": dataset.mode_tables["pollinator"]["guild"].to_numpy()[pollinator],
+        "interactions": seen[plant, pollinator],
+        "mean": p[plant, pollinator].mean(axis=1),
+        "sd": p[plant, pollinator].std(axis=1),
+    }}
+)
+{guilds}{meadows}table = table.sort_values("mean", ascending=False, kind="stable")
+table = table.reset_index(drop=True)
+"""
+_CODE_MEADOWS = """\
+meadows = dataset.table.set_index(["plant", "pollinator"])["meadows"].str.split("; ")
+meadows = meadows.reindex(pd.MultiIndex.from_frame(table[["plant", "pollinator"]]))
+table = table[[not set(names).isdisjoint({meadows!r}) for names in meadows]]
+"""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PpiView(Ranking):
+    """What the plant–pollinator page draws.
+
+    Attributes
+    ----------
+    interactions : DataFrame
+        One row per interaction counted at least once in the chosen seasons and guilds, best mean
+        p first: label, plant, pollinator, plant_index, pollinator_index, guild, interactions,
+        mean, sd; with 2 members or more low and high, the means over the visits of the ends of
+        90 % intervals. Without a row where nothing was counted.
+    ranked : DataFrame
+        Best first: label, value, inside, and low and high as above.
+    scale : Scale
+    title : str
+        What p is, for axes.
+    log : bool
+        Whether p spreads too far for a linear axis; the same for all seasons and guilds.
+    limits : tuple of float
+        Smallest and largest p of any interaction at any visit; the same for all seasons and guilds.
+    mean_limits : tuple of float
+        Colour limits for mean p; the same for all seasons and guilds.
+    insight : str
+        The main finding in one sentence.
+    caution : str, optional
+        Why not to trust it, where there is a reason.
+    """
+
+    interactions: pd.DataFrame
+    scale: Scale
+    title: str
+    log: bool
+    limits: tuple[float, float]
+    mean_limits: tuple[float, float]
+    insight: str
+    caution: str | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matrix:
+    """Mean p of plants (rows) and pollinators (columns), in the order to draw.
+
+    Attributes
+    ----------
+    p : DataFrame, shape (plants, pollinators)
+        NaN where the two were never counted together.
+    seen : DataFrame
+        Of the same shape: how many interactions were counted; 0 where none were.
+    guilds : tuple of str
+        Of the pollinators.
+    """
+
+    p: pd.DataFrame
+    seen: pd.DataFrame
+    guilds: tuple[str, ...]
+
+
+def build_ppi_view(
+    dataset: Dataset,
+    found: Fit,
+    anchor: Anchor,
+    *,
+    n: int = 10,
+    years: Sequence[int] = (),
+    guilds: Sequence[str] = (),
+    meadows: Sequence[str] = (),
+    grids: DetectionGrids | None = None,
+) -> PpiView:
+    """Return mean and standard deviation of p over visits, per counted interaction.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Plant–pollinator counts, real or simulated.
+    found : Fit
+    anchor : Anchor
+    n : int
+        Bars on either side.
+    years : sequence of int
+        The seasons to average over; none: all.
+    guilds : sequence of str
+        The pollinators to keep; none: all.
+    meadows : sequence of str
+        Keep interactions counted in any of them; none: all. p does not depend on meadows: counts
+        are sums over them.
+    grids : DetectionGrids, optional
+        ``detection_grids(dataset, found, anchor)`` where it is at hand, which saves time.
+    """
+    grids = detection_grids(dataset, found, anchor) if grids is None else grids
+    everything = shown = _interactions(dataset, grids, (), (), ())
+    if years or guilds or meadows:
+        shown = _interactions(dataset, grids, years, guilds, meadows)
+    bars = pd.DataFrame(
+        {
+            "label": shown["label"],
+            "value": shown["mean"],
+            "inside": [f"{total:,} seen" for total in shown["interactions"]],
+            **{end: shown[end] for end in grids.ends},
+        }
+    )
+    p = grids.p[everything["plant_index"], everything["pollinator_index"]]
+    low, high = (float(limit) for limit in everything["mean"].quantile([0.02, 0.98]))
+    ratio = _spread(shown["mean"])
+    return PpiView(
+        interactions=shown,
+        ranked=bars,
+        n=n,
+        scale=grids.scale,
+        title=axis_title(grids.scale),
+        log=_spread(everything["mean"]) > _WIDE,
+        limits=(float(np.nanmin(p)), float(np.nanmax(p))),
+        mean_limits=(low, high) if low < high else (low * 0.9, low * 1.1),
+        insight=_insight(ratio),
+        caution=caution(ratio),
+    )
+
+
+def pair_labels(dataset: Dataset) -> tuple[str, ...]:
+    """The names of all interactions that were counted at least once, in order of the alphabet."""
+    table = dataset.table[dataset.table["interactions"] > 0]
+    return tuple(sorted(_label(table["plant"], table["pollinator"])))
+
+
+def quick_pick(view: PpiView, pick: Pick) -> str:
+    """The label of the interaction with the highest or lowest mean or standard deviation."""
+    column, ascending = PICKS[pick]
+    # Highest first both ways, so that equal means come in the order of the bars.
+    ordered = view.interactions.sort_values(column, ascending=False, kind="stable")
+    return str(ordered["label"].iloc[-1 if ascending else 0])
+
+
+def toggled(chosen: Sequence[str], label: str) -> list[str]:
+    """The choice after a click: added, or taken away; the oldest makes room beyond five."""
+    if label in chosen:
+        return [each for each in chosen if each != label]
+    return [*chosen, label][-MOST_CHOSEN:]
+
+
+def build_matrix(view: PpiView, order: Order) -> Matrix:
+    """Lay out the interactions of a view as a matrix.
+
+    Parameters
+    ----------
+    view : PpiView
+    order : {"mean p", "activity", "guild", "name"}
+        Highest mean of mean p first; most interactions counted first; pollinators by the name of
+        their guild and within it by activity, plants by activity; by name.
+    """
+    rows = view.interactions
+    guild = rows.drop_duplicates("pollinator").set_index("pollinator")["guild"]
+    plants, pollinators = (_ranked(rows, mode, order) for mode in ("plant", "pollinator"))
+    if order == "guild":
+        pollinators = sorted(pollinators, key=lambda name: guild[name])  # stable
+    wide = {
+        column: rows.pivot(index="plant", columns="pollinator", values=column).loc[
+            plants, pollinators
+        ]
+        for column in ("mean", "interactions")
+    }
+    return Matrix(
+        p=wide["mean"],
+        seen=wide["interactions"].fillna(0).astype(int),
+        guilds=tuple(guild[pollinators]),
+    )
+
+
+def chosen_visits(
+    dataset: Dataset, grids: DetectionGrids, labels: Sequence[str], *, years: Sequence[int] = ()
+) -> pd.DataFrame:
+    """p of some interactions at every visit of the chosen seasons.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    grids : DetectionGrids
+    labels : sequence of str
+        Of :func:`pair_labels`, in the order to draw.
+    years : sequence of int
+        None: all.
+
+    Returns
+    -------
+    DataFrame
+        One row per interaction and visit: label, year, number (of the visit in its season),
+        dates, p, observed (bool), counted (NaN where not observed); low and high with 2 members
+        or more.
+    """
+    visits = dataset.mode_tables["visit"]
+    keep = _visits_of(dataset, years)
+    table = dataset.table.assign(label=_label(dataset.table["plant"], dataset.table["pollinator"]))
+    pairs = table.set_index("label").loc[list(labels), ["plant_index", "pollinator_index"]]
+    where = (pairs["plant_index"].to_numpy(), pairs["pollinator_index"].to_numpy())
+    counted = _reported(dataset)[where][:, keep].ravel()
+    shown = visits[keep]
+    dates = [
+        "" if pd.isna(first) or pd.isna(last) else f"{first:%d %b} to {last:%d %b}"
+        for first, last in zip(shown["first_date"], shown["last_date"], strict=True)
+    ]
+    values = {"p": grids.p, **grids.ends}
+    return pd.DataFrame(
+        {
+            "label": np.repeat(list(labels), len(shown)),
+            "year": np.tile(shown["year"], len(labels)),
+            "number": np.tile(shown["number"], len(labels)),
+            "dates": dates * len(labels),
+            **{name: grid[where][:, keep].ravel() for name, grid in values.items()},
+            "observed": ~np.isnan(counted),
+            "counted": counted,
+        }
+    )
+
+
+def meadows_of(dataset: Dataset) -> list[str]:
+    """Names of the meadows where anything was counted; none where the data do not tell."""
+    if "meadows" not in dataset.table:
+        return []
+    names = dataset.table["meadows"].str.split(MEADOWS_APART).explode()
+    return sorted(set(names) - {""})
+
+
+def code(years: Sequence[int] = (), guilds: Sequence[str] = (), meadows: Sequence[str] = ()) -> str:
+    """Lines that make ``table``, the interactions of a view, with ``uncletc`` alone."""
+    chosen = (
+        f'visits["year"].isin({[int(year) for year in years]!r}).to_numpy()'
+        if years
+        else "slice(None)"
+    )
+    kept = f'table = table[table["guild"].isin({list(guilds)!r})]\n' if guilds else ""
+    where = _CODE_MEADOWS.format(meadows=list(meadows)) if meadows else ""
+    return _CODE.format(chosen=chosen, guilds=kept, meadows=where)
+
+
+def _interactions(
+    dataset: Dataset,
+    grids: DetectionGrids,
+    years: Sequence[int],
+    guilds: Sequence[str],
+    meadows: Sequence[str],
+) -> pd.DataFrame:
+    keep = _visits_of(dataset, years)
+    table = dataset.table[["plant", "pollinator", "plant_index", "pollinator_index", "guild"]]
+    pairs = (table["plant_index"].to_numpy(), table["pollinator_index"].to_numpy())
+    p = grids.p[pairs][:, keep]
+    table = table.assign(
+        label=_label(table["plant"], table["pollinator"]),
+        interactions=np.nansum(_reported(dataset)[pairs][:, keep], axis=1).astype(int),
+        mean=p.mean(axis=1),
+        sd=p.std(axis=1),
+        **{end: grid[pairs][:, keep].mean(axis=1) for end, grid in grids.ends.items()},
+    )
+    counted = table["interactions"] > 0
+    wanted = table["guild"].isin(list(guilds)) if guilds else True
+    if meadows:
+        names = dataset.table["meadows"].str.split(MEADOWS_APART)
+        wanted &= names.map(lambda known: not set(meadows).isdisjoint(known))
+    ranked = table[counted & wanted].sort_values("mean", ascending=False, kind="stable")
+    return ranked.reset_index(drop=True)
+
+
+def _visits_of(dataset: Dataset, years: Sequence[int]) -> NDArray[np.bool_]:
+    """Which visits lie in the chosen seasons; all where none is named."""
+    year = dataset.mode_tables["visit"]["year"]
+    return np.asarray(year.isin(list(years)) if years else year.notna(), dtype=bool)
+
+
+def _reported(dataset: Dataset) -> NDArray[np.float64]:
+    """The counts as a dense array, NaN where nobody counted."""
+    counts = dataset.counts
+    reported = np.full(counts.shape, np.nan)
+    reported[tuple(counts.indices.T)] = counts.counts
+    return reported
+
+
+def _ranked(rows: pd.DataFrame, mode: str, order: Order) -> list[str]:
+    by_name = rows.sort_values(mode).groupby(mode)
+    if order == "name":
+        return list(by_name.groups)
+    score = by_name["mean"].mean() if order == "mean p" else by_name["interactions"].sum()
+    return list(score.sort_values(ascending=False, kind="stable").index)
+
+
+def _label(plant: pd.Series, pollinator: pd.Series) -> pd.Series:
+    return plant + " – " + pollinator
+
+
+def _spread(mean: pd.Series) -> float:
+    """95th over 5th percentile; 1 without values."""
+    worst, best = mean.quantile([0.05, 0.95]) if len(mean) else (1.0, 1.0)
+    return float(best / worst)
+
+
+def _insight(ratio: float) -> str:
+    return (
+        f"An interaction is **{times(ratio)}** as likely to be seen among the "
+        f"best-detected 5 % as among the worst-detected 5 %."
+    )

@@ -1,0 +1,51 @@
+"""Parts that several screens draw alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard.shared.charts import objective_chart, picture_config
+from dashboard.shared.running import how_it_was_fitted
+from dashboard.shared.sidebar import picture_format
+from uncletc import Fit
+
+HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
+
+
+def chart_config() -> dict[str, Any]:
+    """How a chart behaves: `CHART_CONFIG`, with the camera saving what the reader chose."""
+    return picture_config(picture_format())
+
+
+def insight_with_caution(insight: str, caution: str | None) -> None:
+    """Draw the main finding, and below it why not to trust it, where there is a reason."""
+    st.markdown(insight)
+    if caution:
+        st.warning(caution, icon=":material/error:")
+
+
+def meaning(*points: str) -> None:
+    """Draw the folded list of what the numbers of a screen mean and do not mean."""
+    always = (
+        "**Only ratios of p are known.** Twice the true events with half the detection would "
+        "give the same counts. Absolute values rest on the statement under *Scale of p*.",
+        "**No cause is claimed.** An attribute may stand for something that was not recorded.",
+    )
+    with st.expander("What these numbers mean, and what they do not"):
+        st.markdown("\n".join(f"- {point}" for point in (*points, *always)))
+
+
+def fit_details(found: Fit) -> None:
+    """Draw the folded account of how a fit went; its chart is drawn once it is open."""
+    folded = st.expander("How it was fitted", key=HOW, on_change="rerun")
+    with folded:
+        st.markdown(how_it_was_fitted(found))
+        if folded.open:
+            st.plotly_chart(
+                objective_chart([record.objective for record in found.history]),
+                config=chart_config(),
+                key="objective",
+                alt="Objective after each iteration",
+            )

@@ -1,0 +1,245 @@
+"""From settings to a fit on the page: cached, fitting with progress, or not asked for yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+from uuid import uuid4
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dashboard.shared.anchors import impossible
+from dashboard.shared.sidebar import Choices, describe
+from dashboard.work.service import FitService, Job, fit_key
+from uncletc import Fit, StopReason
+from uncletc.datasets import Dataset
+
+_REDRAWN = 1.0  # seconds at least between two pictures of a fit under way
+_LOOKED = 0.2  # seconds between two looks at its progress
+_LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
+
+
+@dataclass
+class _Track:
+    """What one session has seen of the fits of one data set.
+
+    Attributes
+    ----------
+    finished : Fit, optional
+        The last finished one shown.
+    drawn : Fit, optional
+        The last one shown, perhaps estimates so far.
+    job : Job, optional
+        The last one asked for.
+    left : str
+        Key of the one that this session cancelled, and has not asked for since.
+    estimate : tuple
+        Which estimates so far were drawn last, and when: run, number, time.
+    detection : tuple, optional
+        A fit and its p over Ξ.
+    """
+
+    finished: Fit | None = None
+    drawn: Fit | None = None
+    job: Job | None = None
+    left: str = ""
+    estimate: tuple[str, int, float] = ("", 0, 0.0)
+    detection: tuple[Fit, NDArray[np.float64]] | None = None
+
+
+@st.cache_resource
+def fit_service() -> FitService:
+    """Return the one service that all sessions share, with its process on the way."""
+    service = FitService()
+    service.warm()
+    return service
+
+
+def fit_or_stop(dataset: Dataset, choices: Choices) -> Fit:
+    """Return the fit to show, with its progress or a note drawn above it.
+
+    Settings fitted before show at once. The first view of a data set fits by itself, and so does
+    every change while *Fit as I change* is on: this session's earlier fit of the data set is left
+    then. Without it changes wait for the Fit button. Until a fit has estimates the last result
+    stays, with a note that says so; then its estimates so far are returned.
+    """
+    # One box, empty or not: what follows keeps its place on the page, and so its state.
+    with st.container(key="fit-status"):
+        found = _fit_to_show(dataset, choices)
+        if found is not None:
+            _say_if_impossible(dataset, choices, found)
+    if found is None:
+        st.stop()
+    return found
+
+
+def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
+    service, track, me = fit_service(), _track(dataset.name), _me()
+    key = fit_key(dataset.counts, choices.settings)
+    if choices.pressed or track.left != key:
+        track.left = ""
+    job = service.job(key)  # before the look-up: a fit that ends in between is found
+    found = service.lookup(key)
+    if found is not None:
+        _leave_earlier(track, key, choices)
+        track.finished = track.drawn = found
+        return found
+
+    if _wanted(track, job, choices):
+        _leave_earlier(track, key, choices)
+        job = track.job = service.submit(dataset.counts, choices.settings, me)
+    waiting = job is not None and job.active and me in job.watchers
+    if job is not None and waiting:
+        so_far = _so_far(track, job)
+        _progress(dataset.name, key)
+        if so_far is not None:
+            track.drawn = so_far
+            st.info(
+                "**Still fitting: these are estimates so far.** They change until the fit ends.",
+                icon=":material/hourglass_top:",
+            )
+            return so_far
+    elif job is not None:
+        track.drawn = track.finished
+        _say_why_not(job)
+
+    before = track.drawn if waiting else track.finished
+    if before is not None:
+        _say_changed(before, choices, waiting=waiting)
+    elif not waiting:
+        st.info("Press **Fit** in the sidebar to estimate detection with these settings.")
+    return before
+
+
+def _wanted(track: _Track, job: Job | None, choices: Choices) -> bool:
+    """Whether to ask for a fit that is not there: asked for by its reader, or by itself."""
+    if choices.pressed:
+        return True
+    if track.left or (job is not None and job.state == "failed"):
+        return False
+    if job is not None and job.active:  # another session's: wait along
+        return True
+    return choices.live or (track.drawn is None and track.job is None)
+
+
+def _leave_earlier(track: _Track, key: str, choices: Choices) -> None:
+    """Let go of the last fit asked for, where the reader has moved on to another."""
+    if track.job is not None and track.job.key != key and (choices.live or choices.pressed):
+        fit_service().cancel(track.job, _me())
+
+
+def _say_changed(before: Fit, choices: Choices, *, waiting: bool) -> None:
+    wish = describe(choices.settings)
+    then = f"{wish} follows." if waiting else f"Press **Fit** for {wish}."
+    so_far = " (estimates so far)" if unfinished(before) else ""
+    st.info(
+        f"**Changed since this result.** Below: {describe(before.settings)}{so_far}. {then}",
+        icon=":material/history:",
+    )
+
+
+def _say_if_impossible(dataset: Dataset, choices: Choices, found: Fit) -> None:
+    anchor = choices.anchor
+    if anchor.kind not in ("mean", "entry", "total"):
+        return
+    track = _track(dataset.name)
+    if track.detection is None or track.detection[0] is not found:
+        track.detection = (found, found.detection(dataset.counts.attributes))
+    p = track.detection[1]
+    note = impossible(anchor.of(dataset.counts, found, p), p)
+    if note:
+        st.warning(note, icon=":material/balance:")
+
+
+def how_it_was_fitted(found: Fit) -> str:
+    """One line under a result: its settings, how long it ran and why it stopped."""
+    last = found.history[-1]
+    took = f"{last.iteration} iterations in {last.seconds:.1f} s"
+    if unfinished(found):
+        return f"Still being fitted with {describe(found.settings)}: {took} so far."
+    sentences = [
+        f"Fitted with {describe(found.settings)}: {took}; stopped because {found.stop.value}.",
+        *(f"{reason}." for reason in found.dropped),
+    ]
+    return " ".join(sentences)
+
+
+def unfinished(found: Fit) -> bool:
+    """Whether these are estimates so far; a cancelled fit is not kept."""
+    return found.stop is StopReason.CALLBACK
+
+
+def _track(name: str) -> _Track:
+    track: _Track = st.session_state.setdefault(f"fits-{name}", _Track())
+    return track
+
+
+def _me() -> str:
+    """What the service calls this session."""
+    me: str = st.session_state.setdefault("me", uuid4().hex)
+    return me
+
+
+def _so_far(track: _Track, job: Job) -> Fit | None:
+    """The estimates so far, if any; notes which were looked at, and when, for :func:`_newer`."""
+    if job.estimates:
+        track.estimate = (job.run, job.estimates, monotonic())
+    return fit_service().latest(job)
+
+
+def _newer(track: _Track, job: Job) -> bool:
+    """Whether there are newer estimates than those drawn, and it is time to draw again."""
+    run, known, when = track.estimate
+    if run != job.run:
+        return job.estimates > 0
+    return job.estimates > known and monotonic() - when >= _REDRAWN
+
+
+@st.fragment(run_every=_LOOKED)
+def _progress(name: str, key: str) -> None:
+    track, job = _track(name), fit_service().job(key)
+    if job is None or not job.active or track.left == key or _newer(track, job):
+        st.rerun()
+    total = job.settings.max_iter
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(job.iteration / max(total, 1), 1.0), text=_progress_text(job))
+    # A callback runs first: a click is not lost where this run ends in a new picture.
+    button.button(
+        "Cancel",
+        key=f"cancel-{key}",
+        width="stretch",
+        on_click=_leave,
+        args=(track, job),
+        help="Stops this fit; the last result stays",
+    )
+
+
+def _leave(track: _Track, job: Job) -> None:
+    track.left = job.key
+    fit_service().cancel(job, _me())
+
+
+def _progress_text(job: Job) -> str:
+    if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
+        return f"Fitting {describe(job.settings)}: waiting for another fit to end …"
+    if not job.objectives:
+        return f"Fitting {describe(job.settings)}: getting ready …"
+    left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
+    return (
+        f"Fitting {describe(job.settings)}: iteration {job.iteration} of "
+        f"{job.settings.max_iter} · objective {job.objectives[-1]:,.2f}{left}"
+    )
+
+
+def _say_why_not(job: Job) -> None:
+    if job.state == "failed":
+        st.error(f"This fit did not finish: {job.message}")
+    elif job.state == "cancelled":
+        st.info(f"The fit with {describe(job.settings)} was cancelled.")
+    elif job.active:
+        st.info(
+            f"You left the fit with {describe(job.settings)}. It goes on, because someone else "
+            "waits for it too."
+        )

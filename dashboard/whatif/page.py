@@ -1,0 +1,119 @@
+"""What if: two settings side by side, one parameter swept, and the runs of this session."""
+
+import streamlit as st
+
+from dashboard.countymap.choice import chosen_county
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.parts import chart_config, meaning
+from dashboard.shared.running import how_it_was_fitted
+from dashboard.shared.scripts import fit_script
+from dashboard.shared.sidebar import choose_dataset
+from dashboard.shared.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.takeaway import take_away
+from dashboard.whatif import controls as parts
+from dashboard.whatif.charts import curves_chart, scatter_chart
+from dashboard.whatif.history import history_section, remember
+from dashboard.whatif.running import orders, pair_to_show, sweep_section
+from dashboard.whatif.runs import differences, fits
+from dashboard.whatif.scores import as_text, held_out_words, score, score_table
+from dashboard.whatif.view import build_whatif_view, code
+
+st.title("What if the settings were different?")
+st.markdown(
+    "Fit the same counts in two ways and see what changes. **What stays the same under both "
+    "deserves more trust than what does not.**"
+)
+with st.sidebar:
+    family = parts.choose_family()
+    name = choose_dataset(family)
+dataset = dataset_or_stop(name)
+simulated_badge(dataset)
+counts = dataset.counts
+last_mode = counts.modes[-1]
+
+chosen = []
+for column, side in zip(st.columns(2, border=True), "AB", strict=True):
+    with column:
+        st.subheader(side)
+        chosen.append(parts.choose_run(side.lower(), family, last_mode))
+a, b = chosen
+st.markdown(differences(a, b))
+pressed = parts.compare_buttons(a, b)
+shown = pair_to_show(dataset, a, b, pressed=pressed)
+
+tables, found = {}, None
+if shown is not None:
+    pairs = [fits(orders(), counts, run) for run in shown]
+    first = {side: pair[0] for side, pair in zip("AB", pairs, strict=True)}
+    second = {side: pair[1] for side, pair in zip("AB", pairs, strict=True) if pair[1]}
+    scores = {side: score(counts, each) for side, each in second.items()}
+    found = first["A"]
+    view = build_whatif_view(dataset, first["A"], first["B"])
+    for side, run in zip("AB", shown, strict=True):
+        remember(dataset, family, run, fit=first[side], score=scores.get(side))
+
+    st.header("What differs")
+    st.markdown(view.insight)
+    place = chosen_county(dataset) if family == "covid" else None
+    parts.two_pictures(dataset, view, place)
+    st.caption(
+        f"Mean of p over all {last_mode}s, {view.statement}. Both pictures have the same colours, "
+        "which follow ratios."
+    )
+    if place is not None:
+        st.markdown(view.about(place))
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Difference")
+        parts.difference_picture(dataset, view, place)
+        st.caption("+1: relative p is twice as high under B; −1: half as high; 0: the same.")
+    with right:
+        st.subheader("One against the other")
+        st.plotly_chart(
+            scatter_chart(view.cells, title=view.title, chosen=view.label_of(place)),
+            config=chart_config(),
+            key="scatter",
+            alt=f"Relative p under B against A, {len(view.cells)} {view.of}",
+        )
+        st.caption(f"One dot is one of the {view.of}; on the dashed line nothing changes.")
+
+    st.subheader("Who moves in the ranking")
+    parts.ranking(view)
+
+    st.subheader("Which predicts better")
+    st.markdown(held_out_words(scores, counts, shown))
+    numbers = score_table(dataset, second, first)
+    st.table(as_text(numbers))
+    with st.expander("How they were fitted"):
+        for side, each in first.items():
+            st.markdown(f"**{side}**: {how_it_was_fitted(each)}")
+        st.plotly_chart(
+            curves_chart({k: [r.objective for r in each.history] for k, each in first.items()}),
+            config=chart_config(),
+            key="curves",
+            alt="Objective of A and of B after each iteration",
+        )
+    tables = {"A against B": view.table, "Held-out errors": numbers.reset_index(names="measure")}
+
+st.header("Sweep one parameter of A")
+st.markdown(
+    "How much does one choice matter? Lower is better for the errors; a high rank correlation "
+    "says that the order of places hardly depends on the choice."
+)
+swept = sweep_section(dataset, a)
+if len(swept):
+    tables["Sweep"] = swept
+
+st.header("Runs of this browser session")
+history_section()
+
+meaning(
+    "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
+    "counts well and still put into λ what belongs to p.",
+    "**The 10 % of counts that are held out** are drawn at random once and are the same for all "
+    "settings and sweeps. They lie beside counted entries; days or places without any count are "
+    "harder to predict.",
+)
+if found is not None:
+    script = fit_script(name, shown[0].settings, Anchor(), code(dataset, *shown))
+    take_away("what-if", dataset=dataset, found=found, tables=tables, code=script)

@@ -1,0 +1,271 @@
+"""What-if page: how well settings predict held-out counts, as tables and sentences. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from dashboard.whatif.runs import SWEEPS, Parameter, Run, held_rows
+from dashboard.whatif.view import mean_p, spearman
+from uncletc import CountTensor, Fit
+from uncletc.datasets import Dataset
+from uncletc.metrics import mae_detection, mae_rate, poisson_deviance, rrmse
+
+_LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
+_CLEAR = 2.0  # standard errors
+_STEADY = 0.9  # rank correlation
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """How well a second fit predicts the held-out counts; lower is better throughout.
+
+    Attributes
+    ----------
+    rrmse, deviance : float
+        See :mod:`uncletc.metrics`.
+    squares, deviances : ndarray, shape (n,)
+        Squared error and Poisson deviance of each held-out entry.
+    """
+
+    rrmse: float
+    deviance: float
+    squares: NDArray[np.float64]
+    deviances: NDArray[np.float64]
+
+
+@lru_cache(maxsize=32)
+def score(counts: CountTensor, found: Fit) -> Score:
+    """Judge ŷ = λ·g(z) on the held-out entries.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        All counts of the data set.
+    found : Fit
+        A fit that has not seen the entries of :func:`dashboard.whatif.runs.held_rows`. An entry
+        without attributes is given the mean g of those that have some.
+    """
+    held = held_rows(counts)
+    y = counts.counts[held].astype(np.float64)
+    g = found.detection(counts.attributes)
+    rows = counts.attribute_rows[held]
+    p = np.where(rows >= 0, g[rows], g.mean())
+    predicted = np.maximum(found.rate(counts.indices[held]) * p, _LEAST)
+    return Score(
+        rrmse(y, predicted),
+        poisson_deviance(y, predicted),
+        (y - predicted) ** 2,
+        2 * (xlogy(y, y) - xlogy(y, predicted) - y + predicted),
+    )
+
+
+def constant_score(counts: CountTensor) -> tuple[float, float]:
+    """rRMSE and deviance of predicting the mean of the other counts everywhere."""
+    held = held_rows(counts)
+    y = counts.counts[held]
+    mean = np.full(len(y), max(np.delete(counts.counts, held).mean(), _LEAST))
+    return rrmse(y, mean), poisson_deviance(y, mean)
+
+
+def verdict(a: Score, b: Score, n: int) -> str:
+    """Which of two settings predicts held-out counts better, or that one cannot tell.
+
+    A difference counts as clear beyond two standard errors of its mean over the entries.
+    """
+    by_deviance, by_square = (_ahead(getattr(a, of), getattr(b, of)) for of in _MEASURES)
+    numbers = f"Poisson deviance {a.deviance:.3g} for A, {b.deviance:.3g} for B"
+    if by_deviance is None:
+        head = (
+            "**A and B predict held-out counts about equally well**: "
+            f"{numbers}, a difference that another choice of {n:,} entries could turn around."
+        )
+    else:
+        head = (
+            f"**{by_deviance} predicts held-out counts better**: {numbers}, a clear difference "
+            f"over {n:,} entries."
+        )
+    if by_square is None:
+        tail = " rRMSE, which a few very large counts decide, does not tell them apart."
+    elif by_deviance in (None, by_square):
+        tail = f" By rRMSE, {by_square} is {'ahead' if by_deviance is None else 'ahead as well'}."
+    else:
+        tail = f" But by rRMSE, which a few very large counts decide, {by_square} is ahead."
+    return head + tail
+
+
+def held_out_words(scores: Mapping[str, Score], counts: CountTensor, runs: Sequence[Run]) -> str:
+    """What the held-out errors are and say, as far as they are there.
+
+    Parameters
+    ----------
+    scores : mapping of str to Score
+        By "A" and "B".
+    counts : CountTensor
+        All counts of the data set.
+    runs : sequence of Run
+        A and B.
+    """
+    n, mode = len(held_rows(counts)), counts.modes[-1]
+    words = [
+        f"Both are fitted again without a random tenth of the counted entries ({n:,}, the same "
+        "for A and B), which they then predict. Lower is better."
+    ]
+    if runs[0] == runs[1]:
+        words.insert(0, "A and B are the same setting.")
+    elif {"A", "B"} <= set(scores):
+        words.insert(0, verdict(scores["A"], scores["B"], n))
+    else:
+        words.insert(0, "Not known yet: the second fits of A and B are not there.")
+    words += [
+        f"{side} has seen only the {run.part} of the {mode}s; for the others it predicts "
+        f"with the λ of an average {mode}."
+        for side, run in zip("AB", runs, strict=True)
+        if run.part != "all"
+    ]
+    return " ".join(words)
+
+
+_MEASURES = ("deviances", "squares")
+
+
+def _ahead(a: NDArray[np.float64], b: NDArray[np.float64]) -> str | None:
+    """Whose errors are clearly smaller on the same entries; None where that is open."""
+    gap = b - a
+    error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.inf
+    if not abs(gap.mean()) > _CLEAR * error:
+        return None
+    return "A" if gap.mean() > 0 else "B"
+
+
+def truth_errors(dataset: Dataset, found: Fit) -> tuple[float, float] | None:
+    """MAE_λ and MAE_p over the entries with attributes; None where the truth is not known."""
+    truth, counts = dataset.truth, dataset.counts
+    if truth is None:
+        return None
+    where = tuple(counts.attribute_indices.T)
+    return (
+        mae_rate(found.rate(counts.attribute_indices), truth.rate[where]),
+        mae_detection(found.detection(counts.attributes), truth.detection[where]),
+    )
+
+
+def score_table(
+    dataset: Dataset, fits: Mapping[str, Fit], seconds: Mapping[str, Fit]
+) -> pd.DataFrame:
+    """Numbers of A and B side by side.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fits : mapping of str to Fit
+        Second fits by "A" and "B", as far as they are there.
+    seconds : mapping of str to Fit
+        First fits by "A" and "B".
+
+    Returns
+    -------
+    DataFrame
+        Indexed by what is measured, columns A, B and "mean count everywhere"; NaN where unknown.
+    """
+    counts = dataset.counts
+    scores = {side: score(counts, found) for side, found in fits.items()}
+    simple = constant_score(counts)
+    nan = float("nan")
+    rows = {
+        "Poisson deviance per held-out entry": (
+            *(scores[side].deviance if side in scores else nan for side in "AB"),
+            simple[1],
+        ),
+        "rRMSE of held-out counts": (
+            *(scores[side].rrmse if side in scores else nan for side in "AB"),
+            simple[0],
+        ),
+    }
+    if dataset.truth is not None:
+        errors = [truth_errors(dataset, seconds[side]) for side in "AB"]
+        for k, name in enumerate(("MAE of λ", "MAE of p")):
+            rows[f"{name} against the simulated truth"] = (errors[0][k], errors[1][k], nan)
+    rows["Seconds to fit"] = (*(seconds[side].history[-1].seconds for side in "AB"), nan)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["A", "B", "mean count everywhere"])
+
+
+def as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers as a page shows them, with a dash where there are none."""
+    return table.map(lambda value: "–" if pd.isna(value) else f"{value:,.3g}")
+
+
+def sweep_table(
+    counts: CountTensor, fits: Mapping[int, tuple[Fit | None, Fit | None]], own: int
+) -> pd.DataFrame:
+    """What is known so far of a sweep, one row per value of the parameter.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        All counts of the data set.
+    fits : mapping of int to pair of Fit
+        First and second fit by value, in order; None where it is not there yet.
+    own : int
+        The value that A has.
+
+    Returns
+    -------
+    DataFrame
+        value, deviance, rrmse, like_a and like_before (Spearman's correlation of mean p, place by
+        place, with that of A and with that of the value before), seconds; NaN where unknown.
+    """
+    ranked = {
+        value: mean_p(counts, first).ravel()
+        for value, (first, _) in fits.items()
+        if first is not None
+    }
+    rows, before = [], None
+    for value, (first, second) in fits.items():
+        found = None if second is None else score(counts, second)
+        known = value in ranked
+        rows.append(
+            {
+                "value": value,
+                "deviance": np.nan if found is None else found.deviance,
+                "rrmse": np.nan if found is None else found.rrmse,
+                "like_a": spearman(ranked[value], ranked[own])
+                if known and own in ranked
+                else np.nan,
+                "like_before": spearman(ranked[value], ranked[before])
+                if known and before in ranked
+                else np.nan,
+                "seconds": np.nan if first is None else first.history[-1].seconds,
+            }
+        )
+        before = value
+    return pd.DataFrame(rows)
+
+
+def sweep_insight(table: pd.DataFrame, parameter: Parameter) -> str | None:
+    """Where the held-out deviance is lowest; None before two values are known."""
+    known = table.dropna(subset="deviance")
+    if len(known) < 2:
+        return None
+    best = known.loc[known["deviance"].idxmin()]
+    low, high = known["deviance"].min(), known["deviance"].max()
+    flat = ""
+    if high <= 1.05 * low:
+        flat = " All lie within 5 % of each other: the choice hardly matters for predictions."
+    steady, least = "", table["like_before"].min()
+    if not np.isnan(least):
+        much = "hardly changes" if least >= _STEADY else "changes"
+        steady = (
+            f" The ranking of p {much} from one value to the next: the lowest rank correlation is "
+            f"{least:.2f}."
+        )
+    return (
+        f"Of the {len(known)} values tried so far, **{SWEEPS[parameter]} {best['value']:.0f}** "
+        f"predicts held-out counts best.{flat}{steady}"
+    )

@@ -1,0 +1,1 @@
+"""Fits and comparisons beside the pages, without Streamlit."""

@@ -1,0 +1,140 @@
+"""The Model check page under Streamlit's own test runner, with fits of a few iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from time import monotonic, sleep
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.check.view import held_mask
+from dashboard.shared import running
+from dashboard.shared import sidebar as state
+from dashboard.shared.parts import HOW
+from dashboard.shared.takeaway import BOX
+from tests.dashboard.looking import (
+    charts,
+    in_address,
+    new_test,
+    open_screen,
+    own_cache,
+    until,
+    waiting,
+    words,
+)
+from uncletc import StopReason
+
+PPI = "Plant–pollinator"
+CHARTS = ("deciles", "pit", "quantiles", "groups", "lags", "objective")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory, workers) -> Iterator[None]:
+    """Fits of few iterations."""
+    whole = state.sidebar
+
+    def sidebar(family: state.Family, **options: bool) -> state.Choices:
+        choices = whole(family, **options)
+        few = replace(choices.settings, rank=2, hidden=(), members=1, max_iter=12, tol=1e-3)
+        return replace(choices, settings=few)
+
+    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
+        patch.setattr(state, "sidebar", sidebar)
+        yield
+
+
+@pytest.fixture
+def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
+    return lambda **address: wait(open_screen("check", **address))
+
+
+def wait(at: AppTest, *, n: int = len(CHARTS)) -> AppTest:
+    """Run the page until no fit is under way and it has its charts."""
+    return until(at, lambda page: not waiting(page) and len(charts(page)) >= n)
+
+
+def named(at: AppTest) -> dict[str, dict]:
+    return dict(zip(CHARTS, charts(at), strict=True))
+
+
+def test_verdict_first_then_every_check(open_page, covid_twin):
+    at = open_page()
+    assert at.title[0].value == "Does the model fit the counts?"
+    text = words(at)
+    assert "Simulated counts." in text
+    held = int(held_mask(covid_twin.counts, "entry").sum())
+    assert f"{held:,} of the {covid_twin.counts.n_observed:,} counted entries" in text
+    assert "Counts vary about" in text
+    # Two patterns are too few for these counts, and the page must say so.
+    assert "Misfit: read on before you rely on it" in text
+    drawn = named(at)
+    assert len(drawn["pit"]["data"]) == 2
+    assert len(drawn["groups"]["data"][0]["y"]) == 20
+    assert "uncletc.fit(counts.subset(~held)" in at.code[0].value
+    assert "checking.held_out(counts, kind='entry')" in at.code[0].value
+
+
+def test_choices_change_the_checks(open_page):
+    at = open_page()
+    before = named(at)
+    at.button_group(key="covid_by").set_value("day").run()
+    after = named(at)
+    assert len(after["groups"]["data"][0]["x"]) == 60
+    assert after["pit"] == before["pit"]
+
+    at.button_group(key="covid_held").set_value("county cells").run()
+    wait(at)
+    assert "county cells** with all their counts" in words(at)
+    assert named(at)["deciles"] != before["deciles"]
+    assert "kind='fibre'" in at.code[0].value
+
+
+def test_a_link_opens_the_same_view(open_page):
+    at = open_page(data=PPI, ppi_held="interactions", ppi_by="guild")
+    assert "interactions** with all their counts" in words(at)
+    levels = named(at)["groups"]["data"][0]["y"]
+    assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
+
+
+@pytest.mark.parametrize("key", ["covid_by", "covid_held", "data"])
+def test_a_bad_value_in_the_address_is_ignored(open_page, key):
+    at = open_page(**{key: "imagined"})
+    assert in_address(at, key) != "imagined"
+    assert len(charts(at)) == len(CHARTS)
+
+
+def test_ranks_are_compared_on_demand(open_page):
+    at = open_page(data=PPI)
+    assert "Fits ranks 1, 2, 3, 4" in words(at)
+    at.button(key="compare-ranks").click().run()
+    wait(at, n=len(CHARTS) + 2)
+    began = monotonic()
+    while "So far:" in words(at):
+        assert monotonic() - began < 120
+        sleep(0.2)
+        at.run()
+    assert not at.exception
+    assert "Of these 4 ranks, **rank" in words(at)
+    assert not [button for button in at.button if button.key == "compare-ranks"]
+    behind = charts(at)[5]["data"][0]
+    assert behind["x"] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_estimates_so_far_are_not_judged(monkeypatch):
+    whole = running.fit_or_stop
+    monkeypatch.setattr(
+        running, "fit_or_stop", lambda *a: replace(whole(*a), stop=StopReason.CALLBACK)
+    )
+    at = new_test("check")
+    at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
+    at.run()
+    began = monotonic()
+    while not at.exception and "when the fit has ended" not in words(at):
+        assert monotonic() - began < 120
+        sleep(0.2)
+        at.run()
+    assert not at.exception
+    assert not charts(at)

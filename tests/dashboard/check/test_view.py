@@ -1,0 +1,377 @@
+"""Model check views: tables and sentences against counts worked out here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.check.groups import CELL, PAIR, groupings, names_of_groupings
+from dashboard.check.ranks import rank_table, rank_tasks, rank_words, ranks_around
+from dashboard.check.verdict import Verdict, most_off, verdict
+from dashboard.check.view import (
+    check_view,
+    code,
+    held_mask,
+    seen_counts,
+    seen_dataset,
+)
+from dashboard.check.words import dispersion_words, lag_words, pit_words, size_words
+from uncletc import FitSettings, checking
+from uncletc.checking import Ratio
+
+
+@pytest.fixture(scope="module")
+def covid_seen(covid_twin, short_fit):
+    return short_fit(seen_counts(covid_twin.counts, "entry"), 2, hidden=(5,))
+
+
+@pytest.fixture(scope="module")
+def covid_view(covid_twin, covid_seen):
+    return check_view(covid_twin, covid_seen, "entry")
+
+
+@pytest.fixture(scope="module")
+def ppi_view(ppi_twin, short_fit):
+    found = short_fit(seen_counts(ppi_twin.counts, "fibre"), 2, hidden=(5,))
+    return check_view(ppi_twin, found, "fibre")
+
+
+class TestHeldOut:
+    def test_a_fifth_is_not_seen_and_attributes_stay(self, covid_twin):
+        counts = covid_twin.counts
+        seen = seen_dataset(covid_twin, "entry")
+        assert seen.counts.n_observed == counts.n_observed - counts.n_observed // 5
+        assert seen.counts.n_attributed == counts.n_attributed
+        assert seen.name != seen_dataset(covid_twin, "fibre").name != covid_twin.name
+        assert seen_dataset(covid_twin, "entry").counts is seen.counts
+
+    def test_whole_places(self, ppi_twin, ppi_view):
+        counts, held = ppi_twin.counts, held_mask(ppi_twin.counts, "fibre")
+        pairs = {tuple(row) for row in counts.indices[held][:, :2].tolist()}
+        assert not pairs & {tuple(row) for row in counts.indices[~held][:, :2].tolist()}
+        assert f"{len(pairs):,} interactions" in ppi_view.held
+
+    def test_in_words(self, covid_view, covid_twin):
+        n = covid_twin.counts.n_observed
+        assert f"{n // 5:,} of the {n:,} counted entries" in covid_view.held
+
+
+class TestTable:
+    def test_labels_counts_and_predictions(self, covid_view, covid_twin, covid_seen):
+        counts, held = covid_twin.counts, held_mask(covid_twin.counts, "entry")
+        table = covid_view.table
+        assert table["observed"].tolist() == counts.counts[held].tolist()
+        row = int(np.flatnonzero(held)[7])
+        names = [counts.labels[k][i] for k, i in enumerate(counts.indices[row])]
+        assert table.iloc[7][list(counts.modes)].tolist() == names
+        z = counts.attributes_at(counts.indices[[row]])
+        expected = covid_seen.expected(counts.indices[[row]], z)[0]
+        assert table.iloc[7]["predicted"] == pytest.approx(expected)
+
+    def test_a_script_gives_the_same(self, covid_view, covid_seen, covid_twin, monkeypatch, capsys):
+        asked = []
+
+        def give(counts, settings):
+            asked.append((counts.digest, settings))
+            return covid_seen
+
+        monkeypatch.setattr("uncletc.fit", give)
+        settings = FitSettings(rank=3, members=2)
+        names: dict = {}
+        exec(compile(code("covid-twin", settings, "entry"), "script", "exec"), names)
+        pd.testing.assert_frame_equal(names["table"], covid_view.table)
+        assert asked == [(seen_counts(covid_twin.counts, "entry").digest, settings)]
+        assert "poisson_residual" in capsys.readouterr().out
+
+    def test_other_tables_agree_with_it(self, covid_view):
+        table, deciles = covid_view.table, covid_view.deciles
+        assert deciles["n"] @ deciles["observed"] == pytest.approx(table["observed"].sum())
+        assert deciles["n"].sum() == len(table)
+        assert covid_view.pit["negative_binomial"].mean() == pytest.approx(1)
+        quantiles = covid_view.quantiles
+        assert quantiles["poisson"].iloc[-1] == pytest.approx(
+            np.quantile(table["poisson_residual"], 1 - 0.5 / len(table))
+        )
+        assert (np.diff(quantiles["normal"]) > 0).all()
+        assert len(covid_view.lags) == 14
+
+
+class TestGroups:
+    def test_every_name_is_offered(self, covid_view, ppi_view):
+        assert list(covid_view.groups) == names_of_groupings("covid")
+        assert list(ppi_view.groups) == names_of_groupings("ppi")
+
+    def test_weekdays_by_hand(self, covid_view):
+        table = covid_view.table
+        day = pd.to_datetime(table["day"]).dt.day_name()
+        found = covid_view.groups["weekday"].set_index("group")
+        assert list(found.index)[:2] == ["Monday", "Tuesday"]
+        expected = table["residual"].groupby(day).mean()
+        assert found["mean"].to_dict() == pytest.approx(expected.to_dict())
+        assert found["observed"].to_dict() == pytest.approx(
+            table["observed"].groupby(day).mean().to_dict()
+        )
+        assert found["n"].sum() == len(table)
+
+    def test_guilds_and_years_by_hand(self, ppi_view, ppi_twin):
+        table = ppi_view.table
+        guild = ppi_twin.mode_tables["pollinator"].set_index("pollinator")["guild"]
+        expected = table["residual"].groupby(table["pollinator"].map(guild)).mean()
+        found = ppi_view.groups["guild"].set_index("group")["mean"]
+        assert found.to_dict() == pytest.approx(expected.to_dict())
+        years = table["residual"].groupby(table["visit"].str[:4]).mean()
+        assert ppi_view.groups["year"].set_index("group")["mean"].to_dict() == pytest.approx(
+            years.to_dict()
+        )
+
+    def test_labels_are_distinct_and_say_which_place(self, covid_twin, ppi_twin):
+        for dataset, place in ((covid_twin, CELL), (ppi_twin, PAIR)):
+            for grouping in groupings(dataset).values():
+                assert len(set(grouping.labels)) == len(grouping.labels)
+                assert len(grouping.groups) == dataset.counts.n_observed
+            grouping = groupings(dataset)[place]
+            first = dataset.counts.indices[0]
+            label = grouping.labels[grouping.groups[0]]
+            if place == PAIR:
+                names = [dataset.counts.labels[k][first[k]] for k in (0, 1)]
+                assert label == " – ".join(names)
+                continue
+            rows = dataset.table[
+                (dataset.table["latitude_index"] == first[0])
+                & (dataset.table["longitude_index"] == first[1])
+            ]
+            largest = rows.loc[rows["population"].idxmax()]
+            assert label.startswith(f"{largest['county']}, {largest['state']}")
+
+    def test_map_shows_each_countys_cell(self, covid_view, covid_twin):
+        shown = covid_view.counties.set_index("fips")
+        table, residuals = covid_twin.table.set_index("fips"), covid_view.table
+        counts = covid_twin.counts
+        assert list(shown.index) == list(table.index)
+        for fips in table.index[:40]:
+            labels = [
+                counts.labels[k][table.loc[fips, name]]
+                for k, name in enumerate(("latitude_index", "longitude_index"))
+            ]
+            own = residuals[
+                (residuals["latitude"] == labels[0]) & (residuals["longitude"] == labels[1])
+            ]
+            if own.empty:
+                assert np.isnan(shown.loc[fips, "value"])
+                assert shown.loc[fips, "counted"] is None
+            else:
+                assert shown.loc[fips, "value"] == pytest.approx(own["residual"].mean())
+                assert f"held-out counts: {len(own)}," in shown.loc[fips, "counted"]
+        few = shown["counted"].str.contains(r"counts: [1-4],", na=False)
+        assert shown.loc[few, "unsure"].all()
+
+
+def clean(n: int = 4000, seed: int = 0):
+    """Checks of Poisson counts with their true means."""
+    mean = np.exp(np.random.default_rng(seed).normal(2, 1, n))
+    return checking.check(np.random.default_rng(seed + 1).poisson(mean), mean)
+
+
+NOTHING = pd.DataFrame({"by": ["day"], "share": [0.0], "most": [""]})
+FAR = pd.DataFrame({"by": ["weekday"], "share": [0.2], "most": ["less in Sunday"]})
+
+
+QUIET = pd.DataFrame({"lag": [1], "value": [0.01], "chance": [0.1]})
+RIGHT = pd.DataFrame({"predicted": [1.0], "observed": [1.0], "low": [0.9], "high": [1.1]})
+
+
+def judge(check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET) -> Verdict:
+    return verdict(
+        check, strengths=strengths, positive=positive, deciles=deciles, lags=lags, mode="day"
+    )
+
+
+class TestVerdict:
+    def test_a_right_model_fits(self):
+        found = judge(clean(), positive=4000)
+        assert found.status == "fits"
+        text = " ".join(found.points)
+        assert "about as much as Poisson" in text
+        assert "within ± " in text
+        assert "No place and no time stands out." in text
+
+    def test_too_few_counts_are_no_verdict(self):
+        for check, positive in ((clean(50), 50), (clean(500), 3)):
+            found = judge(check, FAR, positive)
+            assert found.status == "open"
+            assert "too few" in found.points[0]
+
+    def test_spread_is_a_misfit(self):
+        mean = np.full(4000, 20.0)
+        y = np.random.default_rng(0).negative_binomial(1, 1 / 21, 4000)
+        check = checking.check(y, mean)
+        found = judge(check, positive=4000)
+        assert found.status == "misfit"
+        assert f"**{check.poisson.pearson:.0f} times**" in found.points[0]
+        assert "A negative binomial (φ = 1) has about the right shape." in found.points[0]
+
+    def test_no_distribution_with_the_right_shape(self):
+        y, mean = np.repeat([0, 40], 2000), np.full(4000, 20.0)
+        found = judge(checking.check(y, mean), positive=2000)
+        assert "does not have the right shape" in found.points[0]
+
+    @pytest.mark.parametrize(
+        ("estimate", "low", "high", "status", "words"),
+        [
+            (1.0, 0.97, 1.034, "fits", "within ± 4 %"),
+            (1.03, 1.01, 1.05, "fits", "within ± 5 %"),
+            (1.3, 1.2, 1.4, "misfit", "too low on average: observed counts are **1.30 times**"),
+            (0.6, 0.5, 0.7, "misfit", "too high on average"),
+            (1.3, 0.8, 2.1, "fits", "cannot tell whether predictions are off"),
+        ],
+    )
+    def test_average(self, estimate, low, high, status, words):
+        ratio = Ratio(estimate=estimate, low=low, high=high, level=0.95)
+        found = judge(replace(clean(), ratio=ratio), positive=4000)
+        assert found.status == status
+        assert words in found.points[1]
+
+    def test_places_and_times(self):
+        found = judge(clean(), FAR, 4000)
+        assert found.status == "misfit"
+        assert "by weekday**: less in Sunday" in found.points[2]
+        assert "20 %" in found.points[2]
+        found = judge(clean(), FAR.assign(share=0.02), 4000)
+        assert found.status == "fits"
+        assert "No place and no time is far off; furthest, by weekday" in found.points[2]
+
+    def test_sizes_and_rhythm(self):
+        off = pd.concat([RIGHT, RIGHT.assign(observed=3.0, low=2.0, high=4.0)] * 2)
+        found = judge(clean(), deciles=off)
+        assert found.status == "misfit"
+        assert "2 of 4 groups: where 1 are predicted, 3 were counted." in found.points[1]
+        assert judge(clean(), deciles=off.head(2)).status == "fits"
+        found = judge(clean(), lags=QUIET.assign(lag=7, value=0.4))
+        assert found.status == "misfit"
+        assert (
+            "one place or pair 7 days apart go wrong together (correlation 0.40)" in found.points[2]
+        )
+
+
+class TestWords:
+    def test_most_off_names_the_clearest_first(self):
+        groups = pd.DataFrame(
+            {
+                "group": ["a", "b", "c", "d"],
+                "n": [100, 4, 100, 9],
+                "mean": [0.5, 1.0, -0.8, 3.0],
+                "far": [True, True, True, False],
+            }
+        )
+        assert most_off(groups) == ("less was counted than predicted in c, more in a (3 stand out)")
+        assert most_off(groups[groups["group"] == "d"]) == ""
+
+    def test_sizes(self):
+        deciles = pd.DataFrame(
+            {
+                "predicted": [1.0, 10.0],
+                "observed": [1.1, 30.0],
+                "low": [0.9, 25.0],
+                "high": [1.3, 35.0],
+            }
+        )
+        assert "**1 of 2** groups: where 10 are predicted on average, **30** were" in size_words(
+            deciles
+        )
+        assert "about as predicted" in size_words(deciles.head(1))
+
+    def test_spread(self):
+        check = clean()
+        assert "no more spread" in dispersion_words(check, 2000)
+        wide = replace(check.negative_binomial, phi=0.25)
+        words = dispersion_words(replace(check, negative_binomial=wide), 100)
+        assert "50 % above or below" in words
+        assert "φ = 0.01" in words
+        wide = replace(wide, phi=16.0)
+        assert "4.0 times the prediction" in dispersion_words(
+            replace(check, negative_binomial=wide), 100
+        )
+
+    @pytest.mark.parametrize(
+        ("density", "words"),
+        [
+            (np.ones(10), "about flat"),
+            ([3, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1, 2], "counts vary more than predicted"),
+            ([0.5, 1, 1, 1, 1.5, 1.5, 1, 1, 1, 0.5], "vary less than predicted"),
+            (np.linspace(0.4, 1.6, 10), "rising: more"),
+            (np.linspace(1.6, 0.4, 10), "falling: less"),
+            ([1, 1.4, 0.6, 1, 1, 1, 1, 0.6, 1.4, 1], "another shape"),
+        ],
+    )
+    def test_pit(self, density, words):
+        check = clean()
+        pit = replace(check.poisson.pit, density=np.asarray(density, dtype=float))
+        wide = replace(check.negative_binomial, pit=pit)
+        assert words in pit_words(replace(check, negative_binomial=wide))
+
+    def test_lags(self):
+        lags = pd.DataFrame(
+            {"lag": [1, 7, 14], "value": [0.1, 0.33, 0.34], "pairs": 900, "chance": 0.07}
+        )
+        assert "High at 7 days (0.33)**: a weekly rhythm" in lag_words(lags, "day")
+        assert "Nothing clear" in lag_words(lags.assign(value=[0.1, np.nan, np.nan]), "day")
+        one = lags.assign(value=[0.6, 0.3, 0.1])
+        assert "High at 1 visit (0.60)**: what the model misses lasts" in lag_words(one, "visit")
+
+
+class TestRanks:
+    def test_a_handful_around_the_one_in_use(self):
+        for rank in range(1, 21):
+            ranks = ranks_around(rank)
+            assert rank in ranks
+            assert 3 <= len(ranks) <= 5
+            assert ranks == sorted(set(ranks))
+            assert ranks[0] >= 1
+            assert ranks[-1] <= 20
+
+    def test_tasks_differ_in_rank_alone(self, ppi_twin):
+        settings = FitSettings(rank=4, members=2)
+        wanted = rank_tasks(ppi_twin.counts, settings, "entry")
+        assert len({task.key for task in wanted.values()}) == len(wanted)
+        seen = seen_counts(ppi_twin.counts, "entry")
+        for rank, task in wanted.items():
+            assert task.settings == replace(settings, rank=rank)
+            assert task.counts is seen
+
+    def test_table_against_the_library(self, covid_twin, covid_seen, short_fit):
+        counts, held = covid_twin.counts, held_mask(covid_twin.counts, "entry")
+        other = short_fit(seen_counts(counts, "entry"), 1, hidden=(5,), rank=1)
+        table = rank_table(counts, {2: covid_seen, 1: other}, "entry")
+        assert table["rank"].tolist() == [1, 2]
+        y = counts.counts[held]
+        for row, found in zip(table.itertuples(), (other, covid_seen), strict=True):
+            predicted = checking.expected_at(found, counts, held)
+            assert row.deviance == pytest.approx(checking.deviances(y, predicted).mean())
+            check = checking.check(y, predicted)
+            assert row.log_likelihood == pytest.approx(check.negative_binomial.log_likelihood)
+        assert table["behind"].min() == 0
+        assert table["best"].sum() == table["chosen"].sum() == 1
+        assert table.loc[table["best"], "log_likelihood"].item() == table["log_likelihood"].max()
+
+    def test_words(self):
+        table = pd.DataFrame(
+            {
+                "rank": [3, 5, 7, 9],
+                "behind": [0.5, 0.05, 0.0, 0.1],
+                "error": [0.1, 0.1, 0.0, 0.2],
+                "best": [False, False, True, False],
+                "chosen": [False, True, False, False],
+            }
+        )
+        assert "**rank 7** predicts held-out counts best; **rank 5** is the smallest" in rank_words(
+            table, 5
+        )
+        assert "5.0 standard errors behind" in rank_words(table, 3)
+        assert "about as well" in rank_words(table, 9)
+        alone = table.assign(chosen=table["best"])
+        assert "no smaller one" in rank_words(alone, 7)
+        assert "more may be better still" not in rank_words(alone, 7)
+        assert "more may be better still" in rank_words(alone.head(3), 7)

@@ -1,0 +1,337 @@
+"""The map pictures, what travels to the browser, and the shapes it draws, without a browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.countymap.component import _version
+from dashboard.countymap.picture import (
+    COLORS,
+    SHAPES_FILE,
+    county_map,
+    county_names,
+    inflate,
+    unpack,
+)
+from dashboard.countymap.play import Steps, color_levels
+
+ROOT = Path(__file__).resolve().parents[3]
+POINTS_FILE = ROOT / "data" / "county_centroids.csv"
+AUTAUGA, LOS_ANGELES, BALTIMORE, LOVING = "01001", "06037", "24510", "48301"
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return json.loads(SHAPES_FILE.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def values():
+    return pd.DataFrame(
+        {
+            "fips": [AUTAUGA, BALTIMORE, LOS_ANGELES, LOVING],
+            "value": [0.5, 1.0, 20.0, np.nan],
+            "note": ["3 of 6 counts", None, "12 of 13 counts", "never counted"],
+            "unsure": [True, False, True, True],
+        }
+    )
+
+
+def at(fips: str) -> int:
+    return list(county_names()).index(fips)
+
+
+class TestPicture:
+    def test_numbers_stand_at_their_counties(self, values):
+        picture = county_map(values, title="relative p")
+        known = np.flatnonzero(np.isfinite(picture.numbers)).tolist()
+        assert known == sorted([at(AUTAUGA), at(LOS_ANGELES), at(BALTIMORE)])
+        assert picture.numbers[at(LOS_ANGELES)] == 20
+        assert len(picture.numbers) == len(county_names()) == 3142
+
+    def test_infinite_and_missing_are_no_number(self, values):
+        for table in (values.replace(20.0, np.inf), values.astype({"value": "Float64"})):
+            numbers = county_map(table, title="relative p").to_json()["numbers"]
+            assert numbers[at(LOVING)] is None
+            assert numbers[at(AUTAUGA)] == 0.5
+        assert (
+            county_map(values.replace(20.0, np.inf), title="p").to_json()["numbers"][
+                at(LOS_ANGELES)
+            ]
+            is None
+        )
+
+    def test_notes_come_back_whole(self, values):
+        (notes,) = county_map(values, title="relative p", hover=["note"]).to_json()["notes"]
+        said = {
+            fips: notes["start"] + notes["ends"][code]
+            for fips, code in zip(county_names(), notes["codes"], strict=True)
+            if code >= 0
+        }
+        assert said == {
+            AUTAUGA: "3 of 6 counts",
+            LOS_ANGELES: "12 of 13 counts",
+            LOVING: "never counted",
+        }
+
+    def test_what_notes_share_travels_once(self, values):
+        same = values.assign(note=["cases: 1", "cases: 22", "cases: 22", None])
+        (notes,) = county_map(same, title="p", hover=["note"]).to_json()["notes"]
+        assert notes["start"] == "cases: "
+        assert notes["ends"] == ["1", "22"]
+        one = values.assign(note="the same")
+        (notes,) = county_map(one, title="p", hover=["note"]).to_json()["notes"]
+        assert (notes["start"], notes["ends"]) == ("the same", [""])
+
+    def test_uncertain_counties_are_those_with_a_number(self, values):
+        picture = county_map(values, title="p", uncertain="unsure", uncertain_means="wide")
+        content = picture.to_json()
+        assert content["uncertain"] == sorted([at(AUTAUGA), at(LOS_ANGELES)])
+        assert content["uncertainMeans"] == "wide"
+        assert not county_map(values, title="p").uncertain.any()
+
+    def test_limits_are_the_given_ones_and_what_lies_beyond_is_said(self, values):
+        content = county_map(values, title="p", limits=(0.6, 40)).to_json()
+        assert content["limits"] == (0.6, 40)
+        assert content["beyond"] == [True, False]
+
+    def test_limits_default_to_the_range_drawn(self, values):
+        values.loc[len(values)] = ["99999", 1e6, None, False]
+        assert county_map(values, title="relative p").limits == (0.5, 20)
+
+    @pytest.mark.parametrize("number", [0.0, 3.0])
+    @pytest.mark.parametrize("log", [False, True])
+    def test_limits_of_equal_numbers_still_span_a_range(self, number, log):
+        values = pd.DataFrame({"fips": [AUTAUGA], "value": [number]})
+        low, high = county_map(values, title="λ", log=log).limits
+        assert low < high
+
+    @pytest.mark.parametrize(
+        ("colorscale", "lowest", "highest"),
+        [("cividis", "#00224e", "#fee838"), ("viridis", "#440154", "#fde725")],
+    )
+    def test_colour_scale(self, values, colorscale, lowest, highest):
+        colors = county_map(values, title="p", colorscale=colorscale).colors
+        assert (colors[0], colors[-1]) == (lowest, highest)
+
+    def test_a_diverging_scale_is_even_around_0(self, values):
+        differences = values.assign(value=[-3.0, 0.0, 1.0, np.nan])
+        picture = county_map(differences, title="difference", colorscale="diverging")
+        assert picture.limits == (-3, 3)
+        middle = re.findall(r"\d+", picture.colors[len(picture.colors) // 2])
+        assert min(map(int, middle)) > 230  # nearly white
+        assert len(COLORS["diverging"]) % 2 == 1
+        nothing = county_map(differences.iloc[:0], title="d", colorscale="diverging")
+        assert nothing.limits == (-1, 1)
+
+    def test_other_columns_may_be_coloured(self, values):
+        picture = county_map(values.rename(columns={"value": "p"}), title="p", color="p")
+        assert picture.numbers[at(BALTIMORE)] == 1
+
+    def test_a_table_without_rows_is_a_map_without_numbers(self, values):
+        assert not np.isfinite(county_map(values.iloc[:0], title="p").numbers).any()
+
+    def test_codes_without_a_shape_are_named(self, values):
+        assert not county_map(values, title="relative p").remark
+        values.loc[len(values)] = ["02063", 1.0, None, False]
+        remark = county_map(values, title="relative p", remark="Simulated.").remark
+        assert remark.startswith("Simulated. ")
+        assert "02063" in remark
+
+
+class TestTicks:
+    @pytest.mark.parametrize("limits", [(0, 1), (0.62, 1.64), (-3, 3), (812, 4_100), (0, 3e-5)])
+    def test_linear_ticks_are_round_and_at_their_places(self, values, limits):
+        ticks = county_map(values, title="p", limits=limits).ticks
+        assert 3 <= len(ticks) <= 7
+        for place, text in ticks:
+            number = float(text.replace(",", ""))
+            expected = (number - limits[0]) / (limits[1] - limits[0])
+            assert place == pytest.approx(expected, abs=1e-6)
+            assert 0 <= place <= 1 + 1e-9
+
+    def test_log_ticks_are_at_their_logarithms(self, values):
+        ticks = county_map(values, title="λ", log=True, limits=(0.1, 100)).ticks
+        assert [text for _, text in ticks] == ["0.1", "1", "10", "100"]
+        assert [place for place, _ in ticks] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+    @pytest.mark.parametrize("limits", [(1, 2), (3, 4), (0.7, 1.6), (0.001, 1e6)])
+    def test_log_ticks_are_few_and_within_the_limits(self, values, limits):
+        ticks = county_map(values, title="λ", log=True, limits=limits).ticks
+        assert 3 <= len(ticks) <= 7
+        assert all(-1e-9 <= place <= 1 + 1e-9 for place, _ in ticks)
+
+
+class TestOnTheWire:
+    def test_picture_comes_back_as_it_was(self, values):
+        picture = county_map(values, title="relative p", hover=["note"])
+        assert unpack(picture.packed) == json.loads(json.dumps(picture.to_json()))
+
+    def test_the_same_numbers_make_the_same_message(self, values):
+        first, second = (county_map(values, title="p", hover=["note"]) for _ in range(2))
+        assert first.packed == second.packed
+
+    def test_a_full_map_is_small(self):
+        rng = np.random.default_rng(1)
+        cells = rng.integers(900, size=len(county_names()))
+        full = pd.DataFrame(
+            {
+                "fips": list(county_names()),
+                "value": rng.lognormal(size=900)[cells],
+                "note": [f"cases: {n:,}" for n in rng.integers(20_000, size=len(cells))],
+            }
+        )
+        assert len(county_map(full, title="p", hover=["note"]).packed) < 60_000
+
+    def test_numbers_keep_five_digits(self, values):
+        values.loc[0, "value"] = 0.123456789
+        assert county_map(values, title="p").to_json()["numbers"][at(AUTAUGA)] == 0.12346
+
+    def test_files_of_the_browser_have_a_version(self):
+        assert re.fullmatch(r"[0-9a-f]{12}", _version())
+
+
+class TestSteps:
+    @pytest.fixture
+    def steps(self):
+        return Steps(
+            labels=("a", "b", "c"),
+            now=1,
+            fips=pd.Series([AUTAUGA, BALTIMORE, LOVING]),
+            places=np.array([0, 0, 1]),
+            numbers=np.array([[0.0, 0.5, 1.0], [2.0, np.nan, -1.0]]),
+        )
+
+    def test_levels_of_a_linear_scale(self, steps):
+        levels = color_levels(steps.numbers, (0, 1), log=False)
+        assert levels.tolist() == [[0, 62, 125], [125, 127, 0]]
+
+    def test_levels_of_a_log_scale(self):
+        levels = color_levels(np.array([0.01, 0.1, 1.0, 5.0, 0.0]), (0.01, 1), log=True)
+        assert levels.tolist() == [0, 62, 125, 125, 0]
+
+    def test_frames_come_back_as_levels(self, steps, values):
+        frames = unpack(steps.frames(county_map(values, title="p", limits=(0, 1))))
+        assert frames["rows"][at(AUTAUGA)] == frames["rows"][at(BALTIMORE)] == 0
+        assert frames["rows"][at(LOVING)] == 1
+        assert frames["rows"][at(LOS_ANGELES)] == -1
+        changes = np.frombuffer(inflate(frames["changes"]), dtype=np.uint8)
+        levels = np.cumsum(changes.reshape(-1, frames["length"]), axis=1, dtype=np.uint8)
+        assert levels.tolist() == [[0, 62, 125], [125, 127, 0]]
+
+
+class TestChecks:
+    def test_missing_column(self, values):
+        for arguments in ({"color": "p"}, {"hover": ["p"]}, {"uncertain": "p"}):
+            with pytest.raises(ValueError, match="must have a column 'p'"):
+                county_map(values, title="p", **arguments)
+
+    @pytest.mark.parametrize("code", [1001, "1001", None])
+    def test_codes_that_are_not_text_of_5_digits(self, values, code):
+        values["fips"] = [code, *values["fips"][1:]]
+        with pytest.raises(ValueError, match="text of 5 digits"):
+            county_map(values, title="p")
+
+    def test_repeated_code(self, values):
+        with pytest.raises(ValueError, match="01001 repeats"):
+            county_map(pd.concat([values, values[:1]]), title="p")
+
+    @pytest.mark.parametrize("limits", [(1, 1), (2, 1), (0, math.inf), (math.nan, 1)])
+    def test_limits_out_of_order(self, values, limits):
+        with pytest.raises(ValueError, match="low < high"):
+            county_map(values, title="p", limits=limits)
+
+    def test_log_of_what_has_none(self, values):
+        with pytest.raises(ValueError, match="limits must be > 0"):
+            county_map(values, title="λ", log=True, limits=(0, 1))
+        with pytest.raises(ValueError, match="the smallest is -1"):
+            county_map(values.replace(0.5, -1.0), title="λ", log=True)
+
+    def test_diverging_scales_have_0_in_the_middle_and_no_logarithm(self, values):
+        with pytest.raises(ValueError, match="must be -x and x"):
+            county_map(values, title="p", colorscale="diverging", limits=(-1, 2))
+        with pytest.raises(ValueError, match="0 has no logarithm"):
+            county_map(values, title="p", colorscale="diverging", log=True)
+
+    def test_a_format_that_the_browser_does_not_know(self, values):
+        assert county_map(values, title="p", number_format="+.1%").number_format == "+.1%"
+        with pytest.raises(ValueError, match="number_format must be like"):
+            county_map(values, title="p", number_format="d")
+
+
+def points_of(path: str) -> np.ndarray:
+    """Corners of an SVG path of the shapes file."""
+    corners = []
+    for x, y, steps in re.findall(r"M(-?\d+) (-?\d+)l([^Mz]*)", path):
+        moves = np.array(re.findall(r"-?\d+", steps), dtype=int).reshape(-1, 2)
+        corners.append(np.cumsum(np.vstack([[int(x), int(y)], moves]), axis=0))
+    return np.vstack(corners)
+
+
+class TestShapes:
+    def test_size(self):
+        assert SHAPES_FILE.stat().st_size < 600_000
+        assert POINTS_FILE.stat().st_size < 150_000
+
+    def test_lists_are_of_every_county(self, shapes):
+        ids = shapes["fips"]
+        assert len(ids) == len(set(ids)) == 3142
+        assert all(len(i) == 5 and i.isdigit() for i in ids)
+        for name in ("county", "state", "x", "y", "paths"):
+            assert len(shapes[name]) == len(ids)
+        assert set(shapes["state"]) == set(shapes["states"])
+        assert len(shapes["states"]) == 51
+        assert shapes["states"]["MD"] == "Maryland"
+
+    def test_names(self):
+        names = county_names()
+        assert names["24005"] == "Baltimore County, MD"
+        assert names["24510"] == "Baltimore city, MD"
+        assert names["35013"] == "Doña Ana County, NM"
+        assert len(set(names.values())) == len(names)
+
+    def test_every_outline_is_closed_and_within_the_map(self, shapes):
+        for path in (*shapes["paths"], shapes["borders"]):
+            corners = points_of(path)
+            assert len(corners) >= 2
+            assert (corners >= 0).all()
+            assert (corners <= (shapes["width"], shapes["height"])).all()
+        assert all(re.fullmatch(r"(M-?\d+ -?\d+l[-\d ]+z)+", path) for path in shapes["paths"])
+
+    def test_points_lie_among_their_counties_corners(self, shapes):
+        for x, y, path in zip(shapes["x"], shapes["y"], shapes["paths"], strict=True):
+            low, high = points_of(path).min(axis=0), points_of(path).max(axis=0)
+            assert (low <= (x, y)).all()
+            assert ((x, y) <= high).all()
+
+    def test_the_map_is_that_of_the_country(self, shapes):
+        places = {fips: (shapes["x"][i], shapes["y"][i]) for i, fips in enumerate(shapes["fips"])}
+        maine, san_diego, miami, seattle = (places[f] for f in ("23003", "06073", "12086", "53033"))
+        assert seattle[0] < san_diego[0] < miami[0] < maine[0]
+        assert max(maine[1], seattle[1]) < san_diego[1] < miami[1]
+        honolulu, anchorage = places["15003"], places["02020"]
+        assert honolulu[1] > san_diego[1]
+        assert anchorage[1] > san_diego[1]
+
+    def test_state_borders_run_along_county_borders(self, shapes):
+        corners = {tuple(c) for path in shapes["paths"] for c in points_of(path).tolist()}
+        borders = points_of(shapes["borders"]).tolist()
+        assert np.mean([tuple(corner) in corners for corner in borders]) > 0.99
+
+    def test_points_name_the_same_counties(self):
+        with POINTS_FILE.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        names = {row["fips"]: f"{row['county']}, {row['state']}" for row in rows}
+        assert names == county_names()
+        for row in rows:
+            assert 18 < float(row["latitude"]) < 72
+            assert -180 < float(row["longitude"]) < -66 or row["fips"] == "02016"
+            assert float(row["land_km2"]) > 0

@@ -1,0 +1,187 @@
+"""One county's days: against counts, λ and p known beforehand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.covid.charts import cell_bars, county_chart
+from dashboard.covid.county import build_county_view, rate_title
+from dashboard.covid.view import build_covid_view
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.detection import detection_grids
+from uncletc import CountTensor, Scale
+from uncletc.datasets import Dataset, Provenance
+
+TITLE = "relative p (median = 1)"
+HALF = Anchor(kind="mean", mean=0.5)
+
+
+def fit_of(p: np.ndarray, rate: np.ndarray, *, members: int = 1) -> SimpleNamespace:
+    """A fit that knows p of every attributed entry and λ of every entry (a tensor)."""
+
+    def spread_of(values, spread):
+        if not spread:
+            return values
+        return SimpleNamespace(estimate=values, low=values / 2, high=values * 3)
+
+    return SimpleNamespace(
+        members=(None,) * members,
+        detection=lambda _, spread=False: spread_of(p, spread),
+        rate=lambda indices, spread=False: spread_of(rate[tuple(np.transpose(indices))], spread),
+    )
+
+
+@pytest.fixture
+def shared() -> Dataset:
+    """Cell (0, 0) holds three counties and was not reported on day 1; (0, 1) holds one."""
+    entries = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1)]
+    counts = CountTensor(
+        (1, 2, 2),
+        [entries[0], *entries[2:]],
+        [30, 5, 1],
+        attributes=[[0.0]] * 4,
+        attribute_indices=entries,
+        labels=[["0"], ["0", "1"], ["2021-01-01", "2021-01-02"]],
+    )
+    table = pd.DataFrame(
+        {
+            "fips": ["01001", "01003", "01005", "01007"],
+            "county": ["Small", "Large", "Middle", "Alone"],
+            "state": "Alabama",
+            "population": [10, 900, 50, 20],
+            "latitude_index": 0,
+            "longitude_index": [0, 0, 0, 1],
+            "cell": ["33°, -87°"] * 3 + ["33°, -86°"],
+            "counties_in_cell": [3, 3, 3, 1],
+            "cases": [10, 15, 5, 6],
+            "tests_per_1000": 1.0,
+        }
+    )
+    nothing = Provenance(simulated=True, period="", sources=(), rules=())
+    return Dataset(name="x", title="x", counts=counts, table=table, provenance=nothing)
+
+
+@pytest.fixture
+def known() -> SimpleNamespace:
+    return fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]]))
+
+
+def view_of(dataset, found, fips, anchor=HALF):
+    grids = detection_grids(dataset, found, anchor)
+    return build_county_view(dataset, found, grids, fips, title=TITLE)
+
+
+class TestDays:
+    def test_a_day_without_a_report_is_missing_not_zero(self, shared, known):
+        days = view_of(shared, known, "01003").days
+        assert days["day"].tolist() == ["2021-01-01", "2021-01-02"]
+        assert days["reported"].tolist()[0] == 30
+        assert np.isnan(days["reported"].iloc[1])
+
+    def test_rate_and_p_are_on_the_same_scale(self, shared, known):
+        days = view_of(shared, known, "01003").days  # mean p is .5 already
+        assert days["p"].tolist() == pytest.approx([0.2, 0.4])
+        assert days["rate"].tolist() == pytest.approx([100, 50])
+        doubled = view_of(shared, known, "01003", Anchor(kind="mean", mean=1.0)).days
+        assert doubled["p"].tolist() == pytest.approx([0.4, 0.8])
+        assert doubled["rate"].tolist() == pytest.approx([50, 25])
+
+    @pytest.mark.parametrize("anchor", [HALF, Anchor(), Anchor(kind="best")])
+    def test_predicted_counts_have_no_scale(self, shared, known, anchor):
+        days = view_of(shared, known, "01003", anchor).days
+        assert days["predicted"].tolist() == pytest.approx([20, 20])
+
+    def test_intervals_come_with_members(self, shared, known):
+        assert not set(view_of(shared, known, "01003").days) & {"p_low", "rate_high"}
+        several = fit_of(
+            np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]]), members=2
+        )
+        days = view_of(shared, several, "01003").days
+        for name in ("p", "rate"):
+            assert days[f"{name}_low"].to_numpy() == pytest.approx(days[name] / 2)
+            assert days[f"{name}_high"].to_numpy() == pytest.approx(days[name] * 3)
+
+
+class TestWords:
+    def test_whose_the_counts_are(self, shared, known):
+        view = view_of(shared, known, "01005")
+        assert view.name == "Middle, Alabama"
+        assert "holds 3 counties: this one, Large, Small." in view.shared
+        assert view_of(shared, known, "01007").shared is None
+
+    def test_many_counties_are_counted(self, shared, known):
+        more = [
+            shared.table.iloc[0].to_dict() | {"fips": f"02{i:03}", "county": f"County {i}"}
+            for i in range(8)
+        ]
+        table = pd.concat([shared.table, pd.DataFrame(more)], ignore_index=True)
+        shared.__dict__["table"] = table
+        assert "holds 11 counties" in view_of(shared, known, "01003").shared
+        assert "and 4 more" in view_of(shared, known, "01003").shared
+
+    def test_rank_among_cells(self, shared, known):
+        summary = view_of(shared, known, "01003").summary
+        assert "**0.3**; number 2 of 2 cells" in summary
+        assert "**0.7**; number 1 of 2 cells" in view_of(shared, known, "01007").summary
+
+    def test_a_cell_without_attributes_says_so(self, shared, known):
+        grids = detection_grids(shared, known, HALF)
+        grids.p[0, 0] = np.nan
+        view = build_county_view(shared, known, grids, "01003", title=TITLE)
+        assert "Nothing is known" in view.summary
+
+    def test_the_axis_of_rate_states_its_scale(self):
+        assert rate_title(Scale.relative([1.0])).endswith("λ (the median p is 1)")
+        anchored = rate_title(Scale.mean_detection([1.0], 0.25))
+        assert anchored.endswith("λ (mean detection is 25%)")
+
+    def test_a_county_that_is_not_there(self, shared, known):
+        with pytest.raises(ValueError, match="must be a county of these data, got '99999'"):
+            view_of(shared, known, "99999")
+
+
+class TestCharts:
+    def test_panel_draws_the_days(self, shared, known):
+        view = view_of(shared, known, "01003")
+        figure = county_chart(view.days, p_title=view.p_title, rate_title=view.rate_title)
+        drawn = {trace.name: list(trace.y) for trace in figure.data}
+        assert drawn["predicted, ŷ = λp"] == view.days["predicted"].tolist()
+        assert drawn["λ"] == view.days["rate"].tolist()
+        assert drawn["p"] == view.days["p"].tolist()
+        assert {trace.xaxis for trace in figure.data} == {"x", "x2", "x3"}
+        assert figure.layout.xaxis.matches == figure.layout.xaxis2.matches == "x3"
+        titles = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
+        assert view.rate_title.split(" (")[0] in titles
+        assert not figure.layout.shapes
+
+    def test_panel_marks_the_day(self, shared, known):
+        days = view_of(shared, known, "01003").days
+        figure = county_chart(days, p_title="p", rate_title="λ", day="2021-01-02")
+        assert {shape.x0 for shape in figure.layout.shapes} == {"2021-01-02"}
+
+    def test_wide_intervals_are_cut_off(self, shared, known):
+        days = view_of(shared, known, "01003").days
+        days = days.assign(p_low=0.0, p_high=1e6, rate_low=1.0, rate_high=101.0)
+        figure = county_chart(days, p_title="p", rate_title="λ")
+        assert figure.layout.yaxis3.range[1] < 10 * days["p"].max()
+        assert figure.layout.yaxis2.range[1] == pytest.approx(1.05 * 101)
+        bands = [list(trace.y) for trace in figure.data[2:] if trace.fill == "tonexty"]
+        assert bands == [days["rate_high"].tolist(), days["p_high"].tolist()]
+
+    @pytest.mark.parametrize("members", [1, 2])
+    def test_a_bar_carries_its_county_and_the_chosen_cell_stands_out(self, shared, members):
+        found = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.ones((1, 2, 2)), members=members)
+        top = build_covid_view(shared, found, HALF).top
+        figure = cell_bars(top, title="p", color="#0072B2", limit=1, chosen="33°, -87°")
+        bars, rows, *whiskers = figure.data
+        for trace in (bars, rows):
+            assert [item[-1] for item in trace.customdata] == ["01007", "01003"]
+        assert list(rows.x) == [1, 1]  # a click anywhere in the row counts
+        assert bars.marker.opacity[1] == 1 > bars.marker.opacity[0]
+        assert len(whiskers) == (members == 2)
+        plain = cell_bars(top, title="p", color="#0072B2", limit=1, chosen=None)
+        assert plain.data[0].marker.opacity is None

@@ -1,0 +1,182 @@
+"""The COVID-19 page under Streamlit's own test runner, with a short fit made beforehand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.countymap import component as map_component
+from dashboard.countymap.picture import county_names, unpack
+from dashboard.shared import running
+from tests.dashboard.looking import open_screen, words
+from uncletc import Fit, Member
+
+BALTIMORE, COOK = "24510", "17031"
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit) -> dict[str, Fit]:
+    """The fit that the page shows; no fitting process runs."""
+    now = {"found": covid_fit}
+    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
+    monkeypatch.setattr(running, "fit_or_stop", lambda _, __: now["found"])
+    return now
+
+
+@pytest.fixture
+def open_page(shown: dict[str, Fit]) -> Callable[..., AppTest]:  # noqa: ARG001, it is shown
+    return lambda **address: open_screen("covid", **address)
+
+
+def sent(at: AppTest) -> dict[str, Any]:
+    """What the page sends to its map, unpacked."""
+    (component,) = at.get("bidi_component")
+    data = json.loads(component.proto.json)
+    return data | {"picture": unpack(data["picture"])}
+
+
+def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
+    at = open_page()
+    data = sent(at)
+    picture = data["picture"]
+    assert len([n for n in picture["numbers"] if n is not None]) == len(county_names())
+    assert picture["title"] == "relative p (median = 1)"
+    assert picture["remark"] == "Simulated counts."
+    assert "keys" in data["alt"]
+    assert data["play"] is None
+    assert data["selected"] is None
+    assert "Choose a county" in words(at)
+
+
+def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
+    at = open_page(county=BALTIMORE)
+    assert sent(at)["selected"] == BALTIMORE
+    assert "Baltimore city, Maryland" in [each.value for each in at.subheader]
+    text = words(at)
+    assert "This cell holds 17 counties" in text
+    assert "Choose a county" not in text
+    panel = next(json.loads(c.proto.spec) for c in at.get("plotly_chart"))
+    assert len(panel["data"][0]["x"]) == covid_twin.counts.shape[2]
+    assert "".join(at.query_params["county"]) == BALTIMORE
+
+
+@pytest.mark.parametrize("value", ["99999", "", "<b>", "24510 "])
+def test_a_bad_county_in_the_address_is_dropped(open_page, value):
+    at = open_page(county=value)
+    assert sent(at)["selected"] is None
+    assert "county" not in at.query_params
+
+
+def test_a_county_stays_chosen_while_other_choices_change(open_page):
+    at = open_page(county=COOK)
+    at.button_group(key="span").set_value("day").run()
+    at.slider(key="covid_bars").set_value(20).run()
+    at.selectbox(key="scale").set_value("best").run()
+    assert not at.exception
+    assert sent(at)["selected"] == COOK
+    assert "".join(at.query_params["county"]) == COOK
+
+
+def test_bars_are_as_many_as_asked_for(open_page):
+    at = open_page()
+    for n in (10, 5, 30):
+        at.slider(key="covid_bars").set_value(n).run()
+        assert not at.exception
+        specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+        assert [len(spec["data"][0]["y"]) for spec in specs[:2]] == [n, n]
+
+
+def test_one_day_has_other_numbers_on_the_same_scale_and_may_be_played(open_page, covid_twin):
+    at = open_page()
+    mean = sent(at)["picture"]
+    at.button_group(key="span").set_value("day").run()
+    at.select_slider(key="day").set_value("2021-01-11").run()
+    assert not at.exception
+    data = sent(at)
+    assert data["picture"]["numbers"] != mean["numbers"]
+    assert data["picture"]["limits"] == mean["limits"]
+    play = data["play"]
+    assert play["now"] == 10
+    assert play["labels"] == list(covid_twin.counts.labels[2])
+    assert play["frames"] is None  # not before it plays
+
+
+def test_an_anchor_changes_numbers_and_what_they_are_called(open_page):
+    at = open_page(county=BALTIMORE)
+    before = sent(at)["picture"]
+    at.selectbox(key="scale").set_value("best").run()
+    after = sent(at)["picture"]
+    assert "best entry detects everything" in after["title"]
+    ratios = {
+        round(a / b, 2) for a, b in zip(after["numbers"], before["numbers"], strict=True) if b
+    }
+    assert max(ratios) - min(ratios) < 0.02
+    panel = json.loads(at.get("plotly_chart")[0].proto.spec)
+    titles = " ".join(note["text"] for note in panel["layout"]["annotations"])
+    assert "best entry detects everything" in titles
+
+
+def test_uncertainty_needs_members(open_page, shown, covid_fit):
+    at = open_page(county=BALTIMORE)
+    assert "fit 2 members or more" in words(at)
+    assert not sent(at)["picture"]["uncertain"]
+    assert "Bands" not in words(at)
+    factors = tuple(factor * 3 for factor in covid_fit.factors)
+    shown["found"] = replace(covid_fit, others=(Member(factors, covid_fit.network),))
+    at.run()
+    assert not at.exception
+    text = words(at)
+    assert "fit 2 members or more" not in text
+    assert "Bands" in text
+    assert "Whiskers" in text
+    assert "4-fold" in sent(at)["picture"]["uncertainMeans"]
+
+
+def test_take_away_has_the_code_of_this_view(open_page):
+    at = open_page(span="one day", day="2021-01-11")
+    script = next(block.value for block in at.code if "uncletc.fit(" in block.value)
+    assert 'load("covid-twin")' in script
+    assert "[:, 10]" in script
+
+
+class TestWhatTheBrowserSays:
+    """Only known counties and whole steps are believed."""
+
+    @pytest.mark.parametrize(
+        ("said", "believed"),
+        [
+            ({"chosen": {"fips": COOK, "at": 1}}, COOK),
+            ({"chosen": {"fips": "99999"}}, None),
+            ({"chosen": {"fips": ["a"]}}, None),
+            ({"chosen": "a"}, None),
+            ({}, None),
+            ("a", None),
+            (None, None),
+        ],
+    )
+    def test_chosen_county(self, monkeypatch, said, believed):
+        monkeypatch.setattr(map_component.st, "session_state", {"map": said})
+        assert map_component.chosen_in("map") == believed
+
+    @pytest.mark.parametrize(
+        ("said", "steps"),
+        [
+            ({"on": False, "step": 3}, [3]),
+            ({"on": True, "step": 3}, []),
+            ({"on": False, "step": 60}, []),
+            ({"on": False, "step": -1}, []),
+            ({"on": False, "step": True}, []),
+            ({"on": False, "step": "3"}, []),
+            ("a", []),
+        ],
+    )
+    def test_step_where_playing_stopped(self, monkeypatch, said, steps):
+        monkeypatch.setattr(map_component.st, "session_state", {"map": {"play": said}})
+        told: list[int] = []
+        map_component._stopped("map", 60, told.append)
+        assert told == steps

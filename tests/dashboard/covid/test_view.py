@@ -1,0 +1,319 @@
+"""The COVID-19 tables: by hand where p is known, and against a fit of the simulated counts."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from dashboard.covid.view import build_covid_view, code, day_steps
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.detection import detection_grids, fitted_detection
+from dashboard.shared.words import caution, times
+from uncletc import CountTensor, Fit, Member
+from uncletc.datasets import Dataset, Provenance
+
+# Fits whose p is z, with one member and with two.
+KNOWN = SimpleNamespace(members=(None,), detection=lambda attributes: attributes[:, 0])
+SPREAD = SimpleNamespace(
+    members=(None, None),
+    detection=lambda attributes, spread: SimpleNamespace(
+        estimate=attributes[:, 0], low=attributes[:, 0] / 2, high=attributes[:, 0] * 3, asked=spread
+    ),
+)
+
+
+def with_two_members(found: Fit) -> Fit:
+    """The fit joined by a second member whose factors and network differ."""
+    factors = tuple(factor * 1.1 for factor in found.factors)
+    network = copy.deepcopy(found.network)
+    with torch.no_grad():
+        next(network.parameters()).mul_(1.2)
+    return replace(found, others=(Member(factors, network),))
+
+
+AS_IT_IS = Anchor(kind="best")  # p stays as it is where the largest p is 1
+
+
+@pytest.fixture
+def by_hand() -> Dataset:
+    """Three counties share cell (0, 0); (0, 1) is alone; (1, 0) has no attributes."""
+    p = {(0, 0): [0.2, 0.4], (0, 1): [1.0, 0.5]}
+    entries = [(*cell, day) for cell in p for day in (0, 1)]
+    counts = CountTensor(
+        (2, 2, 2),
+        [*entries, (1, 0, 0)],
+        [3, 0, 5, 1, 2],
+        attributes=[[value] for values in p.values() for value in values],
+        attribute_indices=entries,
+    )
+    table = pd.DataFrame(
+        [
+            ("01001", "Small", 10, 0, 0, 3, 1, 0.5),
+            ("01003", "Large", 900, 0, 0, 3, 1200, 2.25),
+            ("01005", "Middle", 50, 0, 0, 3, 2, 1.0),
+            ("01007", "Alone", 20, 0, 1, 1, 6, 4.0),
+            ("01009", "Unknown", 30, 1, 0, 1, 2, 5.0),
+        ],
+        columns=[
+            "fips",
+            "county",
+            "population",
+            "latitude_index",
+            "longitude_index",
+            "counties_in_cell",
+            "cases",
+            "tests_per_1000",
+        ],
+    ).assign(state="AL", cell=["a", "a", "a", "b", "c"])
+    nothing = Provenance(simulated=True, period="", sources=(), rules=())
+    return Dataset(name="x", title="x", counts=counts, table=table, provenance=nothing)
+
+
+class TestByHand:
+    def test_value_is_the_mean_over_the_days_of_the_countys_cell(self, by_hand):
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
+        assert view.counties["value"].tolist()[:4] == pytest.approx([0.3, 0.3, 0.3, 0.75])
+
+    @pytest.mark.parametrize(("day", "values"), [(0, [0.2, 1.0]), (1, [0.4, 0.5])])
+    def test_value_of_one_day(self, by_hand, day, values):
+        counties = build_covid_view(by_hand, KNOWN, AS_IT_IS, day=day).counties
+        assert counties["value"].iloc[[1, 3]].tolist() == pytest.approx(values)
+
+    def test_a_cell_without_attributes_has_no_value_and_no_bar(self, by_hand):
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
+        assert view.counties["value"].isna().tolist() == [False] * 4 + [True]
+        assert not view.top["label"].str.startswith("Unknown").any()
+
+    def test_days_without_attributes_do_not_enter_the_mean(self, by_hand):
+        counts = by_hand.counts
+        partly = CountTensor(
+            counts.shape,
+            counts.indices,
+            counts.counts,
+            attributes=counts.attributes[1:],
+            attribute_indices=counts.attribute_indices[1:],
+        )
+        view = build_covid_view(replace(by_hand, counts=partly), KNOWN, AS_IT_IS)
+        assert view.counties["value"].iloc[0] == pytest.approx(0.4)
+
+    def test_one_bar_per_cell_named_after_its_most_populous_county(self, by_hand):
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
+        assert view.top["label"].tolist() == ["Alone, AL", "Large, AL +2"]
+        assert view.bottom["label"].tolist() == ["Large, AL +2", "Alone, AL"]
+        assert view.top["value"].tolist() == pytest.approx([0.75, 0.3])
+
+    def test_tests_of_the_named_county_are_inside_the_bar(self, by_hand):
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
+        assert view.top["inside"].tolist() == ["4.0 tests per 1000", "2.2 tests per 1000"]
+
+    def test_unknown_tests_are_called_so(self, by_hand):
+        by_hand.table.loc[3, "tests_per_1000"] = np.nan
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
+        assert view.top["inside"].iloc[0] == "unknown tests per 1000"
+        assert view.counties["tests"].iloc[3] == "tests a day per 1000: unknown"
+
+    def test_no_intervals_from_one_member(self, by_hand):
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
+        assert list(view.top) == ["label", "value", "inside", "fips", "cell"]
+        assert not view.counties["uncertain"].any()
+        assert view.counties["spread"].isna().all()
+        assert list(view.main_table) == ["fips", "county", "state", "value"]
+
+    @pytest.mark.parametrize("day", [None, 1])
+    def test_intervals_from_several_members_on_the_scale_of_p(self, by_hand, day):
+        for anchor in (AS_IT_IS, Anchor()):
+            top = build_covid_view(by_hand, SPREAD, anchor, day=day).top
+            same = build_covid_view(by_hand, KNOWN, anchor, day=day).top
+            assert top["value"].tolist() == same["value"].tolist()
+            assert top["low"].tolist() == pytest.approx(top["value"] / 2)
+            assert top["high"].tolist() == pytest.approx(top["value"] * 3)
+
+    def test_counties_have_the_interval_of_their_cell(self, by_hand):
+        counties = build_covid_view(by_hand, SPREAD, AS_IT_IS).counties
+        assert counties["low"].tolist()[:4] == pytest.approx([0.15, 0.15, 0.15, 0.375])
+        assert counties["high"].tolist()[:4] == pytest.approx([0.9, 0.9, 0.9, 2.25])
+        assert counties["spread"].iloc[3] == "90 % interval: 0.38 to 2.2"
+        assert counties[["low", "high", "spread"]].iloc[4].isna().all()
+
+    @pytest.mark.parametrize(("times_high", "uncertain"), [(1.9, False), (2.1, True)])
+    def test_uncertain_is_more_than_fourfold(self, by_hand, times_high, uncertain):
+        spread = SimpleNamespace(
+            members=(None, None),
+            detection=lambda z, spread: SimpleNamespace(  # noqa: ARG005
+                estimate=z[:, 0], low=z[:, 0] / 2, high=z[:, 0] * times_high
+            ),
+        )
+        counties = build_covid_view(by_hand, spread, AS_IT_IS).counties
+        assert counties["uncertain"].tolist() == [uncertain] * 4 + [False]
+
+    def test_bars_name_their_county_and_cell(self, by_hand):
+        top = build_covid_view(by_hand, KNOWN, AS_IT_IS).top
+        assert top[["fips", "cell"]].to_numpy().tolist() == [["01007", "b"], ["01003", "a"]]
+
+    def test_steps_hold_p_of_every_day(self, by_hand):
+        steps = day_steps(by_hand, detection_grids(by_hand, KNOWN, AS_IT_IS), 1)
+        assert steps.now == 1
+        assert steps.labels == by_hand.counts.labels[2]
+        of_counties = steps.numbers[steps.places]
+        assert of_counties[:4] == pytest.approx(np.array([[0.2, 0.4]] * 3 + [[1.0, 0.5]]))
+        assert np.isnan(of_counties[4]).all()
+
+    @pytest.mark.parametrize(
+        ("p", "log"),
+        [
+            (np.linspace(0.5, 1.5, 4), False),
+            (np.array([0.01, 0.1, 1.0, 10.0]), True),  # even in logarithms
+            (np.array([0.01, 0.8, 0.9, 1.0]), False),  # one far below: a linear scale shows more
+        ],
+    )
+    def test_colours_follow_logarithms_where_p_spans_a_lot(self, by_hand, p, log):
+        fit = SimpleNamespace(members=(None,), detection=lambda _: p)
+        assert build_covid_view(by_hand, fit, Anchor()).log is log
+
+    def test_number_of_bars(self, by_hand):
+        view = build_covid_view(by_hand, KNOWN, AS_IT_IS, n=1)
+        assert view.top["label"].tolist() == ["Alone, AL"]
+        assert view.bottom["label"].tolist() == ["Large, AL +2"]
+
+    def test_hover_lines(self, by_hand):
+        counties = build_covid_view(by_hand, KNOWN, AS_IT_IS).counties
+        assert "1,200" in counties["reported"].iloc[1]
+        assert "2.2" in counties["tests"].iloc[1]
+        assert "2 other counties" in counties["cell_note"].iloc[0]
+        assert counties["cell_note"].isna().tolist() == [False] * 3 + [True] * 2
+
+    def test_two_counties_in_a_cell_are_one_other_county(self, by_hand):
+        by_hand.table.loc[3, "counties_in_cell"] = 2
+        counties = build_covid_view(by_hand, KNOWN, AS_IT_IS).counties
+        assert "1 other county " in counties["cell_note"].iloc[3]
+
+    def test_equal_p_everywhere_still_has_colour_limits(self, by_hand):
+        flat = SimpleNamespace(
+            members=(None,), detection=lambda attributes: np.full(len(attributes), 0.5)
+        )
+        low, high = build_covid_view(by_hand, flat, Anchor()).limits
+        assert low < 1 < high
+
+
+class TestFitted:
+    def test_grid_holds_p_where_attributes_are_and_nan_elsewhere(self, covid_twin, covid_fit):
+        grids = detection_grids(covid_twin, covid_fit, Anchor())
+        grid, scale = grids.p, grids.scale
+        assert not grids.ends
+        counts = covid_twin.counts
+        fitted = covid_fit.detection(counts.attributes)
+        attributed = tuple(counts.attribute_indices.T)
+        assert grid[attributed] == pytest.approx(fitted / np.median(fitted))
+        assert scale.factor == pytest.approx(np.median(fitted))
+        assert np.isfinite(grid).sum() == counts.n_attributed
+
+    @pytest.mark.parametrize("day", [None, 0, 59])
+    def test_values_are_the_fits_own(self, covid_twin, covid_fit, day):
+        anchor = Anchor(kind="mean", mean=0.3)
+        view = build_covid_view(covid_twin, covid_fit, anchor, day=day)
+        counts = covid_twin.counts
+        everything = covid_fit.detection(counts.attributes)
+        days = range(counts.shape[2]) if day is None else [day]
+        for row in (0, 1000, 3000):
+            place = covid_twin.table.iloc[row][["latitude_index", "longitude_index"]]
+            z = counts.attributes_at([(*place, each) for each in days])
+            expected = covid_fit.detection(z).mean() * 0.3 / everything.mean()
+            assert view.counties["value"].iloc[row] == pytest.approx(expected)
+
+    @pytest.mark.parametrize("day", [None, 7])
+    def test_code_gives_the_main_table(self, covid_twin, covid_fit, day):
+        anchor = Anchor(kind="mean", mean=0.3)
+        found = with_two_members(covid_fit)
+        for fit in (covid_fit, found):
+            names = {"dataset": covid_twin, "counts": covid_twin.counts, "found": fit}
+            names |= {"scale": anchor.of(covid_twin.counts, fit), "np": np, "pd": pd}
+            exec(code(day=day), names)
+            view = build_covid_view(covid_twin, fit, anchor, day=day)
+            pd.testing.assert_frame_equal(names["table"], view.main_table)
+        assert "low" in view.main_table
+
+    def test_given_grids_are_used(self, covid_twin, covid_fit):
+        grids = detection_grids(covid_twin, covid_fit, Anchor())
+        known = replace(grids, p=np.where(np.isfinite(grids.p), 2.0, np.nan))
+        view = build_covid_view(covid_twin, covid_fit, Anchor(), grids=known)
+        assert (view.counties["value"] == 2).all()
+        fitted = fitted_detection(covid_twin, covid_fit)
+        again = detection_grids(covid_twin, covid_fit, Anchor(), fitted=2 * fitted)
+        assert again.scale.factor == pytest.approx(2 * grids.scale.factor)
+
+    def test_one_row_per_county(self, covid_twin, covid_fit):
+        counties = build_covid_view(covid_twin, covid_fit, Anchor()).counties
+        assert counties["fips"].tolist() == covid_twin.table["fips"].tolist()
+        assert counties["value"].notna().all()
+
+    def test_anchors_change_values_but_neither_order_nor_ratios(self, covid_twin, covid_fit):
+        views = [
+            build_covid_view(covid_twin, covid_fit, anchor)
+            for anchor in (Anchor(), Anchor(kind="mean", mean=0.1), AS_IT_IS)
+        ]
+        first = views[0]
+        for view in views[1:]:
+            ratio = view.counties["value"] / first.counties["value"]
+            assert ratio.iloc[0] != pytest.approx(1)
+            assert ratio.to_numpy() == pytest.approx(ratio.iloc[0])
+            assert view.top["label"].tolist() == first.top["label"].tolist()
+            assert view.bottom["label"].tolist() == first.bottom["label"].tolist()
+            assert view.insight == first.insight
+            assert view.title != first.title
+            assert view.limits == pytest.approx([ratio.iloc[0] * v for v in first.limits])
+
+    def test_ten_bars_on_either_side_are_the_extremes(self, covid_twin, covid_fit):
+        view = build_covid_view(covid_twin, covid_fit, Anchor())
+        cells = view.counties["value"].to_numpy()
+        assert len(view.top) == len(view.bottom) == 10
+        assert view.top["value"].iloc[0] == cells.max()
+        assert view.bottom["value"].iloc[0] == cells.min()
+        assert view.top["value"].is_monotonic_decreasing
+        assert view.bottom["value"].is_monotonic_increasing
+        assert not set(view.top["label"]) & set(view.bottom["label"])
+
+    def test_every_cell_has_one_bar(self, covid_twin, covid_fit):
+        table = covid_twin.table
+        bars = build_covid_view(covid_twin, covid_fit, Anchor(), n=len(table)).top
+        assert len(bars) == table["cell"].nunique()
+        assert bars["label"].is_unique
+        more = bars["label"].str.extract(r" \+(\d+)$")[0].fillna("0").astype(int)
+        assert (more + 1).sum() == len(table)
+
+    def test_every_day_has_the_same_colour_limits(self, covid_twin, covid_fit):
+        limits = {
+            build_covid_view(covid_twin, covid_fit, Anchor(), day=day).limits
+            for day in (None, 0, 30)
+        }
+        assert len(limits) == 1
+        ((low, high),) = limits
+        grid = detection_grids(covid_twin, covid_fit, Anchor()).p
+        inside = (grid >= low) & (grid <= high)
+        assert inside.sum() / np.isfinite(grid).sum() == pytest.approx(0.96, abs=0.01)
+
+    def test_a_day_differs_from_the_mean(self, covid_twin, covid_fit):
+        mean, day = (
+            build_covid_view(covid_twin, covid_fit, Anchor(), day=day).counties["value"]
+            for day in (None, 0)
+        )
+        assert not np.allclose(mean, day)
+
+    def test_insight_states_the_ratio_of_the_best_to_the_worst_cells(self, covid_twin, covid_fit):
+        view = build_covid_view(covid_twin, covid_fit, Anchor())
+        cells = covid_twin.table[["latitude_index", "longitude_index"]].assign(
+            value=view.counties["value"]
+        )
+        low, high = cells.drop_duplicates()["value"].quantile([0.05, 0.95])
+        assert f"**{times(high / low)}**" in view.insight
+        assert view.caution == caution(high / low)
+
+    def test_inputs_stay_as_they_were(self, covid_twin, covid_fit):
+        before = covid_twin.table.copy()
+        build_covid_view(covid_twin, covid_fit, Anchor())
+        pd.testing.assert_frame_equal(covid_twin.table, before)

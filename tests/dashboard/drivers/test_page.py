@@ -1,0 +1,189 @@
+"""The Drivers page under Streamlit's own test runner, with fits of a few iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from time import monotonic, sleep
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.drivers import controls as drivers_choices
+from dashboard.drivers.place import places
+from dashboard.shared import running
+from dashboard.shared import sidebar as state
+from dashboard.shared.parts import HOW
+from dashboard.shared.takeaway import BOX
+from tests.dashboard.looking import (
+    charts,
+    in_address,
+    new_test,
+    open_screen,
+    own_cache,
+    until,
+    waiting,
+    words,
+)
+from uncletc import StopReason
+
+PPI = "Plant–pollinator"
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory, workers) -> Iterator[None]:
+    """Fits of few iterations."""
+    whole = state.sidebar
+
+    def sidebar(family: state.Family, **options: bool) -> state.Choices:
+        choices = whole(family, **options)
+        few = replace(choices.settings, rank=3, hidden=(5,), max_iter=25, tol=1e-3)
+        return replace(choices, settings=few)
+
+    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
+        patch.setattr(state, "sidebar", sidebar)
+        yield
+
+
+@pytest.fixture
+def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
+    def run(**address: str) -> AppTest:
+        at = open_screen("drivers", **address)
+        return until(at, lambda page: not waiting(page) and len(charts(page)) >= 5)
+
+    return run
+
+
+def named(at: AppTest) -> dict[str, dict]:
+    """Importance, effect, surface, explanation and objective."""
+    names = ("importance", "effect", "surface", "explanation", "objective")
+    return dict(zip(names, charts(at), strict=True))
+
+
+def test_draws_everything_with_the_caution(open_page, covid_twin):
+    at = open_page()
+    assert at.title[0].value == "What moves detection?"
+    text = words(at)
+    assert "A description, not a cause." in text
+    assert "Simulated counts." in text
+    drawn = named(at)
+    bars = drawn["importance"]["data"][0]["y"]
+    assert sorted(bars) == sorted(covid_twin.counts.attribute_names)
+    assert at.selectbox(key="covid_attribute").value == bars[0]
+    assert [at.selectbox(key=f"covid_{n}").value for n in ("first", "second")] == bars[:2]
+    assert at.selectbox(key="county").value == places(covid_twin)["key"].iloc[0]
+    assert drawn["explanation"]["data"][0]["y"][-1] == "here"
+    assert "that of a typical entry" in text
+    assert not at.query_params.get("covid_attribute")
+
+
+def test_choices_change_their_chart_alone_and_stand_in_the_address(open_page):
+    at = open_page()
+    before = named(at)
+    at.selectbox(key="covid_attribute").set_value("% Hispanic").run()
+    after = named(at)
+    assert "% Hispanic" in after["effect"]["layout"]["xaxis2"]["title"]["text"]
+    assert after["surface"] == before["surface"]
+    assert after["explanation"] == before["explanation"]
+    assert in_address(at, "covid_attribute") == "% Hispanic"
+
+    at.button_group(key="effect").set_value("partial dependence").run()
+    assert named(at)["effect"] != after["effect"]
+    assert "Computed as partial dependence" in words(at)
+
+    at.button_group(key="surface").set_value("beyond each alone").run()
+    assert named(at)["surface"] != before["surface"]
+
+    county = at.selectbox(key="county")
+    county.select(county.options[5]).run()
+    assert not at.exception
+    assert named(at)["explanation"] != before["explanation"]
+    assert len(in_address(at, "county") or "") == 5
+
+
+def test_the_same_attribute_twice_cannot_be_chosen(open_page):
+    at = open_page()
+    second = at.selectbox(key="covid_second").value
+    at.selectbox(key="covid_first").set_value(second).run()
+    assert not at.exception
+    assert at.selectbox(key="covid_second").value != second
+    assert second not in at.selectbox(key="covid_second").options
+
+
+def test_a_link_opens_the_same_view(open_page, covid_twin):
+    fips = places(covid_twin)["key"].iloc[17]
+    at = open_page(
+        covid_attribute="weekend", covid_first="% rural", covid_second="weekend", county=fips
+    )
+    assert at.selectbox(key="covid_attribute").value == "weekend"
+    assert at.selectbox(key="covid_first").value == "% rural"
+    assert at.selectbox(key="covid_second").value == "weekend"
+    assert at.selectbox(key="county").value == fips
+    assert in_address(at, "county") == fips
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("covid_attribute", "imagined"),
+        ("covid_first", "guild"),
+        ("covid_second", ""),
+        ("county", "99999"),
+        ("effect", "imagined"),
+        ("surface", "imagined"),
+        ("data", "imagined"),
+    ],
+)
+def test_a_bad_value_in_the_address_is_ignored(open_page, key, value):
+    at = open_page(**{key: value})
+    assert in_address(at, key) != value
+    assert len(charts(at)) == 5
+
+
+def test_plant_pollinator(open_page, ppi_twin):
+    at = open_page(data=PPI, ppi_attribute="guild")
+    drawn = named(at)
+    levels = drawn["effect"]["data"][0]["y"]
+    assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
+    assert at.button_group(key="effect").disabled
+    assert at.selectbox(key="interaction").value == places(ppi_twin)["key"].iloc[0]
+    other = places(ppi_twin)["key"].iloc[9]
+    at.selectbox(key="interaction").set_value(other).run()
+    assert named(at)["explanation"] != drawn["explanation"]
+    assert in_address(at, "interaction") == other
+
+
+@pytest.mark.usefixtures("quick")
+def test_estimates_so_far_show_importance_alone(monkeypatch):
+    whole = running.fit_or_stop
+    monkeypatch.setattr(
+        running, "fit_or_stop", lambda *a: replace(whole(*a), stop=StopReason.CALLBACK)
+    )
+    at = new_test("drivers")
+    at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
+    at.run()
+    began = monotonic()
+    while at.get("progress") or not charts(at):
+        assert monotonic() - began < 120
+        sleep(0.2)
+        at.run()
+    assert not at.exception
+    assert len(charts(at)) == 1
+    assert "when the fit has ended" in words(at)
+
+
+def test_a_click_on_a_bar_chooses_the_attribute(monkeypatch):
+    class Selection:
+        points = [{"y": "wind"}]  # noqa: RUF012, as Streamlit hands it over
+
+    class Chart:
+        selection = Selection
+
+    remembered = {"importance": Chart}
+    monkeypatch.setattr(drivers_choices.st, "session_state", remembered)
+    drivers_choices.remember_bar("importance", "ppi")()
+    assert remembered["ppi_attribute"] == "wind"
+    Selection.points = []
+    remembered["ppi_attribute"] = "cloud"
+    drivers_choices.remember_bar("importance", "ppi")()
+    assert remembered["ppi_attribute"] == "cloud"

@@ -1,0 +1,248 @@
+"""The tables of the Drivers page, against short fits of the simulated counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uncletc
+from dashboard.drivers.place import _sentence, by, explanation_view, places, times
+from dashboard.drivers.view import (
+    code,
+    effect_view,
+    importance_view,
+    is_category,
+    surface_view,
+)
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.scripts import fit_script
+from uncletc import Scale, effects
+
+
+@pytest.fixture(scope="module")
+def importance(covid_twin, covid_fit):
+    return importance_view(covid_twin, covid_fit)
+
+
+@pytest.fixture(scope="module")
+def two_members(ppi_twin, short_fit):
+    return short_fit(ppi_twin.counts, 20, solver="joint", hidden=(5,), members=2)
+
+
+@pytest.fixture(scope="module")
+def place(ppi_twin):
+    """The interaction seen most often."""
+    return tuple(places(ppi_twin)[["first", "second"]].iloc[0].tolist())
+
+
+class TestImportance:
+    def test_most_important_first(self, importance, covid_twin):
+        assert importance.bars["rise"].is_monotonic_decreasing
+        names = set(covid_twin.counts.attribute_names)
+        assert set(importance.bars["attribute"]) == names
+
+    def test_numbers_are_those_of_the_library(self, importance, covid_twin, covid_fit):
+        found = effects.permutation_importance(covid_fit, covid_twin.counts, size=None)
+        rows = importance.bars.set_index("attribute").loc[list(found.names)]
+        np.testing.assert_allclose(rows["rise"], [np.mean(each) for each in found.rise])
+        np.testing.assert_allclose(rows["sd"], [np.std(each, ddof=1) for each in found.rise])
+        assert f"{found.deviance:.2f}" in importance.note
+        assert "the counts it was fitted to" in importance.note
+
+    def test_levels_of_a_category_are_one_bar(self, ppi_twin, ppi_fit):
+        names = importance_view(ppi_twin, ppi_fit).bars["attribute"].tolist()
+        assert "guild" in names
+        assert not any(":" in name for name in names)
+
+    def test_other_counts_are_said_to_be_unseen(self, ppi_twin, ppi_fit):
+        other = replace(ppi_fit, counts_digest="of other counts")
+        assert "has not seen" in importance_view(ppi_twin, other).note
+
+    def test_insight_names_the_two_most_important(self, ppi_twin, two_members):
+        view = importance_view(ppi_twin, two_members)
+        clear = view.bars[view.bars["rise"] > view.bars["sd"]]["attribute"].head(2)
+        assert len(clear) == 2
+        assert all(f"**{name}**" in view.insight for name in clear)
+
+
+class TestEffects:
+    @pytest.mark.parametrize(
+        ("method", "function"),
+        [
+            ("ALE", effects.accumulated_effect),
+            ("partial dependence", effects.partial_dependence),
+        ],
+    )
+    def test_curve_is_that_of_the_library(self, covid_twin, covid_fit, method, function):
+        view = effect_view(covid_twin, covid_fit, "median income", method)
+        found = function(covid_fit, covid_twin.counts, "median income")
+        assert view.method == method
+        assert view.curve["value"].tolist() == found.values[:, 0].tolist()
+        assert view.curve["ratio"].tolist() == found.ratio.tolist()
+        assert list(view.curve) == ["value", "ratio"]
+        assert "2 or more members" in view.note
+
+    def test_spread_counts_the_counted_entries(self, covid_twin, covid_fit):
+        view = effect_view(covid_twin, covid_fit, "weekend", "ALE")
+        assert not view.levels
+        assert view.spread["entries"].sum() == (covid_twin.counts.attribute_rows >= 0).sum()
+        assert (view.spread["entries"] > 0).sum() == 2
+
+    def test_members_give_a_range(self, ppi_twin, two_members):
+        curve = effect_view(ppi_twin, two_members, "wind", "ALE").curve
+        assert (curve["low"] <= curve["ratio"]).all()
+        assert (curve["ratio"] <= curve["high"]).all()
+        assert (curve["low"] < curve["high"]).any()
+
+    def test_levels_of_a_category(self, ppi_twin, two_members):
+        assert is_category(ppi_twin, "guild")
+        assert not is_category(ppi_twin, "wind")
+        view = effect_view(ppi_twin, two_members, "guild", "ALE")
+        assert (view.levels, view.method) == (True, "partial dependence")
+        assert set(view.curve["value"]) == {"bee", "beetle", "butterfly", "fly", "wasp"}
+        assert view.curve["ratio"].is_monotonic_decreasing
+        assert view.spread["value"].tolist() == view.curve["value"].tolist()
+        guilds = ppi_twin.mode_tables["pollinator"]["guild"].to_numpy()
+        of_counts = pd.Series(guilds[ppi_twin.counts.indices[:, 1]]).value_counts()
+        for _, (guild, entries) in view.spread.iterrows():
+            assert entries == of_counts[guild]
+
+
+class TestSurface:
+    def test_cells_without_counts_are_empty(self, covid_twin, covid_fit):
+        view = surface_view(covid_twin, covid_fit, "% rural", "population density", "both together")
+        assert view.log_ratio.shape == (len(view.rows), len(view.columns)) == view.entries.shape
+        np.testing.assert_array_equal(np.isnan(view.log_ratio), view.entries == 0)
+        assert (view.entries == 0).any()
+        np.testing.assert_allclose(view.cells["ratio"], np.exp(view.log_ratio.ravel()))
+        row = view.cells.iloc[len(view.columns) + 2]
+        assert (row["% rural"], row["population density"]) == (view.rows[1], view.columns[2])
+        assert row["entries"] == view.entries[1, 2]
+
+    def test_beyond_each_alone(self, covid_twin, covid_fit):
+        view = surface_view(covid_twin, covid_fit, "% rural", "weekend", "beyond each alone")
+        found = effects.pair_effect(covid_fit, covid_twin.counts, "% rural", "weekend")
+        known = found.entries > 0
+        np.testing.assert_array_equal(view.log_ratio[known], found.interaction[known])
+
+    def test_levels_have_their_names_and_values_differ(self, ppi_twin, ppi_fit):
+        view = surface_view(ppi_twin, ppi_fit, "guild", "wind", "both together")
+        assert set(view.rows) == {"bee", "beetle", "butterfly", "fly", "wasp"}
+        assert len(set(view.columns)) == len(view.columns) == 10
+
+
+class TestPlaces:
+    def test_counties_by_population(self, covid_twin):
+        found = places(covid_twin)
+        table = covid_twin.table.set_index("fips")
+        assert found["key"].is_unique
+        largest = table["population"].idxmax()
+        assert found["key"].iloc[0] == largest
+        first = found.iloc[0]
+        assert first["label"] == f"{table['county'][largest]}, {table['state'][largest]}"
+        assert first["first"] == table["latitude_index"][largest]
+        assert first["second"] == table["longitude_index"][largest]
+
+    def test_every_place_has_attributes(self, covid_twin, ppi_twin):
+        for dataset in (covid_twin, ppi_twin):
+            known = {tuple(pair) for pair in dataset.counts.attribute_indices[:, :2].tolist()}
+            pairs = places(dataset)[["first", "second"]].itertuples(index=False, name=None)
+            assert set(pairs) <= known
+
+    def test_interactions_seen_most_often_first(self, ppi_twin):
+        found = places(ppi_twin)
+        seen = ppi_twin.table[ppi_twin.table["interactions"] > 0]
+        assert len(found) == len(seen)
+        most = seen.loc[seen["interactions"].idxmax()]
+        assert found["key"].iloc[0] == f"{most['plant']} – {most['pollinator']}"
+
+
+class TestExplanations:
+    def test_factors_multiply_to_p_over_the_typical(self, ppi_twin, two_members, place):
+        view = explanation_view(ppi_twin, two_members, *place)
+        counts = ppi_twin.counts
+        here = (counts.attribute_indices[:, :2] == place).all(axis=1)
+        p = np.log(two_members.detection(counts.attributes[here])).mean()
+        rows = counts.attribute_rows
+        typical = np.log(two_members.detection(counts.attributes[rows[rows >= 0]])).mean()
+        assert np.log(view.parts["factor"]).sum() == pytest.approx(p - typical, abs=0.02)
+        assert view.bars["factor"].prod() == pytest.approx(view.parts["factor"].prod())
+        assert {"low", "high"} <= set(view.parts)
+
+    def test_largest_first_and_small_ones_together(self, covid_twin, covid_fit):
+        first = places(covid_twin).iloc[3]
+        view = explanation_view(covid_twin, covid_fit, first["first"], first["second"])
+        assert np.abs(np.log(view.parts["factor"])).is_monotonic_decreasing
+        assert len(view.parts) == covid_twin.counts.n_attributes
+        assert len(view.bars) == 9
+        assert view.bars["label"].iloc[-1] == f"{len(view.parts) - 8} others"
+
+    def test_words_for_where_an_entry_is(self, ppi_twin, two_members, place):
+        parts = explanation_view(ppi_twin, two_members, *place).parts.set_index("attribute")
+        guilds = ppi_twin.mode_tables["pollinator"]["guild"]
+        assert parts["here"]["guild"] == guilds.iloc[place[1]]
+        counts = ppi_twin.counts
+        column = counts.attribute_names.index("flower abundance")
+        here = (counts.attribute_indices[:, :2] == place).all(axis=1)
+        mean = counts.attributes[here, column].mean()
+        used = counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0], column]
+        low, high = np.quantile(used, [1 / 3, 2 / 3])
+        expected = "low" if mean < low else "high" if mean > high else "middling"
+        assert parts["here"]["flower abundance"] == expected
+
+    def test_sentences(self):
+        def parts(*factors):
+            names = ["wind", "cloud", "month"][: len(factors)]
+            return pd.DataFrame({"attribute": names, "here": "high", "factor": factors})
+
+        low = _sentence(parts(0.4, 0.98, 1.3), 0.51)
+        assert low.startswith("p is **low** here: **0.51 times** that of a typical entry, mostly ")
+        assert "in this fit *wind* is high (× 0.40)." in low
+        assert "cloud" not in low
+        assert low.endswith("Against it: *month* is high (× 1.30).")
+        high = _sentence(parts(2.0, 1.9, 1.01), 3.84)
+        assert "p is **high** here: **3.8 times**" in high
+        assert "*wind* is high (× 2.00) and *cloud* is high (× 1.90)." in high
+        assert "Against" not in high
+        assert "about typical" in _sentence(parts(1.5, 0.66), 0.99)
+
+    def test_numbers_in_words(self):
+        assert [times(x) for x in (0.4, 12.3, 1e3, 1e-9)] == [
+            "0.4 times",
+            "12 times",
+            "more than 100 times",
+            "less than 0.01 times",
+        ]
+        assert [by(x) for x in (0.944, 12.3, 0.012)] == ["× 0.94", "× 12", "× 0.012"]
+
+
+def test_code_gives_the_numbers_of_the_page(ppi_twin, two_members, place):
+    body = code("wind", "ALE", ("wind", "cloud"), place)
+    names = {
+        "dataset": ppi_twin,
+        "counts": ppi_twin.counts,
+        "found": two_members,
+        "scale": Scale.relative(two_members.detection(ppi_twin.counts.attributes)),
+        "np": np,
+        "pd": pd,
+        "uncletc": uncletc,
+    }
+    exec(body, names)
+    pd.testing.assert_frame_equal(names["table"], importance_view(ppi_twin, two_members).bars)
+    curve = effect_view(ppi_twin, two_members, "wind", "ALE").curve
+    assert names["effect"].ratio.tolist() == curve["ratio"].tolist()
+    cells = surface_view(ppi_twin, two_members, "wind", "cloud", "both together").cells
+    known = cells["entries"].to_numpy() > 0
+    np.testing.assert_array_equal(names["pair"].ratio.ravel()[known], cells["ratio"][known])
+    parts = explanation_view(ppi_twin, two_members, *place).parts
+    assert sorted(names["explained"].ratio) == sorted(parts["factor"])
+    compile(fit_script("ppi-twin", two_members.settings, Anchor(), body), "script", "exec")
+
+
+def test_code_for_partial_dependence():
+    assert "effects.partial_dependence(found, counts, 'wind')" in code(
+        "wind", "partial dependence", ("wind", "cloud"), (0, 0)
+    )

@@ -1,0 +1,322 @@
+"""The tables of the Lab, against the model's formulas and against fits made here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import poisson
+
+from dashboard.lab import scripts
+from dashboard.lab.lessons import LESSONS, QUESTIONS, STEPS, lesson_links
+from dashboard.lab.view import (
+    KINDS,
+    Setup,
+    in_figures,
+    one_entry,
+    picture,
+    rescaled,
+    simulated,
+    slice_table,
+    truth_of,
+)
+from dashboard.lab.view_fits import (
+    LEVERS,
+    change,
+    compare,
+    error_curve,
+    errors,
+    lab_settings,
+    lever_table,
+    trials,
+)
+from uncletc import Fit, fit, simulate
+
+SETUP = Setup(observed=0.3, attributed=0.2, similar=0.1, seed=3)
+SETTINGS = lab_settings(rank=2, mu=100, layers=0, members=1)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return simulated(SETUP)
+
+
+@pytest.fixture(scope="module")
+def found(dataset) -> Fit:
+    return fit(dataset.counts, SETTINGS)
+
+
+def run(code: str) -> dict:
+    space: dict = {}
+    exec(code, space)
+    return space
+
+
+def same(code: str, table: pd.DataFrame) -> None:
+    made = run(code)["table"]
+    pd.testing.assert_frame_equal(
+        made.reset_index(drop=True), table.reset_index(drop=True), check_dtype=False, rtol=1e-12
+    )
+
+
+class TestSetup:
+    def test_entries_have_the_events_asked_for(self):
+        rates = [
+            simulate(**(replace(SETUP, events=40.0, rank=2, seed=seed).arguments))[1].rate.mean()
+            for seed in range(8)
+        ]
+        assert np.mean(rates) == pytest.approx(40, rel=0.1)
+
+    def test_more_similar_than_attributed_entries_count_as_all_of_them(self):
+        assert replace(SETUP, similar=0.9).arguments["similar"] == SETUP.attributed
+        assert SETUP.arguments["similar"] == SETUP.similar
+
+    def test_counts_are_simulated_and_have_a_truth(self, dataset):
+        assert dataset.provenance.simulated
+        assert dataset.counts.simulated
+        assert truth_of(dataset).rate.shape == dataset.counts.shape
+
+    def test_a_data_set_without_truth_is_refused(self, dataset):
+        with pytest.raises(ValueError, match="must be simulated"):
+            truth_of(replace(dataset, truth=None))
+
+
+class TestOneEntry:
+    def test_dots_are_the_events_and_those_filled_are_counted(self):
+        view = one_entry(20, 0.5, 4)
+        assert len(view.events) == view.happened
+        assert view.events["counted"].sum() == view.counted
+        assert len(view.events[["x", "y"]].drop_duplicates()) == view.happened
+        assert view.events["x"].max() == 9
+
+    def test_both_kinds_of_place_follow_the_formula(self):
+        draws = one_entry(20, 0.5, 0).draws
+        for column in ("share", "twin"):
+            assert draws[column].sum() == pytest.approx(1)
+            assert (draws["count"] * draws[column]).sum() == pytest.approx(10, abs=0.4)
+            # Of 2,000 draws, a share has a standard deviation of .008 at most.
+            assert (draws[column] - draws["formula"]).abs().max() < 0.035
+        assert draws["formula"].to_numpy() == pytest.approx(poisson.pmf(draws["count"], 10))
+
+    def test_the_same_number_draws_the_same(self):
+        first, again, other = (one_entry(30, 0.3, draw) for draw in (1, 1, 2))
+        pd.testing.assert_frame_equal(first.events, again.events)
+        assert not first.draws.equals(other.draws)
+
+    def test_nothing_may_happen(self):
+        view = one_entry(1, 0.05, next(d for d in range(99) if one_entry(1, 0.05, d).happened == 0))
+        assert view.counted == 0
+        assert view.events.empty
+
+
+class TestSlice:
+    @pytest.fixture
+    def table(self, dataset):
+        return slice_table(dataset, 4)
+
+    def test_counts_stand_where_they_were_counted(self, table, dataset):
+        counts = dataset.counts
+        seen = counts.indices[:, 2] == 4
+        expected = {
+            (row + 1, column + 1): count
+            for (row, column, _), count in zip(
+                counts.indices[seen].tolist(), counts.counts[seen].tolist(), strict=True
+            )
+        }
+        given = table.dropna(subset="counted").set_index(["row", "column"])["counted"]
+        assert given.to_dict() == expected
+        assert len(table) == 400
+
+    def test_truth_is_that_of_the_slice(self, table, dataset):
+        truth = truth_of(dataset)
+        assert picture(table, "rate").to_numpy() == pytest.approx(truth.rate[:, :, 4])
+        assert picture(table, "p").to_numpy() == pytest.approx(truth.detection[:, :, 4])
+
+    def test_no_more_is_counted_than_happened(self, table):
+        assert (table["true_count"] >= table["counted"].fillna(0)).all()
+
+    def test_what_happened_follows_the_model(self, dataset):
+        table = pd.concat([slice_table(dataset, k) for k in range(20)])
+        for rows in (table, table[table["counted"].notna()], table[table["counted"].isna()]):
+            total = rows["rate"].sum()
+            assert rows["true_count"].sum() == pytest.approx(total, abs=5 * np.sqrt(total))
+
+    def test_kinds_say_what_is_known(self, table, dataset):
+        attributed = {
+            (row + 1, column + 1)
+            for row, column, k in dataset.counts.attribute_indices.tolist()
+            if k == 4
+        }
+        for row, column, counted, known in table[["row", "column", "counted", "known"]].to_numpy():
+            has_count, has_z = not np.isnan(counted), (row, column) in attributed
+            assert known == KINDS[2 * has_count + has_z]
+
+    def test_figures_in_words(self, dataset):
+        text = in_figures(dataset)
+        assert "8,000 entries **2,400** were counted, 1,600 of these with" in text
+        assert f"**{dataset.counts.counts.sum():,}**" in text
+
+
+class TestScale:
+    def test_rates_and_p_move_and_what_is_counted_does_not(self, dataset):
+        one, two = rescaled(dataset, 1.0), rescaled(dataset, 1.6)
+        assert (two.entries["rate"] / one.entries["rate"]).to_numpy() == pytest.approx(1.6)
+        assert (one.entries["p"] / two.entries["p"]).to_numpy() == pytest.approx(1.6)
+        assert two.entries["expected"].to_numpy() == pytest.approx(one.entries["expected"])
+        assert two.limits == one.limits
+
+    def test_the_bound_is_the_largest_p_of_all_entries(self, dataset):
+        p = truth_of(dataset).detection
+        view = rescaled(dataset, 0.6)
+        assert view.least == p.max()
+        assert view.n_impossible == (p > 0.6).sum() > 0
+        assert rescaled(dataset, view.least * 1.0001).n_impossible == 0
+        assert rescaled(dataset, view.least * 0.9999).n_impossible >= 1
+
+    @pytest.mark.parametrize("c", [0.5, 1.0, 2.0])
+    def test_axes_have_room_for_every_c(self, dataset, c):
+        view = rescaled(dataset, c)
+        for column, limit in view.limits.items():
+            assert view.entries[column].max() < limit
+
+
+class TestCompare:
+    def test_errors_are_the_papers(self, dataset, found):
+        truth = truth_of(dataset)
+        p = found.detection(truth.attributes.reshape(-1, 5)).reshape(truth.detection.shape)
+        rate = found.rate(np.argwhere(np.ones(truth.rate.shape, bool))).reshape(truth.rate.shape)
+        at = errors(dataset, found)
+        for value, estimate, true in (
+            (at.rate, rate, truth.rate),
+            (at.detection, p, truth.detection),
+        ):
+            own = np.abs(estimate / estimate.mean() - true / true.mean()).mean()
+            assert value == pytest.approx(own)
+
+    def test_one_factor_brings_estimates_to_the_truth(self, dataset, found):
+        view = compare(dataset, found)
+        entries = view.entries
+        assert entries["rate_hat"].mean() == pytest.approx(entries["rate"].mean())
+        where = entries[["i", "j", "k"]].to_numpy() - 1
+        assert entries["rate_hat"].to_numpy() == pytest.approx(
+            found.rate(where) * view.scale.factor
+        )
+        z = truth_of(dataset).attributes[tuple(where.T)]
+        assert entries["p_hat"].to_numpy() == pytest.approx(found.detection(z) / view.scale.factor)
+        assert entries["counted"].sum() == dataset.counts.n_observed
+
+    def test_a_slice_is_that_of_its_number(self, dataset, found):
+        view = compare(dataset, found)
+        matrix = picture(view.slice(7), "rate")
+        assert matrix.to_numpy() == pytest.approx(truth_of(dataset).rate[:, :, 7])
+
+    def test_the_curve_ends_at_the_fit(self, dataset, found):
+        last = found.history[-1].iteration
+        curve = error_curve(dataset, SETTINGS, last)
+        assert curve["iteration"].iloc[0] == 1
+        assert curve["iteration"].iloc[-1] == last
+        assert curve["iteration"].is_monotonic_increasing
+        at = errors(dataset, found)
+        assert curve["rate"].iloc[-1] == pytest.approx(at.rate, abs=1e-9)
+        assert curve["detection"].iloc[-1] == pytest.approx(at.detection, abs=1e-9)
+        assert curve["rate"].iloc[0] > curve["rate"].iloc[-1]
+
+
+class TestLevers:
+    @pytest.mark.parametrize("lever", LEVERS)
+    def test_a_lever_moves_one_thing(self, lever):
+        tried = trials(lever, SETUP, SETTINGS, 2)
+        assert len(tried) == 2 * len(LEVERS[lever].values)
+        assert {trial.setup.seed for trial in tried} == {3, 4}
+        assert [trial.value for trial in tried[::2]] == sorted({trial.value for trial in tried})
+        moved = {
+            "entries counted": {"observed"},
+            "attributes known": {"attributed", "similar"},
+            "similar attributes": {"similar"},
+            "SNR": {"snr_db"},
+            "true events": {"factor_max"},
+        }.get(lever, set())
+        for trial in tried:
+            arguments = replace(trial.setup, seed=SETUP.seed).arguments
+            usual = SETUP.arguments
+            assert {name for name in usual if arguments[name] != usual[name]} <= moved
+            if lever not in ("network size", "rank assumed"):
+                assert trial.settings == SETTINGS
+        different = {(trial.setup, trial.settings) for trial in tried}
+        assert len(different) == len(tried)
+
+    def test_overlap_is_the_share_of_counted_entries_with_attributes(self):
+        for trial in trials("attributes known", SETUP, SETTINGS, 1):
+            rows = simulated(trial.setup).counts.attribute_rows
+            assert (rows >= 0).mean() == pytest.approx(trial.value, abs=0.001)
+
+    @pytest.mark.parametrize(
+        ("last", "kind"), [(0.07, "Fall"), (0.09, "Hardly change"), (0.13, "Rise")]
+    )
+    def test_change_from_first_to_last_median(self, last, kind):
+        table = pd.DataFrame(
+            {
+                "value": [1.0, 1.0, 1.0, 2.0, 2.0],
+                "seed": [0, 1, 2, 0, 1],
+                "rate": [0.1, 9.0, 0.05, last, last],
+                "detection": [0.5, 0.5, 0.5, 0.5, 0.5],
+            }
+        )
+        found, says = change(table, "rate")
+        assert found == kind
+        assert "From 1 to 2" in says
+        assert f"0.100 → {last:.3f}" in says
+        assert change(table, "detection")[0] == "Hardly change"
+
+    def test_answers_are_what_change_may_say(self):
+        assert QUESTIONS["levers"].answers == ("Fall", "Hardly change", "Rise")
+
+
+class TestCode:
+    def test_entry(self):
+        code = scripts.entry_code(30, 0.25, 7)
+        same(code, one_entry(30, 0.25, 7).draws)
+
+    def test_slice(self, dataset):
+        same(scripts.slice_code(SETUP, 4), slice_table(dataset, 4))
+
+    def test_fit(self, dataset, found):
+        at = errors(dataset, found)
+        table = pd.DataFrame([{"rate": at.rate, "detection": at.detection}])
+        same(scripts.fit_code(SETUP, SETTINGS), table)
+
+    def test_scale(self, dataset):
+        same(scripts.scale_code(SETUP, 1.3), rescaled(dataset, 1.3).entries)
+
+    @pytest.mark.parametrize("lever", ["attributes known", "network size"])
+    def test_lever(self, lever, monkeypatch):
+        few = replace(LEVERS[lever], values=LEVERS[lever].values[1:3])
+        monkeypatch.setitem(LEVERS, lever, few)
+        measured = []
+        for trial in trials(lever, SETUP, SETTINGS, 2):
+            simulation = simulated(trial.setup)
+            at = errors(simulation, fit(simulation.counts, trial.settings))
+            measured.append((trial, (at.rate, at.detection)))
+        same(scripts.lever_code(lever, SETUP, SETTINGS, 2), lever_table(measured))
+
+
+class TestLessons:
+    def test_five_lessons_one_for_each_step(self):
+        assert len(LESSONS) == 5
+        assert [f"step={step}" for step in STEPS] == [each.query.split("&")[0] for each in LESSONS]
+
+    def test_links_for_the_readme(self):
+        lines = lesson_links().splitlines()
+        assert len(lines) == 5
+        for line, lesson in zip(lines, LESSONS, strict=True):
+            assert line == f"- [{lesson.title}](/lab?{lesson.query}): {lesson.aim}"
+
+    def test_questions_have_three_answers_one_of_them_right(self):
+        for step, question in QUESTIONS.items():
+            assert len(set(question.answers)) == 3
+            if step != "levers":
+                right = [answer for answer in question.answers if question.verdict(answer)[0]]
+                assert right == [question.right]
+                assert question.verdict(right[0])[1].startswith("**Right.**")

@@ -1,0 +1,174 @@
+"""Results as tables and sentences."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uncletc
+from dashboard.methods.scores import (
+    FIELDS,
+    cell_rows,
+    cell_script,
+    committed_words,
+    comparison,
+    curve_frame,
+    evaluate_script,
+    mean_sd,
+    scores,
+    settings_words,
+    what_is_hidden,
+)
+from dashboard.work.orders import Cell, make_settings
+from uncletc import METHODS, evaluation, tables
+
+NAN = float("nan")
+
+
+def result(*errors: float, **more: float) -> dict:
+    trials = [dict.fromkeys(FIELDS.values(), e) | {"seconds": 2.0, "n": 10} | more for e in errors]
+    return {"method": "x", "trials": trials}
+
+
+class TestScores:
+    results: ClassVar = {"POND": result(2.0, 4.0), "UncleTC": result(1.0, 2.0)}
+
+    def test_means_spreads_and_seconds(self):
+        table = scores(self.results, "rRMSE").table.set_index("method")
+        assert table.loc["POND", "rRMSE"] == 3
+        assert table.loc["POND", "± rRMSE"] == pytest.approx(np.std([2, 4], ddof=1))
+        assert table.loc["POND", "seconds"] == 4
+        assert list(table["folds"]) == [2, 2]
+
+    def test_the_best_is_first(self):
+        assert list(scores(self.results, "deviance").bars["method"]) == ["UncleTC", "POND"]
+        assert list(scores(self.results, "AUROC").bars["method"]) == ["POND", "UncleTC"]
+
+    def test_nothing_yet(self):
+        view = scores({}, "rRMSE")
+        assert view.bars.empty
+        assert view.insight == ""
+
+    def test_mean_leaves_out_what_is_not_known(self):
+        assert mean_sd([1.0, NAN, 3.0]) == (2, pytest.approx(math.sqrt(2)))
+        assert mean_sd([1.0])[0] == 1
+        assert math.isnan(mean_sd([1.0])[1])
+        assert math.isnan(mean_sd([NAN])[0])
+
+
+class TestComparison:
+    def test_counts_the_folds_it_is_ahead_in(self):
+        words = comparison({"POND": result(2, 4, 3), "BPTF": result(1, 5, 1)}, "rRMSE")
+        assert "**BPTF predicts hidden counts best**" in words
+        assert "2.333, then POND with 3.000" in words
+        assert "in 2 of 3 folds" in words
+        assert "do not lean on it" in words
+
+    def test_a_clear_lead_has_no_caution(self):
+        words = comparison({"POND": result(2, 4), "BPTF": result(1, 3)}, "rRMSE")
+        assert "in 2 of 2 folds" in words
+        assert "lean" not in words
+
+    def test_higher_is_better_for_auroc(self):
+        words = comparison({"POND": result(0.9, 0.8), "BPTF": result(0.7, 0.6)}, "AUROC")
+        assert "**POND predicts" in words
+        assert "in 2 of 2 folds" in words
+
+    def test_one_fold_is_a_first_look(self):
+        assert "a first look" in comparison({"POND": result(2), "BPTF": result(1)}, "rRMSE")
+
+    def test_nothing_to_compare(self):
+        assert comparison({"POND": result(2)}, "rRMSE") == ""
+        assert comparison({"POND": result(2), "BPTF": result(NAN)}, "rRMSE") == ""
+        assert comparison({"POND": result(2), "BPTF": result(1)}, "coverage") == ""
+
+
+class TestCell:
+    rows = pd.DataFrame(
+        {
+            "table": "table-1",
+            "reading": "exact",
+            "column": "γ_Ω = .3",
+            "method": ["UncleTC", "UncleTC", "POND"],
+            "metric": ["MAE_λ", "MAE_p", "MAE_λ"],
+            "mean": [0.1, 0.2, 0.9],
+            "sd": [0.01, 0.1, 0.1],
+            "n": 20,
+        }
+    )
+    where: ClassVar = {
+        "table": "table-1",
+        "column": "γ_Ω = .3",
+        "method": "UncleTC",
+        "reading": "exact",
+    }
+
+    def test_beside_the_committed_mean_of_its_own_cell(self):
+        values = {"values": {"MAE_λ": 0.15, "MAE_p": 0.3, "other": 1.0}}
+        found = cell_rows(values, self.rows, **self.where).set_index("metric")
+        assert list(found["value"]) == [0.15, 0.3, 1]
+        assert list(found["mean"][:2]) == [0.1, 0.2]
+        assert found.loc["MAE_λ", "verdict"].startswith("Higher than usual")
+        assert found.loc["MAE_p", "verdict"].startswith("As usual")
+        assert found.loc["other", "verdict"] == ""
+        first, *_, last = found.itertuples()
+        assert committed_words(first) == "Committed: 0.100 ± 0.010 (20 trials)"
+        assert "Nothing committed" in committed_words(last)
+
+    def test_lower_than_usual_and_nothing_committed(self):
+        values = {"values": {"MAE_λ": 0.01}}
+        (row,) = cell_rows(values, self.rows, **self.where).itertuples()
+        assert row.verdict.startswith("Lower than usual")
+        (row,) = cell_rows(values, self.rows.iloc[:0], **self.where).itertuples()
+        assert math.isnan(row.mean)
+
+    def test_curve(self):
+        frame = curve_frame([(1, {"MAE_λ": 0.5, "MAE_p": 0.4}), [3, {"MAE_λ": 0.2}]])
+        assert frame.to_dict("list") == {
+            "iteration": [1, 1, 3],
+            "metric": ["MAE_λ", "MAE_p", "MAE_λ"],
+            "value": [0.5, 0.4, 0.2],
+        }
+        assert list(curve_frame([]).columns) == ["iteration", "metric", "value"]
+
+    def test_script(self):
+        cell = Cell(table="table-1", column="γ_Ω = .3", method="NTF-CPD-KL", seed=2)
+        space: dict = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(cell_script(cell), space)
+        assert space["table"] == tables.run_cell("table-1", "γ_Ω = .3", "NTF-CPD-KL", 2)
+
+
+class TestWords:
+    def test_what_is_hidden(self, ppi_twin):
+        assert f"{ppi_twin.counts.n_observed // 5:,}" in what_is_hidden(ppi_twin.counts, "entry")
+        words = what_is_hidden(ppi_twin.counts, "fibre")
+        assert "plant – pollinator combinations, on every visit" in words
+
+    def test_settings(self):
+        assert settings_words(["UncleTC"], 5).startswith("Rank 5; all other settings")
+        assert "HaLRTC has no rank" in settings_words(["UncleTC", "HaLRTC"], 5)
+
+
+def test_the_script_gives_the_errors_of_the_page(small, monkeypatch):
+    dataset = type("Own", (), {"counts": small})
+    monkeypatch.setattr(uncletc.datasets, "load", lambda name: {"mine": dataset}[name])
+    choices = {"NTF-CPD-KL": {"rank": 2, "seed": 0}, "HaLRTC": {"seed": 0}}
+    script = evaluate_script(
+        'uncletc.datasets.load("mine")', choices, kind="fibre", trials=2, seed=3
+    )
+    space: dict = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(script, space)
+    table = space["table"].set_index("method")
+    for method in choices:
+        whole = evaluation.evaluate(
+            small, METHODS[method], make_settings(method, 2, 0), kind="fibre", seed=3
+        )
+        assert table.loc[method, "rRMSE"] == pytest.approx(whole.values("rrmse")[:2].mean())

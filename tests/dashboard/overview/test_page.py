@@ -1,0 +1,155 @@
+"""The overview under Streamlit's own test runner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.overview.controls import ALL_ATTRIBUTES
+from tests.dashboard.looking import charts, open_screen, ran, words
+
+
+@pytest.fixture
+def open_page(monkeypatch, tmp_path) -> Callable[..., AppTest]:
+    """Open the page with the given address, on simulated counts."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
+    return lambda **address: open_screen(None, **address)
+
+
+def named(at: AppTest) -> dict[str, dict]:
+    return dict(zip(("pattern", "steps", "attribute"), charts(at), strict=True))
+
+
+def links(at: AppTest) -> list[tuple[str, str]]:
+    return [(each.proto.page, each.proto.query_string) for each in at.get("page_link")]
+
+
+def test_first_insight_is_a_sentence_above_all_charts(open_page, covid_twin):
+    at = open_page()
+    assert at.header[0].value == covid_twin.title
+    insight = next(block.value for block in at.markdown if "have no count" in block.value)
+    assert f"**{1 - covid_twin.counts.share_observed:.0%} have no count**" in insight
+    assert f"{covid_twin.counts.counts.max():,}" in insight
+    assert "Simulated counts." in words(at)
+
+
+def test_facts(open_page, covid_twin):
+    facts = {metric.label: metric.value for metric in open_page().metric}
+    assert facts["Size"] == "41 × 81 × 60"
+    assert facts["Counted"] == f"{covid_twin.counts.share_observed:.1%}"
+
+
+def test_links_lead_on_with_the_same_counts(open_page):
+    first, *others = links(open_page(data="Plant–pollinator"))
+    assert first == ("ppi", "ppi_counts=simulated")
+    assert {page for page, _ in others} == {"ppi", "whatif", "drivers", "lab"}
+    assert links(open_page())[0] == ("covid", "covid_counts=simulated")
+
+
+class TestPattern:
+    def test_shares_over_all_days_at_first(self, open_page, covid_twin):
+        shown = named(open_page())
+        (squares,) = shown["pattern"]["data"]
+        assert squares["type"] == "heatmap"
+        assert (len(squares["y"]), len(squares["x"])) == covid_twin.counts.shape[:2]
+        assert len(shown["steps"]["data"][0]["x"]) == 60
+        assert (squares["zmin"], squares["zmax"]) == (0, 1)
+
+    def test_other_modes(self, open_page, covid_twin):
+        at = open_page()
+        ran(at.button_group(key="modes").set_value("longitude × day"))
+        shown = named(at)
+        assert len(shown["pattern"]["data"][0]["x"]) == 60
+        assert len(shown["steps"]["data"][0]["x"]) == covid_twin.counts.shape[0]
+        assert "all 41 latitudes" in at.button_group(key="latitude_span").options
+
+    def test_one_day_at_a_time_on_the_same_colours(self, open_page):
+        at = open_page()
+        ran(at.button_group(key="day_span").set_value("one"))
+        first = named(at)
+        ran(at.select_slider(key="one_day").set_value("2021-01-04"))
+        fourth = named(at)
+        (before,), (after,) = first["pattern"]["data"], fourth["pattern"]["data"]
+        assert after["z"] != before["z"]
+        assert (after["zmin"], after["zmax"]) == (before["zmin"], before["zmax"])
+        colors = fourth["steps"]["data"][0]["marker"]["color"]
+        assert [i for i, color in enumerate(colors) if color != colors[0]] == [3]
+
+    def test_the_address_names_it(self, open_page):
+        at = open_page(
+            data="Plant–pollinator", modes="plant × visit", pollinator_span="one pollinator"
+        )
+        assert at.button_group(key="modes").value == "plant × visit"
+        assert at.select_slider(key="one_pollinator").value == "bee 01"
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            {"data": "imagined"},
+            {"counts": "imagined"},
+            {"modes": "day × day"},
+            {"modes": "plant × visit"},
+            {"day_span": "some"},
+            {"day_span": "one day", "one_day": "2050-01-01"},
+            {"attribute": "imagined"},
+        ],
+    )
+    def test_a_bad_value_in_the_address_is_ignored(self, open_page, address):
+        at = open_page(**address)
+        known = {key: value for key, value in address.items() if value == "one day"}
+        assert named(at) == named(open_page(**known))
+
+
+class TestAttributes:
+    def test_the_table_of_all_waits_until_it_is_opened(self, open_page):
+        at = open_page()
+        assert not at.dataframe
+        at.session_state[ALL_ATTRIBUTES] = True
+        assert ran(at).dataframe
+
+    def test_all_have_a_small_histogram(self, open_page, covid_twin):
+        at = open_page()
+        at.session_state[ALL_ATTRIBUTES] = True
+        (table,) = [frame.value for frame in ran(at).dataframe]
+        assert table["attribute"].tolist() == list(covid_twin.counts.attribute_names)
+        assert all(abs(sum(shares) - 1) < 1e-9 for shares in table["histogram"])
+
+    def test_one_is_drawn_larger(self, open_page):
+        at = open_page(attribute="weekend")
+        chart = named(at)["attribute"]
+        assert chart["layout"]["xaxis"]["title"]["text"] == "weekend, scaled to 0–1"
+        ran(at.selectbox(key="attribute").set_value("% rural"))
+        assert named(at)["attribute"]["data"] != chart["data"]
+
+    def test_another_data_set_has_others(self, open_page, ppi_twin):
+        at = open_page(attribute="weekend")
+        ran(at.button_group(key="data").set_value("ppi"))
+        assert at.selectbox(key="attribute").value == ppi_twin.counts.attribute_names[0]
+
+
+def test_provenance_card(open_page, covid_twin):
+    text = words(open_page())
+    assert "simulated" in text
+    assert covid_twin.provenance.period in text
+    for source in covid_twin.provenance.sources:
+        assert f"[{source.name}]({source.url})" in text
+        assert f"Licence: {source.licence}" in text
+    for rule in covid_twin.provenance.rules:
+        assert rule in text
+
+
+def test_no_source_is_said(open_page):
+    assert "No source" in words(open_page(data="Plant–pollinator"))
+
+
+def test_everything_may_be_taken_away(open_page):
+    at = open_page(day_span="one day", one_day="2021-01-02")
+    names = [each.proto.label for each in at.get("download_button")]
+    assert names.count("CSV") == names.count("Parquet") == 3
+    assert "Fit (.npz)" not in names
+    (script,) = [block.value for block in at.code if 'datasets.load("covid-twin")' in block.value]
+    assert "counts.indices[:, 2] == 1" in script
+    compile(script, "script", "exec")

@@ -1,0 +1,181 @@
+"""The overview's facts, patterns and attributes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uncletc
+from dashboard.overview.view import (
+    N_BINS,
+    attribute_histogram,
+    build_overview,
+    build_pattern,
+    code,
+    mode_pairs,
+    pattern_table,
+)
+from uncletc import CountTensor
+from uncletc.datasets import Dataset, Provenance
+
+
+@pytest.fixture
+def by_hand() -> Dataset:
+    counts = CountTensor(
+        (2, 3, 4),
+        [(0, 0, 0), (0, 0, 1), (0, 0, 3), (1, 2, 3)],
+        [5, 0, 7, 2],
+        attributes=[[0.0, 1.0], [0.5, 1.0]],
+        attribute_indices=[(0, 0, 0), (1, 1, 1)],
+        modes=("row", "column", "step"),
+        labels=(("r0", "r1"), ("c0", "c1", "c2"), ("s0", "s1", "s2", "s3")),
+        attribute_names=("wind", "beds"),
+    )
+    nothing = Provenance(simulated=False, period="", sources=(), rules=())
+    return Dataset(name="x", title="x", counts=counts, table=None, provenance=nothing)
+
+
+NAN = float("nan")
+
+
+def facts_of(view):
+    return {label: value for label, value, _ in view.facts}
+
+
+def test_facts(by_hand):
+    assert facts_of(build_overview(by_hand)) == {
+        "Size": "2 × 3 × 4",
+        "Counted": "16.7%",
+        "Zeros": "25.0%",
+        "Mean count": "3.5",
+        "Attributes": "2",
+    }
+
+
+def test_insight_says_what_is_missing_and_what_the_counts_are_like(by_hand):
+    insight = build_overview(by_hand).insight
+    assert insight.startswith("Of 24 combinations of row, column and step, **83% have no count**.")
+    assert "**25% are zero**" in insight
+    assert "a usual one above zero is 5" in insight
+    assert insight.endswith("the largest is 7.")
+    assert "simulated" not in insight
+
+
+def test_insight_of_simulated_counts_says_so(ppi_twin):
+    assert "simulated counts" in build_overview(ppi_twin).insight
+
+
+class TestPattern:
+    def test_pairs_of_modes(self, by_hand):
+        assert mode_pairs(by_hand) == {
+            "row × column": (0, 1),
+            "row × step": (0, 2),
+            "column × step": (1, 2),
+        }
+
+    def test_share_of_the_third_mode(self, by_hand):
+        pattern = build_pattern(by_hand, (0, 1))
+        np.testing.assert_allclose(pattern.values, [[0.75, NAN, NAN], [NAN, NAN, 0.25]])
+        assert (pattern.row_mode, pattern.column_mode, pattern.third_mode) == (
+            "row",
+            "column",
+            "step",
+        )
+        assert pattern.row_labels == ("r0", "r1")
+        assert pattern.step_label == ""
+
+    def test_other_modes(self, by_hand):
+        pattern = build_pattern(by_hand, (1, 2))
+        expected = np.full((3, 4), NAN)
+        expected[0, [0, 1, 3]] = expected[2, 3] = 0.5
+        np.testing.assert_allclose(pattern.values, expected)
+        assert pattern.third_mode == "row"
+        assert pattern.steps["counted"].tolist() == [12, 2]
+
+    def test_one_step_holds_the_counts_themselves(self, by_hand):
+        pattern = build_pattern(by_hand, (0, 1), 3)
+        np.testing.assert_allclose(pattern.values, [[7, NAN, NAN], [NAN, NAN, 2]])
+        assert pattern.step_label == "s3"
+
+    def test_zero_is_not_missing(self, by_hand):
+        assert build_pattern(by_hand, (0, 1), 1).values[0, 0] == 0
+
+    def test_sums_along_the_third_mode(self, by_hand):
+        steps = build_pattern(by_hand, (0, 1), 2).steps
+        assert steps["step"].tolist() == ["s0", "s1", "s2", "s3"]
+        assert steps["counted"].tolist() == [5, 0, 0, 9]
+        assert steps["observed"].tolist() == [1, 1, 0, 2]
+
+    def test_largest_is_that_of_all_steps(self, by_hand):
+        assert {build_pattern(by_hand, (0, 1), step).largest for step in range(4)} == {7}
+
+    @pytest.mark.parametrize("name", ["covid_twin", "ppi_twin"])
+    @pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])
+    def test_twins(self, name, pair, request):
+        dataset = request.getfixturevalue(name)
+        counts = dataset.counts
+        pattern = build_pattern(dataset, pair)
+        assert np.nan_to_num(pattern.values).mean() == pytest.approx(counts.share_observed)
+        assert np.isfinite(pattern.values).sum() == len(np.unique(counts.indices[:, pair], axis=0))
+        assert pattern.steps["counted"].sum() == counts.counts.sum()
+        assert pattern.steps["observed"].sum() == counts.n_observed
+
+
+@pytest.mark.parametrize(("pair", "step"), [((0, 1), None), ((1, 2), None), ((0, 2), 0)])
+class TestTable:
+    def test_numbers_are_those_of_the_pattern(self, by_hand, pair, step):
+        pattern, table = build_pattern(by_hand, pair, step), pattern_table(by_hand, pair, step)
+        values = pattern.values.ravel()
+        assert len(table) == len(values)
+        assert ((table["observed"] > 0) == np.isfinite(values)).all()
+        if step is None:
+            third = by_hand.counts.shape[({0, 1, 2} - set(pair)).pop()]
+            assert (table["observed"] / third).tolist() == np.nan_to_num(values).tolist()
+            assert table["counted"].sum() == 14
+        else:
+            assert table["counted"].tolist() == np.nan_to_num(values).tolist()
+
+    def test_the_code_gives_it(self, by_hand, covid_twin, pair, step):
+        for dataset in (by_hand, covid_twin):
+            given = {"dataset": dataset, "counts": dataset.counts, "np": np, "pd": pd}
+            exec(code(dataset, pair, step), given | {"uncletc": uncletc}, given)
+            expected = pattern_table(dataset, pair, step)
+            pd.testing.assert_frame_equal(given["table"], expected)
+
+
+class TestAttributes:
+    def test_quantiles(self, by_hand):
+        attributes = build_overview(by_hand).attributes
+        assert attributes["attribute"].tolist() == ["wind", "beds"]
+        assert attributes["median"].tolist() == [0.25, 1.0]
+        assert attributes["5th percentile"].iloc[0] == pytest.approx(0.025)
+        assert attributes["95th percentile"].iloc[0] == pytest.approx(0.475)
+
+    def test_small_histograms(self, by_hand):
+        wind, beds = build_overview(by_hand).attributes["histogram"]
+        assert len(wind) == len(beds) == N_BINS
+        assert (wind[0], wind[10], sum(wind)) == (0.5, 0.5, 1)
+        assert (beds[-1], sum(beds)) == (1, 1)  # the largest value belongs to the last step
+
+    def test_counted_and_missing_entries_apart(self, by_hand):
+        rows = attribute_histogram(by_hand, "wind")
+        assert rows["counted"].tolist() == [1] + 19 * [0]
+        assert rows["missing"].tolist() == 10 * [0] + [1] + 9 * [0]
+        assert rows["middle"].iloc[[0, -1]].tolist() == pytest.approx([0.025, 0.975])
+
+    def test_nothing_missing_is_nan(self, by_hand):
+        counts = CountTensor((1, 1, 1), [(0, 0, 0)], [1], attributes=[[0.5]])
+        whole = Dataset(
+            name="x", title="x", counts=counts, table=None, provenance=by_hand.provenance
+        )
+        rows = attribute_histogram(whole, "z1")
+        assert rows["counted"].sum() == 1
+        assert rows["missing"].isna().all()
+
+    def test_twin(self, ppi_twin):
+        counts = ppi_twin.counts
+        rows = attribute_histogram(ppi_twin, "wind")
+        counted = counts.attributes_at(counts.indices)[:, counts.attribute_names.index("wind")]
+        assert rows["counted"].iloc[:10].sum() == pytest.approx((counted < 0.5).mean())
+        assert rows["missing"].sum() == pytest.approx(1)

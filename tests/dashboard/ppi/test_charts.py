@@ -1,0 +1,260 @@
+"""Figures of the plant–pollinator page hold the numbers of the tables they are given."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.ppi.charts import (
+    LINES,
+    in_two_lines,
+    interaction_bars,
+    log_range,
+    short_pair,
+    visits_chart,
+)
+from dashboard.ppi.matrix import matrix_chart
+from dashboard.ppi.view import MOST_CHOSEN, Matrix
+from dashboard.shared.charts import short_names
+
+NAN = math.nan
+
+
+def numbers(values):
+    """A list with None for NaN."""
+    return [None if value is None or math.isnan(value) else value for value in values]
+
+
+class TestNames:
+    def test_long_names_keep_both_ends(self):
+        assert short_names(["Franklinella occidentalis"], 15) == ["Frankline…talis"]
+        assert len(short_names(["Franklinella occidentalis"], 15)[0]) == 15
+
+    def test_short_names_stay(self):
+        assert short_names(["bee 01", "x" * 15], 15) == ["bee 01", "x" * 15]
+
+    def test_names_that_would_become_equal_stay(self):
+        names = ["Bombus (early) sp 1", "Bombus (later) sp 1", "Another very long name"]
+        short = short_names(names, 12)
+        assert short[:2] == names[:2]
+        assert len(short[2]) == 12
+
+    def test_both_names_of_an_interaction(self):
+        assert short_pair("Eriophyllum lanatum – bee 01", 9) == "Eriop…tum – bee 01"
+
+
+def test_long_titles_break_before_their_bracket():
+    assert in_two_lines("relative p (median = 1)") == "relative p (median = 1)"
+    long = "p (anchored: the best entry detects everything)"
+    assert in_two_lines(long) == long.replace("p (", "p<br>(")
+
+
+class TestBars:
+    @pytest.fixture
+    def bars(self):
+        return pd.DataFrame(
+            {
+                "label": ["Eriophyllum lanatum – Franklinella occidentalis", "a – b"],
+                "value": [100.0, 2.0],
+                "inside": ["1 seen", "20 seen"],
+                "low": [10.0, 1.0],
+                "high": [1e9, 3.0],
+            }
+        )
+
+    def draw(self, bars, **options):
+        return interaction_bars(
+            bars,
+            title="relative p",
+            color="#123456",
+            **({"limits": (0, 120), "log": False} | options),
+        )
+
+    def test_bars_on_a_linear_axis(self, bars):
+        figure = self.draw(bars)
+        assert figure.data[0].type == "bar"
+        assert list(figure.data[0].x) == [100, 2]
+        assert tuple(figure.layout.xaxis.range) == (0, 120)
+
+    def test_dots_with_whiskers_on_a_logarithmic_one(self, bars):
+        figure = self.draw(bars, limits=(1, 1000), log=True)
+        dots, text = figure.data
+        assert dots.mode == "markers"
+        assert list(dots.x) == [100, 2]
+        assert list(dots.error_x.array) == [1e9 - 100, 1]
+        assert list(dots.error_x.arrayminus) == [90, 1]
+        assert figure.layout.xaxis.type == "log"
+        assert tuple(figure.layout.xaxis.range) == pytest.approx((0, 3))
+        assert [each.strip() for each in text.text] == ["1 seen", "20 seen"]
+
+    def test_dots_without_whiskers(self, bars):
+        dots = self.draw(bars.drop(columns=["low", "high"]), limits=(1, 9), log=True).data[0]
+        assert dots.error_x.array is None
+        assert "90 %" not in dots.hovertemplate
+
+    @pytest.mark.parametrize("log", [True, False])
+    def test_names_are_short_on_the_axis_and_whole_in_the_hover(self, bars, log):
+        figure = self.draw(bars, limits=(1, 1000), log=log)
+        axis = figure.layout.yaxis
+        assert list(axis.tickvals) == list(figure.data[0].y) == bars["label"].tolist()
+        assert all(len(text) <= 31 for text in axis.ticktext)
+        assert list(figure.data[0].hovertext) == bars["label"].tolist()
+        assert "%{hovertext}" in figure.data[0].hovertemplate
+
+    @pytest.mark.parametrize("log", [True, False])
+    def test_first_on_top_and_the_chosen_outlined(self, bars, log):
+        figure = self.draw(bars, limits=(1, 1000), log=log, chosen=["a – b"])
+        assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
+        assert list(figure.data[0].marker.line.width) == [0, 3]
+
+    def test_a_shared_logarithmic_range_holds_all_values(self, bars):
+        low, high = log_range(bars, bars.assign(value=0.01))
+        assert 0.001 < low < 0.01
+        assert 100 < high < 1000
+
+
+class TestMatrix:
+    @pytest.fixture
+    def matrix(self):
+        names = {"index": ["p1", "p2"], "columns": ["b1", "b2", "f1"]}
+        return Matrix(
+            p=pd.DataFrame([[1.0, NAN, 100.0], [NAN, 10.0, NAN]], **names),
+            seen=pd.DataFrame([[5, 0, 1000], [0, 7, 0]], **names),
+            guilds=("bee", "bee", "fly"),
+        )
+
+    def draw(self, matrix, **options):
+        return matrix_chart(
+            matrix, title="relative p", **({"limits": (1, 100), "log": False} | options)
+        )
+
+    def test_cells_and_blanks(self, matrix):
+        cells = self.draw(matrix).data[0]
+        assert [numbers(row) for row in cells.z] == [[1, None, 100], [None, 10, None]]
+        assert (list(cells.x), list(cells.y)) == (["b1", "b2", "f1"], ["p1", "p2"])
+        assert (cells.zmin, cells.zmax) == (1, 100)
+
+    def test_logarithmic_colours_name_values(self, matrix):
+        cells = self.draw(matrix, log=True).data[0]
+        assert [numbers(row) for row in cells.z] == [[0, None, 2], [None, 1, None]]
+        assert (cells.zmin, cells.zmax) == (0, 2)
+        assert list(cells.colorbar.tickvals) == [0, 1, 2]
+        assert list(cells.colorbar.ticktext) == [f"10<sup>{power}</sup>" for power in range(3)]
+
+    def test_a_marker_to_click_on_each_interaction(self, matrix):
+        markers = self.draw(matrix).data[1]
+        assert list(markers.customdata) == ["p1 – b1", "p1 – f1", "p2 – b2"]
+        assert list(zip(markers.y, markers.x, strict=True)) == [
+            ("p1", "b1"),
+            ("p1", "f1"),
+            ("p2", "b2"),
+        ]
+        assert markers.text[1] == "100<br>1,000 seen<br>fly"
+
+    def test_the_chosen_are_outlined_and_others_unknown_here_are_not(self, matrix):
+        shapes = self.draw(matrix, chosen=["p2 – b2", "p9 – b9"]).layout.shapes
+        assert [(s.x0, s.x1, s.y0, s.y1) for s in shapes] == [(0.5, 1.5, 0.5, 1.5)]
+
+    def test_guilds_are_separated_where_asked(self, matrix):
+        assert not self.draw(matrix).layout.shapes
+        (line,) = self.draw(matrix, separated=True).layout.shapes
+        assert line.x0 == line.x1 == 1.5
+
+    def test_first_plant_is_on_top(self, matrix):
+        first, last = self.draw(matrix).layout.yaxis.range
+        assert first > last
+
+
+class TestVisits:
+    @pytest.fixture
+    def visits(self):
+        one = pd.DataFrame(
+            {
+                "year": [2011] * 5 + [2012] * 2,
+                "number": [1, 2, 3, 4, 5, 1, 3],
+                "dates": ["1 Jun to 2 Jun"] + 6 * [""],
+                "p": [0.5, 0.2, 0.4, 0.6, 0.7, 0.1, 0.3],
+                "observed": [True, True, False, True, False, True, True],
+                "counted": [12.0, 0.0, NAN, 3.0, NAN, 1.0, 1234.0],
+            }
+        )
+        return pd.concat([one.assign(label="a – b"), one.assign(label="c – d")])
+
+    def draw(self, visits, **options):
+        options = {"limits": (0.1, 1.0), "log": False} | options
+        return visits_chart(visits, title="relative p", **options)
+
+    def lines(self, figure):
+        return [trace for trace in figure.data if trace.mode == "lines+markers"]
+
+    def test_a_panel_per_year_on_shared_axes(self, visits):
+        figure = self.draw(visits)
+        assert [each.text for each in figure.layout.annotations] == ["2011", "2012"]
+        assert [trace.xaxis for trace in self.lines(figure)] == ["x", "x", "x2", "x2"]
+        assert figure.layout.xaxis.range == figure.layout.xaxis2.range == (0.5, 5.5)
+        assert figure.layout.yaxis2.matches == "y"
+
+    def test_lines_break_where_nobody_could_count(self, visits):
+        first = self.lines(self.draw(visits))[0]
+        assert list(first.x) == [1, 2, 3, 4, 5]
+        assert numbers(first.y) == [0.5, 0.2, None, 0.6, None]
+        assert first.connectgaps is False
+
+    def test_lines_break_where_there_was_no_visit(self, visits):
+        third = self.lines(self.draw(visits))[2]
+        assert list(third.x) == [1, 2, 3]
+        assert numbers(third.y) == [0.1, None, 0.3]
+
+    def test_open_markers_where_p_is_only_suggested(self, visits):
+        first = next(trace for trace in self.draw(visits).data if trace.mode == "markers")
+        assert list(first.x) == [3, 5]
+        assert list(first.y) == [0.4, 0.7]
+        assert first.marker.symbol == "circle-open"
+
+    def test_colour_is_never_alone(self, visits):
+        first, second = self.lines(self.draw(visits))[:2]
+        for look in (lambda line: line.line.color, lambda line: line.line.dash):
+            assert look(first) != look(second)
+        assert first.marker.symbol != second.marker.symbol
+        for looks in zip(*LINES, strict=True):
+            assert len(set(looks)) == len(LINES) == MOST_CHOSEN
+
+    def test_one_name_in_the_legend_for_each_interaction(self, visits):
+        named = [trace.name for trace in self.draw(visits).data if trace.showlegend]
+        assert named == ["a – b", "c – d"]
+
+    def test_hover_tells_zero_from_not_counted(self, visits):
+        line = self.lines(self.draw(visits))[0]
+        assert "2011, visit 1 (1 Jun to 2 Jun)<br>relative p: 0.5<br>counted: 12" in line.text[0]
+        assert line.text[1].endswith("visit 2<br>relative p: 0.2<br>counted: 0")
+        assert line.text[2].endswith("nobody could count it")
+        assert self.lines(self.draw(visits))[2].text[2].endswith("counted: 1,234")
+
+    def test_bands_break_with_the_line(self, visits):
+        figure = self.draw(visits.assign(low=visits["p"] / 2, high=visits["p"] * 2))
+        band = next(trace for trace in figure.data if trace.fill == "toself")
+        x, y = numbers(band.x), numbers(band.y)
+        end = x.index(None)
+        assert x[:end] == [0.8, 1, 2, 2.2, 2.2, 2, 1, 0.8, 0.8]
+        assert y[:end] == [0.25, 0.25, 0.1, 0.1, 0.4, 0.4, 1.0, 1.0, 0.25]
+        assert x[end + 1 :] == [3.8, 4, 4.2, 4.2, 4, 3.8, 3.8, None]
+        assert "90 %: 0.25 to 1" in self.lines(figure)[0].text[0]
+
+    def test_no_bands_from_one_member(self, visits):
+        assert not [trace for trace in self.draw(visits).data if trace.fill]
+
+    def test_no_visit_observed_is_no_band(self, visits):
+        nobody = visits.assign(observed=False, low=0.1, high=1.0)
+        bands = [trace for trace in self.draw(nobody).data if trace.fill]
+        assert all(not band.x for band in bands)
+
+    def test_axis_of_p(self, visits):
+        linear = self.draw(visits).layout.yaxis
+        assert tuple(linear.range) == pytest.approx((0, 1.05))
+        assert linear.title.text == "relative p"
+        log = self.draw(visits, log=True).layout.yaxis
+        assert log.type == "log"
+        assert log.range[0] < np.log10(0.1) < np.log10(1.0) < log.range[1]

@@ -1,0 +1,224 @@
+"""The plant–pollinator page under Streamlit's own test runner, with a fit made beforehand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.ppi.charts import CHOSEN
+from dashboard.ppi.view import MOST_CHOSEN, pair_labels
+from dashboard.shared import running
+from tests.dashboard.looking import charts, open_screen, ran, words
+from uncletc import Fit, StopReason
+
+YEARS = ["2011", "2012", "2013"]
+
+
+@pytest.fixture(scope="module")
+def ended(ppi_fit) -> Fit:
+    return replace(ppi_fit, stop=StopReason.TOLERANCE)
+
+
+@pytest.fixture
+def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
+    """Open the page with the given address and fit, on simulated counts."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
+
+    def run(found: Fit = ended, **address: str | list[str]) -> AppTest:
+        monkeypatch.setattr(running, "fit_or_stop", lambda *_: found)
+        return open_screen("ppi", **address)
+
+    return run
+
+
+def named(at: AppTest) -> dict[str, dict]:
+    """The figures by what they show; their order is that of the page."""
+    names = ("top", "bottom", "matrix", "visits", "objective")
+    figures = charts(at)
+    if len(figures) < len(names):
+        names = tuple(name for name in names if name != "visits")
+    return dict(zip(names, figures, strict=True))
+
+
+def chosen(at: AppTest) -> list[str]:
+    return at.multiselect(key="interaction").value
+
+
+def drawn(at: AppTest) -> list[str]:
+    """Names in the legend of the visits."""
+    return [trace["name"] for trace in named(at)["visits"]["data"] if trace.get("showlegend")]
+
+
+def button(at: AppTest, label: str):
+    (found,) = [each for each in at.button if each.label == label]
+    return found
+
+
+def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
+    at = open_page()
+    assert "Simulated counts." in words(at)
+    shown = named(at)
+    assert len(shown["top"]["data"][0]["y"]) == len(shown["bottom"]["data"][0]["y"]) == 10
+    assert shown["top"]["layout"]["xaxis"]["range"] == shown["bottom"]["layout"]["xaxis"]["range"]
+    assert shown["matrix"]["data"][0]["type"] == "heatmap"
+    assert set(shown["matrix"]["data"][1]["customdata"]) == set(pair_labels(ppi_twin))
+    assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == YEARS
+
+
+def test_the_best_interaction_is_chosen_at_first_and_outlined(open_page):
+    at = open_page()
+    best = named(at)["top"]["data"][0]["y"][0]
+    assert chosen(at) == drawn(at) == [best]
+    assert len(named(at)["matrix"]["layout"]["shapes"]) == 1
+
+
+def test_quick_picks_choose_one_interaction(open_page):
+    at = open_page()
+    picked = {}
+    for name in ("Highest mean", "Lowest mean", "Varies most", "Varies least"):
+        ran(button(at, name).click())
+        (picked[name],) = chosen(at)
+        assert drawn(at) == [picked[name]]
+    assert picked["Highest mean"] == named(at)["top"]["data"][0]["y"][0]
+    assert picked["Lowest mean"] == named(at)["bottom"]["data"][0]["y"][0]
+    assert len(set(picked.values())) >= 3
+
+
+def test_several_are_drawn_over_each_other(open_page, ppi_twin):
+    at = open_page()
+    labels = list(pair_labels(ppi_twin)[3:6])
+    ran(at.multiselect(key="interaction").set_value(labels))
+    assert drawn(at) == labels
+    assert len(named(at)["matrix"]["layout"]["shapes"]) == 3
+
+
+def test_none_chosen_is_a_sentence(open_page):
+    at = open_page()
+    ran(at.multiselect(key="interaction").set_value([]))
+    assert "Choose an interaction" in words(at)
+    assert "visits" not in named(at)
+
+
+def test_the_address_names_everything(open_page, ppi_twin):
+    labels = list(pair_labels(ppi_twin)[7:9])
+    at = open_page(interaction=labels, order="guild", bars_n="7", seasons=["2012"], guilds="bee")
+    assert chosen(at) == drawn(at) == labels
+    shown = named(at)
+    assert len(shown["top"]["data"][0]["y"]) == 7
+    assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == ["2012"]
+    assert all(label.split(" – ")[1].startswith("bee") for label in shown["top"]["data"][0]["y"])
+    outlines = shown["matrix"]["layout"]["shapes"]
+    assert len([shape for shape in outlines if shape["line"]["color"] == CHOSEN]) == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"interaction": "nobody – nothing"},
+        {"interaction": ["nobody – nothing", "plant"]},
+        {"order": "imagined"},
+        {"bars_n": "4"},
+        {"bars_n": "many"},
+        {"seasons": "1999"},
+        {"guilds": "dragons"},
+    ],
+)
+def test_a_bad_value_in_the_address_is_ignored(open_page, address):
+    at = open_page(**address)
+    assert named(at) == named(open_page())
+
+
+def test_known_names_in_the_address_stay_beside_unknown_ones(open_page, ppi_twin):
+    known = pair_labels(ppi_twin)[11]
+    assert chosen(open_page(interaction=["nobody – nothing", known])) == [known]
+
+
+def test_more_names_than_can_be_drawn_are_cut_off(open_page, ppi_twin):
+    labels = list(pair_labels(ppi_twin)[: MOST_CHOSEN + 2])
+    assert chosen(open_page(interaction=labels)) == labels[:MOST_CHOSEN]
+
+
+def test_order_changes_the_matrix_alone(open_page):
+    at = open_page()
+    before = named(at)
+    ran(at.button_group(key="order").set_value("name"))
+    after = named(at)
+    assert after["matrix"]["data"][0]["y"] == sorted(before["matrix"]["data"][0]["y"])
+    assert after["matrix"]["data"][0]["y"] != before["matrix"]["data"][0]["y"]
+    for name in ("top", "bottom", "visits"):
+        assert after[name] == before[name]
+
+
+def test_number_of_bars(open_page):
+    at = open_page()
+    ran(at.slider(key="bars_n").set_value(30))
+    assert len(named(at)["top"]["data"][0]["y"]) == 30
+
+
+def test_a_season_keeps_the_choice_and_the_colours(open_page):
+    at = open_page()
+    before = named(at)["matrix"]["data"][0]
+    kept = chosen(at)
+    ran(at.button_group(key="seasons").set_value([2013]))
+    after = named(at)["matrix"]["data"][0]
+    assert chosen(at) == kept
+    assert after["z"] != before["z"]
+    assert (after["zmin"], after["zmax"]) == (before["zmin"], before["zmax"])
+
+
+def test_a_guild_keeps_an_interaction_chosen_from_another(open_page, ppi_twin):
+    label = next(each for each in pair_labels(ppi_twin) if "wasp" in each)
+    at = open_page(interaction=label, guilds="bee")
+    assert drawn(at) == [label]
+    assert "shapes" not in named(at)["matrix"]["layout"]
+
+
+def test_the_anchor_is_said(open_page):
+    at = open_page()
+    ran(at.selectbox(key="scale").set_value("best"))
+    assert "the best entry detects everything" in words(at)
+    assert "relative p" not in json.dumps(named(at))
+
+
+def test_a_choice_made_from_estimates_so_far_follows_the_fit(
+    open_page, ppi_fit, ppi_twin, short_fit, monkeypatch
+):
+    at = open_page(ppi_fit)  # ended by a callback, as estimates so far are
+    first = chosen(at)
+    other = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
+    ended = replace(other, stop=StopReason.TOLERANCE)
+    monkeypatch.setattr(running, "fit_or_stop", lambda *_: ended)
+    ran(at)
+    assert chosen(at) == [named(at)["top"]["data"][0]["y"][0]]
+    assert chosen(at) != first
+
+
+def test_members_have_whiskers_and_bands(open_page, ppi_twin, short_fit):
+    found = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,), members=2)
+    at = open_page(replace(found, stop=StopReason.TOLERANCE))
+    assert "Whiskers" in words(at)
+    assert "Bands: 90 %" in words(at)
+    shown = named(at)
+    assert any(trace.get("fill") == "toself" for trace in shown["visits"]["data"])
+    assert any("error_x" in trace for trace in shown["top"]["data"])
+
+
+def test_one_member_has_neither(open_page):
+    at = open_page()
+    assert "Whiskers" not in words(at)
+    assert "Bands" not in words(at)
+
+
+def test_everything_may_be_taken_away(open_page):
+    at = open_page(seasons=["2012"])
+    names = [each.proto.label for each in at.get("download_button")]
+    assert names.count("CSV") == names.count("Parquet") == 2
+    assert "Fit (.npz)" in names
+    (script,) = [block.value for block in at.code if "uncletc.fit(" in block.value]
+    assert "[2012]" in script
+    compile(script, "script", "exec")

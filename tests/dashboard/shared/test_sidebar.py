@@ -1,0 +1,243 @@
+"""The sidebar: widgets, address and settings say the same."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.shared.anchors import Anchor, places
+from dashboard.shared.sidebar import describe
+from uncletc import FitSettings, datasets
+
+
+def page(family: str) -> None:
+    import streamlit as st
+
+    from dashboard.shared.sidebar import sidebar
+
+    st.session_state["choices"] = sidebar(family)
+
+
+@pytest.fixture
+def absent(monkeypatch):
+    monkeypatch.setattr(datasets, "available", lambda name: name.endswith("-twin"))
+
+
+@pytest.fixture
+def present(monkeypatch):
+    monkeypatch.setattr(datasets, "available", lambda _: True)
+
+
+def run(family="covid", **address: str) -> AppTest:
+    at = AppTest.from_function(page, kwargs={"family": family}, default_timeout=30)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def choices(at: AppTest):
+    return at.session_state["choices"]
+
+
+@pytest.mark.usefixtures("absent")
+def test_no_scale_is_asked_for_where_no_number_has_one():
+    def page() -> None:
+        import streamlit as st
+
+        from dashboard.shared.sidebar import sidebar
+
+        st.session_state["choices"] = sidebar("covid", scale=False)
+
+    at = AppTest.from_function(page, default_timeout=30)
+    at.query_params["anchor"] = "mean"
+    at.run()
+    assert not at.exception
+    assert choices(at).anchor == Anchor()
+    assert "Scale of p" not in [each.label for each in at.selectbox]
+    assert "Scale of p" in [each.label for each in run().selectbox]
+
+
+class TestDescribe:
+    def test_names_what_was_chosen(self):
+        text = describe(FitSettings(rank=4, mu=500.0, hidden=(15, 15), seed=3))
+        for part in ("rank 4", "500", "2 × 15 units", "seed 3"):
+            assert part in text
+
+    def test_without_hidden_layers(self):
+        assert "linear" in describe(FitSettings(rank=1, hidden=()))
+
+    def test_members_where_there_are_several(self):
+        assert "member" not in describe(FitSettings(rank=1))
+        assert "4 members" in describe(FitSettings(rank=1, members=4))
+
+    def test_different_choices_read_differently(self):
+        base = {"rank": 4, "hidden": (10,)}
+        others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"seed": 1}]
+        others.append({"members": 4})
+        texts = {describe(FitSettings(**base | other)) for other in others}
+        assert len(texts) == len(others)
+
+
+@pytest.mark.usefixtures("absent")
+class TestSidebar:
+    def test_simulated_counts_where_real_ones_are_absent(self):
+        assert choices(run("covid")).dataset == "covid-twin"
+        assert choices(run("ppi")).dataset == "ppi-twin"
+
+    def test_widgets_become_settings(self):
+        at = run()
+        at.slider(key="covid_rank").set_value(7)
+        at.slider(key="covid_layers").set_value(2)
+        at.slider(key="covid_units").set_value(10)
+        at.slider(key="covid_members").set_value(3)
+        at.number_input(key="covid_seed").set_value(42)
+        at.run()
+        settings = choices(at).settings
+        assert (settings.rank, settings.hidden, settings.seed) == (7, (10, 10), 42)
+        assert settings.members == 3
+        assert not choices(at).pressed
+
+    def test_no_layers_is_a_linear_network(self):
+        at = run(covid_layers="0")
+        assert choices(at).settings.hidden == ()
+        assert at.slider(key="covid_units").disabled
+
+    def test_fit_is_pressed_for_one_run(self):
+        at = run()
+        at.button(key="fit").click().run()
+        assert choices(at).pressed
+        at.run()
+        assert not choices(at).pressed
+
+    def test_address_drives_the_widgets(self):
+        address = {"covid_rank": "3", "covid_layers": "1", "covid_seed": "9", "covid_members": "2"}
+        settings = choices(run(**address)).settings
+        assert (settings.rank, len(settings.hidden), settings.seed) == (3, 1, 9)
+        assert settings.members == 2
+
+    def test_pages_have_settings_of_their_own(self):
+        default = choices(run("ppi")).settings.rank
+        assert choices(run("ppi", covid_rank=str(default + 1))).settings.rank == default
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("covid_rank", "abc"),
+            ("covid_rank", "99"),
+            ("covid_rank", ""),
+            ("covid_layers", "-1"),
+            ("covid_units", "many"),
+            ("covid_members", "9"),
+            ("covid_seed", "1e9"),
+            ("covid_rank", "999"),
+            ("covid_mu", "3.3"),
+            ("covid_mu", "many"),
+            ("live", "perhaps"),
+            ("mean", "200"),
+            ("picture", "gif"),
+            ("covid_counts", "imagined"),
+            ("scale", "imagined"),
+        ],
+    )
+    def test_a_bad_value_in_the_address_is_no_setting(self, name, value):
+        at = run(**{name: value})
+        assert choices(at) == choices(run())
+
+    def test_scale_of_p(self):
+        at = run()
+        assert choices(at).anchor.kind == "relative"
+        at.selectbox(key="scale").set_value("best").run()
+        assert choices(at).anchor.kind == "best"
+        at.selectbox(key="scale").set_value("mean").run()
+        at.slider(key="mean").set_value(40).run()
+        assert (choices(at).anchor.kind, choices(at).anchor.mean) == ("mean", 0.4)
+
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_one_place_of_a_known_detection(self, family):
+        at = run(family, scale="known place or pair")
+        known = places(datasets.load(f"{family}-twin"))
+        first = next(iter(known))
+        assert choices(at).anchor == Anchor(
+            kind="entry", place=known[first], name=first, detects=0.5
+        )
+        other = sorted(known)[3]
+        at.selectbox(key=f"{family}_place").set_value(other)
+        at.slider(key=f"{family}_detects").set_value(80).run()
+        anchor = choices(at).anchor
+        assert (anchor.name, anchor.place, anchor.detects) == (other, known[other], 0.8)
+
+    def test_a_place_in_the_address(self):
+        name = sorted(places(datasets.load("covid-twin")))[7]
+        assert choices(run(scale="known place or pair", covid_place=name)).anchor.name == name
+        usual = choices(run(scale="known place or pair")).anchor
+        assert choices(run(scale="known place or pair", covid_place="Nowhere, XX")).anchor == usual
+
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_a_known_total(self, family):
+        at = run(family, scale="known total")
+        reported = int(datasets.load(f"{family}-twin").counts.counts.sum())
+        assert choices(at).anchor == Anchor(kind="total", total=4.0 * reported)
+        assert f"{reported:,}" in at.sidebar.caption[-1].value
+        assert not at.sidebar.warning
+        at.number_input(key=f"{family}_twin_total").set_value(reported - 1).run()
+        assert choices(at).anchor.total == reported - 1
+        assert "Fewer than were reported" in at.sidebar.warning[0].value
+
+    @pytest.mark.parametrize("value", ["0", "-5", "lots", "nan"])
+    def test_an_impossible_total_in_the_address_is_none(self, value):
+        usual = choices(run(scale="known total")).anchor
+        assert choices(run(scale="known total", covid_twin_total=value)).anchor == usual
+
+    @pytest.mark.parametrize("kind", ["known place or pair", "known total"])
+    def test_statements_about_absent_counts_wait(self, kind):
+        assert choices(run(scale=kind, covid_counts="real")).anchor == Anchor()
+
+    def test_changes_fit_by_themselves_unless_told_otherwise(self):
+        at = run()
+        assert choices(at).live
+        at.toggle(key="live").set_value(False).run()
+        assert not choices(at).live
+        assert not choices(run(live="false")).live
+
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_reset_brings_the_defaults_back(self, family):
+        usual = choices(run(family))
+        address = {
+            "rank": "3",
+            "mu": "50",
+            "layers": "1",
+            "units": "5",
+            "members": "4",
+            "seed": "8",
+        }
+        at = run(
+            family,
+            scale="best is complete",
+            **{f"{family}_{key}": value for key, value in address.items()},
+        )
+        assert choices(at) != usual
+        at.button(key=f"{family}_reset").click().run()
+        assert not at.exception
+        assert choices(at) == usual
+        at.run()
+        assert choices(at) == usual
+
+    def test_reset_leaves_the_counts_and_the_other_page_alone(self):
+        at = run(covid_counts="real", ppi_rank="2")
+        at.button(key="covid_reset").click().run()
+        assert choices(at).dataset == "covid"
+
+    def test_the_stated_mean_is_asked_for_only_where_it_matters(self):
+        at = run()
+        assert "mean" not in [slider.key for slider in at.slider]
+        at.selectbox(key="scale").set_value("mean").run()
+        assert "mean" in [slider.key for slider in at.slider]
+
+
+@pytest.mark.usefixtures("present")
+def test_real_counts_come_first_where_they_are():
+    assert choices(run("covid")).dataset == "covid"
+    assert choices(run("ppi")).dataset == "ppi"
+    assert choices(run("covid", covid_counts="simulated")).dataset == "covid-twin"

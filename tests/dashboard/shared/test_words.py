@@ -1,0 +1,24 @@
+import pytest
+
+from dashboard.shared.words import caution, times
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(1.04, "1.0 times"), (3.14, "3.1 times"), (42.4, "42 times"), (3391.5, "more than 100 times")],
+)
+def test_times_keeps_two_digits(ratio: float, words: str) -> None:
+    assert times(ratio) == words
+
+
+@pytest.mark.parametrize(
+    ("ratio", "word"), [(1.01, "almost no difference"), (160.0, "hardly detection alone")]
+)
+def test_caution_where_the_spread_is_not_believable(ratio: float, word: str) -> None:
+    note = caution(ratio)
+    assert note is not None
+    assert word in note
+
+
+def test_no_caution_in_between() -> None:
+    assert caution(3.0) is None

@@ -1,0 +1,279 @@
+"""The What-if page under Streamlit's own test runner, with fits of a few iterations."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.whatif import runs as whatif_jobs
+from tests.dashboard.looking import charts, open_screen, own_cache, press, until, waiting, words
+from uncletc import FitSettings
+
+REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
+QUICK = {"a_rank": "2", "b_rank": "1", "a_members": "1", "b_members": "1"} | {
+    "a_layers": "0",
+    "b_layers": "0",
+}
+PPI = QUICK | {"data": "Plant–pollinator"}
+
+
+class Limit:
+    iterations = 4
+
+
+@pytest.fixture(scope="module")
+def limit(
+    tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
+) -> Iterator[type[Limit]]:
+    """Short fits, in a cache of their own."""
+    whole = whatif_jobs.make_settings
+
+    def short(**values) -> FitSettings:
+        return replace(whole(**values), max_iter=Limit.iterations, tol=0.0)
+
+    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
+        patch.setattr(whatif_jobs, "make_settings", short)
+        yield Limit
+
+
+@pytest.fixture
+def endless(limit: type[Limit]) -> Iterator[None]:
+    before, limit.iterations = limit.iterations, 10**6
+    yield
+    limit.iterations = before
+
+
+@pytest.fixture
+def open_page(limit: type[Limit]) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares them
+    return lambda **address: open_screen("whatif", **address)
+
+
+@pytest.fixture
+def compared(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    """Open the page, press Compare where that is needed, and wait for all fits."""
+
+    def run(**address: str) -> AppTest:
+        at = open_page(**address)
+        if not charts(at):
+            press(at, "compare")
+        return until(at, lambda page: charts(page) and not waiting(page))
+
+    return run
+
+
+def numbers(at: AppTest):
+    (table,) = at.table
+    return table.value
+
+
+class TestFirstVisit:
+    def test_fits_nothing_until_compare_is_pressed(self, open_page):
+        at = open_page(**PPI | {"a_seed": "41"})
+        assert "press **Compare**" in words(at)
+        assert not charts(at)
+        assert not waiting(at)
+
+    def test_defaults_are_those_of_the_data_set(self, open_page):
+        at = open_page()
+        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [15, 5]
+        at.button_group(key="data").set_value("ppi").run()
+        assert not at.exception
+        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 10]
+        assert at.slider(key="a_members").value == 3
+
+
+class TestAddress:
+    def test_names_every_choice_of_both_sides(self, open_page):
+        given = {"rank": "4", "mu": "50", "layers": "1", "units": "10", "members": "2"} | {
+            "part": "first half",
+            "seed": "7",
+        }
+        at = open_page(**{f"b_{name}": value for name, value in given.items()}, b_solver="joint")
+        told = [each.value for each in at.caption if each.value.startswith("rank")]
+        assert told[1] == "rank 4, μ 50, 1 × 10 units, 2 members, seed 7, first half of the days"
+        for name in ("rank", "μ", "hidden layers", "units", "members", "seed", "counts"):
+            assert name in words(at)
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            ("a_rank", "many"),
+            ("b_mu", "7"),
+            ("a_part", "third half"),
+            ("b_solver", "oracle"),
+            ("data", "birds"),
+            ("sweep", "luck"),
+            ("end", "nowhere"),
+            ("county", "99999"),
+        ],
+    )
+    def test_a_bad_value_is_ignored(self, open_page, key, value):
+        at = open_page(**{key: value})
+        assert at.button(key="compare")
+        assert at.slider(key="a_rank").value == 15
+
+
+class TestCompare:
+    def test_plants_both_sides_difference_scatter_and_ranks(self, compared, ppi_twin):
+        at = compared(**PPI)
+        assert "Simulated counts" in words(at)
+        a, b, difference, scatter, shift, *_ = charts(at)
+        assert [chart["data"][0]["type"] for chart in (a, b, difference)] == ["heatmap"] * 3
+        for limit in ("zmin", "zmax"):
+            assert a["data"][0][limit] == b["data"][0][limit]
+        assert difference["data"][0]["zmin"] == -difference["data"][0]["zmax"]
+        seen = int((ppi_twin.table["interactions"] > 0).sum())
+        assert len(scatter["data"][1]["text"]) == seen
+        assert f"order the {seen:,} interactions" in words(at)
+        assert len(shift["layout"]["annotations"]) == 20
+
+    def test_held_out_errors_of_both_and_the_simulated_truth(self, compared):
+        table = numbers(compared(**PPI))
+        assert list(table.columns) == ["A", "B", "mean count everywhere"]
+        for name in ("Poisson deviance", "rRMSE", "MAE of λ", "MAE of p", "Seconds"):
+            (row,) = [index for index in table.index if index.startswith(name)]
+            assert all(float(table.loc[row, side].replace(",", "")) >= 0 for side in "AB")
+        assert sum("simulated truth" in name for name in table.index) == 2
+
+    def test_says_which_predicts_better_or_that_it_is_open(self, compared):
+        text = words(compared(**PPI))
+        assert re.search(r"\*\*[AB] predicts held-out counts better|about equally well", text)
+        assert "random tenth" in text
+
+    def test_covid_has_three_maps_with_the_county_of_the_address(self, compared, covid_twin):
+        row = covid_twin.table.iloc[200]
+        at = compared(**QUICK, county=row["fips"])
+        assert row["county"] in words(at)
+        assert "cells) and" in words(at)
+        scatter = charts(at)[0]
+        assert scatter["layout"]["xaxis"]["range"] == scatter["layout"]["yaxis"]["range"]
+        assert len(at.get("bidi_component")) == 3
+
+    def test_the_same_setting_twice_is_said(self, compared):
+        at = compared(**PPI | {"b_rank": "2"})
+        assert "same setting: change one" in words(at)
+        table = numbers(at)
+        assert table["A"].tolist() == table["B"].tolist()
+
+    def test_a_half_of_the_visits(self, compared):
+        at = compared(**PPI | {"b_part": "second half", "b_rank": "2"})
+        assert "B has seen only the second half of the visits" in words(at)
+        table = numbers(at)
+        assert table["A"].iloc[0] != table["B"].iloc[0]
+
+    def test_other_ranks_can_be_followed(self, compared):
+        at = compared(**PPI)
+        before = charts(at)[4]
+        at.selectbox(key="end").set_value("lowest p under B").run()
+        at.slider(key="top").set_value(5).run()
+        assert not at.exception
+        after = charts(at)[4]
+        assert len(after["layout"]["annotations"]) == 10
+        assert after["layout"]["annotations"] != before["layout"]["annotations"]
+
+    def test_swap_and_copy(self, compared):
+        at = compared(**PPI)
+        before = numbers(at)
+        press(at, "swap")
+        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [1, 2]
+        assert numbers(at)["A"].tolist() == before["B"].tolist()
+        press(at, "copy")
+        assert at.slider(key="b_rank").value == 1
+        assert "same setting" in words(at)
+
+    def test_changed_settings_keep_the_result_with_a_note(self, compared):
+        at = compared(**PPI)
+        before = charts(at)
+        at.number_input(key="b_seed").set_value(77).run()
+        assert not at.exception
+        assert "Changed since this result" in words(at)
+        assert charts(at)[:5] == before[:5]
+        press(at, "compare")
+        until(at, lambda page: not waiting(page) and "Changed since" not in words(page))
+        assert charts(at)[:5] != before[:5]
+
+    def test_take_away_has_the_code_of_this_view(self, compared):
+        at = compared(**PPI)
+        script = at.code[0].value
+        compile(script, "script", "exec")
+        assert 'datasets.load("ppi-twin")' in script
+        assert "rank=2" in script
+        assert "rank=1" in script
+
+
+class TestFitsUnderWay:
+    @pytest.mark.usefixtures("endless")
+    def test_progress_and_curve_then_cancel(self, open_page, workers):
+        at = press(open_page(**PPI | {"a_seed": "5", "b_seed": "5"}), "compare")
+        until(at, lambda page: re.search(r"iteration [1-9]\d* of", words(page)) and charts(page))
+        assert "**Fitting**: 0 of 4 fits are there" in words(at)
+        assert "**B**: waiting" in words(at)
+        assert charts(at)[0]["data"][0]["y"]
+        press(at, "cancel-compare")
+        until(at, lambda page: not waiting(page))
+        assert not charts(at)
+        assert "press **Compare**" in words(at)
+        assert workers[-1].poll() is None
+
+    @pytest.mark.usefixtures("endless")
+    def test_a_lost_process_is_a_sentence(self, open_page, workers):
+        at = press(open_page(**PPI | {"a_seed": "6"}), "compare")
+        until(at, lambda page: re.search(r"iteration [1-9]\d* of", words(page)))
+        workers[-1].kill()
+        until(at, lambda page: page.error)
+        assert "did not finish" in at.error[0].value
+
+
+class TestSweep:
+    def test_fills_in_and_can_be_cancelled(self, compared):
+        at = compared(**PPI, sweep="layers")
+        at.run()
+        press(at, "run-sweep")
+        assert "Sweeping" in words(at)
+        press(at, "cancel-sweep")
+        assert not waiting(at)
+        assert "still to do" in words(at)
+
+        press(at, "run-sweep")
+        until(at, lambda page: not waiting(page))
+        deviance, rrmse, ranking, seconds = charts(at)[-4:]
+        for chart in (deviance, rrmse, seconds):
+            assert chart["data"][0]["x"] == ["0", "1", "2", "3", "5"]
+        assert ranking["data"][0]["name"] == "with A"
+        assert "predicts held-out counts best" in words(at)
+        assert not [each for each in at.button if each.key == "run-sweep"]
+
+    def test_units_need_a_layer(self, open_page):
+        assert "no hidden layer" in words(open_page(**PPI, sweep="units"))
+
+
+class TestHistory:
+    def test_runs_come_back_with_one_click(self, compared):
+        at = compared(**PPI)
+        (table,) = at.dataframe
+        assert len(table.value) == 2
+        assert table.value["deviance"].notna().all()
+        press(at, "return-2")
+        assert at.slider(key="a_rank").value == 1
+        assert at.slider(key="b_rank").value == 1
+
+    def test_runs_of_another_data_set_bring_it_back(self, compared):
+        at = compared(**PPI)
+        at.button_group(key="data").set_value("covid").run()
+        assert at.slider(key="a_rank").value == 15
+        press(at, "return-1")
+        assert at.button_group(key="data").value == "ppi"
+        assert at.slider(key="a_rank").value == 2
+        assert not at.exception
+
+
+def test_real_counts_that_are_not_here_are_offered(open_page):
+    at = open_page(covid_counts="real")
+    assert "not on this machine" in words(at)
+    assert not charts(at)

@@ -1,0 +1,5 @@
+"""The command ``uncletc``."""
+
+from uncletc.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,109 @@
+"""``uncletc tables``: the paper's tables and figures, run anew."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+FULL, QUICK = Path("uncletc-tables"), Path("uncletc-tables-quick")
+QUICK_TRIALS = 2
+_REAL = "real"
+
+
+def add_command(commands: Any) -> None:
+    """Add ``tables`` to the subcommands of ``uncletc``.
+
+    Parameters
+    ----------
+    commands : argparse subparsers
+    """
+    from uncletc.paper.tables.definitions import FIGURES, TABLES
+
+    parts = [*TABLES, *FIGURES, _REAL]
+    parser = commands.add_parser(
+        "tables",
+        help="run the paper's tables and figures anew",
+        description="Run the simulations of the paper's tables and figures, and set them beside "
+        "its own figures. Finished trials are kept: the same command goes on where it ended.",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help=f"a few minutes: {QUICK_TRIALS} trials of each cell"
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=parts, metavar="PART", help=f"some of: {', '.join(parts)}"
+    )
+    parser.add_argument(
+        "--real", action="store_true", help="also the real counts, where they are on this machine"
+    )
+    parser.add_argument("--trials", type=_positive, help="of each cell (default: the paper's, 20)")
+    parser.add_argument("--jobs", type=_positive, default=2, help="processes (default: 2)")
+    parser.add_argument(
+        "--out", type=Path, help=f"folder for the results (default: {FULL}, or {QUICK})"
+    )
+    parser.add_argument(
+        "--report-only", action="store_true", help="sum up the trials that the folder holds"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Do what the command line asks."""
+    from uncletc.paper.tables.pictures import draw
+    from uncletc.paper.tables.report import write_report
+
+    folder = chosen.out or (QUICK if chosen.quick else FULL)
+    try:
+        if not chosen.report_only:
+            _run_parts(chosen, folder)
+        report = write_report(folder)
+    except (FileNotFoundError, ValueError) as error:
+        raise SystemExit(f"uncletc tables: {error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit(
+            "uncletc tables: stopped; finished trials are kept, and the same command goes on"
+        ) from None
+    try:
+        draw(folder)
+    except ModuleNotFoundError as error:
+        _say(str(error))
+    sys.stdout.write(f"{report}\n")
+
+
+def _run_parts(chosen: argparse.Namespace, folder: Path) -> None:
+    from uncletc.paper.tables.definitions import FIGURES, TABLES
+    from uncletc.paper.tables.real import MEMBERS, run_real
+    from uncletc.paper.tables.report import note_machine
+    from uncletc.paper.tables.runner import chosen_tables, run_tables
+
+    names = chosen.only or [*TABLES, *FIGURES]
+    trials = chosen.trials or (QUICK_TRIALS if chosen.quick else None)
+    note_machine(folder)
+    run_tables(
+        chosen_tables([name for name in names if name != _REAL]),
+        folder,
+        trials=trials,
+        jobs=chosen.jobs,
+        say=_say,
+    )
+    if not (chosen.real or _REAL in names):
+        return
+    if chosen.quick:
+        run_real(folder, kinds=("entry",), folds=1, jobs=chosen.jobs, say=_say)
+        return
+    run_real(folder, jobs=chosen.jobs, say=_say)
+    run_real(
+        folder, data=("covid",), kinds=("entry",), methods=(MEMBERS,), jobs=chosen.jobs, say=_say
+    )
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)

@@ -1,0 +1,87 @@
+"""Reading tables: one sentence naming the file, the column and the value where one is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.preprocessing import MinMaxScaler
+
+from uncletc.validation import FloatArray
+
+_MISSING = ("", "NA", ".")
+
+
+def read_table(path: Path, columns: Sequence[str], *, encoding: str = "utf-8") -> pd.DataFrame:
+    """Read some columns of a csv file as text, missing values as ``""``.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a csv file, or lacks one of the columns.
+    """
+    try:
+        table = pd.read_csv(
+            path,
+            usecols=lambda name: name in columns,
+            dtype="str",
+            keep_default_na=False,
+            encoding=encoding,
+        )
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} must be a csv file in {encoding}: {error}") from error
+    check_columns(table.columns, columns, path.name)
+    return table[list(columns)]
+
+
+def check_columns(present: Iterable[str], needed: Iterable[str], file: str) -> None:
+    """Reject a table without one of the ``needed`` columns."""
+    has = set(present)
+    missing = [name for name in needed if name not in has]
+    if missing:
+        raise ValueError(
+            f"{file} must have the columns {', '.join(needed)}; {', '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} missing"
+        )
+
+
+def numbers(table: pd.DataFrame, column: str, file: str) -> FloatArray:
+    """Return a text column as float64, NaN where it is empty, ``NA`` or ``.``."""
+    text = table[column].str.strip()
+    values = pd.to_numeric(text, errors="coerce")
+    wrong = ~(np.isfinite(values) | text.isin(_MISSING))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{column} of {file} must hold numbers; data row {row + 1} is {text.iloc[row]!r}"
+        )
+    return values.to_numpy(dtype=np.float64)
+
+
+def with_numbers(table: pd.DataFrame, columns: Iterable[str], file: str) -> pd.DataFrame:
+    """Return ``table`` with the text columns ``columns`` as numbers (see :func:`numbers`)."""
+    return table.assign(**{name: numbers(table, name, file) for name in columns})
+
+
+def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:
+    """Min-max scale each attribute to 0..1 over its entries; a constant one becomes 0.
+
+    Parameters
+    ----------
+    attributes : mapping of str to ndarray of float
+        D finite arrays of one shape with S entries.
+
+    Returns
+    -------
+    ndarray of float, shape (S, D)
+    """
+    stacked = np.stack([values.ravel() for values in attributes.values()], axis=1)
+    return np.asarray(MinMaxScaler(clip=True).fit_transform(stacked), dtype=np.float64)
+
+
+def check_choice(value: object, choices: Sequence[str], name: str) -> None:
+    """Reject a value that is not one of the ``choices``."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")

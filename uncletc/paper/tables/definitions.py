@@ -1,0 +1,258 @@
+"""TABLES: every table and figure of the paper's simulations, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from uncletc.baselines import METHODS
+from uncletc.paper.tables.printed import PRINTED
+
+Reading = Literal["exact", "as in the public code"]
+READINGS: tuple[str, ...] = get_args(Reading)
+
+KNOWN = "p known"
+PAPERS_OWN = "UncleTC, paper's algorithm"
+KNOWN_FACTS = {
+    KNOWN: "λ fitted to the same counts by a masked Poisson CP that is told every true p",
+    PAPERS_OWN: "the model of the paper by its own block coordinate descent, 100 iterations",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column of a table: one setting of the simulation, and how it is fitted.
+
+    Attributes
+    ----------
+    label : str
+        As shown to people.
+    simulation : mapping
+        Keyword arguments of :func:`uncletc.simulate`, without the seed.
+    fitted_rank : int
+        F of the fits, the true one unless the table is about wrong ones.
+    mu : float, optional
+        μ of UncleTC; None: the library's default.
+    observed_in_code : float, optional
+        The fraction that the paper's public code observes in this column; None: not known to be
+        another than the paper says.
+    """
+
+    label: str
+    simulation: Mapping[str, Any]
+    fitted_rank: int
+    mu: float | None = None
+    observed_in_code: float | None = None
+
+    def arguments(self, reading: str = "exact") -> dict[str, Any]:
+        """Keyword arguments of :func:`uncletc.simulate` under a reading, without the seed."""
+        if reading == "exact":
+            return dict(self.simulation)
+        if reading not in READINGS:
+            raise ValueError(f"reading must be one of {READINGS}, got {reading!r}")
+        if self.observed_in_code is None:
+            raise ValueError(f"{self.label} has no reading {reading!r}")
+        return {**self.simulation, "observed": self.observed_in_code}
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The readings that it has."""
+        return READINGS[: 1 if self.observed_in_code is None else 2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One table, or figure, of the paper.
+
+    Attributes
+    ----------
+    id : str
+    title : str
+        What it shows, as the paper's caption says it in other words.
+    columns : tuple of Column
+    methods : tuple of str
+        Names of :data:`uncletc.METHODS`, and "p known" or "UncleTC, paper's algorithm".
+    printed : mapping of (method, metric) to tuple of (mean, standard deviation)
+        The paper's own figures, one pair a column.
+    measures : {"errors", "ratios", "curves"}
+        Errors of the finished fit; mean and spread of λ̂/λ and p̂/p; errors by iteration.
+    trials : int
+        The paper's number.
+    costly : tuple of str
+        Methods that get a quarter of the trials.
+    """
+
+    id: str
+    title: str
+    columns: tuple[Column, ...]
+    methods: tuple[str, ...]
+    printed: Mapping[tuple[str, str], tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    measures: Literal["errors", "ratios", "curves"] = "errors"
+    trials: int = 20
+    costly: tuple[str, ...] = ()
+
+    def column(self, label: str) -> Column:
+        """Return the column of that label."""
+        for one in self.columns:
+            if one.label == label:
+                return one
+        labels = ", ".join(one.label for one in self.columns)
+        raise ValueError(f"column must be one of {labels}; got {label!r}")
+
+    def n_trials(self, method: str, wanted: int | None = None) -> int:
+        """How many trials of a method: the paper's number or `wanted`, a quarter where costly."""
+        n = self.trials if wanted is None else wanted
+        if self.measures == "ratios":  # the paper lists its trials one by one
+            n = min(n, self.trials)
+        return -(-n // 4) if method in self.costly else n
+
+
+def _column(label: str, fitted_rank: int | None = None, **changes: Any) -> Column:
+    """Return a setting like Table 1's but for `changes`."""
+    extra = {name: changes.pop(name) for name in ("mu", "observed_in_code") if name in changes}
+    simulation: dict[str, Any] = {
+        "shape": (20, 20, 20),
+        "rank": 3,
+        "observed": 0.2,
+        "attributed": 0.3,
+        "similar": 0.2,
+        "snr_db": 40.0,
+        "detection": "cubic",
+    } | changes
+    return Column(
+        label=label, simulation=simulation, fitted_rank=fitted_rank or simulation["rank"], **extra
+    )
+
+
+_NINE = (*METHODS, KNOWN)
+_THREE = ("UncleTC", "UncleTC(Linear)", "NTF-CPD-KL", KNOWN)
+_MU_SETTINGS = ((20, 0.3), (25, 0.3), (20, 0.1), (25, 0.1))
+
+_ALL = (
+    Table(
+        id="table-1",
+        title="Table 1: more or fewer counts, γ_Ω",
+        columns=(
+            _column("γ_Ω = .05", observed=0.05, observed_in_code=0.132),
+            _column("γ_Ω = .1", observed=0.1, observed_in_code=0.156),
+            _column("γ_Ω = .3", observed=0.3),
+        ),
+        methods=_NINE,
+        printed=PRINTED["table-1"],
+    ),
+    Table(
+        id="table-2",
+        title="Table 2: how alike the attributes of Θ are, SNR",
+        columns=(
+            _column("SNR = 0 dB", snr_db=0.0),
+            _column("SNR = 10 dB", snr_db=10.0),
+            _column("SNR = 40 dB"),
+        ),
+        methods=_NINE,
+        printed=PRINTED["table-2"],
+    ),
+    Table(
+        id="table-3",
+        title="Table 3: how many attributes are alike, γ_Θ",
+        columns=tuple(
+            _column(f"γ_Θ = {text}", attributed=0.7, similar=float(text))
+            for text in ("0", ".3", ".5")
+        ),
+        methods=_NINE,
+        printed=PRINTED["table-3"],
+    ),
+    Table(
+        id="table-4",
+        title="Table 4: the free scale, λ̂/λ and p̂/p in each trial",
+        columns=(_column("γ_Ω = .3", observed=0.3, detection="log"),),
+        methods=("UncleTC",),
+        measures="ratios",
+        trials=10,
+    ),
+    Table(
+        id="appendix-rank",
+        title="Appendix: other ranks F",
+        columns=tuple(_column(f"F = {rank}", rank=rank, detection="log") for rank in (5, 7, 10)),
+        methods=_THREE,
+        printed=PRINTED["appendix-rank"],
+    ),
+    Table(
+        id="appendix-wrong-rank",
+        title="Appendix: wrong ranks F̂, the true one being 7",
+        columns=tuple(
+            _column(f"F̂ = {rank}", rank, rank=7, detection="log") for rank in (3, 5, 7, 10, 12)
+        ),
+        methods=_THREE,
+        printed=PRINTED["appendix-wrong-rank"],
+    ),
+    Table(
+        id="appendix-mu",
+        title="Appendix: how strongly p is held to g(z), μ",
+        columns=tuple(
+            _column(
+                f"I = {size}, γ_Ω = {observed:.1f}, μ = {mu}".replace("0.", "."),
+                shape=(size,) * 3,
+                observed=observed,
+                detection="log",
+                mu=float(mu),
+            )
+            for size, observed in _MU_SETTINGS
+            for mu in (100, 500, 1000, 2000)
+        ),
+        methods=("UncleTC", PAPERS_OWN, KNOWN),
+        printed={
+            (method, metric): figures
+            for method in ("UncleTC", PAPERS_OWN)
+            for (_, metric), figures in PRINTED["appendix-mu"].items()
+        },
+        costly=(PAPERS_OWN,),
+    ),
+    Table(
+        id="iterations",
+        title="Figure: errors over iterations, Ω and Ξ in each order",
+        columns=(
+            _column("Ω ⊂ Ξ", observed=0.1, detection="steep-cubic"),
+            _column("Ω = Ξ", observed=0.3, detection="steep-cubic"),
+            _column("Ω ⊃ Ξ", observed=0.4, detection="steep-cubic"),
+        ),
+        methods=("UncleTC", "UncleTC(Linear)", "NTF-CPD-KL"),
+        measures="curves",
+    ),
+)
+
+FIGURES: Mapping[str, Table] = {one.id: one for one in _ALL if one.measures == "curves"}
+TABLES: Mapping[str, Table] = {one.id: one for one in _ALL if one.measures != "curves"}
+
+
+def settings_of(table: str, column: str) -> dict[str, Any]:
+    """Arguments of a cell: those of :func:`uncletc.simulate`, and ``fitted_rank``.
+
+    Parameters
+    ----------
+    table : str
+        A key of :data:`TABLES` or :data:`FIGURES`.
+    column : str
+        A label of one of its columns.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of :func:`uncletc.simulate` without the seed, under the "exact" reading,
+        plus ``fitted_rank``.
+
+    Examples
+    --------
+    >>> settings_of("table-1", "γ_Ω = .05")["observed"]
+    0.05
+    """
+    found = find(table).column(column)
+    return {**found.simulation, "fitted_rank": found.fitted_rank}
+
+
+def find(table: str) -> Table:
+    """Return the table or figure of that name."""
+    for known in (TABLES, FIGURES):
+        if table in known:
+            return known[table]
+    raise ValueError(f"table must be one of {', '.join([*TABLES, *FIGURES])}; got {table!r}")

@@ -1,0 +1,162 @@
+"""The real-data table: all methods on COVID-19 and plant–pollinator counts, by held-out error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, get_args
+
+import pandas as pd
+
+from uncletc import datasets
+from uncletc.baselines import METHODS
+from uncletc.counts import CountTensor
+from uncletc.evaluation import FoldKind, Trial, make_folds, run_trial, splits
+from uncletc.model import FitError
+from uncletc.paper.tables.results import DATA, REAL_TRIALS
+from uncletc.paper.tables.runner import Row, Say, run_all
+from uncletc.settings import FitSettings
+
+FOLDS = 5
+RANKS = (5, 15)
+EVERY = 10
+MEMBERS = "UncleTC, 5 members"
+KINDS: tuple[str, ...] = get_args(FoldKind)
+_NAMES = {"rrmse": "rRMSE", "deviance": "deviance", "mae": "MAE", "auroc": "AUROC"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldTask:
+    """One trial of the cross-validation of one method.
+
+    Attributes
+    ----------
+    data, kind, method : str
+    fold : int
+    ranks : tuple of int
+        Those tried; the least validation rRMSE decides. Empty for a method without a rank.
+    """
+
+    data: str
+    kind: str
+    method: str
+    fold: int
+    ranks: tuple[int, ...]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Values of the store's key columns."""
+        return (self.data, self.kind, self.method, str(self.fold))
+
+    def run(self) -> list[Row]:
+        """Fit at each rank, keep the best by validation, judge it on the test fold."""
+        tried = [(rank, self._trial(rank)) for rank in self.ranks or (None,)]
+        found = [(rank, trial) for rank, trial in tried if trial is not None]
+        named: Row = dict(zip(REAL_TRIALS.key, self.key, strict=True))
+        if not found:
+            return [{**named, "metric": "rRMSE", "value": math.nan, "settings": "fit failed"}]
+        rank, best = min(found, key=lambda one: one[1].validation.rrmse)
+        named |= {
+            "settings": "defaults" if rank is None else f"rank {rank}",
+            "iteration": best.iteration,
+            "seconds": f"{best.seconds:.1f}",
+        }
+        scores = asdict(best.test)
+        return [
+            {**named, "metric": metric, "value": f"{scores[name]:.6g}"}
+            for name, metric in _NAMES.items()
+        ]
+
+    def _trial(self, rank: int | None) -> Trial | None:
+        counts = _counts(self.data)
+        split = splits(make_folds(counts, FOLDS, kind=self.kind))[self.fold]  # type: ignore[arg-type]
+        method = METHODS["UncleTC" if self.method == MEMBERS else self.method]
+        try:
+            return run_trial(counts, method, _settings(self.method, rank), split, EVERY, None)
+        except FitError:
+            return None
+
+
+def run_real(
+    folder: Path,
+    *,
+    data: Sequence[str] = DATA,
+    methods: Sequence[str] = tuple(METHODS),
+    kinds: Sequence[str] = KINDS,
+    folds: int = FOLDS,
+    jobs: int = 1,
+    say: Say = lambda _: None,
+) -> None:
+    """Run what is missing of the real-data table, on the data that are on this machine.
+
+    Parameters
+    ----------
+    folder : Path
+        Trials are kept there, and those that are there are not run again.
+    data, methods, kinds : sequence of str
+        Which.
+    folds : int
+        How many of the five trials to run.
+    jobs : int
+        Processes, each on one thread.
+    say : callable
+        Called with a line after each trial, and for data that are absent.
+
+    Notes
+    -----
+    One rule for every method with a rank: in the first trial each of :data:`RANKS` is fitted and
+    the least validation rRMSE decides, for each data set and kind of folds on its own; the other
+    trials keep that rank. All other settings are the method's defaults.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    here = [name for name in data if datasets.available(name)]
+    for name in data:
+        if name not in here:
+            say(
+                f"Real data {name!r} are not on this machine, so their rows are left out; see "
+                "UNCLETC_DATA_DIR in the README."
+            )
+    cells = [(name, kind, method) for method in methods for name in here for kind in kinds]
+    first = [
+        FoldTask(data=name, kind=kind, method=method, fold=0, ranks=_ranks(method))
+        for name, kind, method in cells
+    ]
+    run_all(first, REAL_TRIALS, folder, jobs=jobs, say=say)
+    chosen = chosen_ranks(REAL_TRIALS.read(folder))
+    rest = [
+        FoldTask(data=name, kind=kind, method=method, fold=fold, ranks=chosen[name, kind, method])
+        for name, kind, method in cells
+        for fold in range(1, folds)
+    ]
+    run_all(rest, REAL_TRIALS, folder, jobs=jobs, say=say)
+
+
+def chosen_ranks(trials: pd.DataFrame) -> dict[tuple[str, str, str], tuple[int, ...]]:
+    """Ranks that the first trials settled on, by data, kind and method."""
+    first = trials[trials["fold"] == 0].drop_duplicates(["data", "kind", "method"])
+    return {
+        (row["data"], row["kind"], row["method"]): (int(row["settings"].split()[1]),)
+        if str(row["settings"]).startswith("rank ")
+        else _ranks(row["method"])
+        for _, row in first.iterrows()
+    }
+
+
+def _ranks(method: str) -> tuple[int, ...]:
+    return RANKS if method == MEMBERS or METHODS[method].has_rank else ()
+
+
+def _settings(method: str, rank: int | None) -> Any:
+    extra: dict[str, Any] = {} if rank is None else {"rank": rank}
+    if method == MEMBERS:
+        return FitSettings(**extra, members=5, device="cpu")
+    kind = METHODS[method].settings
+    return kind(**extra, **({"device": "cpu"} if kind is FitSettings else {}))
+
+
+@lru_cache(maxsize=1)
+def _counts(name: str) -> CountTensor:
+    return datasets.load(name).counts

@@ -1,0 +1,206 @@
+"""Files of results: trials appended one by one, and what is summed up from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from uncletc.paper.tables.cells import ITERATIONS
+from uncletc.paper.tables.definitions import KNOWN, TABLES, Table
+from uncletc.paper.tables.printed import REAL, SCALING
+
+Results = Literal["summary", "curves", "real", "trials"]
+
+CELL = ("table", "reading", "column", "method")
+FOLD = ("data", "kind", "method", "fold")
+DATA = ("covid", "ppi")
+
+
+@dataclass(frozen=True)
+class Store:
+    """A csv file that grows by one finished trial at a time.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    columns : tuple of str
+    key : tuple of str
+        The columns that name a trial.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+    def read(self, folder: Path) -> pd.DataFrame:
+        """All rows so far; none where there is no file."""
+        path = folder / self.name
+        if not path.exists():
+            return pd.DataFrame(columns=list(self.columns))
+        return pd.read_csv(path, keep_default_na=False, na_values=["nan"])[list(self.columns)]
+
+    def done(self, folder: Path) -> set[tuple[str, ...]]:
+        """Names of the finished trials; a line that a kill left unfinished is cut off."""
+        path = folder / self.name
+        if path.exists():
+            whole = path.read_bytes()
+            kept = whole[: whole.rfind(b"\n") + 1]
+            if len(kept) < len(whole):
+                path.write_bytes(kept)
+        rows = self.read(folder)
+        return {tuple(map(str, row)) for row in rows[list(self.key)].itertuples(index=False)}
+
+    def append(self, folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add the rows of one trial in a single write."""
+        path, text = folder / self.name, io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        if not path.exists():
+            writer.writeheader()
+        writer.writerows(rows)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text.getvalue())
+
+
+TRIALS = Store("trials.csv", (*CELL, "metric", "seed", "value", "seconds"), (*CELL, "seed"))
+CURVE_TRIALS = Store(
+    "curve-trials.csv",
+    ("figure", "setting", "method", "metric", "seed", "values", "seconds"),
+    ("figure", "setting", "method", "seed"),
+)
+REAL_TRIALS = Store(
+    "real-trials.csv", (*FOLD, "metric", "value", "settings", "iteration", "seconds"), FOLD
+)
+
+
+def committed(name: Results) -> pd.DataFrame:
+    """Read results that come with the project.
+
+    Parameters
+    ----------
+    name : {"summary", "curves", "real", "trials"}
+        ``summary``: table, reading, column, method, metric, mean, sd, median, n, seconds,
+        paper_mean, paper_sd, floor (mean MAE_λ with p known); ``curves``: figure, setting, method,
+        metric, iteration, mean, sd, n; ``real``: data, kind, method, metric, mean, sd, n,
+        settings, seconds, paper_mean, paper_sd; ``trials``: table, reading, column, method,
+        metric, seed, value, seconds.
+
+    Raises
+    ------
+    FileNotFoundError
+        If they are neither in a checkout nor in the installed package.
+    """
+    if name not in get_args(Results):
+        raise ValueError(f"name must be one of {get_args(Results)}, got {name!r}")
+    package = Path(__file__).resolve().parents[2]
+    for folder in (
+        package.parent / "benchmarks" / "results" / "paper",
+        package / "_data" / "paper",
+    ):
+        path = folder / f"{name}.csv"
+        if path.exists():
+            return pd.read_csv(path)
+    raise FileNotFoundError(
+        f"No {name} of the paper's tables came with this copy of uncletc; run `uncletc tables`."
+    )
+
+
+def summarise(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> pd.DataFrame:
+    """Sum up trials by cell and metric, beside the paper's figures and the floor.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        As in ``trials.csv``.
+    tables : mapping of str to Table
+        Those whose cells to sum up, in this order.
+
+    Returns
+    -------
+    DataFrame
+        See :func:`committed`. Trials whose fit failed have no value and do not count in `n`.
+    """
+    rows = []
+    groups = {
+        tuple(map(str, key)): group
+        for key, group in trials.groupby([*CELL, "metric"], sort=False)
+        if isinstance(key, tuple)
+    }
+    floors = {
+        key[:3]: group["value"].mean()
+        for key, group in groups.items()
+        if key[3:] == (KNOWN, "MAE_λ")
+    }
+    for table in tables.values():
+        for position, column in enumerate(table.columns):
+            for reading in column.readings:
+                for method in table.methods:
+                    cell = (table.id, reading, column.label, method)
+                    for key in [key for key in groups if key[:4] == cell]:
+                        metric, values = key[4], groups[key]["value"].dropna()
+                        paper = _paper(table, method, metric, position)
+                        floor = floors.get(key[:3]) if metric == "MAE_λ" else None
+                        rows.append(
+                            [
+                                *(*key, values.mean(), _sd(values), values.median(), len(values)),
+                                *(groups[key]["seconds"].mean(), *paper, floor),
+                            ]
+                        )
+    names = [*CELL, "metric", "mean", "sd", "median", "n", "seconds"]
+    return pd.DataFrame(rows, columns=[*names, "paper_mean", "paper_sd", "floor"])
+
+
+def summarise_curves(trials: pd.DataFrame) -> pd.DataFrame:
+    """Sum up ``curve-trials.csv`` by iteration; see :func:`committed`."""
+    rows = []
+    for key, group in trials.groupby(["figure", "setting", "method", "metric"], sort=False):
+        values = np.array([[float(one) for one in text.split()] for text in group["values"]])
+        for place, iteration in enumerate(ITERATIONS):
+            here = pd.Series(values[:, place]).dropna()
+            rows.append([*key, iteration, here.mean(), _sd(here), len(here)])
+    names = ["figure", "setting", "method", "metric", "iteration", "mean", "sd", "n"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def summarise_real(trials: pd.DataFrame) -> pd.DataFrame:
+    """Sum up ``real-trials.csv`` over folds; see :func:`committed`."""
+    rows = []
+    for key, group in trials.groupby(["data", "kind", "method", "metric"], sort=False):
+        data, kind, method, metric = map(str, key)
+        values = group["value"].dropna()
+        paper = (np.nan, np.nan)
+        if metric == "rRMSE" and method in REAL and kind == "entry":  # what the paper hid
+            paper = REAL[method][DATA.index(data)]
+        settings = "; ".join(
+            f"{text} ({count} of {len(group)})" if count < len(group) else str(text)
+            for text, count in group["settings"].value_counts(sort=False).items()
+        )
+        if group["iteration"].notna().any():
+            low, high = int(group["iteration"].min()), int(group["iteration"].max())
+            settings += f", iteration {low}" + (f" to {high}" if high > low else "")
+        spent = group["seconds"].mean()
+        rows.append([*key, values.mean(), _sd(values), len(values), settings, spent, *paper])
+    names = ["data", "kind", "method", "metric", "mean", "sd", "n", "settings", "seconds"]
+    return pd.DataFrame(rows, columns=[*names, "paper_mean", "paper_sd"])
+
+
+def _paper(table: Table, method: str, metric: str, position: int) -> Sequence[float]:
+    """Mean and standard deviation that the paper prints in a cell; NaN where it prints none."""
+    if table.measures == "ratios":
+        name, _, part = metric.rpartition(" ")
+        figures = pd.Series([one[part == "sd"] for one in SCALING[name]])
+        return float(figures.mean()), _sd(figures)
+    if (method, metric) in table.printed:
+        return table.printed[method, metric][position]
+    return np.nan, np.nan
+
+
+def _sd(values: pd.Series) -> float:
+    return float(values.std(ddof=min(1, max(len(values) - 1, 0))))

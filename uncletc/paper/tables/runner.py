@@ -1,0 +1,235 @@
+"""Running trials: in processes, each finished one kept at once, those present skipped."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+from typing import Any, Protocol
+
+from uncletc.model import FitError
+from uncletc.paper.tables.cells import measure, settings_for
+from uncletc.paper.tables.definitions import FIGURES, TABLES, Column, Table
+from uncletc.paper.tables.results import CURVE_TRIALS, TRIALS, Store
+
+Say = Callable[[str], None]
+Row = dict[str, Any]
+
+
+class Task(Protocol):
+    """Something to run once, whose rows go into a store."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Values of the store's key columns."""
+
+    def run(self) -> list[Row]:
+        """Do it; the rows to keep."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellTask:
+    """One trial of one cell of a table, or of one curve of a figure."""
+
+    table: str
+    measures: str
+    reading: str
+    column: Column
+    method: str
+    seed: int
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Values of the store's key columns."""
+        reading = () if self.measures == "curves" else (self.reading,)
+        return (self.table, *reading, self.column.label, self.method, str(self.seed))
+
+    def run(self) -> list[Row]:
+        """Simulate, fit and judge; NaN where the fit fails."""
+        try:
+            values, seconds = measure(
+                self.column, self.method, self.seed, self.reading, self.measures
+            )
+        except FitError:
+            values, seconds = {"MAE_λ": math.nan}, math.nan
+        named = {"method": self.method, "seed": self.seed, "seconds": f"{seconds:.2f}"}
+        if self.measures == "curves":
+            named |= {"figure": self.table, "setting": self.column.label}
+            return [
+                {**named, "metric": metric, "values": " ".join(f"{one:.5f}" for one in line)}
+                for metric, line in values.items()
+            ]
+        named |= {"table": self.table, "reading": self.reading, "column": self.column.label}
+        return [
+            {**named, "metric": metric, "value": f"{value:.6g}"} for metric, value in values.items()
+        ]
+
+
+def plan(tables: Iterable[Table], trials: int | None = None) -> list[CellTask]:
+    """Every trial of every cell: by table, column and seed, so that all methods advance alike.
+
+    Parameters
+    ----------
+    tables : iterable of Table
+    trials : int, optional
+        None: the paper's numbers.
+    """
+    return [
+        CellTask(
+            table=table.id,
+            measures=table.measures,
+            reading=reading,
+            column=column,
+            method=method,
+            seed=seed,
+        )
+        for table in tables
+        for column in table.columns
+        for reading in column.readings
+        for seed in range(max(table.n_trials(one, trials) for one in table.methods))
+        for method in table.methods
+        if seed < table.n_trials(method, trials)
+    ]
+
+
+def run_tables(
+    tables: Sequence[Table],
+    folder: Path,
+    *,
+    trials: int | None = None,
+    jobs: int = 1,
+    say: Say = lambda _: None,
+) -> None:
+    """Run what is missing of some tables and figures.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+    folder : Path
+        Trials are kept there, and those that are there are not run again.
+    trials : int, optional
+        Per cell; None: the paper's number.
+    jobs : int
+        Processes, each on one thread.
+    say : callable
+        Called with a line after each trial.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds trials made with other settings.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _check_settings(tables, folder)
+    for is_curve, store in ((False, TRIALS), (True, CURVE_TRIALS)):
+        chosen = [one for one in tables if (one.measures == "curves") == is_curve]
+        run_all(plan(chosen, trials), store, folder, jobs=jobs, say=say)
+
+
+def run_all(
+    tasks: Sequence[Task], store: Store, folder: Path, *, jobs: int = 1, say: Say = lambda _: None
+) -> None:
+    """Run the tasks that are not in the store, and keep each one's rows as it finishes."""
+    done = store.done(folder)
+    missing = [task for task in tasks if task.key not in done]
+    if len(missing) < len(tasks):
+        say(f"{len(tasks) - len(missing)} of {len(tasks)} trials are in {store.name} already")
+    began = time.perf_counter()
+    for count, (task, rows) in enumerate(_finished(missing, jobs), start=1):
+        store.append(folder, rows)
+        left = (time.perf_counter() - began) / count * (len(missing) - count)
+        values = next((row["value"] for row in rows if row.get("value")), "")
+        what = f"{rows[0]['metric']} {values}" if values else ""
+        say(f"[{count}/{len(missing)}, {_clock(left)} left] {', '.join(task.key)}: {what}")
+
+
+def _finished(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, list[Row]]]:
+    """Run tasks; each with its rows, as they finish."""
+    if jobs == 1 or len(tasks) <= 1:
+        yield from ((task, task.run()) for task in tasks)
+        return
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # read by the new processes when they start
+    with ProcessPoolExecutor(
+        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_end_with_parent
+    ) as pool:
+        futures: dict[Future[list[Row]], Task] = {pool.submit(_run, task): task for task in tasks}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _run(task: Task) -> list[Row]:
+    return task.run()
+
+
+def _end_with_parent() -> None:
+    """Leave no process behind when the one that started it is killed; Ctrl+C is for that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
+def _check_settings(tables: Iterable[Table], folder: Path) -> None:
+    """Refuse to mix trials of unlike settings; write down those of the tables."""
+    path = folder / "settings.json"
+    known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for table in tables:
+        now = json.loads(json.dumps(_settings(table)))
+        if known.get(table.id, now) != now:
+            raise ValueError(
+                f"{folder} holds trials of {table.id} made with other settings; choose another "
+                "folder, or remove its files"
+            )
+        known[table.id] = now
+    path.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _settings(table: Table) -> Mapping[str, Any]:
+    """All that decides a table's figures, besides the seeds."""
+    methods = {}
+    for method in table.methods:
+        first = asdict(settings_for(method, table.columns[0], 0))
+        methods[method] = {
+            name: value for name, value in first.items() if name not in ("rank", "seed", "mu")
+        }
+    columns = {
+        one.label: {
+            "simulate": dict(one.simulation),
+            "fitted_rank": one.fitted_rank,
+            "mu": one.mu,
+            "observed_in_code": one.observed_in_code,
+        }
+        for one in table.columns
+    }
+    return {"columns": columns, "methods": methods}
+
+
+def _clock(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
+
+
+def chosen_tables(names: Sequence[str]) -> list[Table]:
+    """Tables and figures by name, in the order of the paper's tables, then figures."""
+    everything = {**TABLES, **FIGURES}
+    unknown = [name for name in names if name not in everything]
+    if unknown:
+        raise ValueError(f"table must be one of {', '.join(everything)}; got {unknown[0]!r}")
+    return [table for name, table in everything.items() if name in names]

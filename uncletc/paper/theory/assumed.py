@@ -1,0 +1,199 @@
+"""What the theorem's assumptions name, and where each value came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from uncletc.counts import CountTensor
+from uncletc.model import Fit
+from uncletc.paper.theory.network import Layers
+from uncletc.simulate import Truth
+from uncletc.validation import FloatArray, check_finite
+
+Origin = Literal["given", "from the truth", "from the fit", "from the layers"]
+_PAIRED = 2_000  # entries whose slopes are compared, each with each
+_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """A quantity of the theorem's assumptions.
+
+    Attributes
+    ----------
+    name, symbol : str
+        That of the argument of :func:`uncletc.paper.theory.recoverability`, and the paper's.
+    value : float
+    origin : {"given", "from the truth", "from the fit", "from the layers"}
+    how : str
+        What was taken, in words.
+    """
+
+    name: str
+    symbol: str
+    value: float
+    origin: Origin
+    how: str
+
+
+def largest_slope(
+    attributes: ArrayLike, values: ArrayLike, *, n_paired: int = _PAIRED, seed: int = 0
+) -> float:
+    """The largest |p_i - p_j| / ‖z_i - z_j‖ between entries: a lower bound of g's L.
+
+    Parameters
+    ----------
+    attributes : array_like of float, shape (S, D)
+        z.
+    values : array_like of float, shape (S,)
+        p of the same entries. Entries with the same attributes are not compared.
+    n_paired : int
+        Where there are more entries than this, so many drawn at random are compared.
+    seed : int
+        Decides which.
+
+    Returns
+    -------
+    float
+        0 where no two entries differ in their attributes.
+    """
+    z, p = check_finite(attributes, "attributes", 2), check_finite(values, "values", 1)
+    if len(z) != len(p):
+        raise ValueError(f"attributes and values must have as many rows, got {len(z)} and {len(p)}")
+    if len(z) > n_paired:
+        drawn = np.random.default_rng(seed).choice(len(z), n_paired, replace=False)
+        z, p = z[drawn], p[drawn]
+    steepest = 0.0
+    for start in range(0, len(z), _ROWS):
+        part = slice(start, start + _ROWS)
+        distances = cdist(z[part], z)
+        rises = np.abs(p[part, None] - p)
+        apart = distances > 0
+        if apart.any():
+            steepest = max(steepest, float((rises[apart] / distances[apart]).max()))
+    return steepest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What a caller states; None: take it from the truth or the fit."""
+
+    p_min: float | None = None
+    p_max: float | None = None
+    factor_max: float | None = None
+    factor_min: float | None = None
+    slope_truth: float | None = None
+    slope_network: float | None = None
+    approximation: float = 0.0
+    delta: float = 0.05
+
+
+def assume(
+    counts: CountTensor,
+    rank: int,
+    layers: Layers,
+    given: Given,
+    truth: Truth | None,
+    fit: Fit | None,
+) -> dict[str, Assumed]:
+    """Find every quantity that the assumptions name: given, else of the truth, else of the fit."""
+    of_fit = None if fit is None else _of_fit(counts, fit)
+    first = of_fit if truth is None else _of_truth(counts, truth)
+    found: dict[str, Assumed] = {}
+
+    def add(
+        name: str, symbol: str, source: _Source | None, take: Callable[[_Source], float], how: str
+    ) -> None:
+        stated = getattr(given, name)
+        if stated is not None:
+            found[name] = Assumed(name, symbol, _check(name, stated), "given", "as stated")
+        elif source is None:
+            raise ValueError(f"{name} must be given where neither a truth nor a fit tells it")
+        else:
+            found[name] = Assumed(name, symbol, take(source), source.origin, how)
+
+    def balanced(rate: float) -> float:
+        return float((rate / rank) ** (1 / len(counts.shape)))
+
+    def slope(source: _Source) -> float:
+        return largest_slope(counts.attributes, source.detection_attributed)
+
+    smallest = "the K-th root of the smallest λ over F, as if factors were balanced"
+    largest = "the K-th root of the largest λ over F, as if factors were balanced"
+    seen = "the largest slope between two entries of Ξ: a lower bound"
+    add("p_min", "p_min", first, lambda s: float(np.nanmin(s.detection)), "the smallest p")
+    add("p_max", "p_max", first, lambda s: float(np.nanmax(s.detection)), "the largest p")
+    add("factor_min", "β_u", first, lambda s: balanced(s.rate.min()), smallest)
+    add("factor_max", "α_u", first, lambda s: balanced(s.rate.max()), largest)
+    add("slope_truth", "L_g", first, slope, seen)
+    if of_fit is None and given.slope_network is None:
+        how = "the product of the layers' norms and slopes: an upper bound"
+        found["slope_network"] = Assumed(
+            "slope_network", "L_θ", layers.steepest, "from the layers", how
+        )
+    else:
+        add("slope_network", "L_θ", of_fit, slope, seen)
+    for name, symbol in (("approximation", "ν"), ("delta", "δ")):
+        value = _check(name, getattr(given, name))
+        found[name] = Assumed(name, symbol, value, "given", "as stated")
+    _check_order(found)
+    return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Source:
+    origin: Origin
+    rate: FloatArray
+    detection: FloatArray
+    detection_attributed: FloatArray  # over Ξ
+
+
+def _of_truth(counts: CountTensor, truth: Truth) -> _Source:
+    if truth.rate.shape != counts.shape:
+        raise ValueError(
+            f"truth must have the shape of counts {counts.shape}, got {truth.rate.shape}"
+        )
+    return _Source(
+        origin="from the truth",
+        rate=truth.rate,
+        detection=truth.detection,
+        detection_attributed=truth.detection[tuple(counts.attribute_indices.T)],
+    )
+
+
+def _of_fit(counts: CountTensor, fit: Fit) -> _Source:
+    p = fit.detection(counts.attributes)
+    return _Source(
+        origin="from the fit",
+        rate=fit.rate(counts.indices),
+        detection=p,
+        detection_attributed=p,
+    )
+
+
+def _check(name: str, value: float) -> float:
+    low, high = (0.0, 1.0) if name in ("p_min", "p_max", "delta") else (0.0, math.inf)
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{name} must be from {low:g} to {high:g}, got {value}")
+    return float(value)
+
+
+def _check_order(found: dict[str, Assumed]) -> None:
+    for low, high in (("p_min", "p_max"), ("factor_min", "factor_max")):
+        if found[low].value > found[high].value:
+            raise ValueError(
+                f"{low} must be at most {high} = {found[high].value:g}, got {found[low].value:g}"
+            )
+    delta = found["delta"].value
+    if not 0 < delta < 0.2:
+        raise ValueError(
+            f"delta must be in (0, 0.2), for the theorem holds with probability 1 - 5 δ, "
+            f"got {delta:g}"
+        )

@@ -1,0 +1,213 @@
+"""The detection network as the theorem sees it: layers, their norms, their complexity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.model import Fit
+from uncletc.validation import FloatArray, check_finite
+
+SIGMOID = 0.25  # its largest slope; that of ReLU and of the identity is 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Layers:
+    """Norms of a network's L layers of weights; biases do not count (paper, appendix, lemma 14).
+
+    Attributes
+    ----------
+    widths : tuple of int
+        d_0, …, d_L: what goes in, the units of each hidden layer, 1.
+    spectral : ndarray, shape (L,)
+        s_ℓ ≥ 0, the largest singular value of each layer's weights.
+    frobenius : ndarray, shape (L,)
+        a_ℓ, the root of the sum of the squared weights of each layer.
+    lipschitz : ndarray, shape (L,)
+        ρ_ℓ, the largest slope of each layer's activation: 1 for ReLU, 1/4 for the sigmoid.
+    source : str
+        Where the norms came from, a sentence.
+    input_norm : float, optional
+        The Frobenius norm of what the first layer sees over Ξ; None: of the attributes, ‖Z‖_F.
+    """
+
+    widths: tuple[int, ...]
+    spectral: FloatArray
+    frobenius: FloatArray
+    lipschitz: FloatArray
+    source: str
+    input_norm: float | None = None
+
+    @classmethod
+    def of_weights(
+        cls, weights: Sequence[ArrayLike], *, sigmoid: bool = True, source: str = "given weights"
+    ) -> Layers:
+        """Take the norms of weight matrices.
+
+        Parameters
+        ----------
+        weights : sequence of array_like, shapes (d_ℓ, d_{ℓ-1})
+            Of each layer in turn, the last with one row; hidden units are taken to be ReLU.
+        sigmoid : bool
+            Whether a sigmoid follows the last layer; otherwise g is its plain output.
+        source : str
+        """
+        matrices = [check_finite(w, f"weights[{i}]", 2) for i, w in enumerate(weights)]
+        if not matrices:
+            raise ValueError("weights must hold at least 1 layer, got none")
+        for i, (first, second) in enumerate(pairwise(matrices)):
+            if second.shape[1] != len(first):
+                raise ValueError(
+                    f"weights[{i + 1}] must have {len(first)} columns, one per unit of the layer "
+                    f"before, got {second.shape[1]}"
+                )
+        if len(matrices[-1]) != 1:
+            raise ValueError(f"the last weights must have 1 row, got {len(matrices[-1])}")
+        return cls(
+            widths=(matrices[0].shape[1], *(len(w) for w in matrices)),
+            spectral=np.array([_spectral(w) for w in matrices]),
+            frobenius=np.array([np.linalg.norm(w) for w in matrices]),
+            lipschitz=np.array([1.0] * (len(matrices) - 1) + [SIGMOID if sigmoid else 1.0]),
+            source=source,
+        )
+
+    @classmethod
+    def of_bounds(
+        cls,
+        n_attributes: int,
+        hidden: Sequence[int],
+        *,
+        spectral: float | Sequence[float] = 1.0,
+        frobenius: float | Sequence[float] | None = None,
+    ) -> Layers:
+        """Take an architecture and bounds on the norms of its layers, without any weights.
+
+        Parameters
+        ----------
+        n_attributes : int
+            D ≥ 1.
+        hidden : sequence of int
+            Units of each hidden layer; () for the linear g.
+        spectral, frobenius : float or sequence of L floats
+            s_ℓ and a_ℓ ≥ s_ℓ. Without `frobenius` each a_ℓ is the most that s_ℓ leaves room for,
+            s_ℓ·√min(d_ℓ, d_{ℓ-1}).
+        """
+        widths = (int(n_attributes), *(int(units) for units in hidden), 1)
+        if min(widths) < 1:
+            raise ValueError(f"n_attributes and hidden must be at least 1, got {widths[:-1]}")
+        n_layers = len(widths) - 1
+        s = _per_layer(spectral, n_layers, "spectral")
+        room = np.sqrt([min(pair) for pair in pairwise(widths)])
+        a = s * room if frobenius is None else _per_layer(frobenius, n_layers, "frobenius")
+        for i in np.flatnonzero((a < s) | (a > s * room * (1 + 1e-9))):
+            raise ValueError(
+                f"frobenius must be from {s[i]:g} to {s[i] * room[i]:g} in layer {i + 1}, as its "
+                f"spectral norm and its size ask, got {a[i]:g}"
+            )
+        return cls(
+            widths=widths,
+            spectral=s,
+            frobenius=a,
+            lipschitz=np.array([1.0] * (n_layers - 1) + [SIGMOID if hidden else 1.0]),
+            source="given bounds on the norms of an architecture",
+        )
+
+    @classmethod
+    def of_fit(cls, fit: Fit, attributes: ArrayLike, *, member: int = 0) -> Layers:
+        """Take the network of a fit.
+
+        Parameters
+        ----------
+        fit : Fit
+        attributes : array_like of float, shape (S, D)
+            z over Ξ.
+        member : int
+            Which of the fit's members; the theorem speaks of one network.
+
+        Notes
+        -----
+        Block coordinate descent trains all layers, as the theorem has it. The joint solver fixes
+        its features (curves and random hidden units) before it sees a count, and learns only the
+        weights of their sum: in the theorem this is a network of one layer whose inputs are the
+        features in place of the attributes. Its complexity is that of what is learnt, and cannot
+        be compared with that of a network of many layers.
+
+        Raises
+        ------
+        ValueError
+            If the fit has no network.
+        """
+        if not 0 <= member < len(fit.members):
+            raise ValueError(f"member must be from 0 to {len(fit.members) - 1}, got {member}")
+        z = check_finite(attributes, "attributes", 2)
+        network = fit.members[member].network
+        if network is None:
+            raise ValueError("fit must have a detection network, but its counts had no attributes")
+        if z.shape[1] != network.n_attributes:
+            raise ValueError(
+                f"attributes must have {network.n_attributes} columns, as in the fit, "
+                f"got {z.shape[1]}"
+            )
+        if isinstance(network, AdditiveNetwork):
+            return cls._of_features(network, z)
+        assert isinstance(network, DetectionNetwork)
+        return cls.of_weights(
+            network.weights()[::2],
+            sigmoid=not network.linear,
+            source="the fitted network, all of whose layers were trained",
+        )
+
+    @classmethod
+    def _of_features(cls, network: AdditiveNetwork, z: FloatArray) -> Layers:
+        seen = network.features(torch.from_numpy(np.array(z)))[:, 1:].numpy()  # without constant
+        weights = network.coefficients[None, 1:]
+        norm = float(np.linalg.norm(weights))
+        return cls(
+            widths=(weights.shape[1], 1),
+            spectral=np.array([norm]),
+            frobenius=np.array([norm]),
+            lipschitz=np.array([SIGMOID * float(np.exp(network.log_scale))]),
+            source="the fitted weights of one layer over features that were fixed in advance",
+            input_norm=float(np.linalg.norm(seen)),
+        )
+
+    @property
+    def steepest(self) -> float:
+        """∏ρ_ℓ·s_ℓ, the most that g can change per unit of change of the first layer's input."""
+        return float(np.prod(self.lipschitz * self.spectral))
+
+    @property
+    def complexity(self) -> float:
+        """R_G, the sensitive complexity of all networks with such norms (paper, appendix).
+
+        R_G = 2 ∏ρ_ℓ s_ℓ · Σ (d_ℓ² d_{ℓ-1}² a_ℓ / s_ℓ) · L², after Lin and Zhang (2019). Made for
+        activations with σ(0) = 0, which the sigmoid is only up to a constant.
+        """
+        n_layers = len(self.spectral)
+        slopes = self.lipschitz * self.spectral
+        total = 0.0
+        for i, (below, units) in enumerate(pairwise(self.widths)):
+            others = float(np.prod(np.delete(slopes, i)))  # no division: a layer may be all zero
+            total += units**2 * below**2 * self.frobenius[i] * self.lipschitz[i] * others
+        return 2.0 * float(total) * n_layers**2
+
+
+def _spectral(matrix: FloatArray) -> float:
+    return float(np.linalg.norm(matrix, 2)) if matrix.size else 0.0
+
+
+def _per_layer(values: float | Sequence[float], n_layers: int, name: str) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(n_layers, float(array))
+    if array.shape != (n_layers,):
+        raise ValueError(f"{name} must hold 1 value or {n_layers}, one per layer, got {values!r}")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise ValueError(f"{name} must be at least 0 and finite, got {values!r}")
+    return array

@@ -1,0 +1,216 @@
+"""The whole report on the recoverability theorem for a problem at hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from uncletc.counts import CountTensor, flat_index
+from uncletc.model import Fit
+from uncletc.paper.theory.assumed import Given, assume
+from uncletc.paper.theory.network import Layers
+from uncletc.paper.theory.report import Recoverability, summands
+from uncletc.paper.theory.similar import SimilarEntries, similar_entries
+from uncletc.simulate import Truth
+
+
+def recoverability(
+    counts: CountTensor,
+    network: Fit | Layers,
+    *,
+    rank: int | None = None,
+    truth: Truth | None = None,
+    zeta: float | None = None,
+    n_similar: int | None = None,
+    similar: SimilarEntries | None = None,
+    p_min: float | None = None,
+    p_max: float | None = None,
+    factor_min: float | None = None,
+    factor_max: float | None = None,
+    slope_truth: float | None = None,
+    slope_network: float | None = None,
+    approximation: float = 0.0,
+    delta: float = 0.05,
+) -> Recoverability:
+    """Work out the theorem's quantities, without its constants.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        With attributes of at least one entry; they enter as they are, not standardised.
+    network : Fit or Layers
+        A fit (its first member), or the layers of a network.
+    rank : int, optional
+        F. None: the fit's.
+    truth : Truth, optional
+        What simulated counts came from. With it p, λ and L_g are the truth's, otherwise the
+        fit's, in the fit's own scale.
+    zeta : float, optional
+        ζ ≥ 0. None: what makes ζ²(L_g + L_θ)² + √(log(1/δ)/|Θ|) smallest, or where `n_similar`
+        is given, the least ζ at which so many entries were found.
+    n_similar : int, optional
+        The size of Θ, ≥ 1. None: as many entries as were found within `zeta`.
+    similar : SimilarEntries, optional
+        That of the attributes, where it is known already. None: :func:`similar_entries`.
+    p_min, p_max : float, optional
+        In [0, 1]. None: smallest and largest p, of the truth over all entries or of the fit over Ξ.
+    factor_min, factor_max : float, optional
+        β_u and α_u. None: the K-th roots of the smallest and largest λ over F (of the truth over
+        all entries, of the fit over Ω), for only these products enter the theorem and factors
+        may be balanced.
+    slope_truth, slope_network : float, optional
+        L_g and L_θ. None: the :func:`largest_slope` of the truth's or the fit's p over Ξ, a lower
+        bound; of bare layers the product of their norms, an upper one.
+    approximation : float
+        ν ≥ 0, how near the class of networks comes to the true g. No data tell it: 0 says that
+        it comes as near as one likes.
+    delta : float
+        δ in (0, 0.2): the bounds hold with probability 1 - 5δ or a little less.
+
+    Returns
+    -------
+    Recoverability
+
+    Raises
+    ------
+    ValueError
+        If there are no attributes or observed entries, or a quantity is not given and neither
+        truth nor fit tells it.
+
+    Notes
+    -----
+    Terms are those that the theorem prints. Its proof has others in two places: there the
+    complexity and the size of the tensor enter η² under a square root, and the last term of ϱ₂
+    falls with S^(5/8), not S^(1/2). ‖Z‖_F grows with √S: where more attributes come with more
+    counts, the printed term of the network does not fall.
+
+    Examples
+    --------
+    >>> from uncletc import simulate
+    >>> y, truth = simulate((8, 8, 8), observed=0.3)
+    >>> found = recoverability(y, Layers.of_bounds(10, (20, 20)), rank=3, truth=truth)
+    >>> found.n_observed, found.assumed["p_max"].origin
+    (154, 'from the truth')
+    """
+    if not (counts.n_attributed and counts.n_attributes and counts.n_observed):
+        raise ValueError(
+            "counts must hold at least 1 observed entry and attributes of at least 1 entry, got "
+            f"{counts.n_observed} and {counts.n_attributed if counts.n_attributes else 0}"
+        )
+    fit = network if isinstance(network, Fit) else None
+    layers = network if isinstance(network, Layers) else Layers.of_fit(network, counts.attributes)
+    if layers.input_norm is None and layers.widths[0] != counts.n_attributes:
+        raise ValueError(
+            f"network must take the {counts.n_attributes} attributes of counts, "
+            f"its first layer takes {layers.widths[0]}"
+        )
+    if rank is None:
+        if fit is None:
+            raise ValueError("rank must be given where network is not a fit")
+        rank = fit.rank
+    if rank < 1:
+        raise ValueError(f"rank must be at least 1, got {rank}")
+    given = Given(
+        p_min=p_min,
+        p_max=p_max,
+        factor_min=factor_min,
+        factor_max=factor_max,
+        slope_truth=slope_truth,
+        slope_network=slope_network,
+        approximation=approximation,
+        delta=delta,
+    )
+    assumed = assume(counts, rank, layers, given, truth, fit)
+    values = {name: known.value for name, known in assumed.items()}
+    slope = values["slope_truth"] + values["slope_network"]
+    if similar is None and (zeta is None or n_similar is None):
+        similar = similar_entries(counts.attributes, None if zeta is None else [zeta])
+    zeta, n_similar = _choose(zeta, n_similar, similar, slope, delta)
+    attribute_norm = float(np.linalg.norm(counts.attributes))
+    input_norm = attribute_norm if layers.input_norm is None else layers.input_norm
+    return Recoverability(
+        shape=counts.shape,
+        n_observed=counts.n_observed,
+        n_attributed=counts.n_attributed,
+        rank=rank,
+        attribute_norm=attribute_norm,
+        input_norm=input_norm,
+        layers=layers,
+        zeta=zeta,
+        n_similar=n_similar,
+        similar=similar,
+        assumed=assumed,
+        terms=summands(counts, rank, values, input_norm * layers.complexity, zeta, n_similar),
+        caveats=_caveats(counts, fit, truth, layers, similar),
+    )
+
+
+def _choose(
+    zeta: float | None,
+    n_similar: int | None,
+    similar: SimilarEntries | None,
+    slope: float,
+    delta: float,
+) -> tuple[float, int]:
+    if zeta is not None and not (math.isfinite(zeta) and zeta >= 0):
+        raise ValueError(f"zeta must be at least 0 and finite, got {zeta}")
+    if n_similar is not None and n_similar < 1:
+        raise ValueError(f"n_similar must be at least 1, got {n_similar}")
+    if zeta is not None and n_similar is not None:
+        return float(zeta), int(n_similar)
+    assert similar is not None
+    if zeta is not None:
+        below = np.flatnonzero(similar.zetas <= zeta)
+        return float(zeta), int(similar.sizes[below[-1]]) if len(below) else 1
+    if n_similar is not None:
+        enough = np.flatnonzero(similar.sizes >= n_similar)
+        if not len(enough):
+            raise ValueError(
+                f"n_similar must be at most {similar.sizes[-1]}, the most entries found within "
+                f"ζ = {similar.zetas[-1]:g}, got {n_similar}"
+            )
+        return float(similar.zetas[enough[0]]), int(n_similar)
+    best = similar.best(slope, delta)
+    return best.zeta, best.size
+
+
+def _caveats(
+    counts: CountTensor,
+    fit: Fit | None,
+    truth: Truth | None,
+    layers: Layers,
+    similar: SimilarEntries | None,
+) -> tuple[str, ...]:
+    attributed = flat_index(counts.attribute_indices, counts.shape)
+    missing = ~np.isin(flat_index(counts.indices, counts.shape), attributed)
+    said = [
+        (
+            bool(missing.any()),
+            f"{missing.sum():,} observed entries have no attributes; the theorem asks for "
+            "attributes of all of them.",
+        ),
+        (
+            similar is not None,
+            "Θ was looked for where attributes are dense; the theorem takes it to be a random "
+            "set of entries.",
+        ),
+        (
+            truth is None and fit is not None,
+            "p, λ and the slopes are the fit's, in its own scale of λ and p.",
+        ),
+        (
+            layers.input_norm is not None,
+            "The network is read as one trained layer over fixed features, whose norm stands in "
+            "for that of the attributes.",
+        ),
+        (
+            fit is not None and len(fit.members) > 1,
+            "The layers are those of the fit's first member.",
+        ),
+        (
+            counts.exposure is not None,
+            "λ includes exposure, which the theorem does not know.",
+        ),
+    ]
+    return tuple(words for applies, words in said if applies)

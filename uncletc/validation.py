@@ -1,0 +1,150 @@
+"""Checks at the public edge: one sentence that names the argument, the value and the rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+def check_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return ``shape`` as a tuple of at least two positive integers."""
+    if isinstance(shape, str) or not isinstance(shape, Iterable):
+        raise TypeError(f"shape must be a sequence of positive integers, got {shape!r}")
+    given = tuple(shape)
+    if len(given) < 2:
+        raise ValueError(f"shape must have at least 2 modes, got {given}")
+    if not all(_is_whole(size) and size >= 1 for size in given):
+        raise ValueError(f"shape must hold positive integers, got {given}")
+    sizes = tuple(int(size) for size in given)
+    if np.prod([float(size) for size in sizes]) > 2**62:
+        raise ValueError(f"shape must have at most 2**62 entries, got {sizes}")
+    return sizes
+
+
+def check_integers(values: Any, name: str) -> IntArray:
+    """Return ``values`` as int64; reject what is not a whole number."""
+    array = np.asarray(values)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iubf":
+        raise TypeError(f"{name} must be whole numbers, got dtype {array.dtype}")
+    if array.dtype.kind == "f":
+        fractional = ~np.isfinite(array) | (array != np.floor(array))
+        if fractional.any():
+            where = _first(fractional)
+            raise ValueError(f"{name} must be whole numbers; position {where} is {array[where]}")
+    large = array >= 2.0**63
+    if large.any():
+        where = _first(large)
+        raise ValueError(f"{name} must be below 2**63; position {where} is {array[where]}")
+    return array.astype(np.int64)
+
+
+def check_indices(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
+    """Return ``values`` as distinct (n, K) indices inside ``shape``."""
+    array = check_integers(values, name)
+    if array.size == 0:
+        return np.empty((0, len(shape)), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != len(shape):
+        raise ValueError(f"{name} must have shape (n, {len(shape)}), got {array.shape}")
+    outside = (array < 0) | (array >= np.asarray(shape))
+    if outside.any():
+        row, mode = (int(i) for i in np.argwhere(outside)[0])
+        raise ValueError(
+            f"{name} must lie inside shape {shape}; row {row} is {tuple(array[row].tolist())}, "
+            f"and mode {mode} has indices 0 to {shape[mode] - 1}"
+        )
+    return array
+
+
+def check_distinct(flat: IntArray, indices: IntArray, name: str) -> None:
+    """Reject an index that occurs twice; ``flat`` is its raveled form."""
+    order = np.argsort(flat, kind="stable")
+    repeated = flat[order][1:] == flat[order][:-1]
+    if repeated.any():
+        row = int(order[1:][repeated][0])
+        raise ValueError(
+            f"{name} must be distinct; {tuple(indices[row].tolist())} occurs more than once"
+        )
+
+
+def check_counts(values: Any, n: int) -> IntArray:
+    """Return ``values`` as n whole numbers >= 0."""
+    array = check_integers(values, "counts")
+    if array.shape != (n,):
+        raise ValueError(
+            f"counts must have shape ({n},), one per row of indices, got {array.shape}"
+        )
+    if (array < 0).any():
+        where = _first(array < 0)
+        raise ValueError(f"counts must be >= 0; position {where} is {array[where]}")
+    return array
+
+
+def check_finite(values: Any, name: str, ndim: int) -> FloatArray:
+    """Return ``values`` as a finite float64 array of ``ndim`` dimensions."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be an array of real numbers ({error})") from error
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimensions, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = _first(~np.isfinite(array))
+        raise ValueError(f"{name} must be finite; position {where} is {array[where]}")
+    return array
+
+
+def check_exposure(values: Any, shape: tuple[int, ...]) -> FloatArray | None:
+    """Return exposure as a finite array >= 0 that broadcasts to ``shape``; None stays None."""
+    if values is None:
+        return None
+    array = check_finite(values, "exposure", len(shape))
+    if any(size not in (1, whole) for size, whole in zip(array.shape, shape, strict=True)):
+        raise ValueError(
+            f"exposure must have size 1 or that of the mode along each of {shape}, "
+            f"got shape {array.shape}"
+        )
+    if (array < 0).any():
+        where = _first(array < 0)
+        raise ValueError(f"exposure must be >= 0; position {where} is {array[where]}")
+    return array
+
+
+def check_whole(name: str, value: Any, least: int) -> int:
+    """Return a whole number of at least `least`; the message names the setting."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def check_real(name: str, value: Any) -> float:
+    """Return a real number; the message names the setting."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse what is not one of the choices; the message names the setting."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value) and value == math.floor(value)
+
+
+def _first(mask: NDArray[np.bool_]) -> tuple[int, ...] | int:
+    where = tuple(int(i) for i in np.argwhere(mask)[0])
+    return where if len(where) > 1 else where[0]
