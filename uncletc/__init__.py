@@ -31,12 +31,14 @@ from uncletc.model import (
     UnreadableFitError,
 )
 from uncletc.paper import tables, theory
+from uncletc.results import RESULTS
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, rate_tensor, simulate
 
 __all__ = [
     "METHODS",
+    "RESULTS",
     "ConvergenceWarning",
     "CountTensor",
     "DetectionNetwork",

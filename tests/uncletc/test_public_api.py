@@ -15,6 +15,7 @@ from uncletc import CountTensor, Fit, FitSettings, Iteration, StopReason, Truth,
 
 NAMES = {
     "METHODS",
+    "RESULTS",
     "ConvergenceWarning",
     "CountTensor",
     "DetectionNetwork",

@@ -1,0 +1,56 @@
+"""RESULTS moves with the numbers of fits, so that nobody is shown numbers of an earlier solver."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import uncletc
+from uncletc import ConvergenceWarning, Fit, FitSettings, fit, simulate
+
+ENTRIES = [[0, 0, 0], [1, 4, 2], [5, 5, 5]]
+SETTINGS = {
+    "joint": FitSettings(rank=2, hidden=(4,), max_iter=15, precision="float64", device="cpu"),
+    "members": FitSettings(
+        rank=2, hidden=(), max_iter=15, members=2, precision="float64", device="cpu"
+    ),
+    "bcd": FitSettings(rank=2, solver="bcd", mu=20.0, hidden=(8,), max_iter=5),
+    "bcd-kl": FitSettings(rank=2, solver="bcd", mu=20.0, hidden=(), max_iter=5, loss="kl"),
+}
+GOLDEN = {
+    "joint": [11.3047, 34.164, 8.05737, 0.373488, 0.29597, 1.23878],
+    "members": [10.5939, 37.0234, 7.07104, 0.402464, 0.328256, 1.32641],
+    "bcd": [10.3167, 43.089, 6.96616, 0.402579, 0.234043, -13.442],
+    "bcd-kl": [8.53621, 37.96, 5.55902, 0.513455, 0.409279, -13.2991],
+}
+
+
+def tiny_fit(settings: FitSettings) -> Fit:
+    counts, _ = simulate(
+        (6, 6, 6), 2, observed=0.5, attributed=0.6, n_attributes=2, factor_max=4.0, seed=3
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fit(counts, settings)
+
+
+def numbers_of(tiny: Fit) -> list[float]:
+    rate, p = tiny.rate(ENTRIES), tiny.detection([[0.0, 0.0], [1.0, -1.0]])
+    return [*rate.tolist(), *p.tolist(), tiny.history[-1].objective]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_numbers_are_those_that_this_number_of_results_stands_for(name: str) -> None:
+    numbers = numbers_of(tiny_fit(SETTINGS[name]))
+    rounded = [float(f"{number:.6g}") for number in numbers]
+    assert np.allclose(numbers, GOLDEN[name], rtol=1e-3), (
+        f"The numbers of {name!r} changed to {rounded}. If the change is meant, "
+        "raise uncletc.RESULTS and store the new values here."
+    )
+
+
+def test_results_is_a_whole_number() -> None:
+    assert isinstance(uncletc.RESULTS, int)
+    assert uncletc.RESULTS >= 1
