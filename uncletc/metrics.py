@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
+from scipy.special import gammaln, xlogy
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from uncletc.validation import FloatArray
@@ -179,3 +179,37 @@ def coverage(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> float:
     if not found.size:
         raise ValueError("values must hold at least 1 value to judge, got none")
     return float(np.mean((least <= found) & (found <= most)))
+
+
+def negative_binomial_log_likelihood(
+    counts: ArrayLike, predicted: ArrayLike, size: float
+) -> FloatArray:
+    """Log-likelihood of each count y with mean ŷ and variance ŷ + ŷ²/size, but for -log y!.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+    predicted : array_like of float, shape (n,)
+        ŷ > 0.
+    size : float
+        > 0; the larger, the nearer to Poisson.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    y, y_hat = _counts_and_predictions(counts, predicted)
+    terms = gammaln(y + size) - gammaln(size) + xlogy(y, y_hat / (size + y_hat))
+    return np.asarray(terms - size * np.log1p(y_hat / size))
+
+
+def mean_and_sd(values: ArrayLike) -> tuple[float, float]:
+    """Mean and sample standard deviation (n - 1) of values (n,), NaN left out.
+
+    One value alone has standard deviation 0; without any both are NaN.
+    """
+    present = np.asarray(values, dtype=np.float64)
+    present = present[~np.isnan(present)]
+    if not len(present):
+        return math.nan, math.nan
+    return float(present.mean()), float(present.std(ddof=min(1, len(present) - 1)))

@@ -65,6 +65,21 @@ class TestFolds:
         for year in range(4):
             assert len(np.unique(folds[small.indices[:, 2] == year])) == 1
 
+    @pytest.mark.parametrize("n_folds", [3, 4, 9])
+    def test_each_fibre_goes_to_the_emptiest_fold(self, n_folds: int) -> None:
+        rng = np.random.default_rng(n_folds)
+        entries = np.argwhere(rng.uniform(size=(12, 10, 9)) < rng.uniform(size=(12, 10, 1)))
+        counts = CountTensor((12, 10, 9), entries, np.ones(len(entries)))
+        fibre = np.unique(entries[:, 0] * 10 + entries[:, 1], return_inverse=True)[1]
+        sizes = np.bincount(fibre)
+        order = np.random.default_rng(7).permutation(len(sizes))
+        filled, expected = [0] * n_folds, np.empty(len(sizes), dtype=int)
+        for one in sorted(order, key=lambda one: -sizes[one]):
+            expected[one] = int(np.argmin(filled))
+            filled[expected[one]] += sizes[one]
+        folds = make_folds(counts, n_folds, kind="fibre", seed=7)
+        np.testing.assert_array_equal(folds, expected[fibre])
+
     def test_the_seed_decides(self, small: CountTensor) -> None:
         for kind in ("entry", "fibre"):
             first, again = (make_folds(small, kind=kind, seed=1) for _ in range(2))

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
+from scipy.stats import nbinom
 from sklearn.metrics import mean_poisson_deviance
 
 from uncletc import metrics
@@ -140,3 +142,17 @@ class TestPoissonDeviance:
     def test_negative_counts_are_refused(self) -> None:
         with pytest.raises(ValueError, match="counts must be >= 0"):
             metrics.poisson_deviance([1, -2], [3, 3])
+
+
+def test_negative_binomial_log_likelihood_agrees_with_scipy(rng: np.random.Generator) -> None:
+    y, mean, size = rng.integers(0, 40, 50), rng.uniform(0.1, 30, 50), 1.7
+    expected = nbinom.logpmf(y, size, size / (size + mean)) + gammaln(y + 1)
+    np.testing.assert_allclose(metrics.negative_binomial_log_likelihood(y, mean, size), expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([1.0, 3.0, np.nan], (2.0, np.sqrt(2))), ([4.0], (4.0, 0.0)), ([np.nan], (np.nan, np.nan))],
+)
+def test_mean_and_sd_leave_nan_out(values: list[float], expected: tuple[float, float]) -> None:
+    assert metrics.mean_and_sd(values) == pytest.approx(expected, nan_ok=True)

@@ -210,7 +210,7 @@ class TestCommitted:
         with pytest.raises(ValueError, match="name must be one of"):
             committed("tables")  # type: ignore[arg-type]
         monkeypatch.setattr(
-            results, "__file__", str(tmp_path / "uncletc" / "tables" / "results.py")
+            results, "__file__", str(tmp_path / "uncletc" / "paper" / "tables" / "results.py")
         )
         with pytest.raises(FileNotFoundError, match="No summary of the paper's tables"):
             committed("summary")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 
 from uncletc.counts import CountTensor
 from uncletc.effects.parts import (
@@ -27,7 +27,7 @@ from uncletc.effects.parts import (
     mean_along,
     sample,
 )
-from uncletc.metrics import poisson_deviance
+from uncletc.metrics import negative_binomial_log_likelihood, poisson_deviance
 from uncletc.model import Fit
 from uncletc.validation import FloatArray, IntArray, check_indices
 
@@ -356,10 +356,7 @@ def _deviance(y: IntArray, y_hat: FloatArray, size: float) -> float:
 
 def _likeliest_size(y: IntArray, y_hat: FloatArray) -> float:
     def misfit(log_size: float) -> float:
-        k = math.exp(log_size)
-        terms = (
-            gammaln(y + k) - gammaln(k) - k * np.log1p(y_hat / k) + xlogy(y, y_hat / (y_hat + k))
-        )
+        terms = negative_binomial_log_likelihood(y, y_hat, math.exp(log_size))
         return -float(terms.sum())
 
     return math.exp(float(minimize_scalar(misfit, bounds=_SIZES, method="bounded").x))

@@ -10,21 +10,9 @@ iterations to take; those of the test fold decide nothing. Attributes of held-ou
 ŷ = λ·g(z) there; g has not seen their counts.
 """
 
-from uncletc.evaluation.evaluation import (
-    LEVELS,
-    Evaluation,
-    FoldKind,
-    Scores,
-    Split,
-    Trial,
-    count_interval,
-    dispersion,
-    evaluate,
-    make_folds,
-    run_trial,
-    score,
-    splits,
-)
+from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
+from uncletc.evaluation.scores import Scores, count_interval, dispersion, score
+from uncletc.evaluation.trials import LEVELS, Evaluation, Trial, evaluate, run_trial
 
 __all__ = [
     "LEVELS",

@@ -4,7 +4,7 @@
 them, ``committed`` reads the results that come with the project. The command is ``uncletc tables``.
 """
 
-from uncletc.paper.tables.cells import ITERATIONS, run_cell, settings_for
+from uncletc.paper.tables.cells import ITERATIONS, errors, run_cell, settings_for
 from uncletc.paper.tables.definitions import (
     FIGURES,
     KNOWN,
@@ -32,6 +32,7 @@ __all__ = [
     "Reading",
     "Table",
     "committed",
+    "errors",
     "run_cell",
     "run_real",
     "run_tables",

@@ -112,22 +112,45 @@ def measure(
 def errors(
     found: Prediction, counts: CountTensor, truth: Truth, method: str = ""
 ) -> dict[str, float]:
-    """Errors of λ and, where the method has one, of p."""
+    """Errors of λ and, where the method has one, of p; those of finished and unfinished fits.
+
+    Parameters
+    ----------
+    found : Prediction
+        Of `counts`; where the method is "p known", of the same counts with p as their exposure.
+    counts, truth : CountTensor, Truth
+        As :func:`uncletc.simulate` returns them.
+    method : str
+        See :func:`run_cell`.
+
+    Returns
+    -------
+    dict of str to float
+        By metric, see :func:`run_cell`; NaN where an estimate has no positive mean.
+    """
     if method == KNOWN:
         assert isinstance(found, UncleTCPrediction)
-        return {"MAE_λ": mae_rate(rate_tensor(found.fit.factors), truth.rate)}
-    values = {"MAE_λ": mae_rate(found.rate(_every(counts)), truth.rate.ravel())}
+        return {"MAE_λ": _or_nan(mae_rate, rate_tensor(found.fit.factors), truth.rate)}
+    values = {"MAE_λ": _or_nan(mae_rate, found.rate(_every(counts)), truth.rate.ravel())}
     if not (isinstance(found, UncleTCPrediction) and found.n_attributes):
         return values
-    true_p = truth.detection
-    attributed = true_p[tuple(counts.attribute_indices.T)]
-    observed = true_p[tuple(_sorted(counts).T)]
     assert truth.attributes is not None
     every_z = truth.attributes.reshape(-1, counts.n_attributes)
-    values["MAE_p"] = mae_detection(found.detection(counts.attributes), attributed)
-    values["MAE_p, own p over Ω"] = mae_detection(found.fit.observed_detection, observed)
-    values["MAE_p, all entries"] = mae_detection(found.detection(every_z), true_p.ravel())
+    for name, p, where in (
+        ("MAE_p", found.detection(counts.attributes), counts.attribute_indices),
+        ("MAE_p, own p over Ω", found.fit.observed_detection, _sorted(counts)),
+        ("MAE_p, all entries", found.detection(every_z), _every(counts)),
+    ):
+        values[name] = _or_nan(mae_detection, p, truth.detection[tuple(where.T)])
     return values
+
+
+def _or_nan(error: Callable[..., float], estimate: FloatArray, truth: FloatArray) -> float:
+    """Return the error, or NaN where an unfinished fit has no positive mean to divide by."""
+    try:
+        return error(estimate, truth)
+    except ValueError:
+        return math.nan
 
 
 def ratios(
@@ -154,21 +177,13 @@ def curves(column: Column, method: str, seed: int) -> dict[str, list[float]]:
 
     def look(record: Progress) -> None:
         if record.iteration in ITERATIONS and record.current is not None:
-            seen[record.iteration] = _or_nan(record.current(), counts, truth, method)
+            seen[record.iteration] = errors(record.current(), counts, truth, method)
 
     found = _run(method, counts, truth, settings_for(method, column, seed), look)
     last = found.history[-1].iteration
     seen[last] = errors(found, counts, truth, method)
     names = [name for name in ("MAE_p", "MAE_λ") if name in seen[last]]
     return {name: [seen[min(iteration, last)][name] for iteration in ITERATIONS] for name in names}
-
-
-def _or_nan(found: Prediction, counts: CountTensor, truth: Truth, method: str) -> dict[str, float]:
-    """Errors, NaN where an unfinished fit has no positive mean to divide by."""
-    try:
-        return errors(found, counts, truth, method)
-    except ValueError:
-        return {"MAE_λ": math.nan, "MAE_p": math.nan}
 
 
 def _fit(

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from uncletc.metrics import mean_and_sd
 from uncletc.paper.tables.cells import ITERATIONS
 from uncletc.paper.tables.definitions import KNOWN, TABLES, Table
 from uncletc.paper.tables.printed import REAL, SCALING
@@ -149,7 +150,7 @@ def summarise(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> pd.
                         floor = floors.get(key[:3]) if metric == "MAE_λ" else None
                         rows.append(
                             [
-                                *(*key, values.mean(), _sd(values), values.median(), len(values)),
+                                *(*key, *mean_and_sd(values), values.median(), len(values)),
                                 *(groups[key]["seconds"].mean(), *paper, floor),
                             ]
                         )
@@ -163,8 +164,9 @@ def summarise_curves(trials: pd.DataFrame) -> pd.DataFrame:
     for key, group in trials.groupby(["figure", "setting", "method", "metric"], sort=False):
         values = np.array([[float(one) for one in text.split()] for text in group["values"]])
         for place, iteration in enumerate(ITERATIONS):
-            here = pd.Series(values[:, place]).dropna()
-            rows.append([*key, iteration, here.mean(), _sd(here), len(here)])
+            here = values[:, place]
+            n = np.count_nonzero(~np.isnan(here))
+            rows.append([*key, iteration, *mean_and_sd(here), n])
     names = ["figure", "setting", "method", "metric", "iteration", "mean", "sd", "n"]
     return pd.DataFrame(rows, columns=names)
 
@@ -186,7 +188,7 @@ def summarise_real(trials: pd.DataFrame) -> pd.DataFrame:
             low, high = int(group["iteration"].min()), int(group["iteration"].max())
             settings += f", iteration {low}" + (f" to {high}" if high > low else "")
         spent = group["seconds"].mean()
-        rows.append([*key, values.mean(), _sd(values), len(values), settings, spent, *paper])
+        rows.append([*key, *mean_and_sd(values), len(values), settings, spent, *paper])
     names = ["data", "kind", "method", "metric", "mean", "sd", "n", "settings", "seconds"]
     return pd.DataFrame(rows, columns=[*names, "paper_mean", "paper_sd"])
 
@@ -195,12 +197,7 @@ def _paper(table: Table, method: str, metric: str, position: int) -> Sequence[fl
     """Mean and standard deviation that the paper prints in a cell; NaN where it prints none."""
     if table.measures == "ratios":
         name, _, part = metric.rpartition(" ")
-        figures = pd.Series([one[part == "sd"] for one in SCALING[name]])
-        return float(figures.mean()), _sd(figures)
+        return mean_and_sd([one[part == "sd"] for one in SCALING[name]])
     if (method, metric) in table.printed:
         return table.printed[method, metric][position]
     return np.nan, np.nan
-
-
-def _sd(values: pd.Series) -> float:
-    return float(values.std(ddof=min(1, max(len(values) - 1, 0))))

@@ -1,0 +1,182 @@
+"""The loop over trials: fit, choose the iteration, judge."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from uncletc import metrics
+from uncletc.baselines import Method, Prediction, Progress, known_attributes
+from uncletc.counts import CountTensor
+from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
+from uncletc.evaluation.scores import Scores, count_interval, dispersion, score
+from uncletc.model import ConvergenceWarning
+from uncletc.validation import FloatArray, IntArray, check_choice, check_whole
+
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trial:
+    """One fit of a cross-validation, judged.
+
+    Attributes
+    ----------
+    trial : int
+    iteration : int
+        The iteration used: of those looked at, the one with the least validation rRMSE.
+    validation, test : Scores
+    phi : float
+        Dispersion of the validation counts.
+    coverage : dict of float to float
+        Share of test counts in :func:`count_interval` with that φ, by nominal level.
+    predicted : ndarray, shape (n,)
+        ŷ of the test entries.
+    rows : ndarray of int, shape (n,)
+        Their rows of ``counts.indices``.
+    seconds : float
+    """
+
+    trial: int
+    iteration: int
+    validation: Scores
+    test: Scores
+    phi: float
+    coverage: dict[float, float]
+    predicted: FloatArray = field(repr=False)
+    rows: IntArray = field(repr=False)
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """A method's trials over all folds.
+
+    Attributes
+    ----------
+    method : str
+    settings : object
+    kind : {"entry", "fibre"}
+    trials : tuple of Trial
+        Fewer than folds where the callback stopped.
+    """
+
+    method: str
+    settings: Any
+    kind: FoldKind
+    trials: tuple[Trial, ...]
+
+    def mean(self, name: str, part: Literal["validation", "test"] = "test") -> tuple[float, float]:
+        """One of the :class:`Scores` over trials; see :func:`uncletc.metrics.mean_and_sd`."""
+        return metrics.mean_and_sd(self.values(name, part))
+
+    def values(self, name: str, part: Literal["validation", "test"] = "test") -> FloatArray:
+        """One of the :class:`Scores` of each trial; (T,)."""
+        check_choice("name", name, tuple(one.name for one in fields(Scores)))
+        check_choice("part", part, ("validation", "test"))
+        return np.array([getattr(getattr(one, part), name) for one in self.trials], dtype=float)
+
+
+def evaluate(
+    counts: CountTensor,
+    method: Method,
+    settings: Any,
+    *,
+    n_folds: int = 5,
+    kind: FoldKind = "entry",
+    across: Sequence[int] | None = None,
+    seed: int = 0,
+    every: int | None = 10,
+    callback: Callable[[int, Progress], bool | None] | None = None,
+) -> Evaluation:
+    """Cross-validate a method with given settings.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    method : Method
+        One of :data:`uncletc.METHODS`.
+    settings : object
+        Of that method.
+    n_folds, kind, across, seed
+        See :func:`make_folds`.
+    every : int, optional
+        Predict the validation fold at every so many iterations and at the last, and keep the best,
+        as the paper chooses the number of iterations. None: take the last.
+    callback : callable, optional
+        Called with the trial and each :class:`~uncletc.baselines.Progress`; return True to stop
+        it all. Finished trials are kept.
+
+    Returns
+    -------
+    Evaluation
+    """
+    step = None if every is None else check_whole("every", every, 1)
+    folds = make_folds(counts, n_folds, kind=kind, across=across, seed=seed)
+    trials: list[Trial] = []
+    for split in splits(folds):
+        found = run_trial(counts, method, settings, split, step, callback)
+        if found is None:
+            break
+        trials.append(found)
+    return Evaluation(method=method.name, settings=settings, kind=kind, trials=tuple(trials))
+
+
+def run_trial(
+    counts: CountTensor,
+    method: Method,
+    settings: Any,
+    split: Split,
+    every: int | None,
+    callback: Callable[[int, Progress], bool | None] | None,
+) -> Trial | None:
+    """Fit the training counts and judge; None where the callback stopped it."""
+    began, stopped = time.perf_counter(), False
+    y, held_out = counts.counts, split.validation | split.test
+    z = known_attributes(counts, counts.indices[held_out])
+    own = split.validation[held_out]
+    best: tuple[float, int, FloatArray] | None = None
+
+    def judge(found: Prediction, iteration: int) -> None:
+        """Keep the predictions with the least validation error."""
+        nonlocal best
+        predicted = found.expected(counts.indices[held_out], z if found.n_attributes else None)
+        error = float(np.mean((predicted[own] - y[split.validation]) ** 2))
+        if best is None or error < best[0]:
+            best = error, iteration, predicted
+
+    def look(record: Progress) -> bool | None:
+        nonlocal stopped
+        if every is not None and record.current and record.iteration % every == 0:
+            judge(record.current(), record.iteration)
+        stopped = callback is not None and bool(callback(split.trial, record))
+        return stopped
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = method.fit(counts.subset(split.train), settings, callback=look)
+    if stopped:
+        return None
+    judge(found, found.history[-1].iteration)
+    assert best is not None
+    _, iteration, predicted = best
+    phi = dispersion(y[split.validation], predicted[own])
+    return Trial(
+        trial=split.trial,
+        iteration=iteration,
+        validation=score(y[split.validation], predicted[own]),
+        test=score(y[split.test], predicted[~own]),
+        phi=phi,
+        coverage={
+            level: metrics.coverage(y[split.test], *count_interval(predicted[~own], level, phi))
+            for level in LEVELS
+        },
+        predicted=predicted[~own],
+        rows=np.flatnonzero(split.test),
+        seconds=time.perf_counter() - began,
+    )
