@@ -1,36 +1,50 @@
 PYTHON ?= python3
 PORT ?= 8501
+JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: run test lint clean
+.PHONY: run test test-all coverage lint docs constraints clean
 
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
 
-# Everything that .ci/run runs apart from lint: the browser's tests, and all others beside them; what
-# the former said comes at the end. They skip, with a reason, where no Chromium is installed; tests
-# on real data, where UNCLETC_DATA_DIR is not set.
+# Tests skip, with a reason: the browser's where no Chromium is installed, those on real data where
+# UNCLETC_DATA_DIR is not set.
 test: $(VENV)/.installed-test
-	mkdir -p ci-output
-	$(BIN)/python -m pytest tests/browser >ci-output/browser.log 2>&1 & browser=$$!; \
-	$(BIN)/python -m pytest --ignore tests/browser; others=$$?; \
-	wait $$browser; seen=$$?; cat ci-output/browser.log; exit $$((others + seen))
+	$(PYTEST) -m "not slow"
+
+test-all: $(VENV)/.installed-test
+	$(PYTEST)
+
+coverage: $(VENV)/.installed-test
+	$(PYTEST) --ignore tests/browser --cov --cov-report=
+	$(BIN)/coverage report --include "uncletc/solvers/*,uncletc/evaluation/*,dashboard/work/*"
+	$(BIN)/coverage report --format=total
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-$(VENV)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
-	touch $@
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict
 
-$(VENV)/.installed-test: pyproject.toml
+# Keeps the versions that .venv has now. Without GPU libraries: which of them torch needs, it says.
+constraints: $(VENV)/.installed-test $(VENV)/.installed-docs
+	$(BIN)/python -m pip freeze --exclude-editable \
+		| sed -E -e 's/\+cpu$$//' -e '/^(cuda|nvidia)-|^triton==/d' >constraints.txt
+
+$(VENV)/.installed: EXTRAS = dashboard
+$(VENV)/.installed-test: EXTRAS = test
+$(VENV)/.installed-docs: EXTRAS = docs
+
+$(VENV)/.installed $(VENV)/.installed-test $(VENV)/.installed-docs: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable ".[test]"
-	touch $@ $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints.txt
+	touch $@
 
 clean:
 	rm -rf $(VENV) dist build

@@ -1,0 +1,76 @@
+"""Who may import what: `make lint` holds the rooms apart, and here that it does."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The code and the contracts, without data."""
+    for package in ("dashboard", "uncletc"):
+        for path in (ROOT / package).rglob("*.py"):
+            target = tmp_path / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_rooms_import_as_the_contracts_say() -> None:
+    answer = lint_imports(ROOT)
+    assert answer.returncode == 0, answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "planted", "contract"),
+    [
+        ("dashboard/covid/view.py", "import dashboard.ppi.view", "no page on another"),
+        ("dashboard/shared/words.py", "import dashboard.lab.lessons", "no page on another"),
+        ("dashboard/work/orders.py", "import streamlit", "know no Streamlit"),
+        ("dashboard/check/charts.py", "import streamlit", "are pure"),
+        ("uncletc/metrics.py", "import plotly", "knows nothing of pages"),
+    ],
+)
+def test_a_planted_import_breaks_its_contract(
+    copy: Path, module: str, planted: str, contract: str
+) -> None:
+    path = copy / module
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n{planted}\n", encoding="utf-8")
+    answer = lint_imports(copy)
+    assert answer.returncode != 0
+    assert re.search(rf"{contract}.* BROKEN", answer.stdout), answer.stdout
+
+
+def test_the_library_loads_without_the_dashboards_packages() -> None:
+    program = "import sys, uncletc; print({'streamlit', 'plotly', 'optuna'} & set(sys.modules))"
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "set()"
+
+
+def test_constraints_name_one_version_of_each_package_and_no_place() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
+    assert len({line.split("==")[0].lower() for line in lines}) == len(lines)
+    versions = dict(line.lower().split("==") for line in lines)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    for need in [*project["dependencies"], *(each for extra in extras for each in extra)]:
+        (name,) = re.findall(r"^[\w-]+", need)
+        assert name == "uncletc" or name in versions, name
