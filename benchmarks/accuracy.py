@@ -304,6 +304,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _defaults(solver: str, members: int) -> str:
     settings = json.loads(fit_settings(solver, members, rank=1, seed=0).to_json())
     del settings["seed"], settings["rank"]
+    options = settings.pop("solver")
+    settings = {"solver": options.pop("name"), **settings, **options}
     words = ", ".join(f"{name} {value}" for name, value in settings.items())
     return (
         f"Fit: {words}; the seed of the data is the seed of the fit. All errors are free of "

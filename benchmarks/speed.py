@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks._report import machine, publish, table
 from benchmarks._watch import Case, Seen, Watch
-from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, Truth, fit, simulate
+from uncletc import BCD, ConvergenceWarning, CountTensor, Fit, FitSettings, Truth, fit, simulate
 from uncletc.metrics import mae_rate
 
 EPOCHS = SWEEPS = 5
@@ -82,12 +82,9 @@ def time_iterations(counts: CountTensor, rank: int, iterations: int, epochs: int
     """Time each iteration of one fit; laps."""
     settings = FitSettings(
         rank=rank,
-        solver="bcd",
+        solver=BCD(epochs=epochs, sweeps=SWEEPS, batch_size=1024),
         max_iter=iterations,
         tol=0.0,
-        epochs=epochs,
-        sweeps=SWEEPS,
-        batch_size=1024,
     )
     watch = Stopwatch()
     with warnings.catch_warnings():

@@ -27,10 +27,12 @@ def short_fit() -> Callable[..., Fit]:
     def run(
         counts: CountTensor, iterations: int = 4, *, start: Fit | None = None, **settings: Any
     ) -> Fit:
-        chosen = {"rank": 2, "hidden": (4,), "epochs": 2, "solver": "bcd", **settings}
+        chosen = {"rank": 2, "hidden": (4,), "solver": "bcd", **settings}
+        if chosen["solver"] == "bcd":
+            chosen.setdefault("epochs", 2)
         return fit(
             counts,
-            FitSettings(max_iter=iterations + 1, **chosen),
+            FitSettings.of(max_iter=iterations + 1, **chosen),
             start=start,
             callback=lambda record: record.iteration >= iterations,
         )

@@ -35,8 +35,10 @@ from uncletc.results import RESULTS
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, rate_tensor, simulate
+from uncletc.solvers.options import BCD, Joint
 
 __all__ = [
+    "BCD",
     "METHODS",
     "RESULTS",
     "ConvergenceWarning",
@@ -47,6 +49,7 @@ __all__ = [
     "FitSettings",
     "Interval",
     "Iteration",
+    "Joint",
     "Member",
     "Scale",
     "StopReason",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import torch
 
 from uncletc.counts import CountTensor
 from uncletc.model import Callback, ConvergenceWarning, Fit, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.bcd import fit_bcd
 from uncletc.solvers.joint import fit_joint
+from uncletc.solvers.options import BCD
+from uncletc.threads import one_thread
 
 
 def fit(
@@ -67,29 +65,20 @@ def fit(
     --------
     >>> from uncletc import FitSettings, fit, simulate
     >>> y, truth = simulate(shape=(6, 6, 6), rank=2, observed=0.5, attributed=0.5)
-    >>> found = fit(y, FitSettings(rank=2, max_iter=3), callback=lambda i: i.iteration >= 2)
-    >>> found.rate([[0, 0, 0]]).shape
+    >>> result = fit(y, FitSettings(rank=2, max_iter=3), callback=lambda i: i.iteration >= 2)
+    >>> result.rate([[0, 0, 0]]).shape
     (1,)
     """
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
     if start is not None and start.shape != counts.shape:
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
-    with _one_thread():
-        found = _SOLVERS[settings.solver](counts, settings, start, callback)
-    if found.stop is StopReason.MAX_ITER and settings.max_iter > 0:
-        warnings.warn(found.stop.value, ConvergenceWarning, stacklevel=2)
-    return found
-
-
-_SOLVERS = {"joint": fit_joint, "bcd": fit_bcd}
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    with one_thread():
+        options = settings.solver
+        if isinstance(options, BCD):
+            result = fit_bcd(counts, settings, options, start, callback)
+        else:
+            result = fit_joint(counts, settings, options, start, callback)
+    if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
+        warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
+    return result

@@ -19,9 +19,10 @@ from uncletc.counts import exposure_at
 from uncletc.detection import AdditiveNetwork, DetectionNetwork
 from uncletc.settings import FitSettings
 from uncletc.simulate import rate_tensor
+from uncletc.solvers.options import Joint
 from uncletc.validation import FloatArray, check_finite, check_indices
 
-_FORMAT = 2
+_FORMAT = 3
 
 Network = DetectionNetwork | AdditiveNetwork
 _ROWS = 65_536  # entries predicted at once
@@ -335,7 +336,9 @@ class Fit:
             raise ValueError(f"level must be in (0, 1), got {level}")
         deviation = np.log(np.maximum(values, _LEAST)).std(axis=0, ddof=1)
         width = student.ppf((1 + level) / 2, n - 1) * deviation * np.sqrt(1 + 1 / n) * _ALLOWANCE
-        ratio = np.exp(np.minimum(width / (self.settings.resample or 1.0), 700.0))
+        options = self.settings.solver
+        resample = options.resample if isinstance(options, Joint) else 0.0
+        ratio = np.exp(np.minimum(width / (resample or 1.0), 700.0))
         return Interval(estimate=centre, low=centre / ratio, high=centre * ratio, level=level)
 
     def save(self, path: str | Path) -> None:
@@ -388,7 +391,7 @@ class Fit:
     def _from_arrays(cls, arrays: Mapping[str, Any]) -> Fit:
         header = json.loads(arrays["header"].tobytes().decode())
         if header["format"] != _FORMAT:
-            raise ValueError(f"format {header['format']} instead of {_FORMAT}")
+            raise ValueError(f"format {header['format']} instead of {_FORMAT}: fit the counts anew")
         settings = FitSettings.from_json(json.dumps(header["settings"]))
         first, *others = [
             Member(

@@ -128,11 +128,29 @@ def check_whole(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def check_real(name: str, value: Any) -> float:
-    """Return a real number; the message names the setting."""
+def check_real(name: str, value: Any, least: float | None = None) -> float:
+    """Return a real number, of at least `least`; the message names the setting."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
+    number = float(value)
+    if least is not None and not number >= least:
+        raise ValueError(f"{name} must be at least {least:g}, got {number}")
+    return number
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return a positive, finite number; the message names the setting."""
+    number = check_real(name, value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be positive and finite, got {number}")
+    return number
+
+
+def check_seed(seed: Any) -> int:
+    """Return a seed, a whole number from 0 to 2**63 - 1."""
+    if check_whole("seed", seed, 0) >= 2**63:
+        raise ValueError(f"seed must be below 2**63, got {seed}")
+    return int(seed)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from typing import Any
 
 from dashboard.shared.anchors import Anchor
-from uncletc import FitSettings
+from uncletc import BCD, FitSettings, Joint
 
 _SCRIPT = """\
 import numpy as np
@@ -61,10 +62,16 @@ def data_script(dataset_name: str, body: str) -> str:
 def arguments(settings: FitSettings) -> str:
     """The settings that are not the default, and always the rank."""
     return ", ".join(
-        f"{each.name}={getattr(settings, each.name)!r}"
+        f"{each.name}={_written(getattr(settings, each.name))}"
         for each in fields(settings)
         if getattr(settings, each.name) != each.default
     )
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Joint | BCD):
+        return repr(value.name) if value == type(value)() else f"uncletc.{value!r}"
+    return repr(value)
 
 
 def _scale(anchor: Anchor) -> str:

@@ -88,7 +88,7 @@ def file_stem(page: str, dataset_name: str, settings: FitSettings | None) -> str
         return f"{page}-{dataset_name}"
     units = "x".join(map(str, settings.hidden)) or "linear"
     members = f"-members{settings.members}" if settings.members > 1 else ""
-    solver = "" if settings.solver == "joint" else f"-{settings.solver}"
+    solver = "" if settings.solver.name == "joint" else f"-{settings.solver.name}"
     return (
         f"{page}-{dataset_name}-rank{settings.rank}-mu{settings.mu:g}-{units}"
         f"-seed{settings.seed}{members}{solver}"

@@ -160,7 +160,7 @@ def set_side(side: Side, run: Run) -> None:
         "mu": int(settings.mu),
         "layers": len(settings.hidden),
         "members": settings.members,
-        "solver": settings.solver,
+        "solver": settings.solver.name,
         "part": run.part,
         "seed": settings.seed,
     }

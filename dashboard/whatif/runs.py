@@ -77,7 +77,7 @@ def describe_run(run: Run, last_mode: str) -> str:
         f"μ {settings.mu:g}",
         f"{len(hidden)} × {hidden[0]} units" if hidden else "linear g",
         f"{settings.members} members" if settings.members > 1 else "",
-        "block coordinate descent" if settings.solver == "bcd" else "",
+        "block coordinate descent" if settings.solver.name == "bcd" else "",
         f"seed {settings.seed}",
         f"{run.part} of the {last_mode}s" if run.part != "all" else "",
     ]
@@ -92,7 +92,7 @@ def differences(a: Run, b: Run) -> str:
         "hidden layers": (len(a.settings.hidden), len(b.settings.hidden)),
         "units": (a.settings.hidden[:1], b.settings.hidden[:1]),
         "members": (a.settings.members, b.settings.members),
-        "solver": (a.settings.solver, b.settings.solver),
+        "solver": (a.settings.solver.name, b.settings.solver.name),
         "seed": (a.settings.seed, b.settings.seed),
         "counts": (a.part, b.part),
     }

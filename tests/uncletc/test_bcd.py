@@ -16,13 +16,13 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 
-from uncletc import CountTensor, Fit, FitSettings, StopReason, Truth, fit, metrics, simulate
+from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, Truth, fit, metrics, simulate
 from uncletc.detection import DetectionNetwork
 from uncletc.solvers import bcd, blocks
-from uncletc.solvers.bcd import LossName
 from uncletc.solvers.blocks import Problem
+from uncletc.solvers.options import Loss
 
-LOSSES: tuple[LossName, ...] = ("ls", "kl")
+LOSSES: tuple[Loss, ...] = ("ls", "kl")
 
 
 class State(NamedTuple):
@@ -59,14 +59,14 @@ def random_state(
     return State(Problem.of(counts), factors, p, g)
 
 
-def loss_of(g: float, p: float, loss: LossName) -> float:
+def loss_of(g: float, p: float, loss: Loss) -> float:
     return (g - p) ** 2 if loss == "ls" else g * math.log(g / p) - g + p
 
 
 class TestObjective:
     @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize("shape", [(4, 5), (3, 4, 2), (2, 3, 2, 3)])
-    def test_agrees_with_plain_loops(self, shape: tuple[int, ...], loss: LossName) -> None:
+    def test_agrees_with_plain_loops(self, shape: tuple[int, ...], loss: Loss) -> None:
         problem, factors, p, g = state = random_state(3, shape, rank=3)
         mu = 7.0
         rows = iter(problem.rows.tolist())
@@ -81,7 +81,7 @@ class TestObjective:
             if problem.attributed[i]:
                 misfit += loss_of(float(g[next(rows)]), p_i, loss)
         expected = likelihood / len(p) + mu / len(g) * misfit
-        found = bcd.objective(problem, state.rate, p, g, FitSettings(rank=3, mu=mu, loss=loss))
+        found = bcd.objective(problem, state.rate, p, g, mu, loss)
         assert misfit > 0
         assert found == pytest.approx(expected, rel=1e-12)
 
@@ -91,16 +91,16 @@ class TestObjective:
             problem, rows=problem.rows[:0], attributed=torch.zeros_like(problem.attributed)
         )
         mean = state.rate * p
-        found = bcd.objective(problem, state.rate, p, torch.empty(0), FitSettings(rank=2))
+        found = bcd.objective(problem, state.rate, p, torch.empty(0), 1.0, "ls")
         assert found == pytest.approx(float((mean - problem.counts * mean.log()).mean()))
 
     def test_zero_counts_at_zero_rate_cost_nothing(self) -> None:
         problem, _, p, g = random_state(3, (4, 5), mean=0.0)
         problem = replace(problem, rows=problem.rows[:0], attributed=problem.attributed & False)
-        assert bcd.objective(problem, torch.zeros_like(p), p, g, FitSettings(rank=2)) == 0.0
+        assert bcd.objective(problem, torch.zeros_like(p), p, g, 1.0, "ls") == 0.0
 
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_loss_is_zero_only_at_agreement(self, loss: LossName) -> None:
+    def test_loss_is_zero_only_at_agreement(self, loss: Loss) -> None:
         g = torch.tensor([0.2, 0.2, 0.9], dtype=torch.float64)
         p = torch.tensor([0.2, 0.4, 0.1], dtype=torch.float64)
         found = bcd.pointwise_loss(g, p, loss)
@@ -132,7 +132,7 @@ class TestDetectionStep:
 
     @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize("mu", [1e-6, 1.0, 2000.0, 1e8])
-    def test_case_1_counted_with_attributes(self, mu: float, loss: LossName) -> None:
+    def test_case_1_counted_with_attributes(self, mu: float, loss: Loss) -> None:
         problem, rate, g = self.problem(attributed=True)
         n, s = len(rate), len(g)
         old = torch.full_like(rate, 0.5)
@@ -148,13 +148,13 @@ class TestDetectionStep:
             assert p == pytest.approx(best, rel=1e-5, abs=1e-6), (rate_i, y, g_i)
 
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_case_2_only_attributes_is_g(self, loss: LossName) -> None:
+    def test_case_2_only_attributes_is_g(self, loss: Loss) -> None:
         for g in (1e-6, 0.3, 1.0):
             best = slow_minimum(lambda p, g=g: loss_of(g, p, loss))  # type: ignore[misc]
             assert best == pytest.approx(g, abs=1e-6)
 
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_case_3_only_a_count(self, loss: LossName) -> None:
+    def test_case_3_only_a_count(self, loss: Loss) -> None:
         problem, rate, g = self.problem(attributed=False)
         old = torch.full_like(rate, 0.37)
         found = bcd.update_detection(problem, rate, g, old, 5.0, loss).tolist()
@@ -170,7 +170,7 @@ class TestDetectionStep:
             assert p == pytest.approx(expected, rel=1e-14)
 
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_large_mu_gives_g_and_small_mu_the_ratio(self, loss: LossName) -> None:
+    def test_large_mu_gives_g_and_small_mu_the_ratio(self, loss: Loss) -> None:
         problem, rate, g = self.problem(attributed=True)
         held = bcd.update_detection(problem, rate, g, g[: len(rate)], 1e16, loss)
         np.testing.assert_allclose(held, g[: len(rate)], atol=1e-6)
@@ -324,20 +324,20 @@ class TestDescent:
         seed: int,
         shape: tuple[int, ...],
         rank: int,
-        loss: LossName,
+        loss: Loss,
         log_mu: float,
         log_mean: float,
     ) -> None:
         problem, factors, p, g = random_state(seed, shape, rank, 10**log_mean)
-        settings = FitSettings(rank=rank, mu=10**log_mu, loss=loss)
+        mu = 10**log_mu
 
         def value() -> float:
-            return bcd.objective(problem, blocks.rate_at(factors, problem.indices), p, g, settings)
+            return bcd.objective(problem, blocks.rate_at(factors, problem.indices), p, g, mu, loss)
 
         last = value()
         for _ in range(3):
             rate = blocks.rate_at(factors, problem.indices)
-            p = bcd.update_detection(problem, rate, g, p, settings.mu, loss)
+            p = bcd.update_detection(problem, rate, g, p, mu, loss)
             assert ((p >= 0) & (p <= 1)).all()
             now = value()
             assert now <= last + slack(last, now), "p-step"
@@ -351,14 +351,13 @@ class TestDescent:
 
     @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize("shape", [(6, 7), (4, 5, 3), (3, 4, 3, 2)])
-    def test_both_steps_lower_it(self, shape: tuple[int, ...], loss: LossName) -> None:
+    def test_both_steps_lower_it(self, shape: tuple[int, ...], loss: Loss) -> None:
         problem, factors, p, g = state = random_state(8, shape, rank=2)
-        settings = FitSettings(rank=2, mu=50.0, loss=loss)
-        start = bcd.objective(problem, state.rate, p, g, settings)
+        start = bcd.objective(problem, state.rate, p, g, 50.0, loss)
         p = bcd.update_detection(problem, state.rate, g, p, 50.0, loss)
-        after_p = bcd.objective(problem, state.rate, p, g, settings)
+        after_p = bcd.objective(problem, state.rate, p, g, 50.0, loss)
         factors[0] = blocks.update_factor(factors, 0, problem, p, 1, 0.0)
-        after_u = bcd.objective(problem, state.rate, p, g, settings)
+        after_u = bcd.objective(problem, state.rate, p, g, 50.0, loss)
         assert after_u < after_p < start
 
 
@@ -368,7 +367,12 @@ def slack(*values: float) -> float:
 
 class TestNetworkStep:
     def step(
-        self, settings: FitSettings, *, overlap: bool = True
+        self,
+        options: BCD,
+        hidden: tuple[int, ...] = (8,),
+        *,
+        tol: float = 1e-6,
+        overlap: bool = True,
     ) -> tuple[DetectionNetwork, Tensor, Tensor]:
         """Returns the network, its g before the step and the p it is to follow."""
         rng = np.random.default_rng(0)
@@ -384,16 +388,15 @@ class TestNetworkStep:
         z = problem.attributes
         p = (0.4 + 0.2 * z[:, 0] - 0.1 * z[:, 1] + 0.05 * torch.sin(9 * z[:, 0])).clamp(0, 1)
         generator = torch.Generator().manual_seed(1)
-        network = DetectionNetwork(2, settings.hidden, generator)
+        network = DetectionNetwork(2, hidden, generator)
         g = network.probability(z)
-        adam = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-        bcd.update_network(network, adam, problem, g, p, settings, generator)
+        adam = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
+        bcd.update_network(network, adam, problem, g, p, options, tol, generator)
         self.z = z
         return network, g, p
 
     def test_linear_g_reaches_least_squares(self) -> None:
-        settings = FitSettings(rank=1, hidden=(), learning_rate=0.02, epochs=600, tol=0.0)
-        network, _, p = self.step(settings)
+        network, _, p = self.step(BCD(learning_rate=0.02, epochs=600), (), tol=0.0)
         design = np.column_stack([self.z, np.ones(len(p))])
         best, *_ = np.linalg.lstsq(design, p.numpy())
         weight, bias = network.weights()
@@ -401,27 +404,25 @@ class TestNetworkStep:
 
     @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize("hidden", [(), (8,), (6, 6)])
-    def test_loss_falls(self, hidden: tuple[int, ...], loss: LossName) -> None:
-        settings = FitSettings(rank=1, hidden=hidden, loss=loss, learning_rate=0.01, epochs=60)
-        network, g, p = self.step(settings)
+    def test_loss_falls(self, hidden: tuple[int, ...], loss: Loss) -> None:
+        network, g, p = self.step(BCD(loss=loss, learning_rate=0.01, epochs=60), hidden)
         before = float(bcd.pointwise_loss(g, p, loss).mean())
         after = float(bcd.pointwise_loss(network.probability(self.z), p, loss).mean())
         assert after < 0.2 * before
 
     def test_without_a_shared_entry_g_stays(self) -> None:
         # One epoch: Adam makes much of gradients that only rounding keeps from 0.
-        network, g, _ = self.step(FitSettings(rank=1, hidden=(8,), epochs=1), overlap=False)
+        network, g, _ = self.step(BCD(epochs=1), overlap=False)
         np.testing.assert_allclose(network.probability(self.z), g, atol=1e-9)
 
     def test_no_epochs_change_nothing(self) -> None:
-        network, g, _ = self.step(FitSettings(rank=1, hidden=(8,), epochs=0))
+        network, g, _ = self.step(BCD(epochs=0))
         assert torch.equal(network.probability(self.z), g)
 
     def test_a_loose_tol_ends_the_epochs_early(self) -> None:
-        settings = FitSettings(rank=1, hidden=(8,), epochs=2, tol=0.0)
-        two, _, _ = self.step(settings)
-        loose, _, _ = self.step(replace(settings, epochs=50, tol=math.inf))
-        many, _, _ = self.step(replace(settings, epochs=50))
+        two, _, _ = self.step(BCD(epochs=2), tol=0.0)
+        loose, _, _ = self.step(BCD(epochs=50), tol=math.inf)
+        many, _, _ = self.step(BCD(epochs=50), tol=0.0)
         assert all(map(np.array_equal, two.weights(), loose.weights()))
         assert not all(map(np.array_equal, two.weights(), many.weights()))
 
@@ -454,7 +455,7 @@ def recovered(request: pytest.FixtureRequest) -> Recovered:
         factor_max=factor_max,
         seed=seed,
     )
-    settings = FitSettings(rank=2, hidden=(20, 20), batch_size=512, max_iter=51)
+    settings = FitSettings(rank=2, hidden=(20, 20), max_iter=51)
     bare = CountTensor(counts.shape, counts.indices, counts.counts)
     found, plain = (
         fit(y, settings, callback=lambda record: record.iteration == 50) for y in (counts, bare)
@@ -516,7 +517,7 @@ class TestOverlaps:
         ids=["Ω ⊂ Ξ", "Ω = Ξ", "Ω ⊃ Ξ", "partial overlap", "disjoint"],
     )
     def test_every_position_works(
-        self, observed: slice, attributed: slice, loss: LossName, short_fit: Callable[..., Fit]
+        self, observed: slice, attributed: slice, loss: Loss, short_fit: Callable[..., Fit]
     ) -> None:
         rng = np.random.default_rng(1)
         order = rng.permutation(self.ENTRIES)

@@ -9,10 +9,10 @@ import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, fit, metrics, simulate
 from uncletc.counts import exposure_at
-from uncletc.settings import Solver
+from uncletc.solvers.options import SolverName
 
 SHAPE = (12, 10, 8)
-SOLVERS: tuple[Solver, ...] = ("joint", "bcd")
+SOLVERS: tuple[SolverName, ...] = ("joint", "bcd")
 
 
 def with_exposure(counts: CountTensor, y: np.ndarray, exposure: np.ndarray | None) -> CountTensor:
@@ -26,7 +26,7 @@ def with_exposure(counts: CountTensor, y: np.ndarray, exposure: np.ndarray | Non
     )
 
 
-def settings(solver: Solver, **others: int) -> FitSettings:
+def settings(solver: SolverName, **others: int) -> FitSettings:
     return FitSettings(rank=2, solver=solver, hidden=(5,), tol=0.0, **others)
 
 
@@ -65,7 +65,7 @@ def test_subset_and_file_keep_it(
 
 @pytest.mark.parametrize("solver", SOLVERS)
 class TestFit:
-    def test_the_same_exposure_everywhere_changes_no_prediction(self, solver: Solver) -> None:
+    def test_the_same_exposure_everywhere_changes_no_prediction(self, solver: SolverName) -> None:
         counts, _ = simulate(SHAPE, 2, observed=0.6, attributed=0.6, n_attributes=2, seed=4)
         chosen = settings(solver, max_iter=15)
         plain = quiet_fit(counts, chosen)
@@ -76,7 +76,7 @@ class TestFit:
         )
 
     def test_sizes_of_places_do_not_end_up_in_p(
-        self, solver: Solver, sized: tuple[CountTensor, np.ndarray, np.ndarray]
+        self, solver: SolverName, sized: tuple[CountTensor, np.ndarray, np.ndarray]
     ) -> None:
         counts, rate, p = sized
         chosen = settings(solver, max_iter=60)
@@ -94,7 +94,7 @@ class TestFit:
 
     def test_rate_includes_it_everywhere_and_in_files(
         self,
-        solver: Solver,
+        solver: SolverName,
         sized: tuple[CountTensor, np.ndarray, np.ndarray],
         tmp_path: Path,
     ) -> None:

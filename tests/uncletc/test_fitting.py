@@ -29,7 +29,7 @@ Quick = Callable[..., Fit]
 
 def bcd(**values: Any) -> FitSettings:
     """Settings of block coordinate descent; the joint solver has tests of its own."""
-    return FitSettings(**({"solver": "bcd", "max_iter": 100} | values))
+    return FitSettings.of(**({"solver": "bcd", "max_iter": 100} | values))
 
 
 def same(a: Fit, b: Fit) -> bool:

@@ -33,7 +33,7 @@ def run(
     counts: CountTensor, iterations: int = 30, *, start: Fit | None = None, **choices: Any
 ) -> Fit:
     """Fit for some rounds; a callback ends it, so that it cannot run out of them."""
-    chosen = FitSettings(**({"rank": 2, "hidden": (4,), "max_iter": iterations + 1} | choices))
+    chosen = FitSettings.of(**({"rank": 2, "hidden": (4,), "max_iter": iterations + 1} | choices))
     return fit(counts, chosen, start=start, callback=lambda now: now.iteration >= iterations)
 
 
@@ -300,7 +300,7 @@ class TestInteractive:
     def test_a_fit_by_block_coordinate_descent_is_a_start(
         self, small: CountTensor, small_fit: Fit
     ) -> None:
-        assert small_fit.settings.solver == "bcd"
+        assert small_fit.settings.solver.name == "bcd"
         warm = run(small, 5, start=small_fit)
         before = small_fit.expected(small.attribute_indices, small.attributes)
         after = warm.expected(small.attribute_indices, small.attributes)

@@ -16,11 +16,12 @@ from uncletc import Fit
 PROGRAM = """
 import os, sys
 import torch.distributed as dist
-from uncletc import FitSettings, fit, simulate
+from uncletc import FitSettings, Joint, fit, simulate
 
 counts, _ = simulate((12, 11, 10), 2, observed=0.5, attributed=0.4, n_attributes=3, seed=3)
 settings = FitSettings(
-    rank=2, hidden=(6,), members=2, precision="float64", device="cpu", max_iter=81, tol=0.0
+    rank=2, hidden=(6,), members=2, max_iter=81, tol=0.0,
+    solver=Joint(precision="float64", device="cpu"),
 )
 if "RANK" in os.environ:
     dist.init_process_group("gloo")

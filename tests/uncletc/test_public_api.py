@@ -14,6 +14,7 @@ import uncletc
 from uncletc import CountTensor, Fit, FitSettings, Iteration, StopReason, Truth, datasets
 
 NAMES = {
+    "BCD",
     "METHODS",
     "RESULTS",
     "ConvergenceWarning",
@@ -23,6 +24,7 @@ NAMES = {
     "FitError",
     "FitSettings",
     "Iteration",
+    "Joint",
     "Scale",
     "StopReason",
     "Truth",
@@ -67,7 +69,6 @@ SIGNATURES: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
             "rank": NEEDED,
             "solver": "joint",
             "mu": 2000.0,
-            "loss": "ls",
             "hidden": (20, 20, 20),
             "max_iter": 300,
             "tol": 1e-6,

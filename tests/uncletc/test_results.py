@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 import uncletc
-from uncletc import ConvergenceWarning, Fit, FitSettings, fit, simulate
+from uncletc import BCD, ConvergenceWarning, Fit, FitSettings, Joint, fit, simulate
 
 ENTRIES = [[0, 0, 0], [1, 4, 2], [5, 5, 5]]
+EXACT = Joint(precision="float64", device="cpu")
 SETTINGS = {
-    "joint": FitSettings(rank=2, hidden=(4,), max_iter=15, precision="float64", device="cpu"),
-    "members": FitSettings(
-        rank=2, hidden=(), max_iter=15, members=2, precision="float64", device="cpu"
-    ),
+    "joint": FitSettings(rank=2, hidden=(4,), max_iter=15, solver=EXACT),
+    "members": FitSettings(rank=2, hidden=(), max_iter=15, members=2, solver=EXACT),
     "bcd": FitSettings(rank=2, solver="bcd", mu=20.0, hidden=(8,), max_iter=5),
-    "bcd-kl": FitSettings(rank=2, solver="bcd", mu=20.0, hidden=(), max_iter=5, loss="kl"),
+    "bcd-kl": FitSettings(rank=2, solver=BCD(loss="kl"), mu=20.0, hidden=(), max_iter=5),
 }
 GOLDEN = {
     "joint": [11.3047, 34.164, 8.05737, 0.373488, 0.29597, 1.23878],

@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import FitSettings
+from uncletc import BCD, FitSettings, Joint
+from uncletc.solvers.options import SolverName
 
 
 def test_defaults() -> None:
     settings = FitSettings(rank=3)
-    assert (settings.rank, settings.solver, settings.mu, settings.loss) == (
-        3,
-        "joint",
-        2000.0,
-        "ls",
-    )
+    assert (settings.rank, settings.solver, settings.mu) == (3, Joint(), 2000.0)
     assert (settings.hidden, settings.max_iter) == ((20, 20, 20), 300)
     assert (settings.tol, settings.seed, settings.members) == (1e-6, 0, 1)
 
@@ -37,7 +33,9 @@ def test_hidden_becomes_a_tuple() -> None:
 
 
 class TestJson:
-    SETTINGS = FitSettings(rank=4, mu=0.1, loss="kl", hidden=(7,), tol=0.0, seed=9, sweeps=2)
+    SETTINGS = FitSettings(
+        rank=4, solver=BCD(loss="kl", sweeps=2), mu=0.1, hidden=(7,), tol=0.0, seed=9
+    )
 
     def test_round_trip(self) -> None:
         assert FitSettings.from_json(self.SETTINGS.to_json()) == self.SETTINGS
@@ -49,6 +47,10 @@ class TestJson:
     def test_unknown_names_are_refused(self) -> None:
         with pytest.raises(ValueError, match="unknown names, got 'ranks'"):
             FitSettings.from_json('{"rank": 1, "ranks": 2}')
+        with pytest.raises(ValueError, match="unknown names, got 'loss'"):
+            FitSettings.from_json('{"rank": 1, "solver": {"name": "joint", "loss": "kl"}}')
+        with pytest.raises(ValueError, match=r"solver must be one of .*, got None"):
+            FitSettings.from_json('{"rank": 1, "solver": {"loss": "kl"}}')
 
     def test_only_an_object_will_do(self) -> None:
         with pytest.raises(TypeError, match="settings must be a JSON object, got list"):
@@ -58,22 +60,37 @@ class TestJson:
 class TestDigest:
     def test_every_setting_changes_it(self) -> None:
         base = FitSettings(rank=3)
-        changed = {field.name: getattr(base, field.name) for field in dataclasses.fields(base)}
-        changed = {
-            name: value + 1
-            for name, value in changed.items()
-            if not isinstance(value, str | tuple | bool)
-        }
-        changed |= {"loss": "kl", "hidden": (20, 20), "solver": "bcd", "hold_scale": True}
-        changed |= {"resample": 0.0, "precision": "float64", "device": "cpu"}
-        assert len(changed) == len(dataclasses.fields(base))
+        changed: dict[str, Any] = {"hidden": (20, 20), "solver": BCD()}
+        for name in ("rank", "mu", "max_iter", "tol", "seed", "members"):
+            changed[name] = getattr(base, name) + 1
+        assert set(changed) == {field.name for field in dataclasses.fields(base)}
         for name, value in changed.items():
             assert dataclasses.replace(base, **{name: value}).digest != base.digest, name
+
+    @pytest.mark.parametrize("kind", [Joint, BCD])
+    def test_every_option_changes_it(self, kind: type[Joint] | type[BCD]) -> None:
+        base = FitSettings(rank=3, solver=kind())
+        others = {"resample": 0.0, "precision": "float64", "device": "cpu"}
+        others |= {"loss": "kl", "hold_scale": True, "learning_rate": 0.1}
+        others |= {"batch_size": 7, "epochs": 1, "sweeps": 1}
+        for option in dataclasses.fields(kind):
+            if option.init:
+                solver = kind(**{option.name: others[option.name]})
+                assert FitSettings(rank=3, solver=solver).digest != base.digest, option.name
 
     def test_equal_settings_have_equal_digests(self) -> None:
         whole, real = FitSettings(rank=3, mu=2000), FitSettings(rank=3, mu=2000.0)
         assert whole == real
         assert whole.digest == real.digest
+
+    @pytest.mark.parametrize(("name", "options"), [("joint", Joint()), ("bcd", BCD())])
+    def test_a_name_means_the_defaults_of_that_solver(
+        self, name: SolverName, options: Joint | BCD
+    ) -> None:
+        by_name, by_options = (FitSettings(rank=3, solver=each) for each in (name, options))
+        assert by_name == by_options
+        assert by_name.digest == by_options.digest
+        assert by_name.solver.name == name
 
     def test_it_covers_all_of_them(self) -> None:
         names = {field.name for field in dataclasses.fields(FitSettings)}
@@ -122,7 +139,19 @@ WRONG = (ValueError, TypeError)
 )
 def test_bad_values_are_named(name: str, value: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        FitSettings(**{"rank": 2, name: value})
+        flat_settings({"rank": 2, name: value})
+
+
+def flat_settings(values: dict[str, Any]) -> FitSettings:
+    of_bcd = any(field.name in values for field in dataclasses.fields(BCD))
+    return FitSettings.of(**({"solver": "bcd"} if of_bcd else {}), **values)
+
+
+def test_options_of_another_solver_are_refused() -> None:
+    with pytest.raises(TypeError, match="epochs"):
+        FitSettings.of(rank=2, epochs=3)
+    with pytest.raises(TypeError, match="resample"):
+        FitSettings.of(rank=2, solver="bcd", resample=0.1)
 
 
 def test_numpy_integers_are_whole_numbers() -> None:
@@ -135,4 +164,5 @@ def test_numpy_integers_are_whole_numbers() -> None:
     ("name", "value"), [("max_iter", 0), ("tol", 0.0), ("epochs", 0), ("mu", 1e-300)]
 )
 def test_smallest_values_are_allowed(name: str, value: Any) -> None:
-    assert getattr(FitSettings(**{"rank": 1, name: value}), name) == value
+    settings = flat_settings({"rank": 1, name: value})
+    assert getattr(settings if hasattr(settings, name) else settings.solver, name) == value

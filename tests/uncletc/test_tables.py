@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from uncletc import METHODS, ConvergenceWarning, FitSettings, fit, simulate
+from uncletc import METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
 from uncletc.metrics import mae_detection, mae_rate
 from uncletc.paper.tables import (
     FIGURES,
@@ -139,7 +139,7 @@ class TestSettings:
         column = TABLES["appendix-mu"].columns[0]
         assert settings_for("UncleTC", column, 0).mu == 100
         own = settings_for(PAPERS_OWN, column, 0)
-        assert (own.mu, own.solver, own.max_iter) == (100, "bcd", 100)
+        assert (own.mu, own.solver.name, own.max_iter) == (100, "bcd", 100)
 
     def test_unknown_method(self) -> None:
         with pytest.raises(ValueError, match=r"method must be one of UncleTC, .*; got 'NTF'"):
@@ -152,7 +152,7 @@ class TestCells:
         counts, truth = simulate(**TINY.simulation, seed=3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            by_hand = fit(counts, FitSettings(rank=2, seed=3, device="cpu"))
+            by_hand = fit(counts, FitSettings(rank=2, seed=3, solver=Joint(device="cpu")))
         p = truth.detection[tuple(counts.attribute_indices.T)]
         assert found["MAE_λ"] == pytest.approx(mae_rate(by_hand.rate_tensor(), truth.rate))
         assert found["MAE_p"] == pytest.approx(

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor, flat_index
-from uncletc.fitting import _one_thread
 from uncletc.model import ConvergenceWarning, FitError, StopReason
 from uncletc.solvers.blocks import TINY
+from uncletc.threads import one_thread
 from uncletc.validation import FloatArray, IntArray, check_indices, check_real, check_whole
 
 DENSE_LIMIT = 2**24  # entries of a tensor that dense methods accept: 128 MiB an array
@@ -293,7 +293,7 @@ def fitting(counts: CountTensor, settings: Any, kind: type) -> Iterator[CountTen
         raise TypeError(f"settings must be {kind.__name__}, got {type(settings).__name__}")
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
-    with _one_thread():
+    with one_thread():
         yield in_order(counts)
 
 

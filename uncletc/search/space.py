@@ -8,10 +8,12 @@ from itertools import chain
 from typing import Any
 
 from uncletc.baselines import Method
+from uncletc.settings import FitSettings
+from uncletc.solvers.options import SOLVERS
 
 Space = dict[str, tuple[Any, ...]]
 _SHAPE = ("units", "layers")  # stand for `hidden`, of which every layer has as many units
-_BCD_ONLY = ("learning_rate", "batch_size")
+_BCD_ONLY = ("learning_rate", "batch_size")  # of those that a grid holds
 
 
 def space_of(
@@ -41,7 +43,7 @@ def space_of(
         space[name] = tuple(choices)
     _check_names(method, fixed, space, given or {})
     _drop(space, fixed)
-    if _has(method, "solver") and fixed.get("solver", "joint") != "bcd":
+    if method.settings is FitSettings and fixed.get("solver", "joint") != "bcd":
         idle = [name for name in _BCD_ONLY if name in (given or {})]
         if idle:
             raise ValueError(f"{idle[0]} decides nothing in the joint solver; fix solver to 'bcd'")
@@ -59,6 +61,8 @@ def settings_of(method: Method, fixed: Mapping[str, Any], chosen: Mapping[str, A
         if units is None or layers is None:
             raise ValueError("units and layers must be given together")
         values["hidden"] = (units,) * layers
+    if method.settings is FitSettings:
+        return FitSettings.of(**values)
     return method.settings(**values)
 
 
@@ -83,6 +87,8 @@ def _check_names(
     method: Method, fixed: Mapping[str, Any], space: Space, given: Mapping[str, Any]
 ) -> None:
     known = {one.name for one in fields(method.settings)}
+    if method.settings is FitSettings:
+        known |= {one.name for kind in SOLVERS.values() for one in fields(kind) if one.init}
     shaped = "hidden" in method.grid
     if "hidden" in space:
         raise ValueError("hidden is searched by units and layers; give choices of those")
@@ -109,7 +115,7 @@ def _checked(method: Method, fixed: Mapping[str, Any], space: Space, name: str) 
                 raise ValueError(f"{name} must hold whole numbers of at least 1, got {choice!r}")
             values.append(plain)
         else:
-            values.append(getattr(settings_of(method, fixed, first | {name: plain}), name))
+            values.append(_value(settings_of(method, fixed, first | {name: plain}), name))
         if not isinstance(values[-1], (bool, int, float, str)):
             raise TypeError(f"{name} can be fixed but not searched, got {choice!r}")
     if len(set(values)) != len(values):
@@ -117,8 +123,11 @@ def _checked(method: Method, fixed: Mapping[str, Any], space: Space, name: str) 
     return tuple(values)
 
 
-def _has(method: Method, name: str) -> bool:
-    return any(one.name == name for one in fields(method.settings))
+def _value(settings: Any, name: str) -> Any:
+    """Return a setting or an option of the solver; of the solver itself, its name."""
+    if name == "solver":
+        return settings.solver.name
+    return getattr(settings if hasattr(settings, name) else settings.solver, name)
 
 
 def _drop(space: Space, names: Iterable[str]) -> None:

@@ -34,7 +34,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -54,13 +53,16 @@ from uncletc.solvers.blocks import (
     probabilities,
     update_factors,
 )
+from uncletc.solvers.options import BCD, Loss
 from uncletc.solvers.starts import start_jointly, starting_factors, starting_network
-
-LossName = Literal["ls", "kl"]
 
 
 def fit_bcd(
-    counts: CountTensor, settings: FitSettings, start: Fit | None, callback: Callback | None
+    counts: CountTensor,
+    settings: FitSettings,
+    options: BCD,
+    start: Fit | None,
+    callback: Callback | None,
 ) -> Fit:
     """Run Algorithm 1; see :func:`uncletc.fit` for the arguments.
 
@@ -74,13 +76,13 @@ def fit_bcd(
     adam = (
         None
         if network is None
-        else torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
+        else torch.optim.Adam(network.parameters(), lr=options.learning_rate, fused=True)
     )
     g = probabilities(network, problem)  # (S,)
     p = observed_p(g, problem)  # (N,)
     factors = starting_factors(counts, settings, generator, start, p)
     if start is None and network is not None:
-        start_jointly(network, factors, problem, settings, generator)
+        start_jointly(network, factors, problem, options.batch_size, generator)
         g = probabilities(network, problem)
         p = observed_p(g, problem)
     rate = observed_rate(factors, problem)  # (N,)
@@ -101,11 +103,11 @@ def fit_bcd(
         )
 
     def record() -> StopReason | None:
-        value = objective(problem, rate, p, g, settings)
+        value = objective(problem, rate, p, g, settings.mu, options.loss)
         if not math.isfinite(value):
             raise FitError(
                 f"the objective became {value} at iteration {len(history)}; "
-                f"lower learning_rate (now {settings.learning_rate})"
+                f"lower learning_rate (now {options.learning_rate})"
             )
         now = Iteration(
             iteration=len(history), objective=value, seconds=time.perf_counter() - began
@@ -119,19 +121,19 @@ def fit_bcd(
         return StopReason.MAX_ITER if len(history) > settings.max_iter else None
 
     while (stop := record()) is None:
-        p = update_detection(problem, rate, g, p, settings.mu, settings.loss)
-        if settings.hold_scale and level is not None:
+        p = update_detection(problem, rate, g, p, settings.mu, options.loss)
+        if options.hold_scale and level is not None:
             p = _return_to(level, problem, factors, p)
         if network is not None and adam is not None:
-            update_network(network, adam, problem, g, p, settings, generator)
+            update_network(network, adam, problem, g, p, options, settings.tol, generator)
             g = probabilities(network, problem)
-        update_factors(factors, problem, p, sweeps=settings.sweeps, tol=settings.tol)
+        update_factors(factors, problem, p, sweeps=options.sweeps, tol=settings.tol)
         rate = observed_rate(factors, problem)
 
     return result(stop)
 
 
-def objective(problem: Problem, rate: Tensor, p: Tensor, g: Tensor, settings: FitSettings) -> float:
+def objective(problem: Problem, rate: Tensor, p: Tensor, g: Tensor, mu: float, loss: Loss) -> float:
     """The objective of eq. 11a; `rate` and `p` (N,) over Ω, `g` (S,) over Ξ.
 
     Entries of Ξ outside Ω have p = g (case 2 of the p-step) and so add nothing to ℓ. Without
@@ -140,12 +142,12 @@ def objective(problem: Problem, rate: Tensor, p: Tensor, g: Tensor, settings: Fi
     likelihood = rate * p - torch.xlogy(problem.counts, (rate * p).clamp_min(TINY))
     value = likelihood.mean()
     if len(g):
-        misfit = pointwise_loss(g[problem.rows], p[problem.attributed], settings.loss)
-        value = value + settings.mu / len(g) * misfit.sum()
+        misfit = pointwise_loss(g[problem.rows], p[problem.attributed], loss)
+        value = value + mu / len(g) * misfit.sum()
     return float(value)
 
 
-def pointwise_loss(g: Tensor, p: Tensor, loss: LossName) -> Tensor:
+def pointwise_loss(g: Tensor, p: Tensor, loss: Loss) -> Tensor:
     """ℓ(g, p) of Table 5, entry by entry."""
     if loss == "ls":
         return (g - p) ** 2
@@ -153,7 +155,7 @@ def pointwise_loss(g: Tensor, p: Tensor, loss: LossName) -> Tensor:
 
 
 def update_detection(
-    problem: Problem, rate: Tensor, g: Tensor, p: Tensor, mu: float, loss: LossName
+    problem: Problem, rate: Tensor, g: Tensor, p: Tensor, mu: float, loss: Loss
 ) -> Tensor:
     """The p-step over Ω in closed form (Table 5); returns p (N,).
 
@@ -177,7 +179,7 @@ def update_detection(
     return new.clamp(0.0, 1.0)
 
 
-def _held_to_network(rate: Tensor, y: Tensor, g: Tensor, mu: float, loss: LossName) -> Tensor:
+def _held_to_network(rate: Tensor, y: Tensor, g: Tensor, mu: float, loss: Loss) -> Tensor:
     """Minimise λ̄p - ȳ log p + μ̄ ℓ(g, p); all barred as in Table 5."""
     if loss == "kl":
         return (y + mu * g) / (rate + mu)
@@ -193,7 +195,8 @@ def update_network(
     problem: Problem,
     g: Tensor,
     p: Tensor,
-    settings: FitSettings,
+    options: BCD,
+    tol: float,
     generator: torch.Generator,
 ) -> None:
     """The θ-step: lower Σ_Ξ ℓ(g_θ(z), p) by Adam, in place.
@@ -204,16 +207,16 @@ def update_network(
     target = g.clone()
     target[problem.rows] = p[problem.attributed]
     last = math.inf
-    for _ in range(settings.epochs):
+    for _ in range(options.epochs):
         total = 0.0
-        for z, wanted in batches((problem.attributes, target), settings.batch_size, generator):
+        for z, wanted in batches((problem.attributes, target), options.batch_size, generator):
             output = network(z)
-            if settings.loss == "kl":
+            if options.loss == "kl":
                 output = output.clamp_min(SMALLEST_PROBABILITY)
-            loss = pointwise_loss(output, wanted, settings.loss).mean()
+            loss = pointwise_loss(output, wanted, options.loss).mean()
             adam_step(adam, loss)
             total += float(loss.detach()) * len(z)
-        if abs(last - total) < settings.tol * abs(total):
+        if abs(last - total) < tol * abs(total):
             return
         last = total
 

@@ -43,6 +43,7 @@ from uncletc.settings import FitSettings
 from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members
 from uncletc.solvers.combine import align, nearest_coefficients, observed_detection
+from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import agree, choose_device, total
 from uncletc.solvers.starts import adapt_components
 
@@ -64,7 +65,11 @@ _ROWS_FOR_START = 5_000
 
 
 def fit_joint(
-    counts: CountTensor, settings: FitSettings, start: Fit | None, callback: Callback | None
+    counts: CountTensor,
+    settings: FitSettings,
+    options: Joint,
+    start: Fit | None,
+    callback: Callback | None,
 ) -> Fit:
     """Run the joint solver; see :func:`uncletc.fit` for the arguments.
 
@@ -74,7 +79,7 @@ def fit_joint(
     callback returns True.
     """
     began = time.perf_counter()
-    run = _Run(counts, settings, start)
+    run = _Run(counts, settings, options, start)
     history: list[Iteration] = []
     values: list[Tensor] = []
 
@@ -118,10 +123,12 @@ class _Run:
         Mean negative binomial deviance per observed entry, as each member weighs them.
     """
 
-    def __init__(self, counts: CountTensor, settings: FitSettings, start: Fit | None) -> None:
-        self._counts, self._settings = counts, settings
-        self.device = choose_device(settings.device)
-        dtype = getattr(torch, settings.precision)
+    def __init__(
+        self, counts: CountTensor, settings: FitSettings, options: Joint, start: Fit | None
+    ) -> None:
+        self._counts, self._settings, self._resampled = counts, settings, options.resample
+        self.device = choose_device(options.device)
+        dtype = getattr(torch, options.precision)
         rng = np.random.default_rng(settings.seed)
         self._features = None
         if counts.attributes.size:
@@ -264,12 +271,12 @@ class _Run:
     def _resample(self) -> None:
         """Give every member its own weights of the entries."""
         settings = self._settings
-        if settings.members == 1 or settings.resample == 0:
+        if settings.members == 1 or self._resampled == 0:
             return
         shape = (settings.members, self._counts.n_observed)
         generator = torch.Generator().manual_seed(settings.seed + 1)
         weights = torch.empty(shape).exponential_(generator=generator)[:, self._entries.order].T
-        weights = 1 + settings.resample * (weights - 1)
+        weights = 1 + self._resampled * (weights - 1)
         self._members.weights = weights.contiguous().to(self._entries.counts)
 
     def _screen(self) -> None:

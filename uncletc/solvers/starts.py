@@ -76,7 +76,7 @@ def start_jointly(
     network: DetectionNetwork,
     factors: list[Tensor],
     problem: Problem,
-    settings: FitSettings,
+    batch_size: int,
     generator: torch.Generator,
 ) -> None:
     """Fit U_k and θ with p held at g, in place: the better of two beginnings by likelihood.
@@ -87,7 +87,7 @@ def start_jointly(
     found = []
     for rounds_first in (_ROUNDS_FIRST, 0):
         own_network, own_factors = copy.deepcopy(network), [factor.clone() for factor in factors]
-        _fit_by_turns(own_network, own_factors, problem, settings, generator, rounds_first)
+        _fit_by_turns(own_network, own_factors, problem, batch_size, generator, rounds_first)
         mean = observed_rate(own_factors, problem) * observed_p(
             probabilities(own_network, problem), problem
         )
@@ -102,13 +102,13 @@ def _fit_by_turns(
     network: DetectionNetwork,
     factors: list[Tensor],
     problem: Problem,
-    settings: FitSettings,
+    batch_size: int,
     generator: torch.Generator,
     rounds_first: int,
 ) -> None:
     """Lower the negative log-likelihood with p = g over U_k and θ by turns, in place."""
     z, y = problem.attributes[problem.rows], problem.counts[problem.attributed]
-    steps = _START_EPOCHS * math.ceil(len(z) / settings.batch_size)
+    steps = _START_EPOCHS * math.ceil(len(z) / batch_size)
     rounds = math.ceil(_START_STEPS / steps) if steps else 0
     size = float(y.mean()) if y.any() else 1.0
     adam = torch.optim.Adam(network.parameters(), lr=_START_LEARNING_RATE, fused=True)
@@ -121,7 +121,7 @@ def _fit_by_turns(
         rate = observed_rate(factors, problem)[problem.attributed]
         table = torch.stack([rate, y], dim=1)
         for _ in range(_START_EPOCHS):
-            for batch, known in batches((z, table), settings.batch_size, generator):
+            for batch, known in batches((z, table), batch_size, generator):
                 g = network(batch).clamp_min(SMALLEST_PROBABILITY)
                 likelihood = known[:, 0] * g - known[:, 1] * torch.log(g)
                 loss = likelihood.mean() + _START_PRIOR / len(z) * _squares(network)

@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.scripts import data_script, fit_script
-from uncletc import Fit, FitSettings, Scale, datasets, fit
+from uncletc import BCD, Fit, FitSettings, Scale, datasets, fit
 
 SETTINGS = FitSettings(rank=2, hidden=(5,), max_iter=4, mu=100.0, tol=0.0, members=2)
 BODY = """\
@@ -86,7 +86,8 @@ class TestFitScript:
         [
             FitSettings(rank=3),
             SETTINGS,
-            FitSettings(rank=1, solver="bcd", hidden=(), loss="kl", hold_scale=True, seed=5),
+            FitSettings(rank=1, solver="bcd", hidden=(), seed=5),
+            FitSettings(rank=1, solver=BCD(loss="kl", hold_scale=True), hidden=(), seed=5),
         ],
     )
     def test_the_settings_are_all_there(self, no_fit, settings):

@@ -73,7 +73,7 @@ class TestSettings:
 
     def test_block_coordinate_descent_has_one_member_and_the_papers_iterations(self):
         settings = usual(solver="bcd")
-        assert (settings.solver, settings.members, settings.max_iter) == ("bcd", 1, 100)
+        assert (settings.solver.name, settings.members, settings.max_iter) == ("bcd", 1, 100)
 
     def test_description_names_what_is_unusual(self):
         text = describe_run(Run(settings=usual(solver="bcd"), part="first half"), "day")

@@ -19,8 +19,8 @@ from dashboard.work import service as jobs
 from dashboard.work.service import FitService, Job, fit_key
 from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError
 
-QUICK = FitSettings(rank=2, max_iter=3, hidden=(5,), epochs=2)
-ENDLESS = FitSettings(rank=2, max_iter=10**6, tol=0.0, hidden=(5,), epochs=2)
+QUICK = FitSettings(rank=2, max_iter=3, hidden=(5,))
+ENDLESS = FitSettings(rank=2, max_iter=10**6, tol=0.0, hidden=(5,))
 
 
 def wait(until: Callable[[], Any], seconds: float = 180) -> float:

@@ -18,6 +18,7 @@ from uncletc.model import ConvergenceWarning
 from uncletc.paper.tables.definitions import KNOWN, PAPERS_OWN, Column, find
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, rate_tensor, simulate
+from uncletc.solvers.options import Joint
 from uncletc.validation import FloatArray
 
 # Iterations at which the figure shows errors: all at first, then ever fewer.
@@ -42,13 +43,13 @@ def settings_for(method: str, column: Column, seed: int) -> Any:
     if method == PAPERS_OWN:
         return FitSettings(**common, **mu, solver="bcd", max_iter=PAPERS_ITERATIONS)
     if method == KNOWN:
-        return FitSettings(**common, device="cpu")
+        return FitSettings(**common, solver=Joint(device="cpu"))
     if method not in METHODS:
         names = ", ".join([*METHODS, KNOWN, PAPERS_OWN])
         raise ValueError(f"method must be one of {names}; got {method!r}")
     kind = METHODS[method].settings
     if kind is FitSettings:
-        return FitSettings(**common, **mu, device="cpu")
+        return FitSettings(**common, **mu, solver=Joint(device="cpu"))
     return kind(**(common if METHODS[method].has_rank else {"seed": seed}))
 
 

@@ -19,6 +19,7 @@ from uncletc.model import FitError
 from uncletc.paper.tables.results import DATA, REAL_TRIALS
 from uncletc.paper.tables.runner import Row, Say, run_all
 from uncletc.settings import FitSettings
+from uncletc.solvers.options import Joint
 
 FOLDS = 5
 RANKS = (5, 15)
@@ -152,9 +153,9 @@ def _ranks(method: str) -> tuple[int, ...]:
 def _settings(method: str, rank: int | None) -> Any:
     extra: dict[str, Any] = {} if rank is None else {"rank": rank}
     if method == MEMBERS:
-        return FitSettings(**extra, members=5, device="cpu")
+        return FitSettings(**extra, members=5, solver=Joint(device="cpu"))
     kind = METHODS[method].settings
-    return kind(**extra, **({"device": "cpu"} if kind is FitSettings else {}))
+    return kind(**extra, **({"solver": Joint(device="cpu")} if kind is FitSettings else {}))
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,38 @@
+"""Settings that go to JSON text and back, and have a digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jsonable:
+    """Base of frozen settings whose constructor checks every value."""
+
+    def to_json(self) -> str:
+        """Text that :meth:`from_json` reads back, with the keys in order."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read settings from JSON text, checking every value."""
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """Make settings of a mapping of names to values, checking every value."""
+        if not isinstance(values, Mapping):
+            raise TypeError(f"settings must be a JSON object, got {type(values).__name__}")
+        unknown = sorted(set(values) - {each.name for each in fields(cls) if each.init})
+        if unknown:
+            raise ValueError(f"settings must not hold unknown names, got {unknown[0]!r}")
+        return cls(**values)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all settings."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()

@@ -1,0 +1,115 @@
+"""What only one solver knows: the options of each, which check themselves.
+
+Which one, when: :class:`Joint`, the default, for answers; :class:`BCD` to reproduce the paper.
+Either goes into ``FitSettings(solver=...)``; a name, "joint" or "bcd", stands for its defaults.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from uncletc.jsonable import Jsonable
+from uncletc.validation import check_choice, check_positive, check_real, check_whole
+
+Loss = Literal["ls", "kl"]
+Precision = Literal["float32", "float64"]
+SolverName = Literal["joint", "bcd"]
+
+_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(Jsonable):
+    """Options of the joint solver; see :mod:`uncletc.solvers.joint`.
+
+    Here μ is the inverse variance of a gamma deviation of mean 1 by which each entry's p may
+    differ from g(z). A deviation is relative, so μ means the same on every scale.
+
+    Parameters
+    ----------
+    resample : float
+        How much the members' entries differ, in [0, 1]. Each entry weighs 1 + `resample`·(w - 1)
+        with w exponential of mean 1, drawn per member; 1 is the Bayesian bootstrap, 0 leaves only
+        the starts to differ. One member alone sees every entry fully.
+    precision : {"float32", "float64"}
+        Of passes over entries; sums over chunks and small systems are double.
+    device : str
+        "auto" (a GPU where there is one), "cpu", "cuda", "cuda:1", …
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the option, the value and the rule.
+    """
+
+    name: Literal["joint"] = field(default="joint", init=False, repr=False)
+    resample: float = 0.5
+    precision: Precision = "float32"
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "resample", check_real("resample", self.resample))
+        if not 0 <= self.resample <= 1:
+            raise ValueError(f"resample must be in [0, 1], got {self.resample}")
+        check_choice("precision", self.precision, get_args(Precision))
+        if not (isinstance(self.device, str) and _DEVICE.fullmatch(self.device)):
+            raise ValueError(f"device must be auto, cpu, cuda or cuda:<n>, got {self.device!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BCD(Jsonable):
+    """Options of block coordinate descent; see :mod:`uncletc.solvers.bcd`.
+
+    Here μ weighs ℓ(g, p) against the likelihood (paper, eq. 11a), which depends on the scale of
+    p: the same μ holds p less firmly to g(z) when p is small.
+
+    Parameters
+    ----------
+    loss : {"ls", "kl"}
+        ℓ(g, p), least squares (g - p)², or g log(g/p) - g + p (paper, Table 5).
+    hold_scale : bool
+        Undo the drift of the scale after each iteration, which the paper does not.
+    learning_rate : float
+        Step size of Adam for the network, > 0.
+    batch_size : int
+        Attributed entries per step of Adam, ≥ 1.
+    epochs : int
+        Passes of Adam over Ξ per iteration, at most; ≥ 0.
+    sweeps : int
+        Multiplicative updates of each factor per iteration, at most; ≥ 1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the option, the value and the rule.
+    """
+
+    name: Literal["bcd"] = field(default="bcd", init=False, repr=False)
+    loss: Loss = "ls"
+    hold_scale: bool = False
+    learning_rate: float = 1e-3
+    batch_size: int = 1024
+    epochs: int = 10
+    sweeps: int = 5
+
+    def __post_init__(self) -> None:
+        check_choice("loss", self.loss, get_args(Loss))
+        if not isinstance(self.hold_scale, bool):
+            raise TypeError(f"hold_scale must be True or False, got {self.hold_scale!r}")
+        rate = check_positive("learning_rate", self.learning_rate)
+        object.__setattr__(self, "learning_rate", rate)
+        for name, least in (("batch_size", 1), ("epochs", 0), ("sweeps", 1)):
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
+
+
+SOLVERS: dict[str, type[Joint] | type[BCD]] = {"joint": Joint, "bcd": BCD}
+
+
+def options_of(solver: SolverName | Joint | BCD) -> Joint | BCD:
+    """Return the options themselves, or the defaults of the solver of that name."""
+    if isinstance(solver, Joint | BCD):
+        return solver
+    check_choice("solver", solver, tuple(SOLVERS))
+    return SOLVERS[solver]()
