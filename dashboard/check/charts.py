@@ -8,14 +8,22 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts import YEAR_COLORS
+from dashboard.shared.charts import (
+    ABOVE,
+    BLUE,
+    DASHED,
+    DOTTED,
+    ROWS,
+    VERMILION,
+    diagonal,
+    framed,
+    spread,
+    whiskers,
+)
+from dashboard.shared.days import DAY_AXIS, day_text, is_day
 
-_BLUE, _ORANGE = YEAR_COLORS[0], YEAR_COLORS[5]
-_GREY = "rgb(128,128,128)"  # on white and on black
 _CHANCE = "rgba(128,128,128,0.25)"
-_MARGIN = {"l": 8, "r": 16, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
-_WITH_LEGEND = _MARGIN | {"t": 64}  # it stands below the toolbar
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+_WITH_LEGEND = {"legend": ABOVE, "top": 64}  # it stands below the toolbar
 AT_EITHER_END = 10  # groups drawn, where there are many
 ALL_GROUPS = 24
 _HIGHEST = 4.0  # density of a PIT histogram; the same for all data sets
@@ -40,7 +48,7 @@ def pit_chart(pit: pd.DataFrame, *, height: int = 350) -> go.Figure:
         y=pit["negative_binomial"],
         width=pit["right"] - pit["left"],
         name=NB,
-        marker={"color": _BLUE, "opacity": 0.6, "line": {"color": _BLUE, "width": 1}},
+        marker={"color": BLUE, "opacity": 0.6, "line": {"color": BLUE, "width": 1}},
         hovertemplate=f"{NB}: %{{y:.2f}}<extra></extra>",
     )
     edges = np.append(pit["left"], pit["right"].iloc[-1])
@@ -49,15 +57,19 @@ def pit_chart(pit: pd.DataFrame, *, height: int = 350) -> go.Figure:
         y=np.append(pit["poisson"], pit["poisson"].iloc[-1]),
         mode="lines",
         name=POISSON,
-        line={"color": _ORANGE, "width": 2, "shape": "hv"},
+        line={"color": VERMILION, "width": 2, "shape": "hv"},
         hovertemplate=f"{POISSON}: %{{y:.2f}}<extra></extra>",
     )
-    figure.add_hline(y=1, line={"color": _GREY, "width": 1, "dash": "dash"})
+    figure.add_hline(y=1, line=DASHED)
     top = float(pit[["poisson", "negative_binomial"]].to_numpy().max())
-    figure.update_layout(height=height, margin=_WITH_LEGEND, legend=_LEGEND, bargap=0)
-    figure.update_xaxes(title="place in the predicted distribution", range=[0, 1])
-    figure.update_yaxes(title="relative frequency (1: right)", range=[0, max(_HIGHEST, 1.05 * top)])
-    return figure
+    return framed(
+        figure,
+        height,
+        x={"title": "place in the predicted distribution", "range": [0, 1]},
+        y={"title": "relative frequency (1: right)", "range": [0, max(_HIGHEST, 1.05 * top)]},
+        bargap=0,
+        **_WITH_LEGEND,
+    )
 
 
 def quantile_chart(quantiles: pd.DataFrame, *, height: int = 350) -> go.Figure:
@@ -69,19 +81,10 @@ def quantile_chart(quantiles: pd.DataFrame, *, height: int = 350) -> go.Figure:
         normal, poisson, negative_binomial.
     """
     end = 1.05 * float(quantiles["normal"].abs().max())
-    figure = go.Figure(
-        go.Scatter(
-            x=[-end, end],
-            y=[-end, end],
-            mode="lines",
-            line={"color": _GREY, "width": 1, "dash": "dash"},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
+    figure = diagonal(-end, end)
     for name, column, color, symbol in (
-        (POISSON, "poisson", _ORANGE, "x"),
-        (NB, "negative_binomial", _BLUE, "circle"),
+        (POISSON, "poisson", VERMILION, "x"),
+        (NB, "negative_binomial", BLUE, "circle"),
     ):
         figure.add_scatter(
             x=quantiles["normal"],
@@ -91,10 +94,9 @@ def quantile_chart(quantiles: pd.DataFrame, *, height: int = 350) -> go.Figure:
             marker={"color": color, "size": 6, "symbol": symbol},
             hovertemplate=f"{name}<br>should be %{{x:.2f}}, is %{{y:.2f}}<extra></extra>",
         )
-    figure.update_layout(height=height, margin=_WITH_LEGEND, legend=_LEGEND)
-    figure.update_xaxes(title="should be (standard normal)")
-    figure.update_yaxes(title="residual", range=[-1.05 * _FURTHEST, 1.05 * _FURTHEST])
-    return figure
+    ends = [-1.05 * _FURTHEST, 1.05 * _FURTHEST]
+    y = {"title": "residual", "range": ends}
+    return framed(figure, height, x="should be (standard normal)", y=y, **_WITH_LEGEND)
 
 
 def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
@@ -111,30 +113,18 @@ def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
     positive = positive[positive > 0]
     low, high = float(positive.min(initial=1.0)) / 2, float(positive.max(initial=1.0)) * 2
     none = deciles["observed"] <= 0
-    figure = go.Figure(
-        go.Scatter(
-            x=[low, high],
-            y=[low, high],
-            mode="lines",
-            line={"color": _GREY, "width": 1, "dash": "dash"},
-            hoverinfo="skip",
-        )
-    )
+    figure = diagonal(low, high)
     drawn = deciles["observed"].clip(lower=low)
     figure.add_scatter(
         x=deciles["predicted"].clip(lower=low),
         y=drawn,
         mode="markers",
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": (deciles["high"].clip(upper=high) - drawn).clip(lower=0),
-            "arrayminus": (drawn - deciles["low"].clip(lower=low)).clip(lower=0),
-            "color": _GREY,
-            "thickness": 1.5,
-        },
+        error_y=spread(
+            (deciles["high"].clip(upper=high) - drawn).clip(lower=0),
+            arrayminus=(drawn - deciles["low"].clip(lower=low)).clip(lower=0),
+        ),
         marker={
-            "color": _BLUE,
+            "color": BLUE,
             "size": 10,
             "symbol": np.where(none, "triangle-down-open", "circle"),
         },
@@ -144,10 +134,13 @@ def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
         "%{customdata[4]:,.3g})<extra></extra>",
     )
     ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=False)
-    figure.update_xaxes(title="predicted count (mean of ŷ)", **ticks)
-    figure.update_yaxes(title="observed count (mean of y)", **ticks)
-    return figure
+    return framed(
+        figure,
+        height,
+        x={"title": "predicted count (mean of ŷ)", **ticks},
+        y={"title": "observed count (mean of y)", **ticks},
+        showlegend=False,
+    )
 
 
 def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
@@ -176,16 +169,14 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
             x=shown["mean"],
             y=shown["group"].str.replace(" – ", " –<br>"),
             mode="markers",
-            error_x=_whiskers(shown),
+            error_x=_interval(shown),
             **_dots(shown),
         )
     )
     step, limit = 34 if two_lines else 22, group_limit(shown)
-    figure.update_layout(height=110 + step * len(shown), margin=_MARGIN, showlegend=False)
-    figure.add_vline(x=0, line={"color": _GREY, "width": 1, "dash": "dash"})
-    figure.update_xaxes(title="mean residual (standard deviations)", range=[-limit, limit])
-    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
-    return figure
+    figure.add_vline(x=0, line=DASHED)
+    x = {"title": "mean residual (standard deviations)", "range": [-limit, limit]}
+    return framed(figure, 110 + step * len(shown), x=x, y=ROWS, showlegend=False)
 
 
 def group_limit(groups: pd.DataFrame) -> float:
@@ -199,29 +190,27 @@ def _line(groups: pd.DataFrame, by: str, limit: float) -> go.Figure:
             x=groups["group"],
             y=groups["mean"],
             mode="lines+markers",
-            error_y=_whiskers(groups),
-            line={"color": _BLUE, "width": 1},
+            error_y=_interval(groups),
+            line={"color": BLUE, "width": 1},
             **_dots(groups),
         )
     )
-    figure.add_hline(y=0, line={"color": _GREY, "width": 1, "dash": "dash"})
-    figure.update_layout(height=320, margin=_MARGIN, showlegend=False)
-    dates = groups["group"].str.fullmatch(r"\d{4}-\d\d-\d\d").all()
+    figure.add_hline(y=0, line=DASHED)
     numbers = groups["group"].str.fullmatch(r"-?\d+").all()
-    kind = "date" if dates else "linear" if numbers else "category"
-    figure.update_xaxes(title=by, type=kind, nticks=12)
-    figure.update_yaxes(title="mean residual (SD)", range=[-limit, limit])
-    return figure
+    axis = DAY_AXIS if all(map(is_day, groups["group"])) else {"type": "category"}
+    x = {"type": "linear"} if numbers else axis
+    y = {"title": "mean residual (SD)", "range": [-limit, limit]}
+    return framed(figure, 320, x=x | {"title": by, "nticks": 12}, y=y, showlegend=False)
 
 
 def _dots(groups: pd.DataFrame) -> dict[str, Any]:
     return {
         "marker": {
-            "color": np.where(groups["far"], _ORANGE, _BLUE),
+            "color": np.where(groups["far"], VERMILION, BLUE),
             "symbol": np.where(groups["far"], "diamond", "circle"),
             "size": np.where(groups["far"], 11, 7),
         },
-        "text": groups["group"],
+        "text": groups["group"].map(day_text),
         "customdata": groups[["n", "observed", "predicted", "mean", "low", "high"]],
         "hovertemplate": "<b>%{text}</b><br>mean residual %{customdata[3]:.2f} "
         "(95 %: %{customdata[4]:.2f} to %{customdata[5]:.2f})<br>%{customdata[0]:,} held-out "
@@ -229,14 +218,8 @@ def _dots(groups: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _whiskers(groups: pd.DataFrame) -> dict[str, Any]:
-    return {
-        "type": "data",
-        "array": groups["high"] - groups["mean"],
-        "color": _GREY,
-        "thickness": 1,
-        "width": 2,
-    }
+def _interval(groups: pd.DataFrame) -> dict[str, Any]:
+    return whiskers(groups["mean"], None, groups["high"], thickness=1, width=2)
 
 
 def lag_chart(lags: pd.DataFrame, *, mode: str, height: int = 260) -> go.Figure:
@@ -253,7 +236,7 @@ def lag_chart(lags: pd.DataFrame, *, mode: str, height: int = 260) -> go.Figure:
         go.Bar(
             x=lags["lag"],
             y=lags["value"],
-            marker_color=_BLUE,
+            marker_color=BLUE,
             customdata=lags[["pairs"]],
             hovertemplate=f"%{{x}} {mode}s apart: %{{y:.2f}}<br>%{{customdata[0]:,}} pairs"
             "<extra></extra>",
@@ -264,13 +247,17 @@ def lag_chart(lags: pd.DataFrame, *, mode: str, height: int = 260) -> go.Figure:
             x=lags["lag"],
             y=sign * lags["chance"].where(np.isfinite(lags["chance"])),
             mode="lines",
-            line={"color": _GREY, "width": 1.5, "dash": "dot"},
+            line=DOTTED | {"width": 1.5},
             hoverinfo="skip",
         )
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=False, bargap=0.4)
-    figure.update_xaxes(title=f"{mode}s apart", dtick=1)
-    figure.update_yaxes(title="correlation", range=[-0.5, 1])
-    return figure
+    return framed(
+        figure,
+        height,
+        x={"title": f"{mode}s apart", "dtick": 1},
+        y={"title": "correlation", "range": [-0.5, 1]},
+        showlegend=False,
+        bargap=0.4,
+    )
 
 
 def rank_chart(
@@ -293,22 +280,19 @@ def rank_chart(
             x=table["rank"].astype(str),
             y=table[behind],
             mode="lines+markers",
-            line={"color": _BLUE, "dash": "dot", "width": 1},
+            line={"color": BLUE, "dash": "dot", "width": 1},
             marker={
                 "size": np.where(table["rank"] == own, 15, 9),
-                "color": np.where(table["chosen"], _ORANGE, _BLUE),
+                "color": np.where(table["chosen"], VERMILION, BLUE),
                 "symbol": np.where(table["chosen"], "diamond", "circle"),
             },
-            error_y={"type": "data", "array": table[error], "color": _GREY, "thickness": 1.5},
+            error_y=spread(table[error]),
             customdata=table[[error]],
             hovertemplate="rank %{x}: %{y:.3g} behind the best (± %{customdata[0]:.2g})"
             "<extra></extra>",
         )
     )
-    figure.add_hline(y=0, line={"color": _GREY, "width": 1, "dash": "dash"})
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=False)
-    figure.update_xaxes(
-        title="rank", type="category", categoryarray=[str(r) for r in table["rank"]]
-    )
-    figure.update_yaxes(title=title)
-    return figure
+    figure.add_hline(y=0, line=DASHED)
+    ranks = [str(rank) for rank in table["rank"]]
+    x = {"title": "rank", "type": "category", "categoryarray": ranks}
+    return framed(figure, height, x=x, y=title, showlegend=False)

@@ -6,9 +6,21 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts import YEAR_COLORS, bar_chart
+from dashboard.shared.charts import (
+    AMBER,
+    BLUE,
+    CLEAR,
+    GREEN,
+    add_band,
+    bar_chart,
+    below,
+    framed,
+    two_lines,
+)
+from dashboard.shared.days import DAY_AXIS
 
-_COUNTED, _LINE, _RATE, _P = "#999999", *YEAR_COLORS[:3]
+_COUNTED = "#999999"
+_LONGEST_LINE = 45  # characters of a title
 _FAINT = 0.35  # opacity of the bars that are not chosen, where one is
 _MOST = 2.5  # times the highest estimate; what reaches further is cut off
 
@@ -50,7 +62,7 @@ def cell_bars(
         orientation="h",
         offset=-0.5,
         width=1,
-        marker_color="rgba(0,0,0,0)",
+        marker_color=CLEAR,
         unselected_marker_opacity=1,
         customdata=bars[["value", *ends, "inside", "fips"]],
         hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{customdata[0]:.3g}}<br>{interval}"
@@ -76,11 +88,12 @@ def county_chart(
     day : str, optional
         A day to mark.
     """
+    titles = (two_lines(title, _LONGEST_LINE) for title in (rate_title, p_title))
     figure = make_subplots(
         rows=3,
         shared_xaxes=True,
         vertical_spacing=0.09,
-        subplot_titles=("reported cases a day", _two_lines(rate_title), _two_lines(p_title)),
+        subplot_titles=("reported cases a day", *titles),
     )
     figure.add_bar(
         x=days["day"],
@@ -96,27 +109,27 @@ def county_chart(
         y=days["predicted"],
         name="predicted, ŷ = λp",
         mode="lines",
-        line_color=_LINE,
+        line_color=BLUE,
         hovertemplate="predicted: %{y:,.3g}<extra></extra>",
         row=1,
         col=1,
     )
-    for row, column, color, name in ((2, "rate", _RATE, "λ"), (3, "p", _P, "p")):
+    for row, column, color, name in ((2, "rate", AMBER, "λ"), (3, "p", GREEN, "p")):
         _add_estimate(figure, days, column, color=color, name=name, row=row)
     if day is not None:
         for row in (1, 2, 3):
             figure.add_vline(x=day, line={"dash": "dot", "width": 1.5, "color": "gray"}, row=row)
     figure.update_annotations(x=0, xanchor="left", font_size=13, align="left")
-    figure.update_layout(
-        height=520,
-        margin={"l": 8, "r": 8, "t": 48, "b": 8},
+    return framed(
+        figure,
+        520,
+        x=DAY_AXIS | {"nticks": 8},
+        top=48,
         hovermode="x unified",
-        legend={"orientation": "h", "x": 0, "y": -0.08, "yanchor": "top"},
+        legend=below(-0.08),
         bargap=0.1,
         dragmode=False,
     )
-    figure.update_xaxes(type="date", tickformat="%-d %b", nticks=8)
-    return figure
 
 
 def _add_estimate(
@@ -135,12 +148,9 @@ def _add_estimate(
     }
     low, high = f"{column}_low", f"{column}_high"
     if low in days:
-        around = {"x": days["day"], "mode": "lines", "line_width": 0, "hoverinfo": "skip"}
-        around |= {"legendgroup": "interval", "showlegend": False}
-        figure.add_scatter(y=days[low], **around, row=row, col=1)
-        around |= {"name": "90 % interval", "showlegend": row == 2}
-        fill = {"fill": "tonexty", "fillcolor": _pale(color)}
-        figure.add_scatter(y=days[high], **(around | fill), row=row, col=1)
+        legend = {"legendgroup": "interval", "name": "90 % interval", "showlegend": row == 2}
+        ends = (days["day"], days[low], days[high])
+        add_band(figure, *ends, color=color, row=row, col=1, **legend)
         top = min(float(days[high].max()), _MOST * top)
         line["customdata"] = days[[low, high]]
         line["hovertemplate"] = (
@@ -149,13 +159,3 @@ def _add_estimate(
         )
     figure.add_scatter(**line, row=row, col=1)
     figure.update_yaxes(range=[0, 1.05 * top] if top > 0 else None, row=row)
-
-
-def _pale(color: str) -> str:
-    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.25)"
-
-
-def _two_lines(title: str) -> str:
-    """Break a long title before its bracket, for narrow pages."""
-    return title.replace(" (", "<br>(", 1) if len(title) > 45 else title

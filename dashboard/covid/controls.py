@@ -20,6 +20,7 @@ from dashboard.covid.view import (
 )
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import BAR_COLORS, axis_limit
+from dashboard.shared.days import day_text
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import chart_config
 from uncletc import Fit
@@ -44,6 +45,7 @@ def choose_days(days: Sequence[str]) -> int | None:
     chosen = right.select_slider(
         "Day",
         days,
+        format_func=day_text,
         key="day",
         bind="query-params",
         help="The day that map and bars show.",

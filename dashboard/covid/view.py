@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.countymap.play import Steps
 from dashboard.shared.anchors import Anchor, axis_title
+from dashboard.shared.days import day_text
 from dashboard.shared.detection import DetectionGrids, detection_grids
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import caution, times
@@ -147,7 +148,7 @@ def day_steps(dataset: Dataset, grids: DetectionGrids, day: int) -> Steps:
     cell = (table["latitude_index"] * columns + table["longitude_index"]).to_numpy()
     cells, places = np.unique(cell, return_inverse=True)
     return Steps(
-        labels=dataset.counts.labels[2],
+        labels=tuple(map(day_text, dataset.counts.labels[2])),
         now=day,
         fips=table["fips"],
         places=places,

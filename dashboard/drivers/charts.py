@@ -11,16 +11,23 @@ from plotly.subplots import make_subplots
 
 from dashboard.drivers.place import ExplanationView, by
 from dashboard.drivers.view import EffectView, SurfaceView
-from dashboard.shared.charts import BAR_COLORS
+from dashboard.shared.charts import (
+    BAR_COLORS,
+    DOTTED,
+    GREY,
+    ROWS,
+    add_band,
+    faint,
+    framed,
+    side_bar,
+    spread,
+    whiskers,
+)
 
 RATIO = "p relative to its average (ratio)"
-_BLUE, _ORANGE = BAR_COLORS["top"], BAR_COLORS["bottom"]
-_BAND = "rgba(0,114,178,0.25)"
+_HIGH, _LOW = BAR_COLORS["top"], BAR_COLORS["bottom"]
+_LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
 _NOBODY = "rgba(128,128,128,0.55)"
-_NOT_CHOSEN = "rgba(0,114,178,0.45)"
-_LOW_TO_HIGH = [[0, _ORANGE], [0.5, "#F2F2F2"], [1, _BLUE]]  # as in all bars of p
-_GREY = "rgb(128,128,128)"  # on white and on black
-_MARGIN = {"l": 8, "r": 16, "t": 32, "b": 8}
 _FEW_POINTS = 12  # marked one by one
 _TICKS = 9  # at most, on an axis of ratios
 _LEAST_LIMIT = 2.0  # small effects look small
@@ -68,8 +75,8 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
             x=bars["rise"],
             y=bars["attribute"],
             orientation="h",
-            marker_color=np.where(bars["attribute"] == chosen, _BLUE, _NOT_CHOSEN),
-            error_x={"type": "data", "array": bars["sd"], "color": _GREY, "thickness": 1.5},
+            marker_color=np.where(bars["attribute"] == chosen, _HIGH, faint(_HIGH, 0.45)),
+            error_x=spread(bars["sd"]),
             customdata=bars[["sd"]],
             hovertemplate="<b>%{y}</b><br>misfit rises by %{x:.3g} (± %{customdata[0]:.2g})"
             "<br>Click: its effect on p<extra></extra>",
@@ -78,10 +85,8 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
             unselected_marker_opacity=1,
         )
     )
-    figure.update_layout(height=90 + 24 * len(bars), margin=_MARGIN, bargap=0.2)
-    figure.update_xaxes(title="rise of the misfit when shuffled", rangemode="tozero")
-    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
-    return figure
+    x = {"title": "rise of the misfit when shuffled", "rangemode": "tozero"}
+    return framed(figure, 90 + 24 * len(bars), x=x, y=ROWS, bargap=0.2)
 
 
 def effect_chart(view: EffectView, *, attribute: str) -> go.Figure:
@@ -96,42 +101,31 @@ def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
     )
     hover = "%{x:.2f}: × %{y:.3g}"
     if "low" in curve:
-        for end, fill in (("high", None), ("low", "tonexty")):
-            figure.add_scatter(
-                x=curve["value"],
-                y=curve[end],
-                mode="lines",
-                line={"width": 0, "color": _BLUE},
-                fill=fill,
-                fillcolor=_BAND,
-                hoverinfo="skip",
-                row=1,
-                col=1,
-            )
+        ends = (curve["value"], curve["low"], curve["high"])
+        add_band(figure, *ends, color=_HIGH, row=1, col=1)
         hover += "<br>members: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
     figure.add_scatter(
         x=curve["value"],
         y=curve["ratio"],
         mode="lines+markers" if len(curve) <= _FEW_POINTS else "lines",
-        line={"color": _BLUE, "width": 3},
+        line={"color": _HIGH, "width": 3},
         customdata=curve[["low", "high"]] if "low" in curve else None,
         hovertemplate=f"{attribute} {hover}<extra></extra>",
         row=1,
         col=1,
     )
-    figure.add_hline(y=1, line={"color": _GREY, "dash": "dot", "width": 1}, row=1, col=1)
+    figure.add_hline(y=1, line=DOTTED, row=1, col=1)
     figure.add_bar(
         x=(spread["left"] + spread["right"]) / 2,
         y=spread["entries"],
         width=spread["right"] - spread["left"],
-        marker_color=_GREY,
+        marker_color=GREY,
         customdata=spread[["left", "right"]],
         hovertemplate="%{customdata[0]:.3f} to %{customdata[1]:.3f}: %{y:,} counts<extra></extra>",
         row=2,
         col=1,
     )
-    figure.update_layout(height=440, margin=_MARGIN, showlegend=False)
-    figure.update_xaxes(range=[-0.02, 1.02])
+    framed(figure, 440, x={"range": [-0.02, 1.02]}, showlegend=False)
     figure.update_xaxes(title=f"{attribute}, from smallest (0) to largest (1)", row=2, col=1)
     figure.update_yaxes(**_ratio_axis(_ratios(curve)), title=RATIO, row=1, col=1)
     figure.update_yaxes(title="counts", showticklabels=False, showgrid=False, row=2, col=1)
@@ -140,31 +134,23 @@ def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
 
 def _levels_chart(view: EffectView) -> go.Figure:
     levels = view.curve
-    whiskers = None
+    interval = None
     if "low" in levels:
-        whiskers = {
-            "type": "data",
-            "array": levels["high"] - levels["ratio"],
-            "arrayminus": levels["ratio"] - levels["low"],
-            "color": _GREY,
-            "thickness": 1.5,
-        }
+        interval = whiskers(levels["ratio"], levels["low"], levels["high"])
     figure = go.Figure(
         go.Scatter(
             x=levels["ratio"],
             y=levels["value"],
             mode="markers",
-            marker={"color": _BLUE, "size": 11},
-            error_x=whiskers,
+            marker={"color": _HIGH, "size": 11},
+            error_x=interval,
             customdata=view.spread[["entries"]],
             hovertemplate="<b>%{y}</b>: × %{x:.3g}<br>%{customdata[0]:,} counts<extra></extra>",
         )
     )
-    figure.add_vline(x=1, line={"color": _GREY, "dash": "dot", "width": 1})
-    figure.update_layout(height=120 + 24 * len(levels), margin=_MARGIN)
-    figure.update_xaxes(**_ratio_axis(_ratios(levels)), title=RATIO)
-    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
-    return figure
+    figure.add_vline(x=1, line=DOTTED)
+    x = _ratio_axis(_ratios(levels)) | {"title": RATIO}
+    return framed(figure, 120 + 24 * len(levels), x=x, y=ROWS)
 
 
 def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
@@ -180,12 +166,7 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
             zmax=np.log(limit),
             colorscale=_LOW_TO_HIGH,
             customdata=np.dstack([np.exp(view.log_ratio), view.entries]),
-            colorbar={
-                "title": {"text": "p relative to its average", "side": "right"},
-                "tickvals": np.log(values),
-                "ticktext": texts,
-                "thickness": 12,
-            },
+            colorbar=side_bar("p relative to its average", tickvals=np.log(values), ticktext=texts),
             hoverongaps=False,
             hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
             "(%{customdata[1]:,} counts)<extra></extra>",
@@ -200,10 +181,13 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
         hoverongaps=False,
         hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>no count here<extra></extra>",
     )
-    figure.update_layout(height=max(420, 160 + 22 * len(view.rows)), margin=_MARGIN)
-    figure.update_xaxes(title=second, type="category", showgrid=False)
-    figure.update_yaxes(title=first, type="category", showgrid=False, automargin=True)
-    return figure
+    axis = {"type": "category", "showgrid": False}
+    return framed(
+        figure,
+        max(420, 160 + 22 * len(view.rows)),
+        x=axis | {"title": second},
+        y=axis | {"title": first, "automargin": True},
+    )
 
 
 def explanation_chart(view: ExplanationView) -> go.Figure:
@@ -221,7 +205,7 @@ def explanation_chart(view: ExplanationView) -> go.Figure:
             y=labels,
             base=bases,
             orientation="h",
-            marker_color=[_GREY, *np.where(logs < 0, _ORANGE, _BLUE), _GREY],
+            marker_color=[GREY, *np.where(logs < 0, _LOW, _HIGH), GREY],
             text=[by(float(np.exp(length))) for length in lengths],
             textposition="outside",
             cliponaxis=False,
@@ -230,16 +214,14 @@ def explanation_chart(view: ExplanationView) -> go.Figure:
     )
     left, right = min(ends.min(), 0.0), max(ends.max(), 0.0)
     pad = 0.16 * max(right - left, 0.3)
-    figure.add_vline(x=0, line={"color": _GREY, "dash": "dot", "width": 1})
-    figure.update_layout(height=90 + 30 * len(labels), margin=_MARGIN, showlegend=False)
-    figure.update_xaxes(
-        title="p relative to a typical entry (ratio)",
-        range=[left - pad, right + pad],
-        tickvals=np.log(values),
-        ticktext=texts,
-    )
-    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
-    return figure
+    figure.add_vline(x=0, line=DOTTED)
+    x = {
+        "title": "p relative to a typical entry (ratio)",
+        "range": [left - pad, right + pad],
+        "tickvals": np.log(values),
+        "ticktext": texts,
+    }
+    return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, showlegend=False)
 
 
 def _ratios(table: pd.DataFrame) -> list[float]:

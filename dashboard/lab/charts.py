@@ -8,15 +8,22 @@ import plotly.graph_objects as go
 
 from dashboard.lab.view import KINDS
 from dashboard.lab.view_fits import ERROR_NAMES
-from dashboard.shared.charts import YEAR_COLORS
+from dashboard.shared.charts import (
+    AMBER,
+    BLUE,
+    GREY,
+    SKY,
+    VERMILION,
+    diagonal,
+    framed,
+    side_bar,
+)
 
-BLUE, ORANGE, SKY, VERMILION = (YEAR_COLORS[i] for i in (0, 1, 4, 5))
-_ERROR_COLORS = {"rate": BLUE, "detection": ORANGE}
-_GREY = "rgb(128,128,128)"  # on white and on black
-_KIND_COLORS = ("rgba(128,128,128,0.25)", SKY, ORANGE, BLUE)
-_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
+_ERROR_COLORS = {"rate": BLUE, "detection": AMBER}
+_KIND_COLORS = ("rgba(128,128,128,0.25)", SKY, AMBER, BLUE)
 # At the bottom: at the top a phone's toolbar would cover it.
 _LEGEND = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0}
+_ERROR_AXIS = {"title": "error (0 is perfect)", "rangemode": "tozero"}
 
 
 def events_chart(events: pd.DataFrame, *, height: int = 300) -> go.Figure:
@@ -41,12 +48,11 @@ def events_chart(events: pd.DataFrame, *, height: int = 300) -> go.Figure:
             marker={"size": 14, "symbol": symbol, "color": BLUE, "line": {"width": 2}},
             hovertemplate=f"a true event, {name}<extra></extra>",
         )
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND, showlegend=True)
-    figure.update_xaxes(visible=False, range=[-0.7, 9.7])
     # As large for 20 events as for 40, so that two draws can be compared.
     rows = max(5.0, float(events["y"].max())) if len(events) else 5.0
-    figure.update_yaxes(visible=False, range=[rows + 0.7, -0.7])
-    return figure
+    x = {"visible": False, "range": [-0.7, 9.7]}
+    y = {"visible": False, "range": [rows + 0.7, -0.7]}
+    return framed(figure, height, x=x, y=y, legend=_LEGEND, showlegend=True)
 
 
 def draws_chart(
@@ -67,7 +73,7 @@ def draws_chart(
     figure = go.Figure()
     for column, name, color in (
         ("share", f"λ = {rate:g}, p = {chance:g}", BLUE),
-        ("twin", f"λ = {2 * rate:g}, p = {chance / 2:g}", ORANGE),
+        ("twin", f"λ = {2 * rate:g}, p = {chance / 2:g}", AMBER),
     ):
         figure.add_bar(
             x=draws["count"],
@@ -81,14 +87,12 @@ def draws_chart(
         y=draws["formula"],
         mode="lines",
         name=f"Poisson({rate * chance:g})",
-        line={"color": _GREY, "width": 2},
+        line={"color": GREY, "width": 2},
         hovertemplate="count %{x}: %{y:.1%} by the formula<extra></extra>",
     )
-    figure.add_vline(x=counted, line={"dash": "dot", "color": _GREY})
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND, bargap=0.1)
-    figure.update_xaxes(title="simulated count y")
-    figure.update_yaxes(title="share of draws", tickformat=".0%")
-    return figure
+    figure.add_vline(x=counted, line={"dash": "dot", "color": GREY})
+    y = {"title": "share of draws", "tickformat": ".0%"}
+    return framed(figure, height, x="simulated count y", y=y, legend=_LEGEND, bargap=0.1)
 
 
 def matrix_chart(
@@ -120,7 +124,7 @@ def matrix_chart(
             zmin=limits[0],
             zmax=limits[1],
             colorscale=colorscale,
-            colorbar={"title": {"text": name, "side": "right"}, "thickness": 12},
+            colorbar=side_bar(name),
             hoverongaps=False,
             hovertemplate=f"row %{{y}}, column %{{x}}<br>{name}: %{{z:.3g}}<extra></extra>",
         )
@@ -177,18 +181,9 @@ def truth_chart(points: pd.DataFrame, column: str, *, name: str, height: int = 3
     height : int
     """
     most = 1.05 * float(points[[column, f"{column}_hat"]].to_numpy().max())
-    figure = go.Figure(
-        go.Scatter(
-            x=[0, most],
-            y=[0, most],
-            mode="lines",
-            line={"color": _GREY, "width": 1, "dash": "dash"},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
+    figure = diagonal(0, most)
     for label, chosen, color, symbol in (
-        ("not counted", ~points["counted"], ORANGE, "circle-open"),
+        ("not counted", ~points["counted"], AMBER, "circle-open"),
         ("counted", points["counted"], BLUE, "circle"),
     ):
         rows = points[chosen]
@@ -200,10 +195,9 @@ def truth_chart(points: pd.DataFrame, column: str, *, name: str, height: int = 3
             marker={"size": 6, "color": color, "symbol": symbol},
             hovertemplate=f"true {name}: %{{x:.3g}}<br>estimated: %{{y:.3g}}<extra>{label}</extra>",
         )
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND)
-    figure.update_xaxes(title=f"true {name} (simulated)", range=[0, most])
-    figure.update_yaxes(title=f"estimated {name}", range=[0, most])
-    return figure
+    x = {"title": f"true {name} (simulated)", "range": [0, most]}
+    y = {"title": f"estimated {name}", "range": [0, most]}
+    return framed(figure, height, x=x, y=y, legend=_LEGEND)
 
 
 def curve_chart(curve: pd.DataFrame, *, height: int = 280) -> go.Figure:
@@ -225,10 +219,9 @@ def curve_chart(curve: pd.DataFrame, *, height: int = 280) -> go.Figure:
             line={"color": _ERROR_COLORS[column], "dash": "solid" if column == "rate" else "dash"},
             hovertemplate=f"iteration %{{x}}<br>{name}: %{{y:.3f}}<extra></extra>",
         )
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND)
-    figure.update_xaxes(title="iteration (each step right: ten times as many)", type="log", dtick=1)
-    figure.update_yaxes(title="error (0 is perfect)", rangemode="tozero")
-    return figure
+    title = "iteration (each step right: ten times as many)"
+    x = {"title": title, "type": "log", "dtick": 1}
+    return framed(figure, height, x=x, y=_ERROR_AXIS, legend=_LEGEND)
 
 
 def scale_chart(
@@ -268,15 +261,14 @@ def scale_chart(
         y=entries["entry"],
         mode="markers",
         name="at c = 1",
-        marker={"symbol": "line-ns-open", "size": 14, "color": _GREY, "line": {"width": 3}},
+        marker={"symbol": "line-ns-open", "size": 14, "color": GREY, "line": {"width": 3}},
         hovertemplate=f"entry %{{y}}<br>{name}: %{{x:.3g}}<extra>at c = 1</extra>",
     )
     if column == "p":
-        figure.add_vline(x=1, line={"dash": "dash", "color": _GREY})
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND, bargap=0.25)
-    figure.update_xaxes(title=name, range=[0, limit])
-    figure.update_yaxes(autorange="reversed", automargin=True, type="category")
-    return figure
+        figure.add_vline(x=1, line={"dash": "dash", "color": GREY})
+    x = {"title": name, "range": [0, limit]}
+    y = {"autorange": "reversed", "automargin": True, "type": "category"}
+    return framed(figure, height, x=x, y=y, legend=_LEGEND, bargap=0.25)
 
 
 def lever_chart(table: pd.DataFrame, *, label: str, height: int = 360) -> go.Figure:
@@ -316,10 +308,8 @@ def lever_chart(table: pd.DataFrame, *, label: str, height: int = 360) -> go.Fig
             hovertemplate=f"{label}: %{{x}}<br>{name}: %{{y:.3f}}<br>seed %{{customdata}}"
             "<extra></extra>",
         )
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND)
-    figure.update_xaxes(title=label, type="category")
-    figure.update_yaxes(title="error (0 is perfect)", rangemode="tozero")
-    return figure
+    x = {"title": label, "type": "category"}
+    return framed(figure, height, x=x, y=_ERROR_AXIS, legend=_LEGEND)
 
 
 def limits_of(*matrices: pd.DataFrame) -> tuple[float, float]:
@@ -328,7 +318,10 @@ def limits_of(*matrices: pd.DataFrame) -> tuple[float, float]:
 
 
 def _squared(figure: go.Figure, height: int) -> go.Figure:
-    figure.update_layout(height=height, margin=_MARGIN)
-    figure.update_xaxes(title="column", showgrid=False, nticks=5, constrain="domain")
-    figure.update_yaxes(title="row", showgrid=False, nticks=5, autorange="reversed")
-    return figure
+    axis = {"showgrid": False, "nticks": 5}
+    return framed(
+        figure,
+        height,
+        x=axis | {"title": "column", "constrain": "domain"},
+        y=axis | {"title": "row", "autorange": "reversed"},
+    )

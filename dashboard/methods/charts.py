@@ -10,16 +10,26 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts import YEAR_COLORS
+from dashboard.shared.charts import (
+    ABOVE,
+    AMBER,
+    BLUE,
+    COLORS,
+    DOTTED,
+    GREY,
+    VERMILION,
+    below,
+    framed,
+    log_axis,
+    spread,
+)
 from uncletc import METHODS
 
-_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
-_GREY = "rgb(128,128,128)"  # on white and on black
-_OURS, _OTHERS = YEAR_COLORS[0], YEAR_COLORS[1]
+_OURS, _OTHERS = BLUE, AMBER
 _ROW = 27  # pixels a method takes
 # Nine lines told apart by colour and, where colours repeat, by dashes.
 LINES = {
-    method: {"color": YEAR_COLORS[k % 6], "dash": "solid" if k < 6 else "dash"}
+    method: {"color": COLORS[k % 6], "dash": "solid" if k < 6 else "dash"}
     for k, method in enumerate(["UncleTC", *(m for m in METHODS if m != "UncleTC")])
 }
 
@@ -31,7 +41,7 @@ def color_of(method: str) -> str:
 
 def line_of(method: str) -> dict[str, Any]:
     """How the line of a method looks, the same in every chart."""
-    return LINES.get(method, {"color": _GREY, "dash": "dot"})
+    return LINES.get(method, {"color": GREY, "dash": "dot"})
 
 
 def value_axis(limits: tuple[float, float], *, log: bool) -> dict[str, Any]:
@@ -40,19 +50,7 @@ def value_axis(limits: tuple[float, float], *, log: bool) -> dict[str, Any]:
     if not log or low <= 0:
         room = 0.06 * (high - low) or 0.1
         return {"range": [low - room if low else 0, high + room]}
-    low, high = low / 1.25, high * 1.25
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        marks = [step * 10.0**power for power in powers for step in steps]
-        inside = [mark for mark in marks if low <= mark <= high]
-        if len(inside) <= 5:
-            break
-    return {
-        "type": "log",
-        "range": [math.log10(low), math.log10(high)],
-        "tickvals": inside,
-        "ticktext": [f"{mark:.3g}" for mark in inside],
-    }
+    return log_axis(low / 1.25, high * 1.25, most=5)
 
 
 def dots_chart(
@@ -86,7 +84,7 @@ def dots_chart(
     for name, mean, sd, symbol, shift, size in sets:
         known = rows[mean].notna().to_numpy()
         part = rows[known]
-        spread = part[sd].fillna(0).to_numpy(dtype=float)
+        reach = part[sd].fillna(0).to_numpy(dtype=float)
         middle = part[mean].to_numpy(dtype=float)
         figure.add_scatter(
             x=middle,
@@ -99,15 +97,12 @@ def dots_chart(
                 "color": [color_of(method) for method in part["method"]],
                 "line": {"width": 2 if symbol == "circle-open" else 0},
             },
-            error_x={
-                "type": "data",
-                "array": spread,
+            error_x=spread(
+                reach,
                 # No logarithm of what lies below zero: such a whisker ends at the axis.
-                "arrayminus": np.minimum(spread, middle - limits[0] / 1.2) if log else spread,
-                "color": _GREY,
-                "thickness": 1.3,
-                "width": 3,
-            },
+                arrayminus=np.minimum(reach, middle - limits[0] / 1.2) if log else reach,
+                width=3,
+            ),
             text=part["method"],
             customdata=np.column_stack([part[sd], part["n"]]),
             hovertemplate=f"<b>%{{text}}</b><br>{name}: %{{x:.3f}} ± %{{customdata[0]:.3f}}"
@@ -115,21 +110,18 @@ def dots_chart(
             + "<extra></extra>",
         )
     if floor is not None:
-        figure.add_vline(x=floor, line={"color": _GREY, "width": 2, "dash": "dot"})
-    figure.update_layout(
-        height=_ROW * max(len(rows), 2) + 84, margin=_MARGIN | {"t": 8}, showlegend=False
-    )
-    figure.update_xaxes(title=title, fixedrange=True, tickangle=0, **axis)
-    figure.update_yaxes(
-        tickvals=at,
-        ticktext=rows["method"],
-        range=[len(rows) - 0.4, -0.6],
-        showgrid=False,
-        zeroline=False,
-        automargin=True,
-        fixedrange=True,
-    )
-    return figure
+        figure.add_vline(x=floor, line=DOTTED | {"width": 2})
+    y = {
+        "tickvals": at,
+        "ticktext": rows["method"],
+        "range": [len(rows) - 0.4, -0.6],
+        "showgrid": False,
+        "zeroline": False,
+        "automargin": True,
+        "fixedrange": True,
+    }
+    x = axis | {"title": title, "fixedrange": True, "tickangle": 0}
+    return framed(figure, _ROW * max(len(rows), 2) + 84, x=x, y=y, top=8, showlegend=False)
 
 
 def lines_chart(
@@ -156,11 +148,8 @@ def lines_chart(
             hovertemplate=f"<b>{method}</b>, iteration %{{x}}<br>%{{y:.3f}}"
             " ± %{customdata[0]:.3f}<br>%{customdata[1]:.0f} trials<extra></extra>",
         )
-    legend = {"orientation": "h", "y": -0.25, "yanchor": "top", "x": 0}
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=True, legend=legend)
-    figure.update_xaxes(title="iteration")
-    figure.update_yaxes(title=title, **value_axis(limits, log=True))
-    return figure
+    y = value_axis(limits, log=True) | {"title": title}
+    return framed(figure, height, x="iteration", y=y, showlegend=True, legend=below(-0.25))
 
 
 def running_chart(
@@ -176,10 +165,10 @@ def running_chart(
         Committed mean by metric.
     """
     figure = go.Figure()
-    colors = {"MAE_λ": YEAR_COLORS[0], "MAE_p": YEAR_COLORS[5]}
+    colors = {"MAE_λ": BLUE, "MAE_p": VERMILION}
     known = rows.dropna()
     for metric, part in known.groupby("metric", sort=False):
-        color = colors.get(str(metric), _GREY)
+        color = colors.get(str(metric), GREY)
         figure.add_scatter(
             x=part["iteration"],
             y=part["value"],
@@ -199,11 +188,8 @@ def running_chart(
         *(references[m] for m in known["metric"].unique() if m in references),
     ]
     limits = (min(values), max(values)) if values else (0.01, 1.0)
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=True, legend=legend)
-    figure.update_xaxes(title="iteration")
-    figure.update_yaxes(title="error", **value_axis(limits, log=True))
-    return figure
+    y = value_axis(limits, log=True) | {"title": "error"}
+    return framed(figure, height, x="iteration", y=y, showlegend=True, legend=ABOVE)
 
 
 def scores_chart(bars: pd.DataFrame, *, title: str) -> go.Figure:
@@ -226,29 +212,21 @@ def scores_chart(bars: pd.DataFrame, *, title: str) -> go.Figure:
             y=bars["method"],
             orientation="h",
             marker_color=[color_of(method) for method in bars["method"]],
-            error_x={
-                "type": "data",
-                "array": bars["sd"].fillna(0),
-                "color": _GREY,
-                "thickness": 1.5,
-                "width": 4,
-            },
+            error_x=spread(bars["sd"].fillna(0), width=4),
             customdata=np.column_stack([inside, bars["n"], bars["seconds"]]),
             hovertemplate="<b>%{y}</b><br>%{customdata[0]}<br>%{customdata[1]} of 5 folds, "
             "%{customdata[2]:.1f} s<extra></extra>",
         )
     )
     for row, text in zip(bars.itertuples(), inside, strict=True):
-        spread = 0.0 if math.isnan(row.sd) else row.sd
+        end = row.value + (0.0 if math.isnan(row.sd) else row.sd)
         figure.add_annotation(
-            x=row.value + spread, y=row.method, text=text, showarrow=False, xanchor="left", xshift=6
+            x=end, y=row.method, text=text, showarrow=False, xanchor="left", xshift=6
         )
-    figure.update_layout(
-        height=34 * max(len(bars), 1) + 92, margin=_MARGIN, showlegend=False, bargap=0.25
-    )
-    figure.update_xaxes(title=title, range=[0, 1.38 * most], fixedrange=True)
-    figure.update_yaxes(autorange="reversed", automargin=True, fixedrange=True)
-    return figure
+    height = 34 * max(len(bars), 1) + 92
+    x = {"title": title, "range": [0, 1.38 * most], "fixedrange": True}
+    y = {"autorange": "reversed", "automargin": True, "fixedrange": True}
+    return framed(figure, height, x=x, y=y, showlegend=False, bargap=0.25)
 
 
 def trials_chart(trials: pd.DataFrame, *, setting: str, height: int = 320) -> go.Figure:
@@ -276,7 +254,4 @@ def trials_chart(trials: pd.DataFrame, *, setting: str, height: int = 320) -> go
             hovertemplate=f"trial %{{text}}<br>{setting} %{{x}}<br>rRMSE %{{y:.3f}}<extra></extra>",
         )
     )
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=False)
-    figure.update_xaxes(title=setting)
-    figure.update_yaxes(title="validation rRMSE")
-    return figure
+    return framed(figure, height, x=setting, y="validation rRMSE", showlegend=False)

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dashboard.overview.view import N_BINS, Pattern
-from dashboard.shared.charts import BAR_COLORS, short_names
+from dashboard.shared.charts import BAR_COLORS, below, framed, short_names, top_bar
+from dashboard.shared.days import day_text
 
-_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}
 _ORIENTED = ("latitude",)  # modes whose first label belongs at the bottom
 
 
@@ -24,30 +24,25 @@ def pattern_figure(pattern: Pattern, *, height: int = 460) -> go.Figure:
     """
     figure = go.Figure(
         go.Heatmap(
-            x=list(pattern.column_labels),
-            y=list(pattern.row_labels),
+            x=[day_text(label) for label in pattern.column_labels],
+            y=[day_text(label) for label in pattern.row_labels],
             colorscale="Cividis",
             **(_shares(pattern) if pattern.step is None else _counts(pattern)),
         )
     )
-    figure.update_traces(
-        colorbar={"orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 10}
+    axis = {"type": "category", "nticks": 12, "showgrid": False}
+    upwards = True if pattern.row_mode in _ORIENTED else "reversed"
+    return framed(
+        figure,
+        height,
+        x=axis | {"title": pattern.column_mode},
+        y=axis | {"title": pattern.row_mode, "autorange": upwards},
     )
-    figure.update_layout(height=height, margin=_MARGIN)
-    figure.update_xaxes(title=pattern.column_mode, type="category", nticks=12, showgrid=False)
-    figure.update_yaxes(
-        title=pattern.row_mode,
-        type="category",
-        nticks=12,
-        showgrid=False,
-        autorange=True if pattern.row_mode in _ORIENTED else "reversed",
-    )
-    return figure
 
 
 def along_chart(pattern: Pattern, *, height: int = 260) -> go.Figure:
     """Everything counted at each step of the third mode; the step shown above stands out."""
-    steps = pattern.steps
+    steps = pattern.steps.assign(step=pattern.steps["step"].map(day_text))
     colors = np.full(len(steps), BAR_COLORS["top"], dtype=object)
     if pattern.step is not None:
         colors[pattern.step] = BAR_COLORS["bottom"]
@@ -62,10 +57,8 @@ def along_chart(pattern: Pattern, *, height: int = 260) -> go.Figure:
             "from %{customdata:,} entries<extra></extra>",
         )
     )
-    figure.update_layout(height=height, margin=_MARGIN)
-    figure.update_xaxes(title=pattern.third_mode, type="category", nticks=10)
-    figure.update_yaxes(title="sum of reported counts")
-    return figure
+    x = {"title": pattern.third_mode, "type": "category", "nticks": 10}
+    return framed(figure, height, x=x, y="sum of reported counts")
 
 
 def attribute_chart(histogram: pd.DataFrame, *, name: str, height: int = 300) -> go.Figure:
@@ -91,18 +84,17 @@ def attribute_chart(histogram: pd.DataFrame, *, name: str, height: int = 300) ->
                 marker={"color": color, "pattern_shape": "/" if kind == "missing" else ""},
                 hovertemplate=f"{name} about %{{x:.2f}}<br>%{{y:.1%}} of {label}<extra></extra>",
             )
-    figure.update_layout(
-        height=height,
-        margin=_MARGIN,
+    half = 0.5 / N_BINS
+    return framed(
+        figure,
+        height,
+        x={"title": f"{name}, scaled to 0–1", "range": [-half, 1 + half]},
+        y={"title": "share of entries", "tickformat": ".0%", "rangemode": "tozero"},
         bargap=0.05,
         bargroupgap=0,
-        legend={"orientation": "h", "y": -0.4, "yanchor": "top"},
+        legend=below(-0.4),
         showlegend=len(figure.data) > 1,
     )
-    half = 0.5 / N_BINS
-    figure.update_xaxes(title=f"{name}, scaled to 0–1", range=[-half, 1 + half])
-    figure.update_yaxes(title="share of entries", tickformat=".0%", rangemode="tozero")
-    return figure
 
 
 def _shares(pattern: Pattern) -> dict[str, Any]:
@@ -110,8 +102,7 @@ def _shares(pattern: Pattern) -> dict[str, Any]:
         "z": pattern.values,
         "zmin": 0,
         "zmax": 1,
-        "colorbar_title": {"text": f"share of {pattern.third_mode}s counted", "side": "top"},
-        "colorbar_tickformat": ".0%",
+        "colorbar": top_bar(f"share of {pattern.third_mode}s counted", tickformat=".0%"),
         "hovertemplate": f"{pattern.row_mode} %{{y}}, {pattern.column_mode} %{{x}}<br>"
         f"%{{z:.0%}} of {pattern.third_mode}s counted<extra></extra>",
     }
@@ -124,11 +115,14 @@ def _counts(pattern: Pattern) -> dict[str, Any]:
         "zmin": 0,
         "zmax": float(np.log1p(max(pattern.largest, 1))),
         "customdata": pattern.values,
-        "colorbar_title": {"text": "reported count", "side": "top"},
-        "colorbar_tickvals": np.log1p(marks),
-        "colorbar_ticktext": [f"{mark:,}" for mark in marks],
+        "colorbar": top_bar(
+            "reported count",
+            tickvals=np.log1p(marks),
+            ticktext=[f"{mark:,}" for mark in marks],
+        ),
         "hovertemplate": f"{pattern.row_mode} %{{y}}, {pattern.column_mode} %{{x}}<br>"
-        f"{pattern.third_mode} {pattern.step_label}<br>counted: %{{customdata:,}}<extra></extra>",
+        f"{pattern.third_mode} {day_text(pattern.step_label)}<br>"
+        "counted: %{customdata:,}<extra></extra>",
     }
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard.overview.charts import attribute_chart
 from dashboard.overview.view import OverviewView, attribute_histogram, mode_pairs
+from dashboard.shared.days import day_text
 from dashboard.shared.parts import chart_config
 from dashboard.shared.sidebar import Family
 from uncletc import datasets
@@ -81,6 +82,7 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, int], int | None]:
         third.capitalize(),
         steps,
         steps[0],
+        format_func=day_text,
         key=f"one_{third}",
         bind="query-params",
         help=f"The {third} whose counts are drawn. Arrow keys move it by one.",

@@ -10,20 +10,32 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts import YEAR_COLORS, bar_chart, short_names
+from dashboard.shared.charts import (
+    AMBER,
+    BLUE,
+    GREEN,
+    GREY,
+    PINK,
+    VERMILION,
+    bar_chart,
+    below,
+    faint,
+    framed,
+    short_names,
+    two_lines,
+    whiskers,
+)
 
 # Okabe and Ito's colours, with a dash and a marker of their own: colour is never alone.
 LINES = (
-    (YEAR_COLORS[0], "solid", "circle"),
-    (YEAR_COLORS[1], "dash", "square"),
-    (YEAR_COLORS[2], "dot", "diamond"),
-    (YEAR_COLORS[3], "dashdot", "triangle-up"),
-    (YEAR_COLORS[5], "longdash", "pentagon"),
+    (BLUE, "solid", "circle"),
+    (AMBER, "dash", "square"),
+    (GREEN, "dot", "diamond"),
+    (PINK, "dashdot", "triangle-up"),
+    (VERMILION, "longdash", "pentagon"),
 )
-CHOSEN = YEAR_COLORS[5]  # outline of what is chosen
-_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}
-_GREY = "rgb(128,128,128)"  # on white and on black
-_LONGEST_LINE = 28  # characters of a title
+CHOSEN = VERMILION  # outline of what is chosen
+LONGEST_LINE = 28  # characters of a title
 _BESIDE = 76  # pixels to the right of dots, for text
 _ROOM_FOR_BANDS = 1.35  # times the largest p; more would press the lines together
 _HALF_BAND = 0.2  # visits that a band reaches beyond its first and last
@@ -32,11 +44,6 @@ _HALF_BAND = 0.2  # visits that a band reaches beyond its first and last
 def short_pair(label: str, longest: int = 15) -> str:
     """Shorten both names of an interaction."""
     return " – ".join(short_names(label.split(" – "), longest))
-
-
-def in_two_lines(title: str) -> str:
-    """Break a long title before its bracket, for a narrow screen."""
-    return title.replace(" (", "<br>(", 1) if len(title) > _LONGEST_LINE else title
 
 
 def interaction_bars(
@@ -70,21 +77,25 @@ def interaction_bars(
     figure.update_traces(
         selector=0,
         hovertext=bars["label"],
-        marker_line={"color": CHOSEN if color != CHOSEN else _GREY, "width": 3 * outlined},
+        marker_line={"color": CHOSEN if color != CHOSEN else GREY, "width": 3 * outlined},
     )
     figure.update_traces(unselected_marker_opacity=1)
-    figure.update_layout(height=110 + 27 * len(bars), showlegend=False)
-    figure.update_layout(margin=_MARGIN | {"r": _BESIDE} if log else _MARGIN)
-    figure.update_xaxes(title=in_two_lines(title))
-    figure.update_yaxes(
-        type="category",
-        tickmode="array",
-        tickvals=bars["label"],
-        ticktext=[short_pair(label, 14) for label in bars["label"]],
-        range=[len(bars) - 0.4, -0.6],
-        automargin=True,
+    y = {
+        "type": "category",
+        "tickmode": "array",
+        "tickvals": bars["label"],
+        "ticktext": [short_pair(label, 14) for label in bars["label"]],
+        "range": [len(bars) - 0.4, -0.6],
+        "automargin": True,
+    }
+    return framed(
+        figure,
+        110 + 27 * len(bars),
+        x=two_lines(title, LONGEST_LINE),
+        y=y,
+        right=_BESIDE if log else 8,
+        showlegend=False,
     )
-    return figure
 
 
 def log_range(*charts: pd.DataFrame) -> tuple[float, float]:
@@ -145,21 +156,17 @@ def visits_chart(
             traces.append(common | others)
     figure.add_traces([go.Scatter(trace) for trace in traces])
     last = int(visits["number"].max())
-    figure.update_layout(
-        height=420 + 22 * len(labels),
-        margin=_MARGIN | {"t": 58},  # years below the toolbar
-        legend={"orientation": "h", "y": -0.22, "yanchor": "top"},
-    )
-    figure.update_xaxes(title="visit", dtick=1, range=[0.5, last + 0.5])
     if log:
         low, high = np.log10(limits)
         room = 0.05 * (high - low)
-        figure.update_yaxes(type="log", range=[low - room, high + room], exponentformat="power")
+        y = {"type": "log", "range": [low - room, high + room], "exponentformat": "power"}
     else:
         room = _ROOM_FOR_BANDS if "high" in visits else 1.05
-        figure.update_yaxes(range=[0, room * limits[1]])
-    figure.update_yaxes(title=title, col=1)
-    return figure
+        y = {"range": [0, room * limits[1]]}
+    x = {"title": "visit", "dtick": 1, "range": [0.5, last + 0.5]}
+    top = 58  # years below the toolbar
+    framed(figure, 420 + 22 * len(labels), x=x, y=y, top=top, legend=below(-0.22))
+    return figure.update_yaxes(title=title, col=1)
 
 
 def _of_year(
@@ -179,7 +186,7 @@ def _of_year(
             "mode": "lines",
             "line": {"width": 0},
             "fill": "toself",
-            "fillcolor": _faint(color),
+            "fillcolor": faint(color, 0.15),
             "hoverinfo": "skip",
         }
     line = {
@@ -253,14 +260,7 @@ def _dots(bars: pd.DataFrame, *, title: str, color: str, limits: tuple[float, fl
             showlegend=False,
             hovertemplate=f"<b>%{{hovertext}}</b><br>{title}: %{{x:.3g}}<br>{note}%{{text}}"
             "<extra></extra>",
-            error_x={
-                "type": "data",
-                "array": bars["high"] - bars["value"],
-                "arrayminus": bars["value"] - bars["low"],
-                "color": _GREY,
-                "thickness": 1.5,
-                "width": 3,
-            }
+            error_x=whiskers(bars["value"], bars["low"], bars["high"], width=3)
             if interval
             else None,
         )
@@ -277,8 +277,3 @@ def _dots(bars: pd.DataFrame, *, title: str, color: str, limits: tuple[float, fl
     )
     figure.update_xaxes(type="log", range=list(np.log10(limits)), exponentformat="power")
     return figure
-
-
-def _faint(color: str) -> str:
-    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.15)"

@@ -7,12 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.ppi.charts import CHOSEN, in_two_lines
+from dashboard.ppi.charts import CHOSEN, LONGEST_LINE
 from dashboard.ppi.view import Matrix
-from dashboard.shared.charts import short_names
-
-_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}
-_GREY = "rgb(128,128,128)"  # on white and on black
+from dashboard.shared.charts import CLEAR, GREY, framed, short_names, top_bar, two_lines
 
 
 def matrix_chart(
@@ -53,14 +50,9 @@ def matrix_chart(
             xgap=0.5,
             ygap=0.5,
             hoverinfo="skip",
-            colorbar={
-                "title": {"text": in_two_lines(f"mean {title}"), "side": "top"},
-                "orientation": "h",
-                "y": 1.0,
-                "yanchor": "bottom",
-                "thickness": 10,
-                **(_powers(limits) if log else {}),
-            },
+            colorbar=top_bar(
+                two_lines(f"mean {title}", LONGEST_LINE), **(_powers(limits) if log else {})
+            ),
         )
     )
     row, column = np.nonzero(np.isfinite(p))
@@ -69,7 +61,7 @@ def matrix_chart(
         x=np.array(pollinators)[column],
         y=np.array(plants)[row],
         mode="markers",
-        marker={"size": 9, "symbol": "square", "color": "rgba(0,0,0,0)"},
+        marker={"size": 9, "symbol": "square", "color": CLEAR},
         unselected_marker_opacity=1,
         showlegend=False,
         customdata=[
@@ -89,15 +81,14 @@ def matrix_chart(
     if separated:
         for j in range(1, len(matrix.guilds)):
             if matrix.guilds[j] != matrix.guilds[j - 1]:
-                figure.add_vline(x=j - 0.5, line={"color": _GREY, "width": 1.5})
-    figure.update_layout(height=160 + 12 * max(len(plants), 12), margin=_MARGIN)
-    figure.update_xaxes(
-        title="pollinator", type="category", showgrid=False, range=[-0.5, len(pollinators) - 0.5]
+                figure.add_vline(x=j - 0.5, line={"color": GREY, "width": 1.5})
+    axis = {"type": "category", "showgrid": False}
+    return framed(
+        figure,
+        160 + 12 * max(len(plants), 12),
+        x=axis | {"title": "pollinator", "range": [-0.5, len(pollinators) - 0.5]},
+        y=axis | {"title": "plant", "range": [len(plants) - 0.5, -0.5]},
     )
-    figure.update_yaxes(
-        title="plant", type="category", showgrid=False, range=[len(plants) - 0.5, -0.5]
-    )
-    return figure
 
 
 def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:

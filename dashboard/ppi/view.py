@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.anchors import Anchor, axis_title
+from dashboard.shared.days import days_text
 from dashboard.shared.detection import DetectionGrids, detection_grids
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import caution, times
@@ -254,7 +255,7 @@ def chosen_visits(
     counted = _reported(dataset)[where][:, keep].ravel()
     shown = visits[keep]
     dates = [
-        "" if pd.isna(first) or pd.isna(last) else f"{first:%d %b} to {last:%d %b}"
+        "" if pd.isna(first) or pd.isna(last) else days_text(first, last)
         for first, last in zip(shown["first_date"], shown["last_date"], strict=True)
     ]
     values = {"p": grids.p, **grids.ends}

@@ -1,26 +1,37 @@
-"""Tables in, Plotly figures out. Nothing here calls Streamlit."""
+"""How all figures look, and the parts that several are made of. Nothing here calls Streamlit.
+
+Change a colour, a margin or a line here, and every page follows. The look is set on each figure
+and not in a Plotly template, whose margins and axes Streamlit's own theme overwrites.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 # Okabe and Ito's hues, told apart with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
-YEAR_COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
-BAR_COLORS = {"top": YEAR_COLORS[0], "bottom": YEAR_COLORS[5]}
+COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
+BLUE, AMBER, GREEN, PINK, SKY, VERMILION = COLORS
+BAR_COLORS = {"top": BLUE, "bottom": VERMILION}
+GREY = "rgb(128,128,128)"  # on white and on black
+CLEAR = "rgba(0,0,0,0)"
+DASHED = {"color": GREY, "width": 1, "dash": "dash"}
+DOTTED = {"color": GREY, "width": 1, "dash": "dot"}
+ABOVE = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # place of a legend
+ROWS = {"autorange": "reversed", "automargin": True, "ticklabeloverflow": "allow"}  # first on top
 CHART_CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
     "toImageButtonOptions": {"format": "svg", "filename": "uncletc"},
 }
-_WHISKER = "rgb(128,128,128)"  # on white and on black
 _LONGEST_WHISKER = 1.6  # times the longest bar; beyond, it would leave no room for the bars
-_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
 _LONGEST_NAME = 15  # characters of a species on an axis
 
 
@@ -30,6 +41,115 @@ def picture_config(picture: str) -> dict[str, Any]:
     if picture == "png":
         options["scale"] = 2  # sharp in print
     return CHART_CONFIG | {"toImageButtonOptions": options}
+
+
+def framed(
+    figure: go.Figure,
+    height: int,
+    *,
+    x: str | Mapping[str, Any] = "",
+    y: str | Mapping[str, Any] = "",
+    top: int = 32,
+    right: int = 8,
+    **layout: Any,
+) -> go.Figure:
+    """Give a figure its height, its margins and its axes.
+
+    Parameters
+    ----------
+    figure : Figure
+    height : int
+        In pixels.
+    x, y : str or mapping
+        Title of an axis, or its options.
+    top, right : int
+        Margins. At the top there is room for the toolbar, which touch screens always show.
+    **layout
+        What else the layout is to have.
+    """
+    figure.update_layout(height=height, margin={"l": 8, "r": right, "t": top, "b": 8}, **layout)
+    figure.update_xaxes(**_axis(x))
+    figure.update_yaxes(**_axis(y))
+    return figure
+
+
+def _axis(options: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(options, str):
+        return {"title": options} if options else {}
+    return options
+
+
+def below(y: float) -> dict[str, Any]:
+    """A legend under the picture, its top at `y` times the picture's height."""
+    return {"orientation": "h", "x": 0, "y": y, "yanchor": "top"}
+
+
+def faint(color: str, opacity: float = 0.25) -> str:
+    """One of `COLORS` for an area that lines and text stand out from."""
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
+def whiskers(
+    middle: pd.Series, low: pd.Series | None, high: pd.Series, **look: Any
+) -> dict[str, Any]:
+    """Error bars from low to high; as far down as up where low is None."""
+    down = {} if low is None else {"arrayminus": middle - low}
+    return spread(high - middle, **(down | look))
+
+
+def spread(sd: ArrayLike, **look: Any) -> dict[str, Any]:
+    """Error bars of a length."""
+    return {"type": "data", "array": sd, "color": GREY, "thickness": 1.5} | look
+
+
+def diagonal(low: float, high: float) -> go.Figure:
+    """A figure with the dashed line on which both axes agree."""
+    ends = [low, high]
+    line = {"x": ends, "y": ends, "mode": "lines", "line": DASHED}
+    return go.Figure(go.Scatter(line, hoverinfo="skip", showlegend=False))
+
+
+def add_band(
+    figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, *, color: str, **where: Any
+) -> None:
+    """Fill the area between low and high; `where` goes to the trace that is filled."""
+    place = {name: where[name] for name in ("row", "col", "legendgroup") if name in where}
+    edge = {"x": x, "mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
+    figure.add_scatter(y=low, **(edge | place))
+    figure.add_scatter(y=high, fill="tonexty", fillcolor=faint(color), **(edge | where))
+
+
+def side_bar(title: str, **ticks: Any) -> dict[str, Any]:
+    """A colour bar at the right of a heat map."""
+    return {"title": {"text": title, "side": "right"}, "thickness": 12, **ticks}
+
+
+def top_bar(title: str, **ticks: Any) -> dict[str, Any]:
+    """A colour bar above a heat map."""
+    place = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "thickness": 10}
+    return {"title": {"text": title, "side": "top"}, **place, **ticks}
+
+
+def log_axis(low: float, high: float, *, most: int) -> dict[str, Any]:
+    """Options of a logarithmic axis with round ticks, `most` of them if that can be."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        marks = [step * 10.0**power for power in powers for step in steps]
+        inside = [mark for mark in marks if low <= mark <= high]
+        if len(inside) <= most:
+            break
+    return {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": inside,
+        "ticktext": [f"{mark:.3g}" for mark in inside],
+    }
+
+
+def two_lines(title: str, longest: int) -> str:
+    """Break a title of more than `longest` characters before its bracket, for narrow pages."""
+    return title.replace(" (", "<br>(", 1) if len(title) > longest else title
 
 
 def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]:
@@ -91,12 +211,17 @@ def bar_chart(
             hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{x:.3g}}<br>%{{text}}<extra></extra>",
         )
     )
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=False, bargap=0.15)
-    figure.update_xaxes(title=title, range=[0, limit])
-    figure.update_yaxes(autorange="reversed", automargin=True, ticklabeloverflow="allow")
     if "high" in bars:
         _add_whiskers(figure, bars)
-    return figure
+        height += 100
+    return framed(
+        figure,
+        height,
+        x={"title": title, "range": [0, limit]},
+        y=ROWS,
+        showlegend=False,
+        bargap=0.15,
+    )
 
 
 def _add_whiskers(figure: go.Figure, bars: pd.DataFrame) -> None:
@@ -115,33 +240,34 @@ def _add_whiskers(figure: go.Figure, bars: pd.DataFrame) -> None:
         orientation="h",
         offset=0.2,
         width=0.2,
-        marker_color="rgba(0,0,0,0)",
+        marker_color=CLEAR,
         hoverinfo="skip",
-        error_x={
-            "type": "data",
-            "array": bars["high"] - bars["value"],
-            "arrayminus": bars["value"] - bars["low"],
-            "color": _WHISKER,
-            "thickness": 1.5,
-            "width": 3,
-        },
+        error_x=whiskers(bars["value"], bars["low"], bars["high"], width=3),
     )
-    figure.update_layout(barmode="overlay", height=figure.layout.height + 100)
+    figure.update_layout(barmode="overlay")
 
 
-def objective_chart(objectives: Sequence[float], *, height: int = 220) -> go.Figure:
-    """The objective after each iteration; the starting point is left out of the picture."""
-    values = list(objectives)[1:]
-    figure = go.Figure(
-        go.Scatter(
+def objective_chart(histories: Mapping[str, Sequence[float]], *, height: int = 220) -> go.Figure:
+    """The objective after each iteration, a line per fit; starting points are left out.
+
+    Parameters
+    ----------
+    histories : mapping of str to sequence of float
+        Objectives by the name of a fit, the starting point first; the name may be empty.
+    """
+    figure = go.Figure()
+    looks = ((BAR_COLORS["top"], "solid"), (BAR_COLORS["bottom"], "dash"))
+    for (name, objectives), (color, dash) in zip(histories.items(), looks, strict=False):
+        values = list(objectives)[1:]
+        of = f"{name}, " if name else ""
+        figure.add_scatter(
             x=list(range(1, len(values) + 1)),
             y=values,
             mode="lines",
-            line_color=BAR_COLORS["top"],
-            hovertemplate="iteration %{x}: %{y:,.3f}<extra></extra>",
+            name=name,
+            line={"color": color, "dash": dash},
+            hovertemplate=f"{of}iteration %{{x}}: %{{y:,.3f}}<extra></extra>",
         )
-    )
-    figure.update_layout(height=height, margin=_MARGIN)
-    figure.update_xaxes(title="iteration")
-    figure.update_yaxes(title="objective per counted entry")
-    return figure
+    several = len(histories) > 1
+    y = "objective per counted entry"
+    return framed(figure, height, x="iteration", y=y, legend=ABOVE, showlegend=several)

@@ -44,7 +44,7 @@ def fit_details(found: Fit) -> None:
         st.markdown(how_it_was_fitted(found))
         if folded.open:
             st.plotly_chart(
-                objective_chart([record.objective for record in found.history]),
+                objective_chart({"": [record.objective for record in found.history]}),
                 config=chart_config(),
                 key="objective",
                 alt="Objective after each iteration",

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts import YEAR_COLORS
+from dashboard.shared.charts import (
+    BLUE,
+    DOTTED,
+    GREY,
+    VERMILION,
+    below,
+    diagonal,
+    framed,
+    log_axis,
+    side_bar,
+)
 
-SIDE_COLORS = {"A": YEAR_COLORS[0], "B": YEAR_COLORS[5]}
-_MARGIN = {"l": 8, "r": 8, "t": 32, "b": 8}  # room for the toolbar, shown always on touch
-_GREY = "rgb(128,128,128)"  # on white and on black
+_SIDE_COLORS = {"A": BLUE, "B": VERMILION}
 _DIVERGING = "PuOr_r"  # as on maps; told apart with any kind of colour vision
-_LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 
 
 def scatter_chart(
@@ -34,20 +41,12 @@ def scatter_chart(
     """
     values = cells[["p_a", "p_b"]].to_numpy()
     low, high = (float(limit) for limit in (values.min() / 1.15, values.max() * 1.15))
-    figure = go.Figure(
-        go.Scatter(
-            x=[low, high],
-            y=[low, high],
-            mode="lines",
-            line={"color": _GREY, "width": 1, "dash": "dash"},
-            hoverinfo="skip",
-        )
-    )
+    figure = diagonal(low, high)
     figure.add_scatter(
         x=cells["p_a"],
         y=cells["p_b"],
         mode="markers",
-        marker={"size": 6, "opacity": 0.55, "color": YEAR_COLORS[0]},
+        marker={"size": 6, "opacity": 0.55, "color": BLUE},
         text=cells["label"],
         customdata=cells[["rank_a", "rank_b"]],
         hovertemplate="<b>%{text}</b><br>A: %{x:.3g}, rank %{customdata[0]}<br>"
@@ -57,27 +56,9 @@ def scatter_chart(
         figure.add_annotation(
             x=np.log10(row.p_a), y=np.log10(row.p_b), text=f"<b>{row.label}</b>", arrowhead=2
         )
-    ticks = _log_axis(low, high)
-    figure.update_layout(height=height, margin=_MARGIN, showlegend=False)
-    figure.update_xaxes(title=f"A: {title}", **ticks)
-    figure.update_yaxes(title=f"B: {title}", **ticks)
-    return figure
-
-
-def _log_axis(low: float, high: float) -> dict[str, Any]:
-    """Options of a logarithmic axis with few round ticks."""
-    powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)):
-        marks = [step * 10.0**power for power in powers for step in steps]
-        inside = [mark for mark in marks if low <= mark <= high]
-        if len(inside) <= 9:
-            break
-    return {
-        "type": "log",
-        "range": [np.log10(low), np.log10(high)],
-        "tickvals": inside,
-        "ticktext": [f"{mark:.3g}" for mark in inside],
-    }
+    axis = log_axis(low, high, most=9)
+    x, y = axis | {"title": f"A: {title}"}, axis | {"title": f"B: {title}"}
+    return framed(figure, height, x=x, y=y, showlegend=False)
 
 
 def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
@@ -94,9 +75,9 @@ def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
     """
     gain = shift["rank_a"] - shift["rank_b"]
     groups = {
-        "further up under B": (gain > 0, SIDE_COLORS["A"]),
-        "further down under B": (gain < 0, SIDE_COLORS["B"]),
-        "same rank": (gain == 0, _GREY),
+        "further up under B": (gain > 0, _SIDE_COLORS["A"]),
+        "further down under B": (gain < 0, _SIDE_COLORS["B"]),
+        "same rank": (gain == 0, GREY),
     }
     figure = go.Figure()
     for name, (chosen, color) in groups.items():
@@ -131,17 +112,18 @@ def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
             )
     last = float(shift[["at_a", "at_b"]].to_numpy().max(initial=n))
     if last > n:
-        figure.add_hline(y=n + 0.75, line={"color": _GREY, "width": 1, "dash": "dot"})
+        figure.add_hline(y=n + 0.75, line=DOTTED)
     wide, narrow = 1.9, 0.35  # room for names and for numbers, in units of the step from A to B
     room = [-wide, 1 + narrow] if names_on == "A" else [-narrow, 1 + wide]
     step = 34 if shift["label"].str.contains(" – ").any() else 24  # names of two lines
-    legend = _LEGEND | {"y": 0, "yanchor": "top"}
-    # The toolbar lies over the margin, and A and B must show below it.
-    margin = _MARGIN | {"t": 60}
-    figure.update_layout(height=130 + step * int(np.ceil(last)), margin=margin, legend=legend)
-    figure.update_xaxes(range=room, side="top", showgrid=False, zeroline=False, fixedrange=True)
-    figure.update_yaxes(range=[last + 0.6, 0.4], visible=False, fixedrange=True)
-    return figure
+    return framed(
+        figure,
+        130 + step * int(np.ceil(last)),
+        x={"range": room, "side": "top", "showgrid": False, "zeroline": False, "fixedrange": True},
+        y={"range": [last + 0.6, 0.4], "visible": False, "fixedrange": True},
+        top=60,  # the toolbar lies over the margin, and A and B must show below it
+        legend=below(0),
+    )
 
 
 def heat_chart(
@@ -167,10 +149,10 @@ def heat_chart(
     """
     z = values.to_numpy(dtype=float)
     low, high = limits if diverging else (np.log10(limits[0]), np.log10(limits[1]))
-    bar = {"title": {"text": title, "side": "right"}, "thickness": 12}
+    ticks: dict[str, Any] = {}
     if not diverging:
-        ticks = np.linspace(low, high, 5)
-        bar |= {"tickvals": ticks, "ticktext": [f"{10**tick:.2g}" for tick in ticks]}
+        at = np.linspace(low, high, 5)
+        ticks = {"tickvals": at, "ticktext": [f"{10**tick:.2g}" for tick in at]}
     figure = go.Figure(
         go.Heatmap(
             z=z if diverging else np.log10(z),
@@ -180,39 +162,13 @@ def heat_chart(
             zmin=low,
             zmax=high,
             colorscale=_DIVERGING if diverging else "Cividis",
-            colorbar=bar,
+            colorbar=side_bar(title, **ticks),
             hovertemplate="<b>%{y} – %{x}</b><br>%{customdata:.3g}<extra></extra>",
         )
     )
-    figure.update_layout(height=height, margin=_MARGIN)
-    figure.update_xaxes(title="pollinator", showticklabels=False, showgrid=False)
-    figure.update_yaxes(title="plant", showticklabels=False, showgrid=False, autorange="reversed")
-    return figure
-
-
-def curves_chart(histories: Mapping[str, Sequence[float]], *, height: int = 240) -> go.Figure:
-    """Objective after each iteration of A and of B; starting points are left out.
-
-    Parameters
-    ----------
-    histories : mapping of str to sequence of float
-        Objectives by side, the starting point first.
-    """
-    figure = go.Figure()
-    for side, objectives in histories.items():
-        values = list(objectives)[1:]
-        figure.add_scatter(
-            x=list(range(1, len(values) + 1)),
-            y=values,
-            mode="lines",
-            name=side,
-            line={"color": SIDE_COLORS[side], "dash": "solid" if side == "A" else "dash"},
-            hovertemplate=f"{side}, iteration %{{x}}: %{{y:,.3f}}<extra></extra>",
-        )
-    figure.update_layout(height=height, margin=_MARGIN, legend=_LEGEND, showlegend=True)
-    figure.update_xaxes(title="iteration")
-    figure.update_yaxes(title="objective per counted entry")
-    return figure
+    axis = {"showticklabels": False, "showgrid": False}
+    y = axis | {"title": "plant", "autorange": "reversed"}
+    return framed(figure, height, x=axis | {"title": "pollinator"}, y=y)
 
 
 def sweep_chart(
@@ -245,19 +201,18 @@ def sweep_chart(
             mode="lines+markers",
             name=name,
             connectgaps=True,
-            line={"color": YEAR_COLORS[(0, 5)[k]], "dash": "solid" if k == 0 else "dash"},
+            line={"color": (BLUE, VERMILION)[k], "dash": "solid" if k == 0 else "dash"},
             marker={"size": np.where(table["value"] == own, 13, 7)},
             hovertemplate=f"{parameter} %{{x}}<br>{name}: %{{y:.3g}}<extra></extra>",
         )
-    figure.update_layout(
-        height=height,
-        margin=_MARGIN,
-        legend=_LEGEND | {"y": -0.35, "yanchor": "top"},
+    order = [str(value) for value in table["value"]]
+    x = {"title": parameter, "type": "category", "categoryarray": order, "showgrid": False}
+    return framed(
+        figure,
+        height,
+        # All values keep their place while some are still missing.
+        x=x | {"range": [-0.4, len(order) - 0.6]},
+        y={"title": title, "rangemode": "tozero"},
+        legend=below(-0.35),
         showlegend=len(lines) > 1,
     )
-    order = [str(value) for value in table["value"]]
-    figure.update_xaxes(title=parameter, type="category", categoryarray=order, showgrid=False)
-    # All values keep their place while some are still missing.
-    figure.update_xaxes(range=[-0.4, len(order) - 0.6])
-    figure.update_yaxes(title=title, rangemode="tozero")
-    return figure

@@ -4,6 +4,7 @@ import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
 from dashboard.shared.anchors import Anchor
+from dashboard.shared.charts import objective_chart
 from dashboard.shared.parts import chart_config, meaning
 from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.scripts import fit_script
@@ -11,7 +12,7 @@ from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
 from dashboard.whatif import controls as parts
-from dashboard.whatif.charts import curves_chart, scatter_chart
+from dashboard.whatif.charts import scatter_chart
 from dashboard.whatif.history import history_section, remember
 from dashboard.whatif.running import orders, pair_to_show, sweep_section
 from dashboard.whatif.runs import differences, fits
@@ -88,7 +89,9 @@ if shown is not None:
         for side, each in first.items():
             st.markdown(f"**{side}**: {how_it_was_fitted(each)}")
         st.plotly_chart(
-            curves_chart({k: [r.objective for r in each.history] for k, each in first.items()}),
+            objective_chart(
+                {k: [r.objective for r in each.history] for k, each in first.items()}, height=240
+            ),
             config=chart_config(),
             key="curves",
             alt="Objective of A and of B after each iteration",

@@ -117,7 +117,7 @@ def _one_side(side: str, pair: list[Job | None], missing: int) -> None:
         text=f"{what}: iteration {job.iteration} of {total}{left}",
     )
     st.plotly_chart(
-        objective_chart(job.objectives, height=170),
+        objective_chart({"": job.objectives}, height=170),
         config=chart_config(),
         key=f"live-{side}-{missing}",
         alt=f"Objective of {side} after each iteration so far",

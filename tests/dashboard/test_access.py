@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.lessons import STEPS
 from dashboard.shared import running
-from dashboard.shared.charts import YEAR_COLORS
+from dashboard.shared.charts import COLORS
 from tests.dashboard.looking import open_screen, own_cache
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -82,7 +82,7 @@ def luminance(color: str) -> float:
 
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=list(PAPERS))
-@pytest.mark.parametrize("color", YEAR_COLORS)
+@pytest.mark.parametrize("color", COLORS)
 def test_lines_and_bars_stand_out_from_the_page(color, paper):
     low, high = sorted([luminance(color), luminance(paper)])
     assert (high + 0.05) / (low + 0.05) >= 3

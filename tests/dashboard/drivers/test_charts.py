@@ -96,9 +96,9 @@ class TestEffects:
         assert axis.type == "log"
         assert axis.range[0] <= -1
         assert axis.range[1] == -axis.range[0]
-        high, low, line, _ = figure.data
+        low, high, line, _ = figure.data
         assert (list(high.y), list(low.y)) == ([1, 2], [0.1, 1.2])
-        assert low.fill == "tonexty"
+        assert high.fill == "tonexty"
         assert np.asarray(line.customdata).tolist() == [[0.1, 1.0], [1.2, 2.0]]
         assert "smallest (0) to largest (1)" in figure.layout.xaxis2.title.text
 

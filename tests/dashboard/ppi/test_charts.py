@@ -10,7 +10,6 @@ import pytest
 
 from dashboard.ppi.charts import (
     LINES,
-    in_two_lines,
     interaction_bars,
     log_range,
     short_pair,
@@ -44,12 +43,6 @@ class TestNames:
 
     def test_both_names_of_an_interaction(self):
         assert short_pair("Eriophyllum lanatum – bee 01", 9) == "Eriop…tum – bee 01"
-
-
-def test_long_titles_break_before_their_bracket():
-    assert in_two_lines("relative p (median = 1)") == "relative p (median = 1)"
-    long = "p (anchored: the best entry detects everything)"
-    assert in_two_lines(long) == long.replace("p (", "p<br>(")
 
 
 class TestBars:

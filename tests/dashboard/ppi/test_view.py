@@ -262,7 +262,7 @@ class TestVisits:
 
     def test_dates_are_said_where_they_are_known(self, ppi_twin, grids):
         label = pair_labels(ppi_twin)[:1]
-        assert chosen_visits(ppi_twin, grids, label)["dates"].iloc[0] == "08 Jun to 14 Jun"
+        assert chosen_visits(ppi_twin, grids, label)["dates"].iloc[0] == "8 Jun to 14 Jun"
         unknown = ppi_twin.mode_tables["visit"].assign(last_date=pd.NaT)
         tables = {**ppi_twin.mode_tables, "visit": unknown}
         without = chosen_visits(replace(ppi_twin, mode_tables=tables), grids, label)

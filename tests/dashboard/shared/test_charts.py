@@ -11,11 +11,14 @@ import pytest
 from dashboard.shared.charts import (
     BAR_COLORS,
     CHART_CONFIG,
-    YEAR_COLORS,
+    COLORS,
     axis_limit,
     bar_chart,
+    faint,
+    log_axis,
     objective_chart,
     picture_config,
+    two_lines,
 )
 
 
@@ -78,14 +81,43 @@ class TestWhiskers:
 
 
 def test_objective_leaves_the_starting_point_out():
-    (trace,) = objective_chart([9.0, 3.0, 2.0]).data
+    (trace,) = objective_chart({"": [9.0, 3.0, 2.0]}).data
     assert list(trace.x) == [1, 2]
     assert list(trace.y) == [3, 2]
 
 
 def test_objective_of_a_fit_without_iterations_is_empty():
-    (trace,) = objective_chart([9.0]).data
+    (trace,) = objective_chart({"": [9.0]}).data
     assert list(trace.x) == []
+
+
+def test_objectives_of_two_fits_are_told_apart():
+    figure = objective_chart({"A": [9.0, 3.0, 2.0], "B": [8.0, 1.0]})
+    a, b = figure.data
+    assert (a.name, list(a.x), list(a.y)) == ("A", [1, 2], [3, 2])
+    assert (b.name, list(b.y)) == ("B", [1])
+    assert [a.line.color, b.line.color] == list(BAR_COLORS.values())
+    assert a.line.dash != b.line.dash
+    assert figure.layout.showlegend
+
+
+class TestLogAxis:
+    @pytest.mark.parametrize("limits", [(0.9, 1.1), (0.02, 30), (1e-3, 1e3), (1, 2)])
+    def test_ticks_are_few_and_between_the_limits(self, limits):
+        axis = log_axis(*limits, most=9)
+        assert axis["range"] == pytest.approx(np.log10(limits))
+        assert 0 < len(axis["tickvals"]) <= 9
+        assert all(limits[0] <= tick <= limits[1] for tick in axis["tickvals"])
+
+
+def test_a_faint_colour_is_the_same_colour():
+    assert faint("#0068A8", 0.5) == "rgba(0,104,168,0.5)"
+
+
+def test_a_long_title_breaks_before_its_bracket():
+    title = "p (anchored: mean 25 %)"
+    assert two_lines(title, 40) == title
+    assert two_lines(title, 20) == "p<br>(anchored: mean 25 %)"
 
 
 def linear(color: str) -> np.ndarray:
@@ -115,7 +147,7 @@ VISIONS = {
 
 class TestColors:
     @pytest.mark.parametrize("background", ["#ffffff", "#171614"])
-    @pytest.mark.parametrize("color", [*YEAR_COLORS, *BAR_COLORS.values()])
+    @pytest.mark.parametrize("color", [*COLORS, *BAR_COLORS.values()])
     def test_stand_out_in_both_themes(self, color, background):
         weights = [0.2126, 0.7152, 0.0722]
         low, high = sorted(linear(each) @ weights for each in (color, background))
@@ -123,7 +155,7 @@ class TestColors:
 
     @pytest.mark.parametrize("vision", VISIONS)
     def test_are_told_apart_with_any_colour_vision(self, vision):
-        seen = [lab(VISIONS[vision] @ linear(color)) for color in YEAR_COLORS]
+        seen = [lab(VISIONS[vision] @ linear(color)) for color in COLORS]
         distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
         assert min(distances) > 15
 

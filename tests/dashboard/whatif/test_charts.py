@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 from dashboard.whatif.charts import (
-    SIDE_COLORS,
-    curves_chart,
     heat_chart,
     scatter_chart,
     shift_chart,
@@ -104,14 +102,6 @@ class TestHeat:
         (trace,) = heat_chart(self.values, title="d", limits=(-3, 3), diverging=True).data
         np.testing.assert_array_equal(trace.z, self.values)
         assert (trace.zmin, trace.zmax) == (-3, 3)
-
-
-def test_curves_of_both_sides_leave_starting_points_out():
-    a, b = curves_chart({"A": [9.0, 3.0, 2.0], "B": [8.0, 1.0]}).data
-    assert (a.name, list(a.x), list(a.y)) == ("A", [1, 2], [3, 2])
-    assert (b.name, list(b.y)) == ("B", [1])
-    assert [a.line.color, b.line.color] == list(SIDE_COLORS.values())
-    assert a.line.dash != b.line.dash
 
 
 def test_sweep_keeps_the_place_of_values_not_known_yet():
