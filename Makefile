@@ -10,10 +10,10 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
 
-# Tests skip, with a reason: the browser's where no Chromium is installed, those on real data where
-# UNCLETC_DATA_DIR is not set.
+# Without the tests in a browser and the slow ones, which `make test-all` runs too. Tests on real
+# data skip where UNCLETC_DATA_DIR is not set, those in a browser where no Chromium is installed.
 test: $(VENV)/.installed-test
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not browser"
 
 test-all: $(VENV)/.installed-test
 	$(PYTEST)

@@ -117,7 +117,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=HERE, help="folder to write to (default: docs)")
     folder = parser.parse_args(arguments).out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    with serving() as address, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory(prefix="uncletc-screenshots-") as cache,
+        serving(Path(cache)) as address,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         for shot in SHOTS:
             page = browser.new_page(viewport={"width": WIDTH, "height": 1000}, color_scheme="light")
@@ -139,38 +143,37 @@ def find_chromium() -> str:
 
 
 @contextmanager
-def serving(*, real: bool = False) -> Iterator[str]:
-    """Serve a dashboard with an empty cache; yield its address.
+def serving(cache: Path, *, real: bool = False) -> Iterator[str]:
+    """Serve a dashboard that keeps its fits in the folder `cache`; yield its address.
 
     With `real`, it may read the folder that UNCLETC_DATA_DIR names.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="uncletc-screenshots-") as folder:
-        environment = os.environ | {"XDG_CACHE_HOME": folder}
-        if not real:
-            environment.pop("UNCLETC_DATA_DIR", None)
-        log = Path(folder) / "log"
-        with log.open("wb") as output:
-            server = subprocess.Popen(
-                [sys.executable, "-m", "uncletc.cli", "dashboard", "--port", str(port)],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                cwd=folder,
-            )
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
+    if not real:
+        environment.pop("UNCLETC_DATA_DIR", None)
+    log = cache / "log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "uncletc.cli", "dashboard", "--port", str(port)],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=cache,
+        )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for(f"{address}/_stcore/health", server, log)
+        yield address
+    finally:
+        server.terminate()
         try:
-            address = f"http://127.0.0.1:{port}"
-            wait_for(f"{address}/_stcore/health", server, log)
-            yield address
-        finally:
-            server.terminate()
-            try:
-                server.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
 
 
 def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.starting import QUICK, WHOLE, start_of
 from uncletc import CountTensor, Fit, FitSettings, fit, simulate
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a module, which share fits, on one worker, and those of the browser."""
+    for item in items:
+        one = "browser" if item.get_closest_marker("browser") else item.path.name
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{one}"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_start() -> Iterator[None]:
+    """Short starts, except in tests that ask for `whole_start`."""
+    with start_of(QUICK):
+        yield
+
+
+@pytest.fixture
+def whole_start() -> Iterator[None]:
+    """The start that users get: for what a fit reaches, and for what another process finds."""
+    with start_of(WHOLE):
+        yield
 
 
 @pytest.fixture(scope="session")

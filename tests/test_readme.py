@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from dashboard.lab.lessons import lesson_links
-from uncletc import cli, datasets
+from uncletc import datasets
+from uncletc.cli import command as cli
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from dashboard.whatif.view import DIFFERENCE, ENDS, WhatIfView, matrix, rank_shi
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
-_OTHER_RANK: dict[Family, int] = {"covid": 5, "ppi": 10}
+OTHER_RANK: dict[Family, int] = {"covid": 5, "ppi": 10}
 _SOLVERS = ("joint", "bcd")
 
 
@@ -132,7 +132,7 @@ def choose_run(side: Side, family: Family, last_mode: str) -> Run:
 
 
 def _defaults(side: Side, family: Family) -> dict[str, int | str]:
-    rank = DEFAULT_RANK[family] if side == "a" else _OTHER_RANK[family]
+    rank = DEFAULT_RANK[family] if side == "a" else OTHER_RANK[family]
     return {
         "rank": rank,
         "mu": 2000,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,16 +18,23 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from dashboard.check.view import seen_counts
+from dashboard.shared.sidebar import (
+    DEFAULT_LAYERS,
+    DEFAULT_MEMBERS,
+    DEFAULT_MU,
+    DEFAULT_RANK,
+    DEFAULT_UNITS,
+    Family,
+)
+from dashboard.whatif.controls import OTHER_RANK
+from dashboard.whatif.runs import visible
+from dashboard.work.service import fit_key
 from docs.screenshots import FLAGS, find_chromium, serving
+from uncletc import CountTensor, FitSettings, StopReason, datasets, fit
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try a browser test again that a busy machine upset."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=2))
+ENOUGH = 12  # iterations, for p to differ between places
 
 
 @dataclass
@@ -79,15 +86,49 @@ def chromium() -> str:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="module")
-def address(browser: Browser) -> Iterator[str]:
-    """Address of a dashboard with an empty cache."""
+def usual(family: Family, *, rank: int | None = None) -> FitSettings:
+    """The settings that a page fits with at first."""
+    return FitSettings(
+        rank=rank or DEFAULT_RANK[family],
+        mu=float(DEFAULT_MU),
+        hidden=(DEFAULT_UNITS,) * DEFAULT_LAYERS,
+        members=DEFAULT_MEMBERS[family],
+    )
+
+
+def keep_short_fit(folder: Path, counts: CountTensor, settings: FitSettings) -> None:
+    """Put a fit of some iterations where the dashboard keeps the one with these settings."""
+    short = fit(counts, settings, callback=lambda record: record.iteration >= ENOUGH)
+    short = replace(short, stop=StopReason.TOLERANCE)
+    short.save(folder / f"fit-{fit_key(counts, settings)}.npz")
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with short fits of what pages show at first: most tests look, and do not fit."""
+    folder = tmp_path_factory.mktemp("cache")
+    fits = folder / "uncletc" / "fits"
+    fits.mkdir(parents=True)
+    covid = datasets.load("covid" if datasets.available("covid") else "covid-twin").counts
+    first, other = usual("covid"), usual("covid", rank=OTHER_RANK["covid"])
+    keep_short_fit(fits, seen_counts(covid, "entry"), first)  # Model check
+    for settings in (first, other):  # What if
+        for held_out in (False, True):
+            keep_short_fit(fits, visible(covid, "all", held_out), settings)
+    ppi = datasets.load("ppi" if datasets.available("ppi") else "ppi-twin").counts
+    keep_short_fit(fits, ppi, usual("ppi"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(browser: Browser, cache: Path) -> Iterator[str]:
+    """Address of the dashboard that all tests look at; real counts where they are here."""
     assert browser.is_connected()
-    with serving(real=True) as at:
+    with serving(cache, real=True) as at:
         yield at
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)

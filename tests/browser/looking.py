@@ -23,6 +23,15 @@ def finished(page: Page, last: str) -> Page:
     return page
 
 
+def sideways(page: Page) -> int:
+    """By how many pixels the page can be scrolled sideways."""
+    wider: list[int] = page.evaluate(
+        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(part => part.scrollWidth - part.clientWidth)"
+    )
+    return max(wider)
+
+
 def slider(page: Page, key: str) -> Locator:
     """The handle of a slider."""
     return page.locator(f".st-key-{key}").get_by_role("slider")

@@ -1,7 +1,7 @@
 """What a reader sees on every page, in a real browser, at the default settings.
 
-Real counts where UNCLETC_DATA_DIR is set, simulated ones elsewhere. Whatever comes first fits;
-the others find those fits in the dashboard's cache. Flows of single pages have files of their own.
+Real counts where UNCLETC_DATA_DIR is set, simulated ones elsewhere, with short fits made before.
+Flows of single pages have files of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.looking import LONGEST, PHONE, finished, settle
+from docs.screenshots import serving
+from tests.browser.looking import LONGEST, PHONE, finished, settle, sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -38,19 +39,9 @@ N_COUNTIES = 2_500
 
 def wait_until_drawn(page: Page, name: str) -> None:
     """Wait until all charts of a page are there, final ones, and nothing runs any more."""
-    if name == "whatif":
-        compare(page)
     finished(page, LAST[name])
     if name == "covid":
         page.locator(".st-key-map .counties path").first.wait_for()
-
-
-def compare(page: Page) -> None:
-    """Press Compare where that is still needed."""
-    wanted = page.get_by_text("to fit both")
-    expect(page.locator(LAST["whatif"]).first.or_(wanted)).to_be_visible()
-    if wanted.is_visible():
-        page.get_by_role("button", name="Compare").click()
 
 
 def fills(page: Page) -> list[str]:
@@ -81,10 +72,11 @@ def menu(page: Page) -> Locator:
     return page.get_by_test_id("stSidebarNav")
 
 
-def test_first_visit_to_a_new_dashboard_may_be_to_any_page(visit):
-    page = visit("/covid").page
-    expect(page.get_by_role("heading", name="COVID-19")).to_be_visible()
-    expect(menu(page).get_by_role("link", name="Plant–pollinator")).to_be_visible()
+def test_first_visit_to_a_new_dashboard_may_be_to_any_page(visit, tmp_path):
+    with serving(tmp_path) as new:
+        page = visit(f"{new}/covid").page
+        expect(page.get_by_role("heading", name="COVID-19")).to_be_visible()
+        expect(menu(page).get_by_role("link", name="Plant–pollinator")).to_be_visible()
 
 
 def test_counties_are_coloured_by_their_own_numbers(visit):
@@ -112,48 +104,51 @@ def test_first_insight_is_one_click_away(visit):
     assert not seen.strangers
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
-@pytest.mark.parametrize("name", PAGES)
-def test_page_at_every_size(visit, name, size, scheme):
-    options = PHONE if size == "phone" else {}
-    seen = visit(PAGES[name], color_scheme=scheme, **options)
-    page = seen.page
-    wait_until_drawn(page, name)
-    wider = page.evaluate(
-        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".map(part => part.scrollWidth - part.clientWidth)"
-    )
-    assert max(wider) <= 0
-    background = page.eval_on_selector(
-        "[data-testid=stApp]", "app => getComputedStyle(app).backgroundColor"
-    )
-    assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == (scheme == "dark")
-
-    height = page.eval_on_selector("[data-testid=stMain]", "main => main.scrollHeight")
-    page.set_viewport_size({"width": page.viewport_size["width"], "height": height + 20})
-    settle(page)
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}-{size}-{scheme}.png")
-    assert not seen.errors
-    assert not seen.strangers
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_every_picture_and_control_has_a_name(visit, name):
-    page = visit(PAGES[name]).page
-    wait_until_drawn(page, name)
-    assert page.locator("html").get_attribute("lang") == "en"
-    nameless = page.evaluate(
+def nameless(page: Page) -> list[str]:
+    """Controls that nothing names, as HTML."""
+    found: list[str] = page.evaluate(
         "[...document.querySelectorAll('button, input, [role=slider]')]"
         ".filter(part => part.offsetParent && !part.closest('.modebar') &&"
         " !(part.ariaLabel || part.labels?.length || part.textContent.trim() || part.title ||"
         " part.getAttribute('aria-labelledby') || part.placeholder))"
         ".map(part => part.outerHTML.slice(0, 200))"
     )
-    assert nameless == []
+    return found
+
+
+def is_dark(page: Page) -> bool:
+    background = page.eval_on_selector(
+        "[data-testid=stApp]", "app => getComputedStyle(app).backgroundColor"
+    )
+    return sum(map(int, re.findall(r"\d+", background)[:3])) < 200
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("name", PAGES)
+def test_page_at_every_size_and_in_both_colour_schemes(visit, name, size):
+    """A phone opens it dark and turns light, a desktop the other way round."""
+    options, schemes = {}, ["light", "dark"]
+    if size == "phone":
+        options, schemes = PHONE, ["dark", "light"]
+    seen = visit(PAGES[name], color_scheme=schemes[0], **options)
+    page = seen.page
+    wait_until_drawn(page, name)
+    assert sideways(page) <= 0
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert nameless(page) == []
     for chart in page.get_by_test_id("stPlotlyChart").all():
         assert re.search(r"\w+ \w+", chart.get_attribute("aria-label") or "")
+
+    height = page.eval_on_selector("[data-testid=stMain]", "main => main.scrollHeight")
+    page.set_viewport_size({"width": page.viewport_size["width"], "height": height + 20})
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        settle(page)
+        assert is_dark(page) == (scheme == "dark")
+        page.screenshot(path=SCREENSHOTS / f"{name}-{size}-{scheme}.png")
+    assert not seen.errors
+    assert not seen.strangers
 
 
 def test_pages_are_reached_through_the_menu(visit):

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.looking import LONGEST, PHONE, finished, in_address
+from tests.browser.looking import LONGEST, finished, in_address
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -52,16 +52,3 @@ def test_verdict_choices_ranks_and_a_link(visit):
     for each in (seen, other):
         assert not each.errors
         assert not each.strangers
-
-
-def test_fits_a_phone(visit):
-    seen = visit(ADDRESS, **PHONE)
-    page = seen.page
-    wait_until_drawn(page)
-    wider = page.evaluate(
-        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".map(part => part.scrollWidth - part.clientWidth)"
-    )
-    assert max(wider) <= 0
-    assert not seen.errors
-    assert not seen.strangers

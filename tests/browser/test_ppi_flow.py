@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.looking import PHONE, finished, settle
+from tests.browser.looking import finished, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -100,24 +100,6 @@ def test_keyboard_chooses_and_order_and_season_keep_the_choice(visit):
     page.wait_for_function("location.search.includes('seasons=2012')")
     expect(page.locator(".st-key-visits .annotation-text")).to_have_text(["2012"])
     assert interactions_in_address(page) == second
-    assert not seen.errors
-    assert not seen.strangers
-
-
-@pytest.mark.parametrize("path", [PAGE, "/?data=Plant–pollinator&counts=simulated"])
-def test_phone(visit, path):
-    seen = visit(path, **PHONE)
-    page = seen.page
-    if path == PAGE:
-        drawn(page)
-    else:
-        page.locator(".st-key-attribute-chart .main-svg").first.wait_for()
-        settle(page)
-    wider = page.evaluate(
-        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
-        ".map(part => part.scrollWidth - part.clientWidth)"
-    )
-    assert max(wider) <= 0
     assert not seen.errors
     assert not seen.strangers
 

@@ -16,6 +16,7 @@ import torch
 from scipy.optimize import minimize_scalar
 from torch import Tensor
 
+from tests.starting import WHOLE, start_of
 from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, Truth, fit, metrics, simulate
 from uncletc.detection import DetectionNetwork
 from uncletc.solvers import bcd, blocks
@@ -440,7 +441,13 @@ BOUND_RATE = {2: 0.12, 3: 0.06, 4: 0.04}
 
 
 @pytest.fixture(
-    scope="module", params=list(product(EASY, range(3))), ids="K={0[0]}-seed={0[1]}".format
+    scope="module",
+    params=[
+        pytest.param(
+            (n_modes, seed), id=f"K={n_modes}-seed={seed}", marks=[pytest.mark.slow] * (seed > 0)
+        )
+        for n_modes, seed in product(EASY, range(3))
+    ],
 )
 def recovered(request: pytest.FixtureRequest) -> Recovered:
     n_modes, seed = request.param
@@ -455,11 +462,12 @@ def recovered(request: pytest.FixtureRequest) -> Recovered:
         factor_max=factor_max,
         seed=seed,
     )
-    settings = FitSettings(rank=2, hidden=(20, 20), max_iter=51)
+    settings = FitSettings(rank=2, hidden=(20, 20), solver=BCD(batch_size=512), max_iter=51)
     bare = CountTensor(counts.shape, counts.indices, counts.counts)
-    found, plain = (
-        fit(y, settings, callback=lambda record: record.iteration == 50) for y in (counts, bare)
-    )
+    with start_of(WHOLE):
+        found, plain = (
+            fit(y, settings, callback=lambda record: record.iteration == 50) for y in (counts, bare)
+        )
     return Recovered(counts, truth, found, plain)
 
 

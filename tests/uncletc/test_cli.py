@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from uncletc import cli
+from uncletc.cli import command as cli
 
 
 @pytest.fixture

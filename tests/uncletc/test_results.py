@@ -40,6 +40,7 @@ def numbers_of(tiny: Fit) -> list[float]:
     return [*rate.tolist(), *p.tolist(), tiny.history[-1].objective]
 
 
+@pytest.mark.usefixtures("whole_start")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_numbers_are_those_that_this_number_of_results_stands_for(name: str) -> None:
     numbers = numbers_of(tiny_fit(SETTINGS[name]))

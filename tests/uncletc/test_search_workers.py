@@ -90,6 +90,7 @@ def begin(small: CountTensor, tmp_path: Path) -> Iterator[Callable[..., subproce
         one.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_killed_search_goes_on(
     jobs: int, begin: Callable[..., Any], small: CountTensor, tmp_path: Path
@@ -122,6 +123,7 @@ def test_a_killed_search_goes_on(
         pd.testing.assert_frame_equal(plain(found), plain(straight))
 
 
+@pytest.mark.slow
 def test_interrupted_by_the_keyboard(
     begin: Callable[..., Any], small: CountTensor, tmp_path: Path
 ) -> None:
@@ -141,6 +143,7 @@ def test_interrupted_by_the_keyboard(
     assert found["state"].isin(ENDED).sum() == len(found) == 16
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(small: CountTensor, tmp_path: Path) -> None:
     victims: list[int] = []
 
@@ -203,6 +206,7 @@ def scheduler() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
+@pytest.mark.slow
 class TestDask:
     def test_a_cluster_finds_what_one_process_finds(
         self, scheduler: str, small: CountTensor, tmp_path: Path

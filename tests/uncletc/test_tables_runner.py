@@ -16,7 +16,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from uncletc import FitError, _cli_tables
+from uncletc import FitError
+from uncletc.cli.tables import add_command
 from uncletc.paper.tables import FIGURES, KNOWN, PAPERS_OWN, TABLES, Column, Table, run_tables
 from uncletc.paper.tables import runner as running
 from uncletc.paper.tables.results import CURVE_TRIALS, TRIALS, Store
@@ -192,7 +193,7 @@ class TestCommand:
 
         def run(*arguments: str) -> None:
             parser = argparse.ArgumentParser(prog="uncletc")
-            _cli_tables.add_command(parser.add_subparsers(required=True))
+            add_command(parser.add_subparsers(required=True))
             chosen = parser.parse_args(["tables", *arguments])
             chosen.run(chosen)
 

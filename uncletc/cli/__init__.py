@@ -1,5 +1,5 @@
 """The command ``uncletc``."""
 
-from uncletc.cli.main import main
+from uncletc.cli.command import main
 
 __all__ = ["main"]

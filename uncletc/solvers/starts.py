@@ -28,7 +28,7 @@ from uncletc.solvers.blocks import (
 from uncletc.validation import FloatArray
 
 _ROUNDS_FIRST = 50  # of factor updates under the first g, before it may learn
-_START_STEPS = 3000  # of Adam in all, with
+START_STEPS = 3000  # of Adam in all, with
 _START_EPOCHS = 10  # passes over Ω ∩ Ξ between two updates of the factors, and
 _START_LEARNING_RATE = 3e-3
 _START_SWEEPS = 2
@@ -109,7 +109,7 @@ def _fit_by_turns(
     """Lower the negative log-likelihood with p = g over U_k and θ by turns, in place."""
     z, y = problem.attributes[problem.rows], problem.counts[problem.attributed]
     steps = _START_EPOCHS * math.ceil(len(z) / batch_size)
-    rounds = math.ceil(_START_STEPS / steps) if steps else 0
+    rounds = math.ceil(START_STEPS / steps) if steps else 0
     size = float(y.mean()) if y.any() else 1.0
     adam = torch.optim.Adam(network.parameters(), lr=_START_LEARNING_RATE, fused=True)
     p = observed_p(probabilities(network, problem), problem)

@@ -58,7 +58,3 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError(f"port must be a number from 1 to 65535, got {text!r}")
     return int(text)
-
-
-if __name__ == "__main__":
-    main()
