@@ -6,7 +6,8 @@ ARG TORCH_INDEX=""
 
 WORKDIR /src
 COPY . .
-RUN PIP_EXTRA_INDEX_URL="$TORCH_INDEX" pip install --no-cache-dir . && rm -rf /src
+RUN PIP_EXTRA_INDEX_URL="$TORCH_INDEX" pip install --no-cache-dir \
+    ".[dashboard]" --constraint constraints.txt && rm -rf /src
 
 # Downloads and fits are kept here; mount a volume to keep them longer than the container.
 RUN useradd --create-home reader && install -d -o reader /cache

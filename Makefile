@@ -30,7 +30,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Keeps the versions that .venv has now. Without GPU libraries: which of them torch needs, it says.
 constraints: $(VENV)/.installed-test $(VENV)/.installed-docs

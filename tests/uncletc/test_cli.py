@@ -118,3 +118,11 @@ def test_serving_runs_streamlit_by_default_on_this_machine_alone(
     assert options["--server.address"] == host
     assert options["--server.port"] == "8765"
     assert f"http://{shown}:8765" in capsys.readouterr().out
+
+
+def test_says_what_to_install_for_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "streamlit" else name)
+    with pytest.raises(
+        SystemExit, match=r"^uncletc dashboard: streamlit must .*uncletc\[dashboard"
+    ):
+        cli.main(["dashboard"])

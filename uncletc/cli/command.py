@@ -7,10 +7,12 @@ import runpy
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from uncletc.cli import search, tables
 
+_NEEDED = ("optuna", "plotly", "streamlit")
 _THIS_MACHINE = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"
 
@@ -46,6 +48,12 @@ def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 def serve_dashboard(port: int, host: str = _THIS_MACHINE) -> None:
     """Serve the dashboard until interrupted, by default to this machine's browsers alone."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise SystemExit(
+            f"uncletc dashboard: {', '.join(missing)} must be installed, and what else the pages "
+            'need; run pip install "uncletc[dashboard]"'
+        )
     app = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
     shown = _THIS_MACHINE if host == _EVERYWHERE else host
     print(f"uncletc dashboard: http://{shown}:{port}  (Ctrl+C ends it)", flush=True)

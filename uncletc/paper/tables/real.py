@@ -118,7 +118,7 @@ def run_real(
         if name not in here:
             say(
                 f"Real data {name!r} are not on this machine, so their rows are left out; see "
-                "UNCLETC_DATA_DIR in the README."
+                "UNCLETC_DATA_DIR in docs/data.md."
             )
     cells = [(name, kind, method) for method in methods for name in here for kind in kinds]
     first = [
