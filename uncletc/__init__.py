@@ -18,6 +18,7 @@ from uncletc import (
 )
 from uncletc.baselines import METHODS
 from uncletc.counts import CountTensor
+from uncletc.cp import rate_tensor
 from uncletc.detection import DetectionNetwork
 from uncletc.fitting import fit
 from uncletc.model import (
@@ -34,7 +35,7 @@ from uncletc.paper import tables, theory
 from uncletc.results import RESULTS
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
-from uncletc.simulate import Truth, rate_tensor, simulate
+from uncletc.simulate import Truth, simulate
 from uncletc.solvers.options import BCD, Joint
 
 __all__ = [

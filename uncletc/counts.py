@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from uncletc.frames import Rows, frame_of, read_rows
 from uncletc.validation import (
     FloatArray,
     IntArray,
@@ -118,6 +120,203 @@ class CountTensor:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        modes: Sequence[str],
+        counts: str = "count",
+        attributes: Sequence[str] = (),
+        exposure: str | None = None,
+        labels: Sequence[Sequence[Any]] | None = None,
+        simulated: bool = False,
+    ) -> CountTensor:
+        """Make counts of a table in long form, one row per entry.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A combination of labels without a row is missing, not zero.
+        modes : sequence of str
+            K ≥ 2 columns that name an entry, such as place, species and week.
+        counts : str
+            The column with counts, whole numbers ≥ 0. Empty: not counted, which is missing, not
+            zero; attributes of the row are used all the same.
+        attributes : sequence of str
+            D columns of numbers that detection may depend on, kept as they are. A row where one
+            is empty has no attributes.
+        exposure : str, optional
+            A column of numbers > 0 that true counts are proportional to, such as people or traps;
+            the median stands in for entries without a row.
+        labels : sequence of sequences, optional
+            The labels of each mode in order, also those without a row. None: those of the rows,
+            sorted as numbers or dates where all of a mode's labels are, else as text.
+        simulated : bool
+            See :class:`CountTensor`.
+
+        Raises
+        ------
+        ValueError
+            In one sentence that names the column, the data row and the value, where one breaks a
+            rule.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"site": ["a", "a", "b"], "week": [1, 2, 1], "count": [4, 0, 2]})
+        >>> CountTensor.from_frame(frame, modes=["site", "week"])
+        CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
+        """
+        rows = read_rows(
+            frame,
+            modes=modes,
+            counts=counts,
+            attributes=attributes,
+            exposure=exposure,
+            labels=labels,
+        )
+        columns = list(rows.attribute_columns.values())
+        z = np.column_stack(columns) if columns else None
+        return cls.from_rows(rows, modes, z, simulated=simulated)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Rows,
+        modes: Sequence[str],
+        attributes: FloatArray | None,
+        *,
+        simulated: bool = False,
+    ) -> CountTensor:
+        """Make counts of checked rows, whose attributes (S, D) may have been scaled."""
+        return cls(
+            tuple(len(each) for each in rows.labels),
+            rows.indices[rows.counted],
+            rows.counts[rows.counted].astype(np.int64),
+            attributes=attributes,
+            attribute_indices=None if attributes is None else rows.indices[rows.attributed],
+            modes=modes,
+            labels=rows.labels,
+            attribute_names=None if attributes is None else tuple(rows.attributes),
+            exposure=rows.exposure,
+            simulated=simulated,
+        )
+
+    @classmethod
+    def from_dense(
+        cls,
+        array: ArrayLike,
+        *,
+        attributes: ArrayLike | None = None,
+        modes: Sequence[str] | None = None,
+        labels: Sequence[Sequence[Any]] | None = None,
+        attribute_names: Sequence[str] | None = None,
+        exposure: ArrayLike | None = None,
+        simulated: bool = False,
+    ) -> CountTensor:
+        """Make counts of a whole array.
+
+        Parameters
+        ----------
+        array : array_like, shape (I_1, …, I_K)
+            Counts, whole numbers ≥ 0; NaN: not counted.
+        attributes : array_like of float, shape (I_1, …, I_K, D), optional
+            z of every entry; an entry with a NaN among its own has no attributes.
+        modes, labels, attribute_names, exposure, simulated
+            See :class:`CountTensor`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Naming the argument, the value and the rule it breaks.
+
+        Examples
+        --------
+        >>> CountTensor.from_dense([[4, 0, np.nan], [np.nan, 2, 1]])
+        CountTensor(2 × 3, 4 observed (66.7%), 0 attributed, 0 attributes)
+        """
+        dense = np.asarray(array)
+        if dense.dtype.kind not in "iuf" or dense.ndim < 2:
+            raise ValueError(
+                "array must hold numbers along at least 2 modes, "
+                f"got shape {dense.shape} of {dense.dtype}"
+            )
+        counted = ~np.isnan(dense)
+        z = attributed = None
+        if attributes is not None:
+            every = np.asarray(attributes, dtype=np.float64)
+            if every.shape[:-1] != dense.shape:
+                raise ValueError(
+                    f"attributes must have shape {dense.shape} and one more axis, one place for "
+                    f"each attribute, got {every.shape}"
+                )
+            known = ~np.isnan(every).any(axis=-1)
+            z, attributed = every[known], np.argwhere(known)
+        return cls(
+            dense.shape,
+            np.argwhere(counted),
+            dense[counted],
+            attributes=z,
+            attribute_indices=attributed,
+            modes=modes,
+            labels=labels,
+            attribute_names=attribute_names,
+            exposure=exposure,
+            simulated=simulated,
+        )
+
+    def to_frame(self, *, counts: str = "count", exposure: str = "exposure") -> pd.DataFrame:
+        """Write a table in long form, which :meth:`from_frame` reads back.
+
+        Parameters
+        ----------
+        counts, exposure : str
+            What to call these columns.
+
+        Returns
+        -------
+        DataFrame
+            One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode,
+            the counts (NaN: not counted), the exposure where there is one, and a column per
+            attribute (NaN: an entry outside Ξ).
+
+        Raises
+        ------
+        ValueError
+            If two columns would have one name.
+
+        Examples
+        --------
+        >>> y = CountTensor((2, 2), [[0, 1], [1, 0]], [3, 5], labels=[["a", "b"], ["x", "y"]])
+        >>> y.to_frame()
+          mode 1 mode 2  count
+        0      a      y    3.0
+        1      b      x    5.0
+        """
+        indices, y = self.entries()
+        columns = [*self.label_columns(indices), (counts, y)]
+        if self.exposure is not None:
+            columns.append((exposure, self.exposure_at(indices)))
+        rows = self.rows_of(indices)
+        z = np.full((len(indices), self.n_attributes), np.nan)
+        z[rows >= 0] = self.attributes[rows[rows >= 0]]
+        return frame_of([*columns, *zip(self.attribute_names, z.T, strict=True)])
+
+    def entries(self) -> tuple[IntArray, FloatArray]:
+        """Entries of Ω or Ξ in the order of the modes (n, K), and their counts or NaN (n,)."""
+        observed = flat_index(self.indices, self.shape)
+        every = np.union1d(observed, flat_index(self.attribute_indices, self.shape))
+        y = np.full(len(every), np.nan)
+        y[np.searchsorted(every, observed)] = self.counts
+        return np.column_stack(np.unravel_index(every, self.shape)), y
+
+    def label_columns(self, indices: IntArray) -> list[tuple[str, NDArray[Any]]]:
+        """Name of each mode, and the labels (n,) of valid entries (n, K) along it."""
+        return [
+            (mode, np.asarray(labels, dtype=object)[indices[:, k]])
+            for k, (mode, labels) in enumerate(zip(self.modes, self.labels, strict=True))
+        ]
+
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
         return (
@@ -148,7 +347,16 @@ class CountTensor:
     @cached_property
     def attribute_rows(self) -> IntArray:
         """Row of `attributes` that belongs to each observed entry, -1 where it has none; (N,)."""
-        return _frozen(self._rows_of(self.indices))
+        return _frozen(self.rows_of(self.indices))
+
+    def rows_of(self, indices: IntArray) -> IntArray:
+        """Row of `attributes` that belongs to each valid entry (n, K), -1 where none does; (n,)."""
+        if not self.n_attributed:
+            return np.full(len(indices), -1, dtype=np.int64)
+        order, ids = self._attributed_order
+        wanted = flat_index(indices, self.shape)
+        place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+        return np.where(ids[place] == wanted, order[place], -1)
 
     def exposure_at(self, indices: IntArray) -> FloatArray:
         """Exposure of valid entries (n, K); 1 where none was given; (n,)."""
@@ -172,7 +380,7 @@ class CountTensor:
             If an entry lies outside the shape or has no attributes.
         """
         wanted = check_indices(indices, self.shape, "indices")
-        rows = self._rows_of(wanted)
+        rows = self.rows_of(wanted)
         if (rows < 0).any():
             entry = tuple(wanted[int(np.argmax(rows < 0))].tolist())
             raise ValueError(f"indices must be entries with attributes; entry {entry} has none")
@@ -258,14 +466,6 @@ class CountTensor:
                 simulated=header["simulated"],
             )
 
-    def _rows_of(self, indices: IntArray) -> IntArray:
-        if not self.n_attributed:
-            return np.full(len(indices), -1, dtype=np.int64)
-        order, ids = self._attributed_order
-        wanted = flat_index(indices, self.shape)
-        place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-        return np.where(ids[place] == wanted, order[place], -1)
-
     @cached_property
     def _attributed_order(self) -> tuple[IntArray, IntArray]:
         flat = flat_index(self.attribute_indices, self.shape)
@@ -286,6 +486,26 @@ def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
         np.minimum(where, size - 1) for where, size in zip(indices.T, exposure.shape, strict=True)
     ]
     return np.asarray(exposure[tuple(along)])
+
+
+def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
+    """Values of entries from those over Ξ: the one rule for entries without attributes.
+
+    Parameters
+    ----------
+    values : ndarray, shape (S,)
+        p over Ξ.
+    rows : ndarray of int, shape (n,)
+        As :meth:`CountTensor.rows_of` returns them.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        An entry without attributes has the mean over Ξ; 1 where Ξ is empty.
+    """
+    if not len(values):
+        return np.ones(len(rows))
+    return np.where(rows >= 0, values[rows], values.mean())
 
 
 def _check_exposure(

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
 from uncletc.counts import exposure_at
+from uncletc.cp import products, rate_tensor
 from uncletc.detection import AdditiveNetwork, DetectionNetwork
 from uncletc.settings import FitSettings
-from uncletc.simulate import rate_tensor
 from uncletc.solvers.options import Joint
 from uncletc.validation import FloatArray, check_finite, check_indices
 
@@ -91,13 +91,8 @@ class Member:
 
     def rate(self, indices: NDArray[np.int64]) -> FloatArray:
         """λ per unit of exposure of entries (n, K) that are known to be valid; (n,)."""
-        parts = []
-        for rows in np.array_split(indices, max(len(indices) // _ROWS, 1)):
-            product = self.factors[0][rows[:, 0]]
-            for mode, factor in enumerate(self.factors[1:], start=1):
-                product = product * factor[rows[:, mode]]
-            parts.append(product.sum(axis=1))
-        return np.concatenate(parts)
+        parts = np.array_split(indices, max(len(indices) // _ROWS, 1))
+        return np.concatenate([products(self.factors, part).sum(axis=1) for part in parts])
 
     def detection(self, attributes: FloatArray) -> FloatArray:
         """p of attributes (n, D) that are known to be valid; (n,)."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from uncletc.counts import CountTensor
+from uncletc.cp import rate_tensor
 from uncletc.validation import FloatArray, check_shape
 
 DetectionFunction = Literal["cubic", "steep-cubic", "log", "tanh"]
@@ -140,25 +141,6 @@ def simulate(
     )
     truth = Truth(rate=rate, detection=p.reshape(sizes), attributes=z.reshape(*sizes, n_attributes))
     return tensor, truth
-
-
-def rate_tensor(factors: Sequence[FloatArray]) -> FloatArray:
-    """Every entry of the CP tensor λ_i = Σ_f ∏_k U_k(i_k, f) (paper, eq. 4a).
-
-    Parameters
-    ----------
-    factors : sequence of ndarray, shapes (I_k, F)
-        U_k.
-
-    Returns
-    -------
-    ndarray, shape (I_1, …, I_K)
-    """
-    product = np.asarray(factors[0], dtype=np.float64)
-    for factor in factors[1:-1]:
-        product = (product[:, None, :] * factor[None, :, :]).reshape(-1, factor.shape[1])
-    dense: FloatArray = product @ factors[-1].T
-    return dense.reshape([len(factor) for factor in factors])
 
 
 _TRANSFORMS: dict[str, Callable[[FloatArray], FloatArray]] = {

@@ -332,7 +332,7 @@ def known_attributes(counts: CountTensor, indices: ArrayLike) -> FloatArray:
         NaN in the rows of entries outside Ξ.
     """
     wanted = check_indices(indices, counts.shape, "indices")
-    rows = counts._rows_of(wanted)
+    rows = counts.rows_of(wanted)
     z = np.full((len(wanted), counts.n_attributes), np.nan)
     z[rows >= 0] = counts.attributes[rows[rows >= 0]]
     return z

@@ -15,8 +15,8 @@ from uncletc.datasets import covid_sources as sources
 from uncletc.datasets.base import Dataset, Provenance
 from uncletc.datasets.covid_attributes import RULES, CountyAttributes, read_attributes
 from uncletc.datasets.covid_files import DAYS, CaseReports, read_own_file, read_reports
-from uncletc.datasets.reading import check_choice, scaled
-from uncletc.validation import FloatArray, IntArray
+from uncletc.datasets.reading import every_day, scaled
+from uncletc.validation import FloatArray, IntArray, check_choice
 
 SharedCells = Literal["sum", "largest"]
 Negative = Literal["zero", "missing"]
@@ -117,10 +117,10 @@ def load_covid(
     -----
     About 50 MB are downloaded once, then checked and read from the cache.
     """
-    check_choice(shared_cells, get_args(SharedCells), "shared_cells")
-    check_choice(negative, get_args(Negative), "negative")
-    check_choice(counties, get_args(Counties), "counties")
-    check_choice(exposure, get_args(Exposure), "exposure")
+    check_choice("shared_cells", shared_cells, get_args(SharedCells))
+    check_choice("negative", negative, get_args(Negative))
+    check_choice("counties", counties, get_args(Counties))
+    check_choice("exposure", exposure, get_args(Exposure))
     reports = read_reports() if path is None else read_own_file(path)
     attributes = read_attributes(reports.counties, reports.fields)
     chosen = _chosen(attributes, counties)
@@ -237,7 +237,7 @@ def _tensor(
         name: (belongs if name == "population" else weights) @ of_counties[chosen]
         for name, of_counties in attributes.values.items()
     }
-    entries = _entries(cells)
+    entries = every_day(cells, len(DAYS))
     degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
     of_cells = np.zeros((len(degrees[0]), len(degrees[1]), 1))
     of_cells[cells[:, 0], cells[:, 1], 0] = belongs @ people
@@ -258,12 +258,6 @@ def _by_cell(cell_of: IntArray, weights: FloatArray) -> csr_array:
     """Matrix, cells × counties, that adds up counties with the given weights."""
     n = len(cell_of)
     return csr_array((weights, (cell_of, np.arange(n))), shape=(int(cell_of.max()) + 1, n))
-
-
-def _entries(cells: IntArray) -> IntArray:
-    """Every day of every cell; (C, 2) to (60 C, 3)."""
-    days = np.tile(np.arange(len(DAYS)), len(cells))
-    return np.column_stack([np.repeat(cells, len(DAYS), axis=0), days])
 
 
 def _mode_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from uncletc.datasets.base import Dataset
-from uncletc.datasets.reading import check_choice
+from uncletc.validation import check_choice
 
 _LOADERS = {
     "covid": ("uncletc.datasets.covid", "load_covid"),
@@ -44,7 +44,7 @@ def load(name: str, **rules: Any) -> Dataset:
     >>> load("covid-twin").counts.simulated
     True
     """
-    check_choice(name, NAMES, "name")
+    check_choice("name", name, NAMES)
     module, function = _LOADERS[name]
     loader: Callable[..., Dataset] = getattr(importlib.import_module(module), function)
     known = tuple(inspect.signature(loader).parameters)

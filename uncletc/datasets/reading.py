@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import MinMaxScaler
 
-from uncletc.validation import FloatArray
-
-_MISSING = ("", "NA", ".")
+from uncletc.frames import MISSING
+from uncletc.validation import FloatArray, IntArray
 
 
 def read_table(path: Path, columns: Sequence[str], *, encoding: str = "utf-8") -> pd.DataFrame:
@@ -51,7 +50,7 @@ def numbers(table: pd.DataFrame, column: str, file: str) -> FloatArray:
     """Return a text column as float64, NaN where it is empty, ``NA`` or ``.``."""
     text = table[column].str.strip()
     values = pd.to_numeric(text, errors="coerce")
-    wrong = ~(np.isfinite(values) | text.isin(_MISSING))
+    wrong = ~(np.isfinite(values) | text.isin(MISSING))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
@@ -81,7 +80,7 @@ def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:
     return np.asarray(MinMaxScaler(clip=True).fit_transform(stacked), dtype=np.float64)
 
 
-def check_choice(value: object, choices: Sequence[str], name: str) -> None:
-    """Reject a value that is not one of the ``choices``."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+def every_day(cells: IntArray, n_days: int) -> IntArray:
+    """Every day of every cell, day fastest; (C, 2) to (C · n_days, 3)."""
+    days = np.tile(np.arange(n_days), len(cells))
+    return np.column_stack([np.repeat(cells, n_days, axis=0), days])

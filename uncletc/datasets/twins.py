@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from uncletc.counts import CountTensor
+from uncletc.cp import rate_tensor
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
-from uncletc.simulate import Truth, rate_tensor
+from uncletc.datasets.reading import every_day
+from uncletc.simulate import Truth
 from uncletc.validation import FloatArray, IntArray
 
 LEVELS = 255
@@ -68,7 +70,7 @@ def load_covid_twin() -> Dataset:
     shape = tuple(len(factor) for factor in factors)
 
     z = covid_attributes(arrays)
-    attributed = _entries(cells, len(days))
+    attributed = every_day(cells, len(days))
     counted = np.repeat(arrays["counted"], len(days))
     counts = CountTensor(
         shape,
@@ -206,13 +208,6 @@ def _read(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             f"{path} cannot be read ({error}); reinstall uncletc, or run data/make_twins.py in a "
             f"checkout"
         ) from error
-
-
-def _entries(cells: IntArray, n_days: int) -> IntArray:
-    """Every (latitude, longitude, day) of the given cells, day fastest."""
-    return np.column_stack(
-        [np.repeat(cells, n_days, axis=0), np.tile(np.arange(n_days), len(cells))]
-    )
 
 
 def covid_attributes(arrays: _Arrays) -> FloatArray:

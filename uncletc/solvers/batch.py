@@ -16,6 +16,7 @@ from torch import Tensor
 
 from uncletc.counts import CountTensor
 from uncletc.features import AttributeFeatures
+from uncletc.solvers.blocks import product_of
 from uncletc.solvers.parallel import total, world
 from uncletc.validation import FloatArray, IntArray
 
@@ -106,6 +107,10 @@ class Entries:
         """A, entries with attributes."""
         return len(self.attributes) if self.features is not None else 0
 
+    def at(self, part: slice) -> list[Tensor]:
+        """Indices of some entries, per mode (n,)."""
+        return [indices[part] for indices in self.where]
+
     def design(self, part: slice) -> Tensor:
         """Features of some of the first A entries; (n, Q)."""
         assert self.features is not None
@@ -149,7 +154,7 @@ class Members:
         n = len(entries.counts)
         out = torch.empty(n, self.size, dtype=self.factors[0].dtype, device=self.factors[0].device)
         for part in entries.chunks(n, self.factors[0].shape[1]):
-            product = _product(self.factors, entries, part, range(len(self.factors)))
+            product = product_of(self.factors, entries.at(part), range(len(self.factors)))
             out[part] = product.view(-1, self.size, self.rank).sum(-1) * entries.exposure[part]
         return out
 
@@ -224,7 +229,7 @@ class Members:
         modes = [j for j in range(len(self.factors)) if j != mode]
         sums = torch.zeros(2, *own.shape, dtype=torch.float64, device=own.device)
         for part in entries.chunks(len(entries.counts), own.shape[1]):
-            others = _product(self.factors, entries, part, modes)
+            others = product_of(self.factors, entries.at(part), modes)
             at, y = entries.where[mode][part], entries.counts[part]
             detected = p[part] * entries.exposure[part]
             blocks = others.view(-1, self.size, self.rank)
@@ -247,13 +252,3 @@ def _gather(table: FloatArray, rows: IntArray, dtype: torch.dtype) -> Tensor:
         part = slice(i, i + _ROWS_GATHERED)
         gathered[part] = torch.from_numpy(table[rows[part]])
     return gathered
-
-
-def _product(
-    factors: list[Tensor], entries: Entries, part: slice, modes: range | list[int]
-) -> Tensor:
-    """∏ U_k(i_k, ·) over some modes for a chunk of entries; (n, M·F)."""
-    product = factors[modes[0]].index_select(0, entries.where[modes[0]][part])
-    for mode in modes[1:]:
-        product *= factors[mode].index_select(0, entries.where[mode][part])
-    return product

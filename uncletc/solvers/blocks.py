@@ -91,15 +91,15 @@ def observed_rate(factors: Sequence[Tensor], problem: Problem) -> Tensor:
 def rate_at(factors: Sequence[Tensor], indices: Tensor) -> Tensor:
     """λ per unit of exposure of the given entries (N,)."""
     last = len(factors) - 1
-    others = product_of(factors, indices, range(last))
+    others = product_of(factors, indices.unbind(1), range(last))
     return torch.einsum("nf,nf->n", others, factors[last].index_select(0, indices[:, last]))
 
 
-def product_of(factors: Sequence[Tensor], indices: Tensor, modes: Sequence[int]) -> Tensor:
-    """∏ U_k(i_k, f) over some modes; (N, F)."""
-    product = factors[modes[0]].index_select(0, indices[:, modes[0]])
+def product_of(factors: Sequence[Tensor], where: Sequence[Tensor], modes: Sequence[int]) -> Tensor:
+    """∏ U_k(i_k, f) over some modes, i_k in `where`, one tensor (N,) per mode; (N, F)."""
+    product = factors[modes[0]].index_select(0, where[modes[0]])
     for mode in modes[1:]:
-        product.mul_(factors[mode].index_select(0, indices[:, mode]))
+        product.mul_(factors[mode].index_select(0, where[mode]))
     return product
 
 
@@ -113,7 +113,8 @@ def update_factor(
     observed entry stay as they are.
     """
     where = problem.indices[:, mode]
-    others = product_of(factors, problem.indices, [j for j in range(len(factors)) if j != mode])
+    other_modes = [j for j in range(len(factors)) if j != mode]
+    others = product_of(factors, problem.indices.unbind(1), other_modes)
     factor, sums, p = factors[mode], problem.slices[mode], p * problem.exposure
     denominator = sums(p, others)
     last = math.inf

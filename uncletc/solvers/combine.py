@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from uncletc.counts import CountTensor
+from uncletc.counts import CountTensor, over_attributed
 from uncletc.detection import AdditiveNetwork
 from uncletc.features import AttributeFeatures
 from uncletc.model import Member
@@ -83,18 +82,15 @@ def observed_detection(
     `p_attributed` (S,) is g over Ξ; entries without attributes take its mean, or 1 without any,
     and may deviate as g does over Ξ.
     """
-    found = np.empty(counts.n_observed)
-    mean = float(p_attributed.mean()) if p_attributed.size else 1.0
-    varies = float(p_attributed.var()) / mean**2 if p_attributed.size else 0.0
-    for part in _slices(counts.n_observed):
-        rows = counts.attribute_rows[part]
-        p = np.where(rows >= 0, p_attributed[rows], mean) if p_attributed.size else mean
-        where = counts.indices[part]
+    deviated = np.empty(counts.n_observed)
+    varies = (
+        float(p_attributed.var()) / float(p_attributed.mean()) ** 2 if p_attributed.size else 0.0
+    )
+    for start in range(0, counts.n_observed, _ROWS):
+        part = slice(start, start + _ROWS)
+        rows, where = counts.attribute_rows[part], counts.indices[part]
+        p = over_attributed(p_attributed, rows)
         expected = member.rate(where) * counts.exposure_at(where) * p
         own_mu = np.where(rows >= 0, mu, 1 / (1 / mu + varies))
-        found[part] = p * (counts.counts[part] + own_mu) / (expected + own_mu)
-    return found
-
-
-def _slices(n: int) -> Iterator[slice]:
-    return (slice(i, min(i + _ROWS, n)) for i in range(0, n, _ROWS))
+        deviated[part] = p * (counts.counts[part] + own_mu) / (expected + own_mu)
+    return deviated

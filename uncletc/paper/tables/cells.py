@@ -13,11 +13,12 @@ import numpy as np
 from uncletc.baselines import METHODS, Prediction, Progress
 from uncletc.baselines.undercounted import UncleTCPrediction
 from uncletc.counts import CountTensor
+from uncletc.cp import rate_tensor
 from uncletc.metrics import mae_detection, mae_rate
 from uncletc.model import ConvergenceWarning
 from uncletc.paper.tables.definitions import KNOWN, PAPERS_OWN, Column, find
 from uncletc.settings import FitSettings
-from uncletc.simulate import Truth, rate_tensor, simulate
+from uncletc.simulate import Truth, simulate
 from uncletc.solvers.options import Joint
 from uncletc.validation import FloatArray
 

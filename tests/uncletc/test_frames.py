@@ -1,0 +1,140 @@
+"""Tables and whole arrays become counts and go back, and what breaks a rule is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from uncletc import CountTensor, simulate
+
+FRAME = pd.DataFrame(
+    {
+        "site": ["b", "a", "a", "b"],
+        "week": [10, 9, 10, 9],
+        "count": [3, 0, None, 5],
+        "wind": [0.5, None, 0.25, 1.0],
+        "traps": [2.0, 4.0, 4.0, 2.0],
+    }
+)
+
+
+def same(a: CountTensor, b: CountTensor) -> bool:
+    """Whether two tensors hold the same entries, in any order, under the same names."""
+    named = [(each.shape, each.modes, each.labels, each.attribute_names) for each in (a, b)]
+    first, second = a.to_frame(), b.to_frame()
+    return named[0] == named[1] and first.equals(second)
+
+
+class TestFromFrame:
+    def test_rows_become_entries(self) -> None:
+        y = CountTensor.from_frame(
+            FRAME, modes=["site", "week"], attributes=["wind"], exposure="traps"
+        )
+        assert (y.shape, y.modes) == ((2, 2), ("site", "week"))
+        assert y.labels == (("a", "b"), ("9", "10"))
+        assert y.indices.tolist() == [[1, 1], [0, 0], [1, 0]]
+        assert y.counts.tolist() == [3, 0, 5]
+        assert y.attribute_indices.tolist() == [[1, 1], [0, 1], [1, 0]]
+        assert y.attributes.ravel().tolist() == [0.5, 0.25, 1.0]
+        assert y.exposure is not None
+        assert y.exposure.tolist() == [[4.0], [2.0]]
+
+    def test_given_labels_fix_the_order_and_may_have_no_rows(self) -> None:
+        labels = [["b", "c", "a"], [9, 10]]
+        y = CountTensor.from_frame(FRAME, modes=["site", "week"], labels=labels)
+        assert y.shape == (3, 2)
+        assert y.labels[0] == ("b", "c", "a")
+        assert y.indices[0].tolist() == [0, 1]
+
+    @pytest.mark.parametrize(
+        ("change", "more", "message"),
+        [
+            ({"count": [3, -1, 2, 5]}, {}, "count must be at least 0; data row 2 is -1"),
+            ({"count": [3, 1.5, 2, 5]}, {}, "count must be whole numbers; data row 2 is 1.5"),
+            ({"week": [9, 9, 9, 9]}, {}, "data rows 2 and 3 are both site a, week 9"),
+            ({"site": ["b", "", "a", "b"]}, {}, "site must be there in every row; data row 2"),
+            ({"wind": ["x", 1, 1, 1]}, {"attributes": ["wind"]}, "wind must hold numbers"),
+            ({"traps": [0, 1, 1, 1]}, {"exposure": "traps"}, "traps must be above 0 in every row"),
+            ({}, {"counts": "seen"}, "the table must have a column 'seen'; it has site, week"),
+            ({}, {"modes": ["site"]}, "modes must be at least 2 columns, got 1"),
+            ({}, {"attributes": ["week"]}, "each column must have one role, 'week' has 2"),
+            ({}, {"labels": [["a", "b"]]}, "labels must be one list for each of"),
+            ({}, {"labels": [["a"], [9, 10]]}, "site must be one of its labels; data row 1 is 'b'"),
+            ({}, {"labels": [["a", "b", "b"], [9, 10]]}, "labels of site must be distinct"),
+        ],
+    )
+    def test_what_breaks_a_rule_is_named(
+        self, change: dict[str, Any], more: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(ValueError, match=message):
+            CountTensor.from_frame(FRAME.assign(**change), **{"modes": ["site", "week"], **more})
+
+
+class TestFromDense:
+    def test_nan_is_missing_and_zero_is_not(self) -> None:
+        y = CountTensor.from_dense([[4.0, 0.0], [np.nan, 2.0]])
+        assert y.indices.tolist() == [[0, 0], [0, 1], [1, 1]]
+        assert y.counts.tolist() == [4, 0, 2]
+
+    def test_entries_with_all_their_attributes_are_attributed(self) -> None:
+        z = np.arange(8.0).reshape(2, 2, 2)
+        z[0, 1, 1] = np.nan
+        y = CountTensor.from_dense([[1, 2], [3, 4]], attributes=z, attribute_names=["u", "v"])
+        assert y.attribute_indices.tolist() == [[0, 0], [1, 0], [1, 1]]
+        assert y.attributes.tolist() == [[0, 1], [4, 5], [6, 7]]
+        assert y.attribute_names == ("u", "v")
+
+    @pytest.mark.parametrize(
+        ("array", "attributes", "message"),
+        [
+            ([1, 2], None, r"array must hold numbers along at least 2 modes, got shape \(2,\)"),
+            ([["a"]], None, "array must hold numbers along at least 2 modes"),
+            ([[1.5, 2]], None, "counts must be whole numbers; position 0 is 1.5"),
+            ([[-1, 2]], None, "counts must be >= 0; position 0 is -1"),
+            ([[1, 2]], [[0.5, 0.5]], r"attributes must have shape \(1, 2\) and one more axis"),
+        ],
+    )
+    def test_what_breaks_a_rule_is_named(self, array: Any, attributes: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            CountTensor.from_dense(array, attributes=attributes)
+
+
+class TestToFrame:
+    def test_the_frame_leads_back_to_the_tensor(self, small: CountTensor) -> None:
+        back = CountTensor.from_frame(
+            small.to_frame(),
+            modes=small.modes,
+            attributes=small.attribute_names,
+            labels=small.labels,
+        )
+        assert same(back, small)
+
+    def test_exposure_comes_along(self) -> None:
+        y = CountTensor((2, 2), [[0, 0], [1, 1]], [1, 2], exposure=[[3.0], [5.0]])
+        frame = y.to_frame(exposure="people")
+        assert frame["people"].tolist() == [3.0, 5.0]
+        back = CountTensor.from_frame(frame, modes=y.modes, exposure="people", labels=y.labels)
+        assert back.digest == y.digest
+
+    def test_a_dense_array_leads_back_to_itself(self) -> None:
+        array = np.array([[4.0, 0.0, np.nan], [np.nan, 2.0, 1.0]])
+        frame = CountTensor.from_dense(array).to_frame()
+        back = np.full(array.shape, np.nan)
+        back[frame["mode 1"].astype(int), frame["mode 2"].astype(int)] = frame["count"]
+        np.testing.assert_array_equal(back, array)
+
+    def test_one_row_per_entry_counted_or_attributed(self) -> None:
+        counts, _ = simulate((5, 4), 1, observed=0.5, attributed=0.9, n_attributes=2)
+        frame = counts.to_frame()
+        assert len(frame) == counts.n_attributed
+        assert frame["count"].notna().sum() == counts.n_observed
+        assert list(frame.columns) == ["mode 1", "mode 2", "count", "z1", "z2"]
+
+    def test_names_must_differ(self) -> None:
+        y = CountTensor((2, 2), [[0, 0]], [1], modes=["count", "week"])
+        with pytest.raises(ValueError, match="columns must have distinct names, 'count' occurs"):
+            y.to_frame()
+        assert list(y.to_frame(counts="y").columns) == ["count", "week", "y"]
