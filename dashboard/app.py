@@ -9,7 +9,6 @@ import streamlit as st
 from dashboard.shared.glossary import glossary
 from dashboard.shared.running import fit_service
 
-st.set_page_config(page_title="uncletc", page_icon="🔎", layout="wide")
 page = st.navigation(
     {
         "See": [
@@ -42,6 +41,7 @@ page = st.navigation(
         "Learn": [st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:")],
     }
 )
+st.set_page_config(page_title=f"{page.title} · uncletc", page_icon="🔎", layout="wide")
 fit_service()  # its process loads torch while the first page is drawn
 glossary()
 page.run()

@@ -21,9 +21,9 @@ from dashboard.check.words import (
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.kept import cached
+from dashboard.shared.model import Family
 from dashboard.shared.parts import chart_config
 from dashboard.shared.running import fit_service
-from dashboard.shared.sidebar import Family
 from dashboard.work.fit_orders import Orders, Task
 from uncletc import Fit
 from uncletc.datasets import Dataset

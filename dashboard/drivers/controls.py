@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.drivers.place import places
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
-from dashboard.shared.sidebar import Family
+from dashboard.shared.model import Family
 from uncletc.datasets import Dataset
 
 

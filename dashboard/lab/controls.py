@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dashboard.lab.view import Setup
-from dashboard.lab.view_fits import LEVERS, lab_settings
+from dashboard.lab.view_fits import LEVERS
+from dashboard.shared.model import MODEL, Control, settings_of
+from dashboard.shared.widgets import draw
 from uncletc import FitSettings
 
 QUESTIONS = "questions"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Control:
-    """A slider, or a choice where there are options.
-
-    Attributes
-    ----------
-    label, help : str
-    default : Any
-    limits : tuple of (least, most, step), optional
-        Of a slider.
-    options : sequence, optional
-        What a reader sees, and the address says: Streamlit ties the two together.
-    """
-
-    label: str
-    help: str
-    default: Any
-    limits: tuple[Any, Any, Any] | None = None
-    options: Sequence[Any] = ()
-
-    def read(self, text: str | None) -> Any:
-        """The value that an address gives; the default where it gives none that is allowed."""
-        if text is None:
-            return self.default
-        if self.limits is None:
-            return next((value for value in self.options if str(value) == text), self.default)
-        least, most, _ = self.limits
-        try:
-            value = type(self.default)(text)
-        except ValueError:
-            return self.default
-        return value if least <= value <= most else self.default
-
-
+_SIMULATION = ("gamma_omega", "gamma_xi", "gamma_theta", "snr", "g", "rank", "events", "seed")
+# Of the fit: as on other pages, under a name that no control of the simulation has.
+_FIT = {
+    f"fit_{setting.name}" if setting.name in _SIMULATION else setting.name: replace(
+        setting, **setting.lab
+    )
+    for setting in MODEL
+    if setting.lab is not None
+}
 CONTROLS: dict[str, Control] = {
     "lambda": Control(
         label="λ: true events to expect",
@@ -68,6 +44,7 @@ CONTROLS: dict[str, Control] = {
         help="Decides what chance does. The same number gives the same events again.",
         default=0,
         limits=(0, 9999, 1),
+        typed=True,
     ),
     "slice": Control(
         label="Slice to look at",
@@ -128,33 +105,9 @@ CONTROLS: dict[str, Control] = {
         help="Decides everything random in the counts and in their truth.",
         default=0,
         limits=(0, 9999, 1),
+        typed=True,
     ),
-    "fit_rank": Control(
-        label="Rank assumed",
-        help="How many patterns the fit builds λ from. It need not be the true rank.",
-        default=3,
-        limits=(1, 8, 1),
-    ),
-    "mu": Control(
-        label="μ",
-        help="How closely each entry's detection keeps to g(z): it may differ by a factor with "
-        "variance 1/μ.",
-        default=2000,
-        options=(2, 10, 100, 500, 2000, 10000),
-    ),
-    "layers": Control(
-        label="Hidden layers",
-        help="Of the network g(z), with 20 units each. 0 makes detection linear in the attributes.",
-        default=3,
-        limits=(0, 5, 1),
-    ),
-    "members": Control(
-        label="Members",
-        help="How many fits to combine, each from another start and with its entries weighted "
-        "anew.",
-        default=1,
-        limits=(1, 5, 1),
-    ),
+    **_FIT,
     "c": Control(
         label="c: the common factor",
         help="λ is multiplied by c and p divided by it, everywhere.",
@@ -174,7 +127,6 @@ CONTROLS: dict[str, Control] = {
         limits=(1, 4, 1),
     ),
 }
-_SIMULATION = ("gamma_omega", "gamma_xi", "gamma_theta", "snr", "g", "rank", "events", "seed")
 
 
 def hidden_names() -> tuple[set[str], list[str]]:
@@ -189,17 +141,7 @@ def choose(name: str) -> Any:
     control, key = CONTROLS[name], f"lab_{name}"
     if name in hidden_names()[0]:
         return control.read(st.query_params.get(key))
-    common: dict[str, Any] = {"key": key, "bind": "query-params", "help": control.help}
-    if control.limits is None:
-        if isinstance(control.default, int):
-            return st.select_slider(control.label, control.options, control.default, **common)
-        first = control.options.index(control.default)
-        return st.selectbox(control.label, control.options, first, **common)
-    least, most, step = control.limits
-    if name in ("draw", "seed"):
-        return int(st.number_input(control.label, least, most, control.default, **common))
-    value = st.slider(control.label, least, most, control.default, step, **common)
-    return round(value, 2)  # 0.15, not 0.15000000000000002
+    return draw(control, key)
 
 
 def simulation_controls() -> Setup:
@@ -223,9 +165,4 @@ def simulation_controls() -> Setup:
 def fit_controls() -> FitSettings:
     """Draw the controls of a fit, and return what they say."""
     st.markdown("**How they are fitted**")
-    return lab_settings(
-        rank=choose("fit_rank"),
-        mu=choose("mu"),
-        layers=choose("layers"),
-        members=choose("members"),
-    )
+    return settings_of(**{setting.name: choose(name) for name, setting in _FIT.items()})

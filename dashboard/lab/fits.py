@@ -12,9 +12,9 @@ from dashboard.lab.controls import choose
 from dashboard.lab.steps import Shown, predict
 from dashboard.lab.view import Setup, picture, simulated
 from dashboard.lab.view_fits import compare, error_curve, errors
+from dashboard.shared.model import describe
 from dashboard.shared.parts import chart_config
 from dashboard.shared.running import fit_service, how_it_was_fitted
-from dashboard.shared.sidebar import describe
 from dashboard.work.service import Job, fit_key
 from uncletc import Fit, FitSettings
 

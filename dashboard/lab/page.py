@@ -10,6 +10,7 @@ from dashboard.lab.steps import entry_step, lessons_box, scale_step, tensor_step
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.sources import simulated_badge
 from dashboard.shared.takeaway import take_away
+from dashboard.shared.words import escape
 
 steps = list(STEPS)
 
@@ -27,7 +28,9 @@ st.markdown(
 simulated_badge(simulated(Setup()))
 _, unknown = hidden_names()
 if unknown:
-    st.caption(f"The address asks to hide what the Lab does not have: {', '.join(unknown)}.")
+    st.caption(
+        f"The address asks to hide what the Lab does not have: {', '.join(map(escape, unknown))}."
+    )
 
 step = st.segmented_control(
     "Step",

@@ -9,19 +9,14 @@ import numpy as np
 import pandas as pd
 
 from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, truth_of
+from dashboard.shared.model import changed
 from uncletc import Fit, FitSettings, Iteration, Scale, fit, metrics
 from uncletc.datasets import Dataset
 
-UNITS = 20  # in each hidden layer
 Quantity = Literal["rate", "detection"]
 ERROR_NAMES: dict[Quantity, str] = {"rate": "error of λ", "detection": "error of p"}
 _N_POINTS = 400  # of a scatter plot: what a page can send and an eye can use
 _N_MOMENTS = 25  # of an error curve
-
-
-def lab_settings(*, rank: int, mu: float, layers: int, members: int) -> FitSettings:
-    """Return the settings of a fit that the Lab lets a reader choose."""
-    return FitSettings(rank=rank, mu=float(mu), hidden=(UNITS,) * layers, members=members)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,9 +264,9 @@ def _pull(
     lever: LeverName, value: float, setup: Setup, settings: FitSettings
 ) -> tuple[float, Setup, FitSettings]:
     if lever == "network size":
-        return value, setup, replace(settings, hidden=(UNITS,) * int(value))
+        return value, setup, changed(settings, "layers", int(value))
     if lever == "rank assumed":
-        return value, setup, replace(settings, rank=int(value))
+        return value, setup, changed(settings, "rank", int(value))
     changes: dict[str, Any] = {
         "entries counted": {"observed": value},
         "attributes known": {

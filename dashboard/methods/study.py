@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.methods.charts import trials_chart
 from dashboard.methods.words import spread
 from dashboard.shared.parts import chart_config
+from dashboard.shared.words import escape
 
 
 def study_box() -> None:
@@ -52,8 +53,8 @@ def _draw(study: Any) -> None:
     done = int((frame["state"] == "complete").sum())
     hidden = "single counts" if study.kind == "entry" else "whole places or pairs"
     st.markdown(
-        f"**{study.method} on {study.dataset}**: {len(frame)} of {study.total} trials, {done} "
-        f"complete, with {hidden} hidden in {study.n_folds} folds."
+        f"**{study.method}** on {escape(study.dataset)}: {len(frame)} of {study.total} "
+        f"trials, {done} complete, with {hidden} hidden in {study.n_folds} folds."
     )
     if not done:
         st.info("No trial is complete yet.")

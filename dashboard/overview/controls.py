@@ -7,9 +7,9 @@ import streamlit as st
 from dashboard.overview.charts import attribute_chart
 from dashboard.overview.view import OverviewView, attribute_histogram, mode_pairs
 from dashboard.shared.days import day_text
+from dashboard.shared.model import Family
 from dashboard.shared.parts import chart_config
-from dashboard.shared.sidebar import Family
-from uncletc import datasets
+from dashboard.shared.widgets import family_choice, source_choice
 from uncletc.datasets import Dataset
 
 ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it is open
@@ -21,31 +21,11 @@ def choose_counts() -> tuple[Family, str]:
     The keys are not those of the other pages: Streamlit drops from a link to another page every
     choice whose key this page uses, too.
     """
-    family = st.segmented_control(
-        "Data set",
-        ["covid", "ppi"],
-        default="covid",
-        required=True,
-        format_func={"covid": "COVID-19", "ppi": "Plant–pollinator"}.__getitem__,
-        key="data",
-        bind="query-params",
-        width="stretch",
-        help="Which counts to look at: cases by county and day, or interactions between plants "
-        "and pollinators by visit.",
+    family = family_choice(
+        "Which counts to look at: cases by county and day, or interactions between plants and "
+        "pollinators by visit."
     )
-    source = st.segmented_control(
-        "Counts",
-        ["real", "simulated"],
-        default="real" if datasets.available(family) else "simulated",
-        required=True,
-        key="counts",
-        bind="query-params",
-        width="stretch",
-        help="**Simulated** counts come with this program and their truth is known. **Real** "
-        "counts are public files: read from a folder named by UNCLETC_DATA_DIR, or downloaded "
-        "once and kept.",
-    )
-    return family, source
+    return family, source_choice(family, key="counts")
 
 
 def choose_pattern(dataset: Dataset) -> tuple[tuple[int, int], int | None]:

@@ -11,7 +11,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dashboard.shared.anchors import impossible
-from dashboard.shared.sidebar import Choices, describe
+from dashboard.shared.model import describe
+from dashboard.shared.sidebar import Choices
 from dashboard.work.service import FitService, Job, fit_key
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
@@ -159,8 +160,11 @@ def how_it_was_fitted(found: Fit) -> str:
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"
     if unfinished(found):
         return f"Still being fitted with {describe(found.settings)}: {took} so far."
+    why = f"because {found.stop.value}"
+    if found.stop is StopReason.MAX_ITER:
+        why = "at the most iterations that a fit makes here; its estimates had not quite settled"
     sentences = [
-        f"Fitted with {describe(found.settings)}: {took}; stopped because {found.stop.value}.",
+        f"Fitted with {describe(found.settings)}: {took}; stopped {why}.",
         *(f"{reason}." for reason in found.dropped),
     ]
     return " ".join(sentences)

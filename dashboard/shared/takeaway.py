@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from dashboard.shared.model import stem_of
 from dashboard.shared.sidebar import PICTURES
 from uncletc import Fit, FitSettings
 from uncletc.datasets import Dataset, Provenance
@@ -86,13 +87,7 @@ def file_stem(page: str, dataset_name: str, settings: FitSettings | None) -> str
     """
     if settings is None:
         return f"{page}-{dataset_name}"
-    units = "x".join(map(str, settings.hidden)) or "linear"
-    members = f"-members{settings.members}" if settings.members > 1 else ""
-    solver = "" if settings.solver.name == "joint" else f"-{settings.solver.name}"
-    return (
-        f"{page}-{dataset_name}-rank{settings.rank}-mu{settings.mu:g}-{units}"
-        f"-seed{settings.seed}{members}{solver}"
-    )
+    return f"{page}-{dataset_name}-{stem_of(settings)}"
 
 
 def citation(title: str, provenance: Provenance) -> str:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 WHISKERS = (
     "Whiskers: 90 % intervals over the members. They hold other starts and other counts from the "
     "same model, not the model's own mistakes; long ones are cut off at the edge."
 )
+
+
+def escape(text: str) -> str:
+    """Text from an address or a file as it is, for Markdown: in a code span nothing is markup.
+
+    Backslashes are not enough, since Streamlit puts icons and arrows into text by itself.
+    """
+    line = " ".join(text.split())
+    runs = re.findall("`+", line)
+    fence = "`" * (1 + max(map(len, runs), default=0))
+    pad = " " if runs else ""
+    return f"{fence}{pad}{line}{pad}{fence}" if line else ""
 
 
 def times(ratio: float) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
 from dashboard.countymap.choice import choose_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
+from dashboard.shared.model import MODEL, Family, settings_of, values_of
 from dashboard.shared.parts import chart_config
-from dashboard.shared.sidebar import DEFAULT_MEMBERS, DEFAULT_RANK, MU_CHOICES, Family
+from dashboard.shared.widgets import draw_setting, reset_settings, segmented
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import heat_chart, shift_chart
 from dashboard.whatif.runs import PARTS, Run
@@ -18,155 +19,42 @@ from dashboard.whatif.view import DIFFERENCE, ENDS, WhatIfView, matrix, rank_shi
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
-OTHER_RANK: dict[Family, int] = {"covid": 5, "ppi": 10}
-_SOLVERS = ("joint", "bcd")
-
-
-def choose_family() -> Family:
-    """Ask for the family of data sets; both settings go back to its defaults on a change."""
-    return st.segmented_control(
-        "Data set",
-        ["covid", "ppi"],
-        default="covid",
-        required=True,
-        format_func={"covid": "COVID-19", "ppi": "Plant–pollinator"}.__getitem__,
-        key="data",
-        bind="query-params",
-        width="stretch",
-        on_change=back_to_defaults,
-        help="Which counts both settings are fitted to.",
-    )
 
 
 def choose_run(side: Side, family: Family, last_mode: str) -> Run:
     """Draw the controls of one setting and return what they say."""
-    rank, mu = st.columns(2)
-    default = _defaults(side, family)
-    values = {
-        "rank": rank.slider(
-            "Rank",
-            1,
-            20,
-            default["rank"],
-            key=f"{side}_rank",
-            bind="query-params",
-            help="How many patterns the expected true counts λ are built from.",
-        ),
-        "mu": mu.select_slider(
-            "μ",
-            MU_CHOICES,
-            default["mu"],
-            key=f"{side}_mu",
-            bind="query-params",
-            help="How closely each entry's detection keeps to what its attributes say. The larger "
-            "μ, the closer.",
-        ),
-    }
-    layers, units = st.columns(2)
-    values["layers"] = layers.slider(
-        "Hidden layers",
-        0,
-        5,
-        default["layers"],
-        key=f"{side}_layers",
-        bind="query-params",
-        help="Layers of hidden units of the detection network g(z). 0 makes detection linear in "
-        "the attributes.",
-    )
-    values["units"] = units.slider(
-        "Units per layer",
-        5,
-        50,
-        default["units"],
-        step=5,
-        key=f"{side}_units",
-        bind="query-params",
-        disabled=values["layers"] == 0,
-        help="Hidden units in each layer.",
-    )
+    values: dict[str, Any] = {}
+    for group in ("model", "network"):
+        settings = [setting for setting in MODEL if setting.group == group]
+        for column, setting in zip(st.columns(len(settings)), settings, strict=True):
+            with column:
+                draw_setting(setting, values, prefix=side, family=family, b=side == "b")
     with st.expander("Solver, counts used, members, seed"):
-        part = st.segmented_control(
+        part = segmented(
             "Counts used",
             PARTS,
-            default=default["part"],
-            required=True,
             key=f"{side}_part",
-            bind="query-params",
             help=f"Fit to the counts of all {last_mode}s or of one half of them. If the halves "
             "tell different stories, trust neither.",
         )
-        values["solver"] = st.selectbox(
-            "Solver",
-            _SOLVERS,
-            _SOLVERS.index(default["solver"]),
-            key=f"{side}_solver",
-            bind="query-params",
-            help="How the estimates are found. **joint**: all at once, the usual choice. **bcd**: "
-            "block coordinate descent, the paper's algorithm; slower, one member, and its μ is on "
-            "a scale of its own.",
-        )
-        values["members"] = st.slider(
-            "Members",
-            1,
-            8,
-            default["members"],
-            key=f"{side}_members",
-            bind="query-params",
-            disabled=values["solver"] == "bcd",
-            help="How many fits to combine, each from another start.",
-        )
-        values["seed"] = int(
-            st.number_input(
-                "Seed",
-                0,
-                9999,
-                default["seed"],
-                key=f"{side}_seed",
-                bind="query-params",
-                help="Decides every random start. Same settings, other seed: how far chance goes.",
-            )
-        )
-    run = Run(settings=jobs.make_settings(**values), part=part)
+        for setting in MODEL:
+            if setting.group == "rest":
+                draw_setting(setting, values, prefix=side, family=family, b=side == "b")
+    run = Run(settings=settings_of(**values), part=part)
     st.caption(jobs.describe_run(run, last_mode))
     return run
-
-
-def _defaults(side: Side, family: Family) -> dict[str, int | str]:
-    rank = DEFAULT_RANK[family] if side == "a" else OTHER_RANK[family]
-    return {
-        "rank": rank,
-        "mu": 2000,
-        "layers": 3,
-        "units": 20,
-        "members": DEFAULT_MEMBERS[family],
-        "solver": "joint",
-        "part": "all",
-        "seed": 0,
-    }
 
 
 def back_to_defaults() -> None:
     """Put both sides back to the defaults of the data set; for callbacks."""
     for side in ("a", "b"):
-        for name, value in _defaults(side, st.session_state["data"]).items():
-            st.session_state[f"{side}_{name}"] = value
+        reset_settings(side, st.session_state["data"], b=side == "b")
+        st.session_state[f"{side}_part"] = PARTS[0]
 
 
 def set_side(side: Side, run: Run) -> None:
     """Put a setting into the controls of one side; for callbacks, before widgets are drawn."""
-    settings = run.settings
-    values = {
-        "rank": settings.rank,
-        "mu": int(settings.mu),
-        "layers": len(settings.hidden),
-        "members": settings.members,
-        "solver": settings.solver.name,
-        "part": run.part,
-        "seed": settings.seed,
-    }
-    if settings.hidden:
-        values["units"] = settings.hidden[0]
-    for name, value in values.items():
+    for name, value in (values_of(run.settings) | {"part": run.part}).items():
         st.session_state[f"{side}_{name}"] = value
 
 

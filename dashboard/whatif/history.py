@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard.shared.sidebar import Family
+from dashboard.shared.model import Family
 from dashboard.whatif.controls import back_to_defaults, set_side
 from dashboard.whatif.runs import Run, describe_run
 from dashboard.whatif.scores import Score

@@ -11,6 +11,7 @@ from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
+from dashboard.shared.widgets import family_choice
 from dashboard.whatif import controls as parts
 from dashboard.whatif.charts import scatter_chart
 from dashboard.whatif.history import history_section, remember
@@ -25,7 +26,9 @@ st.markdown(
     "deserves more trust than what does not.**"
 )
 with st.sidebar:
-    family = parts.choose_family()
+    family = family_choice(
+        "Which counts both settings are fitted to.", on_change=parts.back_to_defaults
+    )
     name = choose_dataset(family)
 dataset = dataset_or_stop(name)
 simulated_badge(dataset)

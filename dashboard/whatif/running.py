@@ -173,7 +173,7 @@ def _sweep_table(dataset: Dataset, runs: dict[int, Run], own: int) -> pd.DataFra
 
 @st.fragment(run_every=1.0)
 def _sweep_progress(
-    dataset: Dataset, runs: dict[int, Run], own: int, parameter: jobs.Parameter, asked: set[str]
+    dataset: Dataset, runs: dict[int, Run], own: int, parameter: str, asked: set[str]
 ) -> None:
     mine = orders()
     wanted = jobs.sweep_tasks(dataset.counts, runs.values())
@@ -198,9 +198,7 @@ def _stop_sweep(wanted: list[Task]) -> None:
     orders().cancel(wanted)
 
 
-def _draw_sweep(
-    dataset: Dataset, runs: dict[int, Run], own: int, parameter: jobs.Parameter
-) -> None:
+def _draw_sweep(dataset: Dataset, runs: dict[int, Run], own: int, parameter: str) -> None:
     table = _sweep_table(dataset, runs, own)
     if table["seconds"].count() < 2:  # one dot is no curve
         return

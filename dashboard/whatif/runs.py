@@ -14,29 +14,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.shared.model import MODEL, changed, describe
 from dashboard.work.fit_orders import Orders, Task
 from dashboard.work.service import fit_key
 from uncletc import CountTensor, Fit, FitSettings
 
 Part = Literal["all", "first half", "second half"]
-Parameter = Literal["rank", "μ", "units", "layers"]
-Solver = Literal["joint", "bcd"]
 
 PARTS: tuple[Part, ...] = ("all", "first half", "second half")
-SWEEPS: dict[Parameter, str] = {
-    "rank": "rank",
-    "μ": "μ",
-    "units": "units per layer",
-    "layers": "hidden layers",
-}
-_VALUES: dict[Parameter, tuple[int, ...]] = {
-    "rank": (2, 5, 10, 15, 20),
-    "μ": (10, 100, 500, 2000, 10000),
-    "units": (5, 10, 20, 35, 50),
-    "layers": (0, 1, 2, 3, 5),
-}
-_USUAL_UNITS = 20  # where the setting that a sweep starts from has no hidden layer
-_BCD_ITERATIONS = 100  # the paper's rule
+_SWEPT = {setting.word: setting for setting in MODEL if setting.sweep}
+SWEEPS: dict[str, str] = {word: setting.label.lower() for word, setting in _SWEPT.items()}
 _HELD_SHARE = 0.1
 _HELD_SEED = 0
 
@@ -56,55 +43,27 @@ class Run:
     part: Part = "all"
 
 
-def make_settings(
-    *, rank: int, mu: float, layers: int, units: int, members: int, solver: Solver, seed: int
-) -> FitSettings:
-    """Return settings; block coordinate descent has one member and ends as the paper says."""
-    settings = FitSettings(
-        rank=rank, mu=float(mu), hidden=(units,) * layers, seed=seed, members=members
-    )
-    if solver == "bcd":
-        return replace(settings, solver="bcd", members=1, max_iter=_BCD_ITERATIONS)
-    return settings
-
-
 def describe_run(run: Run, last_mode: str) -> str:
     """What a reader needs to recognise a setting, in one line."""
-    settings = run.settings
-    hidden = settings.hidden
-    parts = [
-        f"rank {settings.rank}",
-        f"μ {settings.mu:g}",
-        f"{len(hidden)} × {hidden[0]} units" if hidden else "linear g",
-        f"{settings.members} members" if settings.members > 1 else "",
-        "block coordinate descent" if settings.solver.name == "bcd" else "",
-        f"seed {settings.seed}",
-        f"{run.part} of the {last_mode}s" if run.part != "all" else "",
-    ]
-    return ", ".join(part for part in parts if part)
+    part = "" if run.part == "all" else f", {run.part} of the {last_mode}s"
+    return describe(run.settings) + part
 
 
 def differences(a: Run, b: Run) -> str:
     """What A and B differ in, in words."""
-    told = {
-        "rank": (a.settings.rank, b.settings.rank),
-        "μ": (f"{a.settings.mu:g}", f"{b.settings.mu:g}"),
-        "hidden layers": (len(a.settings.hidden), len(b.settings.hidden)),
-        "units": (a.settings.hidden[:1], b.settings.hidden[:1]),
-        "members": (a.settings.members, b.settings.members),
-        "solver": (a.settings.solver.name, b.settings.solver.name),
-        "seed": (a.settings.seed, b.settings.seed),
-        "counts": (a.part, b.part),
+    pairs = {
+        setting.label.lower(): (setting.value(a.settings), setting.value(b.settings))
+        for setting in MODEL
     }
-    changed = []
-    for name, (first, second) in told.items():
-        if first == second or (name == "units" and not (first and second)):
-            continue
-        first, second = (v[0] if isinstance(v, tuple) else v for v in (first, second))
-        changed.append(f"{name} ({first} → {second})")
-    if not changed:
+    pairs["counts"] = (a.part, b.part)
+    changes = [
+        f"{name} ({first} → {second})"
+        for name, (first, second) in pairs.items()
+        if first != second and None not in (first, second)
+    ]
+    if not changes:
         return "A and B are the same setting: change one of them to compare."
-    return f"From A to B: {', '.join(changed)}."
+    return f"From A to B: {', '.join(changes)}."
 
 
 def held_rows(counts: CountTensor) -> NDArray[np.int64]:
@@ -146,34 +105,24 @@ def tasks(counts: CountTensor, runs: Iterable[Run]) -> list[Task]:
     return list({each.key: each for each in both}.values())
 
 
-def value_of(run: Run, parameter: Parameter) -> int:
-    """The value that a setting has of a parameter that can be swept."""
-    settings = run.settings
-    if parameter == "units":
-        return settings.hidden[0] if settings.hidden else 0
-    if parameter == "layers":
-        return len(settings.hidden)
-    return settings.rank if parameter == "rank" else int(settings.mu)
+def value_of(run: Run, parameter: str) -> int:
+    """The value that a setting has of a parameter that can be swept; 0 where it has none."""
+    return _SWEPT[parameter].value(run.settings) or 0
 
 
-def sweep_runs(base: Run, parameter: Parameter) -> dict[int, Run]:
+def sweep_runs(base: Run, parameter: str) -> dict[int, Run]:
     """Return settings that differ from `base` in one parameter alone, by its value.
 
-    The base's own value is among them. Empty for units where the base has no hidden layer.
+    The base's own value is among them. Empty where `base` has none, as of units without a hidden
+    layer.
     """
-    hidden = base.settings.hidden
-    if parameter == "units" and not hidden:
+    setting = _SWEPT[parameter]
+    own = setting.value(base.settings)
+    if own is None:
         return {}
-    units = hidden[0] if hidden else _USUAL_UNITS
-    changes = {
-        "rank": lambda value: {"rank": value},
-        "μ": lambda value: {"mu": float(value)},
-        "units": lambda value: {"hidden": (value,) * len(hidden)},
-        "layers": lambda value: {"hidden": (units,) * value},
-    }[parameter]
-    values = sorted({*_VALUES[parameter], value_of(base, parameter)})
     return {
-        value: replace(base, settings=replace(base.settings, **changes(value))) for value in values
+        value: replace(base, settings=changed(base.settings, setting.name, value))
+        for value in sorted({*setting.sweep, own})
     }
 
 

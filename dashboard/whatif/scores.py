@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from dashboard.whatif.runs import SWEEPS, Parameter, Run, held_rows
+from dashboard.whatif.runs import SWEEPS, Run, held_rows
 from dashboard.whatif.view import mean_p, spearman
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
@@ -248,7 +248,7 @@ def sweep_table(
     return pd.DataFrame(rows)
 
 
-def sweep_insight(table: pd.DataFrame, parameter: Parameter) -> str | None:
+def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:
     """Where the held-out deviance is lowest; None before two values are known."""
     known = table.dropna(subset="deviance")
     if len(known) < 2:

@@ -19,15 +19,7 @@ from playwright.sync_api import (
 )
 
 from dashboard.check.view import seen_counts
-from dashboard.shared.sidebar import (
-    DEFAULT_LAYERS,
-    DEFAULT_MEMBERS,
-    DEFAULT_MU,
-    DEFAULT_RANK,
-    DEFAULT_UNITS,
-    Family,
-)
-from dashboard.whatif.controls import OTHER_RANK
+from dashboard.shared.model import usual_settings
 from dashboard.whatif.runs import visible
 from dashboard.work.service import fit_key
 from docs.screenshots import FLAGS, find_chromium, serving
@@ -86,16 +78,6 @@ def chromium() -> str:
         pytest.skip(str(error))
 
 
-def usual(family: Family, *, rank: int | None = None) -> FitSettings:
-    """The settings that a page fits with at first."""
-    return FitSettings(
-        rank=rank or DEFAULT_RANK[family],
-        mu=float(DEFAULT_MU),
-        hidden=(DEFAULT_UNITS,) * DEFAULT_LAYERS,
-        members=DEFAULT_MEMBERS[family],
-    )
-
-
 def keep_short_fit(folder: Path, counts: CountTensor, settings: FitSettings) -> None:
     """Put a fit of some iterations where the dashboard keeps the one with these settings."""
     short = fit(counts, settings, callback=lambda record: record.iteration >= ENOUGH)
@@ -110,13 +92,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fits = folder / "uncletc" / "fits"
     fits.mkdir(parents=True)
     covid = datasets.load("covid" if datasets.available("covid") else "covid-twin").counts
-    first, other = usual("covid"), usual("covid", rank=OTHER_RANK["covid"])
+    first, other = usual_settings("covid"), usual_settings("covid", b=True)
     keep_short_fit(fits, seen_counts(covid, "entry"), first)  # Model check
     for settings in (first, other):  # What if
         for held_out in (False, True):
             keep_short_fit(fits, visible(covid, "all", held_out), settings)
     ppi = datasets.load("ppi" if datasets.available("ppi") else "ppi-twin").counts
-    keep_short_fit(fits, ppi, usual("ppi"))
+    keep_short_fit(fits, ppi, usual_settings("ppi"))
     return folder
 
 

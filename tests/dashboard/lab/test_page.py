@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard.lab.controls import CONTROLS
 from dashboard.lab.lessons import LESSONS, QUESTIONS, STEPS
 from dashboard.lab.view import Setup, one_entry, simulated, truth_of
-from dashboard.lab.view_fits import LEVERS, errors, lab_settings, trials
+from dashboard.lab.view_fits import LEVERS, errors, trials
+from dashboard.shared.model import settings_of
 from tests.dashboard.looking import charts, open_screen, own_cache, until, words
 from uncletc import fit
 
@@ -161,7 +162,7 @@ class TestScale:
 
 
 class TestFit:
-    SETTINGS = lab_settings(rank=2, mu=2000, layers=0, members=1)
+    SETTINGS = settings_of(rank=2, mu=2000, layers=0, members=1)
 
     def fitted(self, **address: str) -> AppTest:
         at = open_lab(step="fit", lab_fit_rank="2", lab_layers="0", **(RIGHT | address))
@@ -233,7 +234,7 @@ class TestLevers:
         at.button(key="lab-run").click().run()
         until(at, lambda page: "The theorem:" in words(page))
         tried = trials(
-            "entries counted", Setup(), lab_settings(rank=2, mu=2000, layers=0, members=1), 1
+            "entries counted", Setup(), settings_of(rank=2, mu=2000, layers=0, members=1), 1
         )
         (chart,) = charts(at)
         median, fits, *_ = chart["data"]
@@ -286,8 +287,12 @@ class TestAddress:
 
     def test_unknown_names_are_noted(self):
         at = open_lab(hide="snr,nonsense")
-        assert "does not have: nonsense" in words(at)
+        assert "does not have: `nonsense`" in words(at)
         assert "does not have" not in words(open_lab(hide="snr"))
+
+    def test_unknown_names_are_no_markup(self):
+        at = open_lab(hide="[click](https://example.org)")
+        assert "does not have: `[click](https://example.org)`" in words(at)
 
     @pytest.mark.parametrize("name", CONTROLS)
     def test_a_hidden_control_reads_the_address_with_care(self, name):

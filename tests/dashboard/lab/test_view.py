@@ -28,14 +28,14 @@ from dashboard.lab.view_fits import (
     compare,
     error_curve,
     errors,
-    lab_settings,
     lever_table,
     trials,
 )
+from dashboard.shared.model import settings_of
 from uncletc import Fit, fit, simulate
 
 SETUP = Setup(observed=0.3, attributed=0.2, similar=0.1, seed=3)
-SETTINGS = lab_settings(rank=2, mu=100, layers=0, members=1)
+SETTINGS = settings_of(rank=2, mu=100, layers=0, members=1)
 
 
 @pytest.fixture(scope="module")

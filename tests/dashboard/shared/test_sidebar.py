@@ -6,8 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.anchors import Anchor, places
-from dashboard.shared.sidebar import describe
-from uncletc import FitSettings, datasets
+from uncletc import datasets
 
 
 def page(family: str) -> None:
@@ -57,27 +56,6 @@ def test_no_scale_is_asked_for_where_no_number_has_one():
     assert choices(at).anchor == Anchor()
     assert "Scale of p" not in [each.label for each in at.selectbox]
     assert "Scale of p" in [each.label for each in run().selectbox]
-
-
-class TestDescribe:
-    def test_names_what_was_chosen(self):
-        text = describe(FitSettings(rank=4, mu=500.0, hidden=(15, 15), seed=3))
-        for part in ("rank 4", "500", "2 × 15 units", "seed 3"):
-            assert part in text
-
-    def test_without_hidden_layers(self):
-        assert "linear" in describe(FitSettings(rank=1, hidden=()))
-
-    def test_members_where_there_are_several(self):
-        assert "member" not in describe(FitSettings(rank=1))
-        assert "4 members" in describe(FitSettings(rank=1, members=4))
-
-    def test_different_choices_read_differently(self):
-        base = {"rank": 4, "hidden": (10,)}
-        others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"seed": 1}]
-        others.append({"members": 4})
-        texts = {describe(FitSettings(**base | other)) for other in others}
-        assert len(texts) == len(others)
 
 
 @pytest.mark.usefixtures("absent")

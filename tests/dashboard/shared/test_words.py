@@ -1,6 +1,20 @@
 import pytest
 
-from dashboard.shared.words import caution, times
+from dashboard.shared.words import caution, escape, times
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("**bold** :red[x] :material/lock: -> $y$", "`**bold** :red[x] :material/lock: -> $y$`"),
+        ("a`b", "`` a`b ``"),
+        ("```", "```` ``` ````"),
+        ("two\n\n# lines", "`two # lines`"),
+        ("", ""),
+    ],
+)
+def test_nothing_in_an_escaped_text_is_markup(text: str, shown: str) -> None:
+    assert escape(text) == shown
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.whatif import runs as whatif_jobs
+from dashboard.shared.model import settings_of
+from dashboard.whatif import controls
 from tests.dashboard.looking import charts, open_screen, own_cache, press, until, waiting, words
 from uncletc import FitSettings
 
@@ -32,13 +33,12 @@ def limit(
     tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
 ) -> Iterator[type[Limit]]:
     """Short fits, in a cache of their own."""
-    whole = whatif_jobs.make_settings
 
     def short(**values) -> FitSettings:
-        return replace(whole(**values), max_iter=Limit.iterations, tol=0.0)
+        return replace(settings_of(**values), max_iter=Limit.iterations, tol=0.0)
 
     with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
-        patch.setattr(whatif_jobs, "make_settings", short)
+        patch.setattr(controls, "settings_of", short)
         yield Limit
 
 

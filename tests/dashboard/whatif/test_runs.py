@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dashboard.shared.model import settings_of
 from dashboard.whatif.runs import (
     Run,
     describe_run,
     differences,
     fits,
     held_rows,
-    make_settings,
     sweep_runs,
     sweep_tasks,
     task,
@@ -28,7 +28,7 @@ BASE = Run(settings=FitSettings(rank=5))
 
 def usual(**changes):
     values = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3, "solver": "joint"}
-    return make_settings(**(values | {"seed": 1} | changes))
+    return settings_of(**(values | {"seed": 1} | changes))
 
 
 class FakeService:
@@ -66,15 +66,7 @@ class FakeService:
         return [key for key, job in self.jobs.items() if job.active]
 
 
-class TestSettings:
-    def test_layers_and_units_make_the_hidden_layers(self):
-        assert usual().hidden == (10, 10)
-        assert usual(layers=0).hidden == ()
-
-    def test_block_coordinate_descent_has_one_member_and_the_papers_iterations(self):
-        settings = usual(solver="bcd")
-        assert (settings.solver.name, settings.members, settings.max_iter) == ("bcd", 1, 100)
-
+class TestWords:
     def test_description_names_what_is_unusual(self):
         text = describe_run(Run(settings=usual(solver="bcd"), part="first half"), "day")
         for part in ("rank 5", "μ 100", "2 × 10", "block coordinate descent", "half of the days"):

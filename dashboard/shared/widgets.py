@@ -1,0 +1,108 @@
+"""Widgets whose value stands in the address, as several pages draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.shared.model import MODEL, Control, Family, Setting
+from uncletc import datasets
+
+
+def segmented(
+    label: str,
+    options: Sequence[Any],
+    *,
+    key: str,
+    names: Mapping[Any, str] | None = None,
+    default: Any = None,
+    where: Any = st,
+    **more: Any,
+) -> Any:
+    """Draw a choice between a few options, the first by default, and return the chosen one.
+
+    Parameters
+    ----------
+    label : str
+    options : sequence
+    key : str
+        Of the widget, and in the address.
+    names : mapping, optional
+        What a reader sees, and the address says, of each option.
+    default : optional
+        Another option than the first to begin with.
+    where : optional
+        A column.
+    **more
+        What else ``st.segmented_control`` is to be told.
+    """
+    return where.segmented_control(
+        label,
+        options,
+        default=options[0] if default is None else default,
+        required=True,
+        format_func=str if names is None else names.__getitem__,
+        key=key,
+        bind="query-params",
+        **more,
+    )
+
+
+def draw(control: Control, key: str, *, default: Any = None, disabled: bool = False) -> Any:
+    """Draw a control and return its value."""
+    value = control.default if default is None else default
+    common: dict[str, Any] = {"key": key, "bind": "query-params", "help": control.help}
+    common["disabled"] = disabled
+    if control.limits is None:
+        if isinstance(value, int):
+            return st.select_slider(control.label, control.options, value, **common)
+        return st.selectbox(control.label, control.options, control.options.index(value), **common)
+    least, most, step = control.limits
+    if control.typed:
+        return int(st.number_input(control.label, least, most, value, **common))
+    value = st.slider(control.label, least, most, value, step, **common)
+    return round(value, 2)  # 0.15, not 0.15000000000000002
+
+
+def draw_setting(
+    setting: Setting, values: dict[str, Any], *, prefix: str, family: Family, b: bool = False
+) -> None:
+    """Draw a control of the model and add its value to those chosen so far."""
+    values[setting.name] = draw(
+        setting,
+        f"{prefix}_{setting.name}",
+        default=setting.usual(family, b=b),
+        disabled=setting.off(values),
+    )
+
+
+def reset_settings(prefix: str, family: Family, *, b: bool = False) -> None:
+    """Put the controls of the model back to the defaults of a data set; for callbacks."""
+    for setting in MODEL:
+        st.session_state[f"{prefix}_{setting.name}"] = setting.usual(family, b=b)
+
+
+def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's own word
+    """Ask for the data set; all pages have one choice."""
+    names = {"covid": "COVID-19", "ppi": "Plant–pollinator"}
+    family: Family = segmented(
+        "Data set", list(names), key="data", names=names, width="stretch", help=help, **more
+    )
+    return family
+
+
+def source_choice(family: Family, *, key: str) -> str:
+    """Ask for "real" or "simulated" counts; real ones first when they are here."""
+    source: str = segmented(
+        "Counts",
+        ["real", "simulated"],
+        default="real" if datasets.available(family) else "simulated",
+        key=key,
+        width="stretch",
+        help="**Simulated** counts come with this program and their truth is known. "
+        "**Real** counts are public files: read from a folder named by UNCLETC_DATA_DIR, or "
+        "downloaded once and kept.",
+    )
+    return source
