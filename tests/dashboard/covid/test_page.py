@@ -65,7 +65,7 @@ def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     assert "".join(at.query_params["county"]) == BALTIMORE
 
 
-@pytest.mark.parametrize("value", ["99999", "", "<b>", "24510 "])
+@pytest.mark.parametrize("value", ["99999", ""])
 def test_a_bad_county_in_the_address_is_dropped(open_page, value):
     at = open_page(county=value)
     assert sent(at)["selected"] is None
