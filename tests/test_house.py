@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+CODE = ("benchmarks", "dashboard", "data", "uncletc")
 
 
 def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -54,6 +57,25 @@ def test_a_planted_import_breaks_its_contract(
     answer = lint_imports(copy)
     assert answer.returncode != 0
     assert re.search(rf"{contract}.* BROKEN", answer.stdout), answer.stdout
+
+
+def private_imports(path: Path) -> Iterator[str]:
+    """Private names that a module takes from a package other than its own."""
+    package = list(path.relative_to(ROOT).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
+            for name in (alias.name for alias in node.names):
+                parts = [*node.module.split("."), name]
+                for depth, part in enumerate(parts):
+                    inside = package in (parts[:depth], parts[: depth - 1])
+                    if part.startswith("_") and not inside:
+                        yield f"{path.relative_to(ROOT)}: {'.'.join(parts)}"
+
+
+def test_private_names_stay_in_their_package() -> None:
+    modules = [path for folder in CODE for path in (ROOT / folder).rglob("*.py")]
+    assert len(modules) > 100
+    assert [line for path in modules for line in private_imports(path)] == []
 
 
 def test_the_library_loads_without_the_dashboards_packages() -> None:

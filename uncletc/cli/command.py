@@ -51,8 +51,8 @@ def serve_dashboard(port: int, host: str = _THIS_MACHINE) -> None:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise SystemExit(
-            f"uncletc dashboard: {', '.join(missing)} must be installed, and what else the pages "
-            'need; run pip install "uncletc[dashboard]"'
+            f"uncletc dashboard: the pages need packages not installed here: {', '.join(missing)}; "
+            'run pip install "uncletc[dashboard]"'
         )
     app = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
     shown = _THIS_MACHINE if host == _EVERYWHERE else host
