@@ -20,9 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._report import machine, publish, table
+from benchmarks._report import machine, publish
 from uncletc import ConvergenceWarning, FitSettings, fit, simulate
 from uncletc.metrics import mae_detection, mae_rate
+from uncletc.paper.words import grid as table
 
 SOLVERS = {"joint": "the joint solver", "bcd": "block coordinate descent"}
 BCD_ITERATIONS = 100  # the paper's rule

@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-from benchmarks._report import machine, publish, table
+from benchmarks._report import machine, publish
 from docs.screenshots import FLAGS, find_chromium, serving
+from uncletc.paper.words import grid as table
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 LONGEST = 300_000  # milliseconds

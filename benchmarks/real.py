@@ -19,9 +19,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import KFold
 
-from benchmarks._report import machine, publish, table
+from benchmarks._report import machine, publish
 from uncletc import ConvergenceWarning, CountTensor, FitSettings, datasets, fit
 from uncletc.metrics import poisson_deviance, rrmse
+from uncletc.paper.words import grid as table
 
 FOLDS = 5
 DATA = {

@@ -21,10 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._report import machine, publish, table
+from benchmarks._report import machine, publish
 from benchmarks._watch import Case, Seen, Watch
 from uncletc import BCD, ConvergenceWarning, CountTensor, Fit, FitSettings, Truth, fit, simulate
 from uncletc.metrics import mae_rate
+from uncletc.paper.words import grid as table
 
 EPOCHS = SWEEPS = 5
 SKIPPED = 2  # first iterations, while caches and the allocator warm up

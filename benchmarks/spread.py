@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._report import machine, publish, table
+from benchmarks._report import machine, publish
 from uncletc import ConvergenceWarning, FitSettings, fit, simulate
+from uncletc.paper.words import grid as table
 
 RANK = 3
 OBSERVED = (0.1, 0.2, 0.3)

@@ -22,8 +22,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from benchmarks._report import machine, publish, table
+from benchmarks._report import machine, publish
 from benchmarks._theory_trials import ERRORS, LEVERS, N_ATTRIBUTES, RANK, Lever, Setup, measure
+from uncletc.paper.words import grid as table
 
 
 @dataclass(frozen=True, kw_only=True)

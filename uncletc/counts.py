@@ -297,9 +297,7 @@ class CountTensor:
         columns = [*self.label_columns(indices), (counts, y)]
         if self.exposure is not None:
             columns.append((exposure, self.exposure_at(indices)))
-        rows = self.rows_of(indices)
-        z = np.full((len(indices), self.n_attributes), np.nan)
-        z[rows >= 0] = self.attributes[rows[rows >= 0]]
+        z = self.attributes_at(indices, unknown_as_nan=True)
         return frame_of([*columns, *zip(self.attribute_names, z.T, strict=True)])
 
     def entries(self) -> tuple[IntArray, FloatArray]:
@@ -362,13 +360,16 @@ class CountTensor:
         """Exposure of valid entries (n, K); 1 where none was given; (n,)."""
         return exposure_at(self.exposure, indices)
 
-    def attributes_at(self, indices: ArrayLike) -> FloatArray:
+    def attributes_at(self, indices: ArrayLike, *, unknown_as_nan: bool = False) -> FloatArray:
         """Attributes of the given entries.
 
         Parameters
         ----------
         indices : array_like of int, shape (n, K)
-            Entries of Ξ; repeats are allowed.
+            Any entries; repeats are allowed.
+        unknown_as_nan : bool
+            Return rows of NaN for entries outside Ξ, as :meth:`uncletc.Fit.expected` takes them,
+            instead of refusing them.
 
         Returns
         -------
@@ -377,14 +378,37 @@ class CountTensor:
         Raises
         ------
         ValueError
-            If an entry lies outside the shape or has no attributes.
+            If an entry lies outside the shape, or has no attributes where that is refused.
         """
         wanted = check_indices(indices, self.shape, "indices")
         rows = self.rows_of(wanted)
-        if (rows < 0).any():
-            entry = tuple(wanted[int(np.argmax(rows < 0))].tolist())
+        unknown = rows < 0
+        if unknown.any() and not unknown_as_nan:
+            entry = tuple(wanted[int(np.argmax(unknown))].tolist())
             raise ValueError(f"indices must be entries with attributes; entry {entry} has none")
-        return self.attributes[rows]
+        z = np.full((len(wanted), self.n_attributes), np.nan)
+        z[~unknown] = self.attributes[rows[~unknown]]
+        return z
+
+    def in_order(self) -> CountTensor:
+        """Sort Ω and Ξ by entry; the same object where they are sorted."""
+        observed = flat_index(self.indices, self.shape)
+        attributed = flat_index(self.attribute_indices, self.shape)
+        if (np.diff(observed) > 0).all() and (np.diff(attributed) > 0).all():
+            return self
+        rows, attribute_rows = np.argsort(observed), np.argsort(attributed)
+        return CountTensor(
+            self.shape,
+            self.indices[rows],
+            self.counts[rows],
+            attributes=self.attributes[attribute_rows],
+            attribute_indices=self.attribute_indices[attribute_rows],
+            modes=self.modes,
+            labels=self.labels,
+            attribute_names=self.attribute_names,
+            exposure=self.exposure,
+            simulated=self.simulated,
+        )
 
     def subset(self, observed: ArrayLike) -> CountTensor:
         """Keep some observed entries; the attributes of all entries stay.

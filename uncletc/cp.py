@@ -37,3 +37,12 @@ def rate_tensor(factors: Sequence[FloatArray]) -> FloatArray:
         product = (product[:, None, :] * factor[None, :, :]).reshape(-1, factor.shape[1])
     dense: FloatArray = product @ factors[-1].T
     return dense.reshape([len(factor) for factor in factors])
+
+
+def fill_rows(factors: Sequence[FloatArray], indices: IntArray) -> tuple[FloatArray, ...]:
+    """Copy the factors; rows of slices without a count become the mean of the others."""
+    filled = []
+    for mode, factor in enumerate(factors):
+        seen = np.bincount(indices[:, mode], minlength=len(factor)) > 0
+        filled.append(np.where(seen[:, None], factor, factor[seen].mean(axis=0)))
+    return tuple(filled)

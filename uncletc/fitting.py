@@ -69,6 +69,8 @@ def fit(
     >>> result.rate([[0, 0, 0]]).shape
     (1,)
     """
+    if not isinstance(settings, FitSettings):
+        raise TypeError(f"settings must be FitSettings, got {type(settings).__name__}")
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
     if start is not None and start.shape != counts.shape:

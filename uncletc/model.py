@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from uncletc.validation import FloatArray, check_finite, check_indices
 _FORMAT = 3
 
 Network = DetectionNetwork | AdditiveNetwork
+_T_co = TypeVar("_T_co", covariant=True)
 _ROWS = 65_536  # entries predicted at once
 _ALLOWANCE = 1.35  # of intervals for what smoothing hides from all members alike
 _LEAST = 1e-12  # of λ and p, for logarithms
@@ -51,29 +52,29 @@ class StopReason(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Iteration:
-    """What a fit reports after each iteration.
+class Iteration(Generic[_T_co]):
+    """What a fit, by this library's solvers or by a baseline, reports after each iteration.
 
     Attributes
     ----------
     iteration : int
         0 for the starting point.
     objective : float
-        Value of the solver's objective, per observed entry; lower is better.
+        Value of the method's own objective, per observed entry; lower is better.
     seconds : float
         Time since the fit began.
     current : callable, optional
-        Returns the estimates so far as a :class:`Fit`, while the callback runs; None for
-        records kept in a history.
+        Returns the estimates so far, a :class:`Fit` or a baseline's prediction, while the
+        callback runs; None for records kept in a history.
     """
 
     iteration: int
     objective: float
     seconds: float
-    current: Callable[[], Fit] | None = field(default=None, compare=False, repr=False)
+    current: Callable[[], _T_co] | None = field(default=None, compare=False, repr=False)
 
 
-Callback = Callable[[Iteration], bool | None]
+Callback = Callable[["Iteration[Fit]"], bool | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,18 +149,21 @@ class Fit:
     settings : FitSettings
     counts_digest : str
         :attr:`CountTensor.digest` of the data fitted.
+    mean_detection : float
+        Mean p over Ξ, which stands in for an entry whose attributes are unknown; 1 without any.
     """
 
     factors: tuple[FloatArray, ...]
     network: Network | None
     observed_detection: FloatArray
-    history: tuple[Iteration, ...]
+    history: tuple[Iteration[Fit], ...]
     stop: StopReason
     settings: FitSettings
     counts_digest: str
     others: tuple[Member, ...] = ()
     dropped: tuple[str, ...] = ()
     exposure: FloatArray | None = None
+    mean_detection: float = 1.0
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
@@ -273,13 +277,17 @@ class Fit:
 
     @overload
     def expected(
-        self, indices: ArrayLike, attributes: ArrayLike, *, spread: Literal[False] = ...
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = ...,
+        *,
+        spread: Literal[False] = ...,
     ) -> FloatArray: ...
     @overload
     def expected(
         self,
         indices: ArrayLike,
-        attributes: ArrayLike,
+        attributes: ArrayLike | None = ...,
         *,
         spread: Literal[True],
         level: float = ...,
@@ -287,7 +295,7 @@ class Fit:
     def expected(
         self,
         indices: ArrayLike,
-        attributes: ArrayLike,
+        attributes: ArrayLike | None = None,
         *,
         spread: bool = False,
         level: float = 0.9,
@@ -297,23 +305,31 @@ class Fit:
         Parameters
         ----------
         indices : array_like of int, shape (n, K)
-        attributes : array_like of float, shape (n, D)
-            z of the same entries.
+        attributes : array_like of float, shape (n, D), optional
+            z of the same entries; a row of NaN where they are unknown, which takes
+            `mean_detection` as its p. None: unknown for all.
         spread : bool
             Return an :class:`Interval` of λ·p, not of a count; needs at least 2 members.
             See :meth:`rate`.
         level : float
             Nominal coverage of the interval, in (0, 1).
         """
-        rate, p = self.rate(indices), self.detection(attributes)
+        rate = self.rate(indices)
+        if attributes is None:
+            attributes = np.full((len(rate), self.n_attributes), np.nan)
+        z = np.asarray(attributes, dtype=np.float64)
+        unknown = np.asarray(np.isnan(z).all(axis=-1))
+        z = np.where(unknown[..., None], 0.0, z)
+        p = self.detection(z)
         if rate.shape != p.shape:
             raise ValueError(
                 f"indices and attributes must have as many rows, got {len(rate)} and {len(p)}"
             )
+        p = np.where(unknown, self.mean_detection, p)
         if not spread:
-            return rate * p
-        where, z = np.asarray(indices, dtype=np.int64), np.asarray(attributes, dtype=np.float64)
-        values = self._rates(where) * [member.detection(z) for member in self.members]
+            return np.asarray(rate * p)
+        each = [np.where(unknown, p, member.detection(z)) for member in self.members]
+        values = self._rates(np.asarray(indices, dtype=np.int64)) * each
         return self._interval(rate * p, values, level)
 
     def _rates(self, indices: NDArray[np.int64]) -> FloatArray:
@@ -348,6 +364,7 @@ class Fit:
             "settings": json.loads(self.settings.to_json()),
             "counts_digest": self.counts_digest,
             "dropped": list(self.dropped),
+            "mean_detection": self.mean_detection,
         }
         arrays: dict[str, Any] = {} if self.exposure is None else {"exposure": self.exposure}
         for i, member in enumerate(self.members):
@@ -417,6 +434,7 @@ class Fit:
             stop=StopReason[header["stop"]],
             settings=settings,
             counts_digest=header["counts_digest"],
+            mean_detection=header["mean_detection"],
         )
 
 

@@ -13,19 +13,14 @@ Methods keep to one thread.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from time import monotonic, perf_counter
 from typing import Any
 
-import numpy as np
-
 from dashboard.work.serving import Reports, serve
-from uncletc import METHODS, CountTensor, Truth, evaluation, rate_tensor, simulate, tables
-from uncletc.baselines import Prediction, Progress
-from uncletc.metrics import mae_detection, mae_rate
+from uncletc import METHODS, CountTensor, Iteration, evaluation, simulate, tables
 
 _PAUSE = 0.1  # seconds at least between two reports, and between two looks at errors
 _PAUSE_PER_COST = 3.0  # times what the last look took, so that a fit is not much slower
@@ -51,7 +46,7 @@ class _Teller:
     def __call__(
         self,
         trial: int,
-        record: Progress,
+        record: Iteration,
         look: Callable[[], dict[str, float]] | None = None,
     ) -> None:
         """Report an iteration, with the errors that `look` finds."""
@@ -65,12 +60,12 @@ class _Teller:
         self._next = monotonic() + max(_PAUSE, _PAUSE_PER_COST * (monotonic() - began))
 
 
-def run_evaluation(order: dict[str, Any], tell: Callable[[int, Progress], None]) -> dict[str, Any]:
+def run_evaluation(order: dict[str, Any], tell: Callable[[int, Iteration], None]) -> dict[str, Any]:
     """Cross-validate, and return each trial as plain numbers."""
     method = METHODS[order["method"]]
     wanted = order["trials"]
 
-    def follow(trial: int, record: Progress) -> bool:
+    def follow(trial: int, record: Iteration) -> bool:
         tell(trial, record)
         return trial >= wanted  # a quick look needs no more
 
@@ -104,7 +99,7 @@ def _counts(path: str) -> CountTensor:
 
 def run_cell(
     order: dict[str, Any],
-    tell: Callable[[int, Progress, Callable[[], dict[str, float]] | None], None],
+    tell: Callable[[int, Iteration, Callable[[], dict[str, float]] | None], None],
 ) -> dict[str, Any]:
     """Run one trial of a cell; the values by metric, the errors on the way, and seconds."""
     table, column, reading = order["table"], order["column"], order["reading"]
@@ -112,10 +107,11 @@ def run_cell(
     counts, truth = simulate(**arguments, seed=order["seed"])
     curve: list[tuple[int, dict[str, float]]] = []
 
-    def follow(record: Progress) -> None:
+    def follow(record: Iteration) -> None:
         def look() -> dict[str, float]:
             assert record.current is not None
-            found = cell_errors(record.current(), counts, truth, order["method"])
+            errors = tables.errors(record.current(), counts, truth, order["method"])
+            found = {name: errors[name] for name in ("MAE_λ", "MAE_p") if name in errors}
             curve.append((record.iteration, found))
             return found
 
@@ -126,29 +122,6 @@ def run_cell(
         table, column, order["method"], order["seed"], reading=reading, callback=follow
     )
     return {"values": values, "curve": curve, "seconds": perf_counter() - began}
-
-
-def cell_errors(
-    found: Prediction, counts: CountTensor, truth: Truth, method: str
-) -> dict[str, float]:
-    """MAE_λ over all entries and, where the method has a p, MAE_p of g over Ξ; NaN at no mean."""
-    if method == tables.KNOWN:
-        rate = rate_tensor(found.fit.factors)
-    else:
-        everywhere = np.argwhere(np.ones(counts.shape, dtype=bool))
-        rate = found.rate(everywhere).reshape(counts.shape)
-    values = {"MAE_λ": _or_nan(mae_rate, rate, truth.rate)}
-    if hasattr(found, "detection") and found.n_attributes and method != tables.KNOWN:
-        true_p = truth.detection[tuple(counts.attribute_indices.T)]
-        values["MAE_p"] = _or_nan(mae_detection, found.detection(counts.attributes), true_p)
-    return values
-
-
-def _or_nan(measure: Callable[[Any, Any], float], estimate: Any, truth: Any) -> float:
-    try:
-        return measure(estimate, truth)
-    except ValueError:  # an unfinished fit may be zero everywhere
-        return math.nan
 
 
 if __name__ == "__main__":

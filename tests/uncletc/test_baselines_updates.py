@@ -16,7 +16,8 @@ from scipy.stats import gamma as gamma_distribution
 
 from uncletc import CountTensor, simulate
 from uncletc.baselines import METHODS, Prediction, bptf, halrtc, ntf_kl, ntf_ls, ntf_tucker, pond
-from uncletc.baselines.factors import FactorPrediction, Observed, balance, products
+from uncletc.baselines.factors import FactorEstimate, Observed, balance
+from uncletc.cp import products
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -294,7 +295,7 @@ class TestIndependentSoftware:
         )
         theirs = 0.5 * np.mean((tensorly.cp_to_tensor(result) - data) ** 2)
         ours = solve("NTF-CPD-LS", whole, rank=2, ridge=0.0, max_iter=5000, tol=1e-11)
-        assert isinstance(ours, FactorPrediction)
+        assert isinstance(ours, FactorEstimate)
         assert ours.history[-1].objective == pytest.approx(theirs, rel=1e-3)
 
     def test_tucker_against_tensorly(self, whole: CountTensor) -> None:

@@ -76,6 +76,17 @@ class TestWhatItHolds:
         np.testing.assert_array_equal(y.attributes_at([first, last]), [[2.0], [1.0]])
         assert y.share_observed == 2**-59
 
+    def test_unknown_attributes_are_refused_or_nan(self) -> None:
+        y = make(attributes=[[0.5]], attribute_indices=[TWO[1]])
+        np.testing.assert_array_equal(y.attributes_at(TWO, unknown_as_nan=True), [[np.nan], [0.5]])
+        with pytest.raises(ValueError, match=r"entry .* has none"):
+            y.attributes_at(TWO)
+
+    def test_order_by_entry(self, small: CountTensor) -> None:
+        assert small.in_order() is small
+        turned = small.subset(np.arange(small.n_observed)[::-1])
+        assert turned.in_order().digest == small.digest
+
     def test_later_changes_of_the_input_do_not_reach_it(self) -> None:
         indices, counts, attributes = np.array(TWO), np.array([4, 0]), np.ones((2, 1))
         y = CountTensor(SHAPE, indices, counts, attributes=attributes)

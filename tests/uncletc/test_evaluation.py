@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from uncletc import METHODS, CountTensor, FitSettings, simulate
-from uncletc.baselines import Method, Progress
+from uncletc import METHODS, CountTensor, FitSettings, Iteration, simulate
+from uncletc.baselines import Method
 from uncletc.evaluation import (
     LEVELS,
     count_interval,
@@ -233,7 +233,7 @@ class TestEvaluate:
     def test_the_callback_stops_it(self, small: CountTensor) -> None:
         seen: list[tuple[int, int]] = []
 
-        def stop(trial: int, record: Progress) -> bool:
+        def stop(trial: int, record: Iteration[Any]) -> bool:
             seen.append((trial, record.iteration))
             return trial == 1
 

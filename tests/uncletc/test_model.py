@@ -82,6 +82,14 @@ class TestPredictions:
         expected = found.rate(entries) * found.detection(z)
         np.testing.assert_array_equal(found.expected(entries, z), expected)
 
+    def test_unknown_attributes_take_the_mean_detection(self) -> None:
+        found = make(mean_detection=0.25)
+        z = np.array([[0.1, -1.0, 2.0], [np.nan, np.nan, np.nan]])
+        entries = [[0, 1, 0], [2, 3, 1]]
+        p = np.array([found.detection(z[:1])[0], 0.25])
+        np.testing.assert_allclose(found.expected(entries, z), found.rate(entries) * p)
+        np.testing.assert_allclose(found.expected(entries), found.rate(entries) * 0.25)
+
     def test_detection_is_the_network(self) -> None:
         found = make()
         assert found.network is not None

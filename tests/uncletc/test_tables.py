@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from uncletc import METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
+from uncletc.baselines import KLSettings
 from uncletc.metrics import mae_detection, mae_rate
 from uncletc.paper.tables import (
     FIGURES,
@@ -16,6 +19,7 @@ from uncletc.paper.tables import (
     PAPERS_OWN,
     TABLES,
     Column,
+    errors,
     run_cell,
     settings_for,
     settings_of,
@@ -130,9 +134,9 @@ class TestSettings:
         column = TABLES["appendix-wrong-rank"].columns[0]
         for name, method in METHODS.items():
             found = settings_for(name, column, 4)
-            extra = {"rank": 3} if method.has_rank else {}
+            extra: dict[str, Any] = {"rank": 3} if method.has_rank else {}
             if method.settings is FitSettings:
-                extra["device"] = "cpu"
+                extra["solver"] = Joint(device="cpu")
             assert found == method.settings(**extra, seed=4)
 
     def test_mu_reaches_both_solvers(self) -> None:
@@ -181,6 +185,14 @@ class TestCells:
             for reading in ("exact", "as in the public code")
         )
         assert exact != more
+
+    def test_errors_without_a_positive_mean_are_nan(self) -> None:
+        counts, truth = simulate(**TINY.simulation, seed=0)
+        zero = replace(
+            METHODS["NTF-CPD-KL"].fit(counts, KLSettings(rank=1, max_iter=0)),
+            factors=tuple(np.zeros((6, 1)) for _ in range(3)),
+        )
+        assert np.isnan(errors(zero, counts, truth)["MAE_λ"])
 
     def test_ratios_are_reciprocal_up_to_noise(self) -> None:
         found = run_cell("table-4", "γ_Ω = .3", "UncleTC", 1)

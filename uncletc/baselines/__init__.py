@@ -1,8 +1,9 @@
 """The methods that the paper compares, under one contract.
 
-Each method has a module with ``fit(counts, settings, *, callback=None)``, which returns a
-:class:`Prediction` for any entry, and a class of settings. :data:`METHODS` maps the paper's names
-to them. In all of them an unobserved entry is missing, not zero: it adds nothing to any sum.
+Each method has a module with its settings and its algorithm. :data:`METHODS` maps the paper's
+names to them; ``METHODS[name].fit(counts, settings, *, callback=None)`` returns a
+:class:`Prediction` for any entry. In all of them an unobserved entry is missing, not zero: it adds
+nothing to any sum.
 
 Which one, when:
 
@@ -24,14 +25,7 @@ HaLRTC and NTF-Tucker-LS hold the whole tensor and refuse one too large for it. 
 methods take λ proportional to exposure; HaLRTC, CoSTCo and POND see the counts alone.
 """
 
-from uncletc.baselines.base import (
-    Callback,
-    Prediction,
-    Progress,
-    RankSettings,
-    Settings,
-    known_attributes,
-)
+from uncletc.baselines.base import Callback, Estimate, Prediction, RankSettings, Settings
 from uncletc.baselines.bptf import BPTFSettings
 from uncletc.baselines.costco import CoSTCoSettings
 from uncletc.baselines.halrtc import HaLRTCSettings
@@ -46,15 +40,14 @@ __all__ = [
     "BPTFSettings",
     "Callback",
     "CoSTCoSettings",
+    "Estimate",
     "HaLRTCSettings",
     "KLSettings",
     "LSSettings",
     "Method",
     "PONDSettings",
     "Prediction",
-    "Progress",
     "RankSettings",
     "Settings",
     "TuckerSettings",
-    "known_attributes",
 ]

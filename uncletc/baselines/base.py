@@ -1,33 +1,39 @@
-"""What the methods share: settings, progress, predictions, and the rules of a fit."""
+"""What the methods share: settings, predictions, and the loop of a fit."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc.counts import CountTensor, flat_index
-from uncletc.model import ConvergenceWarning, FitError, StopReason
+from uncletc.counts import CountTensor
+from uncletc.jsonable import Jsonable
+from uncletc.model import ConvergenceWarning, FitError, Iteration, StopReason
 from uncletc.solvers.blocks import TINY
 from uncletc.threads import one_thread
-from uncletc.validation import FloatArray, IntArray, check_indices, check_real, check_whole
+from uncletc.validation import (
+    FloatArray,
+    IntArray,
+    check_indices,
+    check_real,
+    check_seed,
+    check_whole,
+)
 
 DENSE_LIMIT = 2**24  # entries of a tensor that dense methods accept: 128 MiB an array
 _ROWS = 65_536  # entries predicted at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Jsonable):
     """Settings that every method has.
 
     Parameters
@@ -52,30 +58,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         self._whole("max_iter", 0)
-        self._whole("seed", 0)
-        if self.seed >= 2**63:
-            raise ValueError(f"seed must be below 2**63, got {self.seed}")
+        object.__setattr__(self, "seed", check_seed(self.seed))
         self._real("tol", 0.0)
-
-    def to_json(self) -> str:
-        """Text that :meth:`from_json` reads back, with the keys in order."""
-        return json.dumps(asdict(self), sort_keys=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read settings from JSON text, checking every value."""
-        values = json.loads(text)
-        if not isinstance(values, Mapping):
-            raise TypeError(f"settings must be a JSON object, got {type(values).__name__}")
-        unknown = sorted(set(values) - {one.name for one in fields(cls)})
-        if unknown:
-            raise ValueError(f"settings must not hold unknown names, got {unknown[0]!r}")
-        return cls(**values)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all settings."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def _whole(self, name: str, least: int) -> None:
         object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
@@ -107,64 +91,38 @@ class RankSettings(Settings):
         self._whole("rank", 1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """What a method reports after each iteration; like :class:`uncletc.Iteration`.
+Callback = Callable[["Iteration[Prediction]"], bool | None]
 
-    Attributes
-    ----------
-    iteration : int
-        0 for the starting point.
-    objective : float
-        Value of the method's own objective, per observed entry; lower is better.
-    seconds : float
-        Time since the fit began.
-    current : callable, optional
-        Returns the estimates so far as a :class:`Prediction`, while the callback runs; None for
-        records kept in a history.
+
+class Prediction(Protocol):
+    """What every method estimates: λ and the reported count of any entry.
+
+    A :class:`uncletc.Fit` is one; the other methods return an :class:`Estimate`.
     """
 
-    iteration: int
-    objective: float
-    seconds: float
-    current: Callable[[], Prediction] | None = field(default=None, compare=False, repr=False)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """I_k of each mode."""
 
+    @property
+    def n_attributes(self) -> int:
+        """D that :meth:`expected` takes; 0 for a method, or data, without attributes."""
 
-Callback = Callable[[Progress], bool | None]
+    @property
+    def history(self) -> tuple[Iteration[Any], ...]:
+        """All iterations, the starting point first."""
 
+    @property
+    def stop(self) -> StopReason:
+        """Why it ended."""
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Prediction(ABC):
-    """What a method found: predicts λ and the reported count of any entry.
+    @property
+    def settings(self) -> Any:
+        """Those of the method."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        I_k of each mode.
-    n_attributes : int
-        D that :meth:`expected` takes; 0 for a method, or data, without attributes.
-    history : tuple of Progress
-        The starting point first.
-    stop : StopReason
-    settings : object
-        The method's settings.
-    counts_digest : str
-        :attr:`uncletc.CountTensor.digest` of the data fitted.
-    """
-
-    shape: tuple[int, ...]
-    history: tuple[Progress, ...]
-    stop: StopReason
-    settings: Any
-    counts_digest: str
-    n_attributes: int = 0
-
-    def __repr__(self) -> str:
-        size, last = " × ".join(str(n) for n in self.shape), self.history[-1]
-        return (
-            f"{type(self).__name__}({size}, {last.iteration} iterations, "
-            f"objective {last.objective:.6g}, stopped: {self.stop.value})"
-        )
+    @property
+    def counts_digest(self) -> str:
+        """:attr:`uncletc.CountTensor.digest` of the data fitted."""
 
     def rate(self, indices: ArrayLike) -> FloatArray:
         """λ of the given entries, on the method's own scale.
@@ -182,8 +140,6 @@ class Prediction(ABC):
         ndarray, shape (n,)
             λ ≥ 0.
         """
-        wanted = check_indices(indices, self.shape, "indices")
-        return _in_parts(self._rate, wanted)
 
     def expected(self, indices: ArrayLike, attributes: ArrayLike | None = None) -> FloatArray:
         """ŷ, the predicted reported count, of the given entries.
@@ -206,17 +162,41 @@ class Prediction(ABC):
         ValueError
             If an entry lies outside the shape, or the attributes have another size.
         """
-        wanted = check_indices(indices, self.shape, "indices")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Estimate(ABC):
+    """The :class:`Prediction` of a method other than UncleTC."""
+
+    shape: tuple[int, ...]
+    history: tuple[Iteration[Any], ...]
+    stop: StopReason
+    settings: Any
+    counts_digest: str
+    n_attributes: int = 0
+
+    def __repr__(self) -> str:
+        size, last = " × ".join(str(n) for n in self.shape), self.history[-1]
+        return (
+            f"{type(self).__name__}({size}, {last.iteration} iterations, "
+            f"objective {last.objective:.6g}, stopped: {self.stop.value})"
+        )
+
+    def rate(self, indices: ArrayLike) -> FloatArray:
+        """λ of the given entries; see :class:`Prediction`."""
+        return _in_parts(self._rate, check_indices(indices, self.shape, "indices"))
+
+    def expected(self, indices: ArrayLike, attributes: ArrayLike | None = None) -> FloatArray:
+        """ŷ of the given entries; see :class:`Prediction`."""
         if not self.n_attributes:
-            return _in_parts(self._rate, wanted)
-        if attributes is None:
-            z = np.full((len(wanted), self.n_attributes), np.nan)
-        else:
-            z = np.asarray(attributes, dtype=np.float64)
-        if z.shape != (len(wanted), self.n_attributes):
+            return self.rate(indices)
+        wanted = check_indices(indices, self.shape, "indices")
+        size = (len(wanted), self.n_attributes)
+        z = np.full(size, np.nan) if attributes is None else np.asarray(attributes, np.float64)
+        if z.shape != size:
             raise ValueError(
-                f"attributes must have shape {(len(wanted), self.n_attributes)}, one row per row "
-                f"of indices and the columns of the fit, got {z.shape}"
+                f"attributes must have shape {size}, one row per row of indices and the columns "
+                f"of the fit, got {z.shape}"
             )
         return _in_parts(self._expected, wanted, z)
 
@@ -229,113 +209,108 @@ class Prediction(ABC):
         return self._rate(indices)
 
 
-class Run:
-    """Keeps the history, asks the callback, and says when to stop.
+class Algorithm(ABC):
+    """The state of one run of a method; it starts where iteration 0 is.
 
     Parameters
     ----------
+    data : CountTensor
+        In order, with at least one observed entry.
     settings : Settings
-    callback : callable, optional
-    result : callable
-        Makes a :class:`Prediction` of the present state, given why it ended.
+        Those of the method.
+
+    Attributes
+    ----------
+    settled : bool, optional
+        For a method with a rule of its own for when to stop; None: by ``tol``.
     least : float
         Changes of the objective are judged relative to its size, or to this where that is less.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        callback: Callback | None,
-        result: Callable[[StopReason], Prediction],
-        least: float = TINY,
-    ) -> None:
-        self.history: list[Progress] = []
-        self._settings, self._callback, self._result = settings, callback, result
-        self._least = max(least, TINY)
-        self._began = time.perf_counter()
+    settled: bool | None = None
+    least: float = TINY
 
-    def record(self, objective: float, *, settled: bool | None = None) -> StopReason | None:
-        """Record an objective, the starting point's first; a reason to stop, or None.
+    @abstractmethod
+    def __init__(self, data: CountTensor, settings: Any) -> None: ...
 
-        `settled` is for methods with a rule of their own for when to stop; None: by ``tol``.
-        """
-        n, settings = len(self.history), self._settings
-        if not math.isfinite(objective):
-            raise FitError(f"the objective became {objective} at iteration {n}")
-        seconds = time.perf_counter() - self._began
-        now = Progress(iteration=n, objective=float(objective), seconds=seconds)
-        self.history.append(now)
-        if self._callback is not None and self._callback(
-            replace(now, current=lambda: self._result(StopReason.CALLBACK))
-        ):
-            return StopReason.CALLBACK
-        if settled is None and n:
-            before = self.history[-2].objective
-            settled = abs(before - objective) < settings.tol * max(abs(before), self._least)
-        if settled:
-            return StopReason.TOLERANCE
-        return StopReason.MAX_ITER if n >= settings.max_iter else None
+    @abstractmethod
+    def objective(self) -> float:
+        """The method's own objective, per observed entry; lower is better."""
 
-    def finish(self, stop: StopReason) -> Prediction:
-        """Return the result; warn the caller of ``fit`` where iterations ran out."""
-        if stop is StopReason.MAX_ITER and self._settings.max_iter and self._settings.tol:
-            warnings.warn(stop.value, ConvergenceWarning, stacklevel=3)
-        return self._result(stop)
+    @abstractmethod
+    def step(self) -> None:
+        """Take one iteration."""
+
+    @abstractmethod
+    def estimate(self, **record: Any) -> Estimate:
+        """The present estimates, with the fields of :class:`Estimate` as given."""
 
 
-@contextmanager
-def fitting(counts: CountTensor, settings: Any, kind: type) -> Iterator[CountTensor]:
-    """Check the arguments of ``fit``, and yield the counts in a fixed order, on one thread.
+def run(
+    algorithm: type[Algorithm],
+    kind: type[Settings],
+    counts: CountTensor,
+    settings: Settings,
+    *,
+    callback: Callback | None = None,
+) -> Estimate:
+    """Fit a method: iterate until it settles, runs out of iterations or is asked to stop.
 
-    The order makes results the same, to the last bit, however the data were presented.
+    The entries are sorted first, and all runs on one thread, so that results are the same, to the
+    last bit, however the data were presented.
+
+    Parameters
+    ----------
+    algorithm, kind : type
+        The method, and its settings.
+    counts : CountTensor
+        At least one observed entry.
+    settings : Settings
+        Of that kind.
+    callback : callable, optional
+        Called with each :class:`uncletc.Iteration`, the starting point first; return True to stop.
     """
     if not isinstance(settings, kind):
         raise TypeError(f"settings must be {kind.__name__}, got {type(settings).__name__}")
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
+    began = time.perf_counter()
+    history: list[Iteration[Any]] = []
+
+    def result(stop: StopReason) -> Estimate:
+        return state.estimate(
+            shape=counts.shape,
+            history=tuple(history),
+            stop=stop,
+            settings=settings,
+            counts_digest=counts.digest,
+        )
+
+    def record() -> StopReason | None:
+        value, n = float(state.objective()), len(history)
+        if not math.isfinite(value):
+            raise FitError(f"the objective became {value} at iteration {n}")
+        seconds = time.perf_counter() - began
+        now: Iteration[Prediction] = Iteration(iteration=n, objective=value, seconds=seconds)
+        history.append(now)
+        current = partial(result, StopReason.CALLBACK)
+        if callback is not None and callback(replace(now, current=current)):
+            return StopReason.CALLBACK
+        settled = state.settled
+        if settled is None and n:
+            before = history[-2].objective
+            settled = abs(before - value) < settings.tol * max(abs(before), state.least, TINY)
+        if settled:
+            return StopReason.TOLERANCE
+        return StopReason.MAX_ITER if n >= settings.max_iter else None
+
     with one_thread():
-        yield in_order(counts)
-
-
-def in_order(counts: CountTensor) -> CountTensor:
-    """Sort Ω and Ξ by entry; the same object where they are sorted."""
-    observed = flat_index(counts.indices, counts.shape)
-    attributed = flat_index(counts.attribute_indices, counts.shape)
-    if (np.diff(observed) > 0).all() and (np.diff(attributed) > 0).all():
-        return counts
-    rows, known = np.argsort(observed), np.argsort(attributed)
-    return CountTensor(
-        counts.shape,
-        counts.indices[rows],
-        counts.counts[rows],
-        attributes=counts.attributes[known],
-        attribute_indices=counts.attribute_indices[known],
-        modes=counts.modes,
-        labels=counts.labels,
-        attribute_names=counts.attribute_names,
-        exposure=counts.exposure,
-        simulated=counts.simulated,
-    )
-
-
-def known_attributes(counts: CountTensor, indices: ArrayLike) -> FloatArray:
-    """Attributes of the given entries as :meth:`Prediction.expected` takes them.
-
-    Parameters
-    ----------
-    counts : CountTensor
-    indices : array_like of int, shape (n, K)
-
-    Returns
-    -------
-    ndarray, shape (n, D)
-        NaN in the rows of entries outside Ξ.
-    """
-    wanted = check_indices(indices, counts.shape, "indices")
-    rows = counts.rows_of(wanted)
-    z = np.full((len(wanted), counts.n_attributes), np.nan)
-    z[rows >= 0] = counts.attributes[rows[rows >= 0]]
-    return z
+        state = algorithm(counts.in_order(), settings)
+        while (stop := record()) is None:
+            state.step()
+    if stop is StopReason.MAX_ITER and settings.max_iter and settings.tol:
+        warnings.warn(stop.value, ConvergenceWarning, stacklevel=2)
+    return result(stop)
 
 
 def check_dense(counts: CountTensor, method: str) -> None:

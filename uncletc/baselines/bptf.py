@@ -13,21 +13,15 @@ missing entries are missing. Small α makes the factors sparse; the paper's grid
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
-from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
-from uncletc.baselines.factors import (
-    FactorPrediction,
-    Observed,
-    fill_rows,
-    products,
-    starting_factors,
-)
+from uncletc.baselines.base import Algorithm, RankSettings
+from uncletc.baselines.factors import FactorEstimate, Observed, starting_factors
 from uncletc.counts import CountTensor
-from uncletc.model import StopReason
+from uncletc.cp import fill_rows, products
 from uncletc.solvers.blocks import TINY
 from uncletc.validation import FloatArray, check_choice
 
@@ -89,50 +83,32 @@ class Posterior:
         return [np.exp(self.log_mean(k)) for k in modes]
 
 
-def fit(
-    counts: CountTensor, settings: BPTFSettings, *, callback: Callback | None = None
-) -> Prediction:
-    """Raise the evidence lower bound by coordinate ascent.
+class BPTF(Algorithm):
+    """Raise the evidence lower bound by coordinate ascent."""
 
-    Parameters
-    ----------
-    counts : CountTensor
-        At least one observed entry; attributes are not used.
-    settings : BPTFSettings
-    callback : callable, optional
-        Called with each :class:`~uncletc.baselines.base.Progress`, whose objective is minus the
-        bound per observed entry; return True to stop.
-
-    Returns
-    -------
-    FactorPrediction
-    """
-    with fitting(counts, settings, BPTFSettings) as ordered:
-        data = Observed.of(ordered)
-        rng = np.random.default_rng(settings.seed)
-        means = [np.maximum(U, _LEAST_MEAN) for U in starting_factors(ordered, settings.rank, rng)]
-        state = Posterior(
+    def __init__(self, data: CountTensor, settings: BPTFSettings) -> None:
+        self.data, self.observed, self.settings = data, Observed.of(data), settings
+        starts = starting_factors(data, settings.rank, np.random.default_rng(settings.seed))
+        means = [np.maximum(start, _LEAST_MEAN) for start in starts]
+        self.posterior = Posterior(
             shapes=[np.full_like(mean, _START) for mean in means],
             rates=[_START / mean for mean in means],
             beta=[1 / float(mean.mean()) for mean in means],
         )
 
-        def result(stop: StopReason) -> Prediction:
-            return FactorPrediction(
-                shape=counts.shape,
-                history=tuple(run.history),
-                stop=stop,
-                settings=settings,
-                counts_digest=counts.digest,
-                factors=fill_rows(state.points(settings.point), data.indices),
-                exposure=counts.exposure,
-            )
+    def objective(self) -> float:
+        """Minus the bound, per observed entry."""
+        return -bound(self.posterior, self.observed, self.settings.alpha) / self.data.n_observed
 
-        run = Run(settings, callback, result)
-        while (stop := run.record(-bound(state, data, settings.alpha) / len(data.counts))) is None:
-            for mode in range(len(means)):
-                update_mode(state, mode, data, settings.alpha)
-        return run.finish(stop)
+    def step(self) -> None:
+        """Update the posterior of each mode in turn."""
+        for mode in range(len(self.data.shape)):
+            update_mode(self.posterior, mode, self.observed, self.settings.alpha)
+
+    def estimate(self, **record: Any) -> FactorEstimate:
+        """λ from one factor per mode."""
+        factors = fill_rows(self.posterior.points(self.settings.point), self.data.indices)
+        return FactorEstimate(**record, factors=factors, exposure=self.data.exposure)
 
 
 def update_mode(state: Posterior, mode: int, data: Observed, alpha: float) -> None:

@@ -18,22 +18,15 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from uncletc.baselines.base import (
-    Callback,
-    Prediction,
-    RankSettings,
-    Run,
-    fitting,
-    known_attributes,
-)
+from uncletc.baselines.base import Algorithm, Estimate, RankSettings
 from uncletc.baselines.neural import Standard, one_epoch, seeded
 from uncletc.counts import CountTensor
-from uncletc.model import StopReason
 from uncletc.validation import FloatArray, IntArray
 
 
@@ -110,7 +103,7 @@ class Network(nn.Module):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class CoSTCoPrediction(Prediction):
+class CoSTCoEstimate(Estimate):
     """ŷ from embeddings and attributes; λ is ŷ with attributes unknown.
 
     Attributes
@@ -132,69 +125,61 @@ class CoSTCoPrediction(Prediction):
     @torch.no_grad()
     def _expected(self, indices: IntArray, attributes: FloatArray) -> FloatArray:
         columns = torch.from_numpy(self.standard(attributes).astype(np.float32))
-        found = self.network(torch.tensor(indices), columns)
-        return np.asarray(found.double().numpy() * self.scale)
+        output = self.network(torch.tensor(indices), columns)
+        return np.asarray(output.double().numpy() * self.scale)
 
 
-def fit(
-    counts: CountTensor, settings: CoSTCoSettings, *, callback: Callback | None = None
-) -> Prediction:
-    """Train the network for `max_iter` epochs.
+class CoSTCo(Algorithm):
+    """Train the network by stochastic gradients, an epoch per iteration.
 
-    Parameters
-    ----------
-    counts : CountTensor
-        At least one observed entry; any may have attributes.
-    settings : CoSTCoSettings
-    callback : callable, optional
-        Called with each :class:`~uncletc.baselines.base.Progress`, whose objective is half the
-        mean squared error, on the scale of the counts, as the epoch went; return True to stop.
-
-    Returns
-    -------
-    CoSTCoPrediction
+    The objective is half the mean squared error, on the scale of the counts, as the epoch went.
     """
-    with fitting(counts, settings, CoSTCoSettings) as data, seeded(settings.seed) as generator:
+
+    def __init__(self, data: CountTensor, settings: CoSTCoSettings) -> None:
+        self.settings = settings
         used = settings.use_attributes and data.n_attributed > 0
-        standard = Standard.of(data) if used else Standard(np.zeros(0), np.ones(0))
-        columns = torch.from_numpy(
-            standard(known_attributes(data, data.indices)).astype(np.float32)
-        )
-        scale = float(data.counts.std()) or float(data.counts.mean()) or 1.0
-        goal = torch.from_numpy((data.counts / scale).astype(np.float32))
-        where = torch.tensor(data.indices)
-        network = Network(data.shape, columns.shape[1], settings)
-        _start_at_the_mean(network, float(goal.mean()))
-        adam = torch.optim.AdamW(
-            network.parameters(),
+        self.n_attributes = data.n_attributes if used else 0
+        self.standard = Standard.of(data) if used else Standard(np.zeros(0), np.ones(0))
+        z = data.attributes_at(data.indices, unknown_as_nan=True)
+        self.columns = torch.from_numpy(self.standard(z).astype(np.float32))
+        self.scale = float(data.counts.std()) or float(data.counts.mean()) or 1.0
+        self.goal = torch.from_numpy((data.counts / self.scale).astype(np.float32))
+        self.where = torch.tensor(data.indices)
+        with seeded(settings.seed) as self.generator:
+            self.network = Network(data.shape, self.columns.shape[1], settings)
+        _start_at_the_mean(self.network, float(self.goal.mean()))
+        self.adam = torch.optim.AdamW(
+            self.network.parameters(),
             lr=settings.learning_rate,
             weight_decay=settings.weight_decay,
             fused=True,
         )
-
-        def loss(rows: Tensor) -> Tensor:
-            found = network(where[rows], columns[rows])
-            return 0.5 * torch.mean((found - goal[rows]) ** 2)
-
-        def result(stop: StopReason) -> Prediction:
-            return CoSTCoPrediction(
-                shape=counts.shape,
-                history=tuple(run.history),
-                stop=stop,
-                settings=settings,
-                counts_digest=counts.digest,
-                n_attributes=counts.n_attributes if used else 0,
-                network=copy.deepcopy(network),
-                standard=standard,
-                scale=scale,
-            )
-
-        run = Run(settings, callback, result)
         with torch.no_grad():
-            value = float(loss(torch.arange(len(goal))))
-        while (stop := run.record(value * scale**2)) is None:
-            value = one_epoch(adam, loss, len(goal), settings.batch_size, generator)
-        return run.finish(stop)
+            self.value = float(self.loss(torch.arange(len(self.goal))))
+
+    def loss(self, rows: Tensor) -> Tensor:
+        """Half the mean squared error of some rows, on the scale of the network."""
+        output = self.network(self.where[rows], self.columns[rows])
+        return 0.5 * torch.mean((output - self.goal[rows]) ** 2)
+
+    def objective(self) -> float:
+        """Half the mean squared error."""
+        return self.value * self.scale**2
+
+    def step(self) -> None:
+        """Take one epoch."""
+        n, size = len(self.goal), self.settings.batch_size
+        self.value = one_epoch(self.adam, self.loss, n, size, self.generator)
+
+    def estimate(self, **record: Any) -> CoSTCoEstimate:
+        """ŷ from a copy of the network."""
+        return CoSTCoEstimate(
+            **record,
+            n_attributes=self.n_attributes,
+            network=copy.deepcopy(self.network),
+            standard=self.standard,
+            scale=self.scale,
+        )
 
 
 @torch.no_grad()

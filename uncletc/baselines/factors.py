@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
-from uncletc.baselines.base import Prediction
+from uncletc.baselines.base import Algorithm, Estimate, RankSettings
 from uncletc.counts import CountTensor, exposure_at
+from uncletc.cp import fill_rows, products
 from uncletc.solvers.blocks import TINY, SliceSums
 from uncletc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class FactorPrediction(Prediction):
+class FactorEstimate(Estimate):
     """λ_i = e_i Σ_f ∏_k U_k(i_k, f), with e the exposure.
 
     Attributes
@@ -59,6 +61,29 @@ class Observed:
         return np.asarray(found.numpy())
 
 
+class CP(Algorithm):
+    """A CP decomposition whose factors are updated in turn; each method says how."""
+
+    def __init__(self, data: CountTensor, settings: RankSettings) -> None:
+        self.data, self.observed, self.settings = data, Observed.of(data), settings
+        self.factors = starting_factors(data, settings.rank, np.random.default_rng(settings.seed))
+
+    @abstractmethod
+    def updated(self, mode: int) -> FloatArray:
+        """U_k with a lower objective; (I_k, F)."""
+
+    def step(self) -> None:
+        """Update every factor, and balance them."""
+        for mode in range(len(self.factors)):
+            self.factors[mode] = self.updated(mode)
+        balance(self.factors)
+
+    def estimate(self, **record: Any) -> FactorEstimate:
+        """λ from the factors."""
+        factors = fill_rows(self.factors, self.data.indices)
+        return FactorEstimate(**record, factors=factors, exposure=self.data.exposure)
+
+
 def starting_factors(counts: CountTensor, rank: int, rng: np.random.Generator) -> list[FloatArray]:
     """Random U_k (I_k, F) in equal sizes, whose mean λ over Ω is the mean count."""
     factors = [rng.uniform(0.1, 1.0, (size, rank)) for size in counts.shape]
@@ -68,17 +93,6 @@ def starting_factors(counts: CountTensor, rank: int, rng: np.random.Generator) -
     return [factor * ratio for factor in factors]
 
 
-def products(
-    factors: Sequence[FloatArray], indices: IntArray, skip: int | None = None
-) -> FloatArray:
-    """∏_k U_k(i_k, f) over all modes, or all but one; (n, F)."""
-    product = np.ones((len(indices), factors[0].shape[1]))
-    for mode, factor in enumerate(factors):
-        if mode != skip:
-            product *= factor[indices[:, mode]]
-    return product
-
-
 def balance(factors: list[FloatArray]) -> None:
     """Give each component columns of one norm in all modes, in place; λ stays."""
     sizes = np.array([np.linalg.norm(factor, axis=0) for factor in factors])  # (K, F)
@@ -86,12 +100,3 @@ def balance(factors: list[FloatArray]) -> None:
     common = np.exp(np.log(np.maximum(sizes, TINY)).mean(axis=0))
     for factor, size in zip(factors, sizes, strict=True):
         factor[:, live] *= common[live] / size[live]
-
-
-def fill_rows(factors: Sequence[FloatArray], indices: IntArray) -> tuple[FloatArray, ...]:
-    """Copy the factors; rows of slices without a count become the mean of the others."""
-    filled = []
-    for mode, factor in enumerate(factors):
-        seen = np.bincount(indices[:, mode], minlength=len(factor)) > 0
-        filled.append(np.where(seen[:, None], factor, factor[seen].mean(axis=0)))
-    return tuple(filled)

@@ -16,12 +16,12 @@ Dense: it holds the whole tensor, K + 1 times over and more; tensors above
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from uncletc.baselines.base import Callback, Prediction, Run, Settings, check_dense, fitting
+from uncletc.baselines.base import Algorithm, Estimate, Settings, check_dense
 from uncletc.counts import CountTensor
-from uncletc.model import StopReason
 from uncletc.validation import FloatArray, IntArray
 
 
@@ -52,7 +52,7 @@ class HaLRTCSettings(Settings):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class DensePrediction(Prediction):
+class DenseEstimate(Estimate):
     """λ of every entry, as a tensor.
 
     Attributes
@@ -67,67 +67,53 @@ class DensePrediction(Prediction):
         return np.asarray(np.maximum(self.values[tuple(indices.T)], 0.0))
 
 
-def fit(
-    counts: CountTensor, settings: HaLRTCSettings, *, callback: Callback | None = None
-) -> Prediction:
+class HaLRTC(Algorithm):
     """Complete the tensor with the least sum of nuclear norms.
 
-    Parameters
-    ----------
-    counts : CountTensor
-        At least one observed entry, and a tensor that may be held whole; attributes and exposure
-        are not used.
-    settings : HaLRTCSettings
-    callback : callable, optional
-        Called with each :class:`~uncletc.baselines.base.Progress`, whose objective is
-        Σ α_k ‖X_(k)‖_* of the copies, per observed entry; it need not fall. Return True to stop.
-
-    Returns
-    -------
-    DensePrediction
+    The objective is Σ α_k ‖X_(k)‖_* of the copies; it need not fall.
     """
-    with fitting(counts, settings, HaLRTCSettings) as data:
+
+    settled = False
+
+    def __init__(self, data: CountTensor, settings: HaLRTCSettings) -> None:
         check_dense(data, "HaLRTC")
-        modes = len(data.shape)
-        observed = np.zeros(data.shape, dtype=bool)
-        observed[tuple(data.indices.T)] = True
-        x = np.full(data.shape, float(data.counts.mean()))
-        x[tuple(data.indices.T)] = data.counts
-        size = max(float(np.linalg.norm(data.counts)), 1.0)
-        multipliers = [np.zeros(data.shape) for _ in range(modes)]
-        rho = settings.rho
+        where = tuple(data.indices.T)
+        self.settings, self.rho = settings, settings.rho
+        self.n_observed, self.size = data.n_observed, max(float(np.linalg.norm(data.counts)), 1.0)
+        self.observed = np.zeros(data.shape, dtype=bool)
+        self.observed[where] = True
+        self.x = np.full(data.shape, float(data.counts.mean()))
+        self.x[where] = data.counts
+        self.multipliers = [np.zeros(data.shape) for _ in data.shape]
+        norms = [float(np.linalg.norm(unfold(self.x, k), "nuc")) for k in range(len(data.shape))]
+        self.norm = sum(norms) / len(norms)
 
-        def result(stop: StopReason) -> Prediction:
-            return DensePrediction(
-                shape=counts.shape,
-                history=tuple(run.history),
-                stop=stop,
-                settings=settings,
-                counts_digest=counts.digest,
-                values=x.copy(),
-            )
+    def objective(self) -> float:
+        """Σ α_k ‖X_(k)‖_* of the copies, per observed entry."""
+        return self.norm / self.n_observed
 
-        run = Run(settings, callback, result)
-        norms = [float(np.linalg.norm(unfold(x, k), "nuc")) for k in range(modes)]
-        stop = run.record(sum(norms) / modes / data.n_observed, settled=False)
-        while stop is None:
-            rho *= settings.growth
-            copies, total = [], 0.0
-            for mode in range(modes):
-                target = x + multipliers[mode] / rho
-                copy, norm = shrink(unfold(target, mode), 1 / modes / rho)
-                copies.append(fold(copy, mode, data.shape))
-                total += norm / modes
-            mean = sum(m - w / rho for m, w in zip(copies, multipliers, strict=True)) / modes
-            new = np.where(observed, x, mean)
-            change = float(np.linalg.norm(new - x))
-            x = new
-            apart = max(float(np.linalg.norm(copy - x)) for copy in copies)
-            for w, copy in zip(multipliers, copies, strict=True):
-                w -= rho * (copy - x)
-            settled = max(change, apart) < settings.tol * size
-            stop = run.record(total / data.n_observed, settled=settled)
-        return run.finish(stop)
+    def step(self) -> None:
+        """Shrink the copies, join them in X, and move the multipliers."""
+        modes = len(self.multipliers)
+        self.rho *= self.settings.growth
+        copies, self.norm = [], 0.0
+        for mode, w in enumerate(self.multipliers):
+            copy, norm = shrink(unfold(self.x + w / self.rho, mode), 1 / modes / self.rho)
+            copies.append(fold(copy, mode, self.x.shape))
+            self.norm += norm / modes
+        pairs = list(zip(copies, self.multipliers, strict=True))
+        mean = sum(copy - w / self.rho for copy, w in pairs) / modes
+        new = np.where(self.observed, self.x, mean)
+        change = float(np.linalg.norm(new - self.x))
+        self.x = new
+        apart = max(float(np.linalg.norm(copy - new)) for copy in copies)
+        for copy, w in pairs:
+            w -= self.rho * (copy - new)
+        self.settled = max(change, apart) < self.settings.tol * self.size
+
+    def estimate(self, **record: Any) -> DenseEstimate:
+        """λ of the tensor as it is."""
+        return DenseEstimate(**record, values=self.x.copy())
 
 
 def shrink(matrix: FloatArray, threshold: float) -> tuple[FloatArray, float]:

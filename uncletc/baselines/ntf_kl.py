@@ -16,17 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
-from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
-from uncletc.baselines.factors import (
-    FactorPrediction,
-    Observed,
-    balance,
-    fill_rows,
-    products,
-    starting_factors,
-)
-from uncletc.counts import CountTensor
-from uncletc.model import StopReason
+from uncletc.baselines.base import RankSettings
+from uncletc.baselines.factors import CP, Observed
+from uncletc.cp import products
 from uncletc.solvers.blocks import TINY
 from uncletc.validation import FloatArray
 
@@ -52,44 +44,18 @@ class KLSettings(RankSettings):
         self._whole("sweeps", 1)
 
 
-def fit(
-    counts: CountTensor, settings: KLSettings, *, callback: Callback | None = None
-) -> Prediction:
-    """Decompose by multiplicative updates, each of which lowers the objective.
+class KL(CP):
+    """Decompose by multiplicative updates, each of which lowers the objective."""
 
-    Parameters
-    ----------
-    counts : CountTensor
-        At least one observed entry; attributes are not used.
-    settings : KLSettings
-    callback : callable, optional
-        Called with each :class:`~uncletc.baselines.base.Progress`; return True to stop.
+    settings: KLSettings
 
-    Returns
-    -------
-    FactorPrediction
-    """
-    with fitting(counts, settings, KLSettings) as ordered:
-        data = Observed.of(ordered)
-        factors = starting_factors(ordered, settings.rank, np.random.default_rng(settings.seed))
+    def objective(self) -> float:
+        """1/|Ω| Σ_Ω [λ_i - y_i log λ_i]."""
+        return objective(self.factors, self.observed)
 
-        def result(stop: StopReason) -> Prediction:
-            return FactorPrediction(
-                shape=counts.shape,
-                history=tuple(run.history),
-                stop=stop,
-                settings=settings,
-                counts_digest=counts.digest,
-                factors=fill_rows(factors, data.indices),
-                exposure=counts.exposure,
-            )
-
-        run = Run(settings, callback, result)
-        while (stop := run.record(objective(factors, data))) is None:
-            for mode in range(len(factors)):
-                factors[mode] = update_factor(factors, mode, data, settings.sweeps)
-            balance(factors)
-        return run.finish(stop)
+    def updated(self, mode: int) -> FloatArray:
+        """See :func:`update_factor`."""
+        return update_factor(self.factors, mode, self.observed, self.settings.sweeps)
 
 
 def objective(factors: list[FloatArray], data: Observed) -> float:

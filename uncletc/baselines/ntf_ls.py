@@ -18,17 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
-from uncletc.baselines.factors import (
-    FactorPrediction,
-    Observed,
-    balance,
-    fill_rows,
-    products,
-    starting_factors,
-)
+from uncletc.baselines.base import RankSettings
+from uncletc.baselines.factors import CP, Observed
 from uncletc.counts import CountTensor
-from uncletc.model import StopReason
+from uncletc.cp import products
 from uncletc.validation import FloatArray
 
 
@@ -55,46 +48,24 @@ class LSSettings(RankSettings):
         self._real("ridge", 0.0)
 
 
-def fit(
-    counts: CountTensor, settings: LSSettings, *, callback: Callback | None = None
-) -> Prediction:
-    """Decompose by alternating non-negative least squares.
+class LS(CP):
+    """Decompose by alternating non-negative least squares."""
 
-    Parameters
-    ----------
-    counts : CountTensor
-        At least one observed entry; attributes are not used.
-    settings : LSSettings
-    callback : callable, optional
-        Called with each :class:`~uncletc.baselines.base.Progress`; return True to stop.
+    settings: LSSettings
 
-    Returns
-    -------
-    FactorPrediction
-    """
-    with fitting(counts, settings, LSSettings) as ordered:
-        data = Observed.of(ordered)
-        factors = starting_factors(ordered, settings.rank, np.random.default_rng(settings.seed))
-
-        def result(stop: StopReason) -> Prediction:
-            return FactorPrediction(
-                shape=counts.shape,
-                history=tuple(run.history),
-                stop=stop,
-                settings=settings,
-                counts_digest=counts.digest,
-                factors=fill_rows(factors, data.indices),
-                exposure=counts.exposure,
-            )
-
+    def __init__(self, data: CountTensor, settings: LSSettings) -> None:
+        super().__init__(data, settings)
         size = float(np.linalg.norm(data.counts))
-        ridge = settings.ridge * size ** (2 - 2 / len(factors))
-        run = Run(settings, callback, result, least=1e-10 * size**2 / len(data.counts))
-        while (stop := run.record(objective(factors, data, ridge))) is None:
-            for mode in range(len(factors)):
-                factors[mode] = update_factor(factors, mode, data, settings.passes, ridge)
-            balance(factors)
-        return run.finish(stop)
+        self.ridge = settings.ridge * size ** (2 - 2 / len(self.factors))
+        self.least = 1e-10 * size**2 / data.n_observed
+
+    def objective(self) -> float:
+        """1/|Ω| [½ Σ_Ω (y_i - λ_i)² + ½ ϱ Σ_k ‖U_k‖²]."""
+        return objective(self.factors, self.observed, self.ridge)
+
+    def updated(self, mode: int) -> FloatArray:
+        """See :func:`update_factor`."""
+        return update_factor(self.factors, mode, self.observed, self.settings.passes, self.ridge)
 
 
 def objective(factors: list[FloatArray], data: Observed, ridge: float = 0.0) -> float:

@@ -20,21 +20,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from uncletc.baselines.base import (
-    Callback,
-    Prediction,
-    RankSettings,
-    Run,
-    check_dense,
-    fitting,
-)
-from uncletc.baselines.factors import fill_rows
+from uncletc.baselines.base import Algorithm, Estimate, RankSettings, check_dense
+from uncletc.baselines.halrtc import unfold
 from uncletc.baselines.ntf_ls import nonnegative_rows
 from uncletc.counts import CountTensor, exposure_at
-from uncletc.model import StopReason
+from uncletc.cp import fill_rows
 from uncletc.solvers.blocks import TINY
 from uncletc.validation import FloatArray, IntArray
 
@@ -65,7 +59,7 @@ class TuckerSettings(RankSettings):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TuckerPrediction(Prediction):
+class TuckerEstimate(Estimate):
     """λ_i = e_i Σ G(f_1, …, f_K) ∏_k U_k(i_k, f_k), with e the exposure.
 
     Attributes
@@ -89,24 +83,10 @@ class TuckerPrediction(Prediction):
         return np.asarray(rate * exposure_at(self.exposure, indices))
 
 
-def fit(
-    counts: CountTensor, settings: TuckerSettings, *, callback: Callback | None = None
-) -> Prediction:
-    """Decompose by least squares over rows of the factors and multiplicative steps of the core.
+class Tucker(Algorithm):
+    """Decompose by least squares over rows of the factors and multiplicative steps of the core."""
 
-    Parameters
-    ----------
-    counts : CountTensor
-        At least one observed entry, and a tensor that may be held whole; attributes are not used.
-    settings : TuckerSettings
-    callback : callable, optional
-        Called with each :class:`~uncletc.baselines.base.Progress`; return True to stop.
-
-    Returns
-    -------
-    TuckerPrediction
-    """
-    with fitting(counts, settings, TuckerSettings) as data:
+    def __init__(self, data: CountTensor, settings: TuckerSettings) -> None:
         check_dense(data, "NTF-Tucker-LS")
         sizes = [min(settings.rank, size) for size in data.shape]
         if max(math.prod(sizes), max(data.shape) * max(sizes) ** 2) > _CORE_LIMIT:
@@ -114,52 +94,45 @@ def fit(
                 f"rank must keep the core and each mode's systems within {_CORE_LIMIT:,} numbers; "
                 f"rank {settings.rank} is too large for shape {data.shape}"
             )
+        self.data, self.settings = data, settings
         where = tuple(data.indices.T)
-        weight, goal = np.zeros(data.shape), np.zeros(data.shape)
+        self.weight, self.goal = np.zeros(data.shape), np.zeros(data.shape)
         exposure = data.exposure_at(data.indices)
-        weight[where] = exposure**2
-        goal[where] = exposure * data.counts
-        half = 0.5 * float(np.mean(data.counts.astype(np.float64) ** 2))
+        self.weight[where] = exposure**2
+        self.goal[where] = exposure * data.counts
+        self.half = 0.5 * float(np.mean(data.counts.astype(np.float64) ** 2))
+        self.least = 1e-10 * self.half
         rng = np.random.default_rng(settings.seed)
         core = rng.uniform(0.0, 0.1, sizes)
         # A nearly diagonal core starts far from the saddle where all columns are alike.
         core[tuple([np.arange(min(sizes))] * len(sizes))] += 1.0
-        factors = [
-            rng.uniform(0.0, 1.0, (size, own)) for size, own in zip(data.shape, sizes, strict=True)
-        ]
-        level = float((times(core, factors)[where] * exposure).mean())
-        core = _balance(core * (float(data.counts.mean()) / level), factors)
+        self.factors = [rng.uniform(0.0, 1.0, pair) for pair in zip(data.shape, sizes, strict=True)]
+        level = float((times(core, self.factors)[where] * exposure).mean())
+        self.core = _balance(core * (float(data.counts.mean()) / level), self.factors)
+        size = math.sqrt(2 * self.half * data.n_observed)
+        self.ridge = settings.ridge * math.pow(size, 2 - 2 / (len(sizes) + 1))
 
-        size = math.sqrt(2 * half * data.n_observed)
-        ridge = settings.ridge * math.pow(size, 2 - 2 / (len(factors) + 1))
+    def objective(self) -> float:
+        """1/|Ω| [½ Σ_Ω (y_i - λ_i)² + ½ ϱ (‖G‖² + Σ_k ‖U_k‖²)]."""
+        rate = times(self.core, self.factors)
+        parts = (self.core, *self.factors)
+        penalty = 0.5 * self.ridge * sum(float(np.sum(part**2)) for part in parts)
+        misfit = float(np.sum(rate * (0.5 * self.weight * rate - self.goal)))
+        return self.half + (misfit + penalty) / self.data.n_observed
 
-        def objective() -> float:
-            rate = times(core, factors)
-            penalty = 0.5 * ridge * sum(float(np.sum(part**2)) for part in (core, *factors))
-            misfit = float(np.sum(rate * (0.5 * weight * rate - goal)))
-            return half + (misfit + penalty) / data.n_observed
+    def step(self) -> None:
+        """Update every factor, then the core."""
+        problem = self.weight, self.goal, self.settings.passes, self.ridge
+        for mode in range(len(self.factors)):
+            self.factors[mode] = update_factor(self.core, self.factors, mode, *problem)
+        self.core = _balance(update_core(self.core, self.factors, *problem), self.factors)
 
-        def result(stop: StopReason) -> Prediction:
-            return TuckerPrediction(
-                shape=counts.shape,
-                history=tuple(run.history),
-                stop=stop,
-                settings=settings,
-                counts_digest=counts.digest,
-                core=core.copy(),
-                factors=fill_rows(factors, data.indices),
-                exposure=counts.exposure,
-            )
-
-        run = Run(settings, callback, result, least=1e-10 * half)
-        while (stop := run.record(objective())) is None:
-            for mode in range(len(factors)):
-                factors[mode] = update_factor(
-                    core, factors, mode, weight, goal, settings.passes, ridge
-                )
-            core = update_core(core, factors, weight, goal, settings.passes, ridge)
-            core = _balance(core, factors)
-        return run.finish(stop)
+    def estimate(self, **record: Any) -> TuckerEstimate:
+        """λ from the core and the factors."""
+        factors = fill_rows(self.factors, self.data.indices)
+        return TuckerEstimate(
+            **record, core=self.core.copy(), factors=factors, exposure=self.data.exposure
+        )
 
 
 def times(core: FloatArray, factors: Sequence[FloatArray]) -> FloatArray:
@@ -180,8 +153,8 @@ def update_factor(
 ) -> FloatArray:
     """Lower the objective over U_k ≥ 0; without ridge rows without an observed entry stay."""
     eyes = [np.eye(core.shape[k]) if k == mode else U for k, U in enumerate(factors)]
-    others = _unfold(times(core, eyes), mode)  # (F, J)
-    weights, goals = _unfold(weight, mode), _unfold(goal, mode)  # (I, J)
+    others = unfold(times(core, eyes), mode)  # (F, J)
+    weights, goals = unfold(weight, mode), unfold(goal, mode)  # (I, J)
     gram = np.stack([weights @ (others * row).T for row in others], axis=1)  # (I, F, F)
     gram += ridge * np.eye(len(others))
     return nonnegative_rows(factors[mode], gram, goals @ others.T, passes)
@@ -213,8 +186,3 @@ def _balance(core: FloatArray, factors: list[FloatArray]) -> FloatArray:
     for factor, norm in zip(factors, norms[1:], strict=True):
         factor *= common / norm
     return core * (common / norms[0])
-
-
-def _unfold(tensor: FloatArray, mode: int) -> FloatArray:
-    """Mode k first, all others in one; (I_k, J)."""
-    return np.moveaxis(tensor, mode, 0).reshape(tensor.shape[mode], -1)

@@ -20,15 +20,15 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from uncletc.baselines.base import Callback, Prediction, RankSettings, Run, fitting
+from uncletc.baselines.base import Algorithm, Estimate, RankSettings
 from uncletc.baselines.neural import one_epoch, seeded
 from uncletc.counts import CountTensor
-from uncletc.model import StopReason
 from uncletc.validation import FloatArray, IntArray
 
 _JITTER = 1e-6  # on the diagonal of the inducing points' kernel, relative to a²
@@ -129,7 +129,7 @@ class Process(nn.Module):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PONDPrediction(Prediction):
+class PONDEstimate(Estimate):
     """λ as the posterior mean of a Gaussian process over embeddings.
 
     Attributes
@@ -149,62 +149,53 @@ class PONDPrediction(Prediction):
         return np.maximum(self.level + self.scale * mean.numpy(), 0.0)
 
 
-def fit(
-    counts: CountTensor, settings: PONDSettings, *, callback: Callback | None = None
-) -> Prediction:
-    """Raise the evidence lower bound for `max_iter` epochs.
+class POND(Algorithm):
+    """Raise the evidence lower bound by stochastic gradients, an epoch per iteration.
 
-    Parameters
-    ----------
-    counts : CountTensor
-        At least one observed entry.
-    settings : PONDSettings
-    callback : callable, optional
-        Called with each :class:`~uncletc.baselines.base.Progress`, whose objective is minus the
-        bound per observed entry, as the epoch went; return True to stop.
-
-    Returns
-    -------
-    PONDPrediction
+    The objective is minus the bound per observed entry, as the epoch went.
     """
-    with fitting(counts, settings, PONDSettings) as data, seeded(settings.seed) as generator:
-        n = data.n_observed
-        level, scale = float(data.counts.mean()), float(data.counts.std()) or 1.0
-        goal = torch.from_numpy((data.counts - level) / scale)
-        where = torch.tensor(data.indices)
-        process = Process(data.shape, settings, min(settings.inducing, n)).double()
-        _place_inducing(process, where, generator)
-        adam = torch.optim.Adam(process.parameters(), lr=settings.learning_rate, fused=True)
 
-        def loss(rows: Tensor) -> Tensor:
-            noise = [
-                torch.randn(m.shape, generator=generator, dtype=m.dtype) for m in process.means
-            ]
-            mean, variance = process.posterior(process.features(where[rows], noise))
-            misfit = ((goal[rows] - mean) ** 2 + variance) * torch.exp(-2 * process.log_noise)
-            likelihood = -0.5 * misfit - process.log_noise - 0.5 * math.log(2 * math.pi)
-            return process.divergence() / n - likelihood.mean()
-
-        def result(stop: StopReason) -> Prediction:
-            return PONDPrediction(
-                shape=counts.shape,
-                history=tuple(run.history),
-                stop=stop,
-                settings=settings,
-                counts_digest=counts.digest,
-                process=copy.deepcopy(process),
-                level=level,
-                scale=scale,
-            )
-
-        run = Run(settings, callback, result)
+    def __init__(self, data: CountTensor, settings: PONDSettings) -> None:
+        self.settings, self.n = settings, data.n_observed
+        self.level = float(data.counts.mean())
+        self.scale = float(data.counts.std()) or 1.0
+        self.goal = torch.from_numpy((data.counts - self.level) / self.scale)
+        self.where = torch.tensor(data.indices)
+        with seeded(settings.seed) as self.generator:
+            self.process = Process(data.shape, settings, min(settings.inducing, self.n)).double()
+        _place_inducing(self.process, self.where, self.generator)
+        self.adam = torch.optim.Adam(
+            self.process.parameters(), lr=settings.learning_rate, fused=True
+        )
         with torch.no_grad():
-            value = float(loss(torch.arange(n)[: settings.batch_size]))
-        while (stop := run.record(value + math.log(scale))) is None:
-            value = one_epoch(adam, loss, n, settings.batch_size, generator)
-            with torch.no_grad():  # without noise the bound has no maximum
-                process.log_noise.clamp_(min=-6.0)
-        return run.finish(stop)
+            self.value = float(self.loss(torch.arange(self.n)[: settings.batch_size]))
+
+    def loss(self, rows: Tensor) -> Tensor:
+        """Minus the bound, from some rows, at a sample of the embeddings."""
+        process = self.process
+        noise = [
+            torch.randn(m.shape, generator=self.generator, dtype=m.dtype) for m in process.means
+        ]
+        mean, variance = process.posterior(process.features(self.where[rows], noise))
+        misfit = ((self.goal[rows] - mean) ** 2 + variance) * torch.exp(-2 * process.log_noise)
+        likelihood = -0.5 * misfit - process.log_noise - 0.5 * math.log(2 * math.pi)
+        return process.divergence() / self.n - likelihood.mean()
+
+    def objective(self) -> float:
+        """Minus the bound, on the scale of the counts."""
+        return self.value + math.log(self.scale)
+
+    def step(self) -> None:
+        """Take one epoch."""
+        size = self.settings.batch_size
+        self.value = one_epoch(self.adam, self.loss, self.n, size, self.generator)
+        with torch.no_grad():  # without noise the bound has no maximum
+            self.process.log_noise.clamp_(min=-6.0)
+
+    def estimate(self, **record: Any) -> PONDEstimate:
+        """λ from a copy of the process."""
+        process = copy.deepcopy(self.process)
+        return PONDEstimate(**record, process=process, level=self.level, scale=self.scale)
 
 
 @torch.no_grad()

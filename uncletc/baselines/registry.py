@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from uncletc.baselines import (
-    bptf,
-    costco,
-    halrtc,
-    ntf_kl,
-    ntf_ls,
-    ntf_tucker,
-    pond,
-    undercounted,
-)
-from uncletc.baselines.base import Prediction
+from uncletc.baselines import undercounted
+from uncletc.baselines.base import Prediction, run
+from uncletc.baselines.bptf import BPTF, BPTFSettings
+from uncletc.baselines.costco import CoSTCo, CoSTCoSettings
+from uncletc.baselines.halrtc import HaLRTC, HaLRTCSettings
+from uncletc.baselines.ntf_kl import KL, KLSettings
+from uncletc.baselines.ntf_ls import LS, LSSettings
+from uncletc.baselines.ntf_tucker import Tucker, TuckerSettings
+from uncletc.baselines.pond import POND, PONDSettings
 from uncletc.settings import FitSettings
 
 _RANKS = (5, 10, 15, 20)
@@ -86,19 +85,23 @@ _ALL = (
         uses_attributes=True,
     ),
     Method(
-        "NTF-CPD-KL", ntf_kl.KLSettings, ntf_kl.fit, "Chi and Kolda, SIMAX 2012", {"rank": _RANKS}
+        "NTF-CPD-KL",
+        KLSettings,
+        partial(run, KL, KLSettings),
+        "Chi and Kolda, SIMAX 2012",
+        {"rank": _RANKS},
     ),
     Method(
         "BPTF",
-        bptf.BPTFSettings,
-        bptf.fit,
+        BPTFSettings,
+        partial(run, BPTF, BPTFSettings),
         "Schein, Paisley, Blei and Wallach, KDD 2015",
         {"rank": _RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)},
     ),
     Method(
         "HaLRTC",
-        halrtc.HaLRTCSettings,
-        halrtc.fit,
+        HaLRTCSettings,
+        partial(run, HaLRTC, HaLRTCSettings),
         "Liu, Musialski, Wonka and Ye, IEEE TPAMI 2013",
         {"rho": (1e-7, 1e-6, 1e-5, 1e-4)},
         has_rank=False,
@@ -107,23 +110,23 @@ _ALL = (
     ),
     Method(
         "NTF-CPD-LS",
-        ntf_ls.LSSettings,
-        ntf_ls.fit,
+        LSSettings,
+        partial(run, LS, LSSettings),
         "Shashua and Hazan, ICML 2005",
         {"rank": _RANKS},
     ),
     Method(
         "NTF-Tucker-LS",
-        ntf_tucker.TuckerSettings,
-        ntf_tucker.fit,
+        TuckerSettings,
+        partial(run, Tucker, TuckerSettings),
         "Kim and Choi, CVPR 2007",
         {"rank": _RANKS},
         dense=True,
     ),
     Method(
         "CoSTCo",
-        costco.CoSTCoSettings,
-        costco.fit,
+        CoSTCoSettings,
+        partial(run, CoSTCo, CoSTCoSettings),
         "Liu, Li, Tsang and Liu, KDD 2019",
         {"rank": _RANKS},
         uses_attributes=True,
@@ -131,8 +134,8 @@ _ALL = (
     ),
     Method(
         "POND",
-        pond.PONDSettings,
-        pond.fit,
+        PONDSettings,
+        partial(run, POND, PONDSettings),
         "Tillinghast, Fang, Zhang and Zhe, ICDM 2020",
         {"rank": _RANKS},
         uses_exposure=False,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uncletc.baselines import Prediction
 from uncletc.checking.counts import (
     PIT,
     ks_distance,
@@ -24,7 +25,6 @@ from uncletc.checking.groups import (
 )
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind, dispersion, make_folds
-from uncletc.model import Fit
 from uncletc.validation import FloatArray, IntArray, check_indices
 
 
@@ -107,12 +107,12 @@ def held_out(
     return mask
 
 
-def expected_at(found: Fit, counts: CountTensor, rows: ArrayLike) -> FloatArray:
+def expected_at(found: Prediction, counts: CountTensor, rows: ArrayLike) -> FloatArray:
     """ŷ = λ·g(z) of some observed entries.
 
     Parameters
     ----------
-    found : Fit
+    found : Fit, or the prediction of another method
         Of counts without these entries.
     counts : CountTensor
         All counts.
@@ -128,12 +128,8 @@ def expected_at(found: Fit, counts: CountTensor, rows: ArrayLike) -> FloatArray:
     if chosen.dtype == bool:
         chosen = np.flatnonzero(chosen)
     chosen = check_indices(chosen.reshape(-1, 1), (counts.n_observed,), "rows")[:, 0]
-    rate = found.rate(counts.indices[chosen])
-    if not counts.n_attributed:
-        return rate
-    g = found.detection(counts.attributes)
-    own = counts.attribute_rows[chosen]
-    return np.asarray(rate * np.where(own >= 0, g[own], g.mean()))
+    entries = counts.indices[chosen]
+    return found.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
 
 
 def fibres(indices: ArrayLike) -> IntArray:

@@ -11,13 +11,14 @@ from typing import Any, Literal
 import numpy as np
 
 from uncletc import metrics
-from uncletc.baselines import Method, Prediction, Progress, known_attributes
+from uncletc.baselines import Method, Prediction
 from uncletc.counts import CountTensor
 from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
 from uncletc.evaluation.scores import Scores, count_interval, dispersion, score
-from uncletc.model import ConvergenceWarning
+from uncletc.model import ConvergenceWarning, Iteration
 from uncletc.validation import FloatArray, IntArray, check_choice, check_whole
 
+Callback = Callable[[int, Iteration[Prediction]], bool | None]
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 
 
@@ -92,7 +93,7 @@ def evaluate(
     across: Sequence[int] | None = None,
     seed: int = 0,
     every: int | None = 10,
-    callback: Callable[[int, Progress], bool | None] | None = None,
+    callback: Callback | None = None,
 ) -> Evaluation:
     """Cross-validate a method with given settings.
 
@@ -109,7 +110,7 @@ def evaluate(
         Predict the validation fold at every so many iterations and at the last, and keep the best,
         as the paper chooses the number of iterations. None: take the last.
     callback : callable, optional
-        Called with the trial and each :class:`~uncletc.baselines.Progress`; return True to stop
+        Called with the trial and each :class:`uncletc.Iteration`; return True to stop
         it all. Finished trials are kept.
 
     Returns
@@ -133,12 +134,12 @@ def run_trial(
     settings: Any,
     split: Split,
     every: int | None,
-    callback: Callable[[int, Progress], bool | None] | None,
+    callback: Callback | None,
 ) -> Trial | None:
     """Fit the training counts and judge; None where the callback stopped it."""
     began, stopped = time.perf_counter(), False
     y, held_out = counts.counts, split.validation | split.test
-    z = known_attributes(counts, counts.indices[held_out])
+    z = counts.attributes_at(counts.indices[held_out], unknown_as_nan=True)
     own = split.validation[held_out]
     best: tuple[float, int, FloatArray] | None = None
 
@@ -150,7 +151,7 @@ def run_trial(
         if best is None or error < best[0]:
             best = error, iteration, predicted
 
-    def look(record: Progress) -> bool | None:
+    def look(record: Iteration[Prediction]) -> bool | None:
         nonlocal stopped
         if every is not None and record.current and record.iteration % every == 0:
             judge(record.current(), record.iteration)

@@ -39,6 +39,7 @@ import torch
 from torch import Tensor
 
 from uncletc.counts import CountTensor
+from uncletc.cp import fill_rows
 from uncletc.detection import SMALLEST_PROBABILITY, DetectionNetwork
 from uncletc.model import Callback, Fit, FitError, Iteration, StopReason
 from uncletc.settings import FitSettings
@@ -47,7 +48,6 @@ from uncletc.solvers.blocks import (
     Problem,
     adam_step,
     batches,
-    fill_empty_slices,
     observed_p,
     observed_rate,
     probabilities,
@@ -88,11 +88,11 @@ def fit_bcd(
     rate = observed_rate(factors, problem)  # (N,)
     level = _mean_detection(problem, p)
 
-    history: list[Iteration] = []
+    history: list[Iteration[Fit]] = []
 
     def result(stop: StopReason) -> Fit:
         return Fit(
-            factors=tuple(fill_empty_slices(factors, problem.indices)),
+            factors=fill_rows([factor.numpy() for factor in factors], counts.indices),
             network=copy.deepcopy(network),
             observed_detection=p.numpy().copy(),
             history=tuple(history),
@@ -100,6 +100,7 @@ def fit_bcd(
             settings=settings,
             counts_digest=counts.digest,
             exposure=counts.exposure,
+            mean_detection=float(g.mean()) if len(g) else 1.0,
         )
 
     def record() -> StopReason | None:
@@ -109,7 +110,7 @@ def fit_bcd(
                 f"the objective became {value} at iteration {len(history)}; "
                 f"lower learning_rate (now {options.learning_rate})"
             )
-        now = Iteration(
+        now: Iteration[Fit] = Iteration(
             iteration=len(history), objective=value, seconds=time.perf_counter() - began
         )
         history.append(now)
@@ -236,6 +237,6 @@ def _return_to(level: float, problem: Problem, factors: list[Tensor], p: Tensor)
     return (p * ratio).clamp_max(1.0)
 
 
-def _relative_change(history: Sequence[Iteration]) -> float:
+def _relative_change(history: Sequence[Iteration[Fit]]) -> float:
     before, now = history[-2].objective, history[-1].objective
     return abs(before - now) / max(abs(before), TINY)

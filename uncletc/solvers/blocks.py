@@ -13,7 +13,7 @@ from torch import Tensor
 
 from uncletc.counts import CountTensor
 from uncletc.detection import DetectionNetwork
-from uncletc.validation import FloatArray, IntArray
+from uncletc.validation import IntArray
 
 TINY = 1e-300  # keeps y/λ and log λ finite; far below any rate that a count can support
 
@@ -167,14 +167,3 @@ def adam_step(adam: torch.optim.Optimizer, loss: Tensor) -> None:
     adam.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     adam.step()
-
-
-def fill_empty_slices(factors: Sequence[Tensor], indices: Tensor) -> list[FloatArray]:
-    """Copy the factors; rows of slices without a count become the mean of the others."""
-    filled = []
-    for mode, factor in enumerate(factors):
-        values = factor.numpy().copy()
-        seen = np.bincount(indices[:, mode].numpy(), minlength=len(values)) > 0
-        values[~seen] = values[seen].mean(axis=0)
-        filled.append(values)
-    return filled

@@ -94,3 +94,10 @@ def observed_detection(
         own_mu = np.where(rows >= 0, mu, 1 / (1 / mu + varies))
         deviated[part] = p * (counts.counts[part] + own_mu) / (expected + own_mu)
     return deviated
+
+
+def mean_detection(members: list[Member], attributes: FloatArray) -> float:
+    """Mean over Ξ of the median p of the members; 1 without attributes."""
+    if not attributes.size:
+        return 1.0
+    return float(np.median([member.detection(attributes) for member in members], axis=0).mean())

@@ -42,7 +42,12 @@ from uncletc.model import Callback, Fit, FitError, Iteration, Member, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members
-from uncletc.solvers.combine import align, nearest_coefficients, observed_detection
+from uncletc.solvers.combine import (
+    align,
+    mean_detection,
+    nearest_coefficients,
+    observed_detection,
+)
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import agree, choose_device, total
 from uncletc.solvers.starts import adapt_components
@@ -80,12 +85,12 @@ def fit_joint(
     """
     began = time.perf_counter()
     run = _Run(counts, settings, options, start)
-    history: list[Iteration] = []
+    history: list[Iteration[Fit]] = []
     values: list[Tensor] = []
 
     def record() -> StopReason | None:
         values.append(run.deviance)
-        now = Iteration(
+        now: Iteration[Fit] = Iteration(
             iteration=len(history),
             objective=float(run.deviance.mean()),
             seconds=time.perf_counter() - began,
@@ -193,7 +198,7 @@ class _Run:
         if self._screening and self._rounds == _ROUNDS_SCREENED:
             self._screen()
 
-    def result(self, history: tuple[Iteration, ...], stop: StopReason) -> Fit:
+    def result(self, history: tuple[Iteration[Fit], ...], stop: StopReason) -> Fit:
         """Bring the members to one scale and one order of components, the likeliest first."""
         fine = torch.isfinite(self.deviance)
         if not bool(fine.any()):
@@ -215,6 +220,7 @@ class _Run:
             settings=self._settings,
             counts_digest=self._counts.digest,
             exposure=self._counts.exposure,
+            mean_detection=mean_detection(members, self._counts.attributes),
         )
 
     def _member(self, m: int) -> Member:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -17,9 +16,8 @@ import pytest
 from dashboard.work import method_worker as methods_worker
 from dashboard.work.method_service import Job, MethodService, Orders
 from dashboard.work.orders import Cell, Evaluate, make_settings
-from uncletc import METHODS, CountTensor, evaluation, rate_tensor, simulate, tables
+from uncletc import METHODS, CountTensor, evaluation, tables
 from uncletc.baselines import KLSettings
-from uncletc.metrics import mae_detection, mae_rate
 
 ENDLESS = KLSettings(rank=2, max_iter=10**7, tol=0.0)
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
@@ -130,21 +128,6 @@ class TestWorkersNumbers:
         assert found["values"] == pytest.approx(
             tables.run_cell(CELL.table, CELL.column, CELL.method, CELL.seed)
         )
-
-    def test_cell_errors_against_the_metrics(self):
-        counts, truth = simulate((6, 5, 4), 2, observed=0.8, attributed=0.5, similar=0.2, seed=1)
-        found = METHODS["UncleTC"].fit(counts, make_settings("UncleTC", 2, 0))
-        errors = methods_worker.cell_errors(found, counts, truth, "UncleTC")
-        rate = rate_tensor(found.fit.factors)
-        assert errors["MAE_λ"] == pytest.approx(mae_rate(rate, truth.rate))
-        true_p = truth.detection[tuple(counts.attribute_indices.T)]
-        p = found.fit.detection(counts.attributes)
-        assert errors["MAE_p"] == pytest.approx(mae_detection(p, true_p))
-        plain = METHODS["NTF-CPD-KL"].fit(counts, KLSettings(rank=2, max_iter=50, tol=0.0))
-        assert set(methods_worker.cell_errors(plain, counts, truth, "NTF-CPD-KL")) == {"MAE_λ"}
-
-    def test_an_estimate_without_a_mean_has_no_error(self):
-        assert math.isnan(methods_worker._or_nan(mae_rate, [0.0, 0.0], [1.0, 2.0]))
 
 
 class TestService:

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from uncletc.baselines import METHODS, Prediction, Progress
-from uncletc.baselines.undercounted import UncleTCPrediction
+from uncletc.baselines import METHODS, Callback, Prediction
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.metrics import mae_detection, mae_rate
-from uncletc.model import ConvergenceWarning
+from uncletc.model import ConvergenceWarning, Fit, Iteration
 from uncletc.paper.tables.definitions import KNOWN, PAPERS_OWN, Column, find
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, simulate
@@ -25,8 +24,6 @@ from uncletc.validation import FloatArray
 # Iterations at which the figure shows errors: all at first, then ever fewer.
 ITERATIONS = (*range(1, 31), *range(35, 101, 5), *range(120, 301, 20))
 PAPERS_ITERATIONS = 100
-
-Callback = Callable[[Progress], bool | None]
 
 
 def settings_for(method: str, column: Column, seed: int) -> Any:
@@ -77,7 +74,7 @@ def run_cell(
     reading : {"exact", "as in the public code"}
         The fraction of entries that is observed: as the paper says, or as its code makes it.
     callback : callable, optional
-        Called with each :class:`~uncletc.baselines.Progress`; return True to stop, and to judge
+        Called with each :class:`uncletc.Iteration`; return True to stop, and to judge
         the fit as it is.
 
     Returns
@@ -131,16 +128,16 @@ def errors(
         By metric, see :func:`run_cell`; NaN where an estimate has no positive mean.
     """
     if method == KNOWN:
-        assert isinstance(found, UncleTCPrediction)
-        return {"MAE_λ": _or_nan(mae_rate, rate_tensor(found.fit.factors), truth.rate)}
+        assert isinstance(found, Fit)
+        return {"MAE_λ": _or_nan(mae_rate, rate_tensor(found.factors), truth.rate)}
     values = {"MAE_λ": _or_nan(mae_rate, found.rate(_every(counts)), truth.rate.ravel())}
-    if not (isinstance(found, UncleTCPrediction) and found.n_attributes):
+    if not (isinstance(found, Fit) and found.n_attributes):
         return values
     assert truth.attributes is not None
     every_z = truth.attributes.reshape(-1, counts.n_attributes)
     for name, p, where in (
         ("MAE_p", found.detection(counts.attributes), counts.attribute_indices),
-        ("MAE_p, own p over Ω", found.fit.observed_detection, _sorted(counts)),
+        ("MAE_p, own p over Ω", found.observed_detection, _sorted(counts)),
         ("MAE_p, all entries", found.detection(every_z), _every(counts)),
     ):
         values[name] = _or_nan(mae_detection, p, truth.detection[tuple(where.T)])
@@ -159,7 +156,7 @@ def ratios(
     found: Prediction, counts: CountTensor, truth: Truth, method: str = ""
 ) -> dict[str, float]:
     """Mean and spread of λ̂/λ over all entries, of p̂/p and of their product over Ξ."""
-    if not isinstance(found, UncleTCPrediction):
+    if not isinstance(found, Fit):
         raise ValueError(f"method must have a p for these ratios, got {method!r}")
     where = tuple(counts.attribute_indices.T)
     rate = found.rate(_every(counts)).reshape(counts.shape) / truth.rate
@@ -177,7 +174,7 @@ def curves(column: Column, method: str, seed: int) -> dict[str, list[float]]:
     counts, truth = simulate(**column.arguments(), seed=seed)
     seen: dict[int, dict[str, float]] = {}
 
-    def look(record: Progress) -> None:
+    def look(record: Iteration[Prediction]) -> None:
         if record.iteration in ITERATIONS and record.current is not None:
             seen[record.iteration] = errors(record.current(), counts, truth, method)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,37 +33,24 @@ def standings(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> pd.
         both have), ahead (trials in which UncleTC's error is less), n, ours_median, theirs_median,
         known (mean error with p known).
     """
+    names = [*_CELL, "method", "ours", "theirs", "ahead", "n", "ours_median", "theirs_median"]
     rows = []
     rate = trials[(trials["metric"] == "MAE_λ") & trials["value"].notna()]
     for table in tables.values():
-        for column in table.columns:
-            for reading in READINGS:
-                here = rate[
-                    (rate["table"] == table.id)
-                    & (rate["column"] == column.label)
-                    & (rate["reading"] == reading)
-                ]
-                wide = here.pivot_table(index="seed", columns="method", values="value")
-                if OURS not in wide:
+        for column, reading in product(table.columns, READINGS):
+            cell = (table.id, reading, column.label)
+            here = rate[(rate[_CELL] == pd.Series(cell, _CELL)).all(axis=1)]
+            wide = here.pivot_table(index="seed", columns="method", values="value")
+            known = wide[KNOWN].mean() if KNOWN in wide else np.nan
+            for other in (*METHODS, PAPERS_OWN):
+                if other == OURS or not {OURS, other} <= set(wide):
                     continue
-                known = wide[KNOWN].mean() if KNOWN in wide else np.nan
-                for other in [
-                    name for name in (*METHODS, PAPERS_OWN) if name != OURS and name in wide
-                ]:
-                    pair = wide[[OURS, other]].dropna()
-                    if not len(pair):
-                        continue
-                    means, medians = pair.mean(), pair.median()
-                    ahead = int((pair[OURS] < pair[other]).sum())
-                    rows.append(
-                        [
-                            *(table.id, reading, column.label, other),
-                            *(means[OURS], means[other], ahead, len(pair)),
-                            *(medians[OURS], medians[other], known),
-                        ]
-                    )
-    names = ["table", "reading", "column", "method", "ours", "theirs", "ahead", "n"]
-    return pd.DataFrame(rows, columns=[*names, "ours_median", "theirs_median", "known"])
+                ours, theirs = (wide[[OURS, other]].dropna()[name] for name in (OURS, other))
+                if len(ours):
+                    ahead = int((ours < theirs).sum())
+                    means = ours.mean(), theirs.mean(), ahead, len(ours)
+                    rows.append([*cell, other, *means, ours.median(), theirs.median(), known])
+    return pd.DataFrame(rows, columns=[*names, "known"])
 
 
 def claims(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> list[str]:

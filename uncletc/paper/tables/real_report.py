@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
+
 import pandas as pd
 
 from uncletc.baselines import METHODS
 from uncletc.paper.tables.real import EVERY, FOLDS, MEMBERS, RANKS
+from uncletc.paper.words import amount, grid
 
 TITLES = {"covid": "COVID-19, cases by place and day", "ppi": "Plant–pollinator interactions"}
 _KINDS = {
@@ -44,22 +46,26 @@ def real_section(held_out: pd.DataFrame) -> str:
 
 
 def _grid(group: pd.DataFrame) -> str:
-    order = [name for name in (*METHODS, MEMBERS) if name in set(group["method"])]
-    lines = [["method", *_METRICS, "paper's rRMSE", "folds", "setting", "seconds a fold"]]
-    lines.append(["---"] * len(lines[0]))
     cells = {(one["method"], one["metric"]): one for one in group.to_dict("records")}
-    for method in order:
-        row = cells[method, "rRMSE"]
-        paper = "–" if np.isnan(row["paper_mean"]) else _amount(row["paper_mean"], row["paper_sd"])
-        values = [
-            _amount(cells[method, metric]["mean"], cells[method, metric]["sd"])
-            for metric in _METRICS
-            if (method, metric) in cells
-        ]
-        values += ["–"] * (len(_METRICS) - len(values))
-        rest = [paper, str(row["n"]), str(row["settings"]), f"{row['seconds']:.0f}"]
-        lines.append([method, *values, *rest])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    rows = []
+    for method in [name for name in (*METHODS, MEMBERS) if (name, "rRMSE") in cells]:
+        own = [cells.get((method, metric)) for metric in _METRICS]
+        first = cells[method, "rRMSE"]
+        rows.append(
+            [
+                method,
+                *("–" if one is None else _amount(one["mean"], one["sd"]) for one in own),
+                _amount(first["paper_mean"], first["paper_sd"]),
+                first["n"],
+                first["settings"],
+                f"{first['seconds']:.0f}",
+            ]
+        )
+    head = ["method", *_METRICS, "paper's rRMSE", "folds", "setting", "seconds a fold"]
+    return grid(head, rows)
+
+
+_amount = partial(amount, mean_as=".3g", deviation_as=".2g")
 
 
 def _verdict(group: pd.DataFrame) -> str:
@@ -73,7 +79,3 @@ def _verdict(group: pd.DataFrame) -> str:
         ours = ordered[place]["mean"]
         text += f" UncleTC is number {place + 1} of {len(ordered)}, {ours:.3g}."
     return text
-
-
-def _amount(mean: float, deviation: float) -> str:
-    return "–" if np.isnan(mean) else f"{mean:.3g} ± {deviation:.2g}"

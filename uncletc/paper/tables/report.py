@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import platform
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from datetime import date
-from importlib.metadata import version
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +22,9 @@ from uncletc.paper.tables.results import (
     summarise_curves,
     summarise_real,
 )
+from uncletc.paper.words import amount, grid, machine_facts
 
 SHOWN = ("MAE_p", "MAE_λ")
-_PREFIX = "### "
 
 
 def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
@@ -86,29 +83,9 @@ def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
 
 def note_machine(folder: Path) -> None:
     """Write down the date, the processor and the versions that trials are run with."""
-    facts = {
-        "Date": date.today().isoformat(),
-        "Processor": _processor(),
-        "System": f"{platform.system()}, Python {platform.python_version()}",
-        "Versions": f"uncletc {version('uncletc')}, torch {version('torch')}, "
-        f"NumPy {version('numpy')}",
-    }
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(facts, indent=1, ensure_ascii=False)
+    text = json.dumps(machine_facts(), indent=1, ensure_ascii=False)
     (folder / "machine.json").write_text(text + "\n", encoding="utf-8")
-
-
-def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def amount(mean: float, deviation: float, digits: int = 3) -> str:
-    """Return "mean ± sd" as the paper writes it; "–" for none."""
-    if np.isnan(mean):
-        return "–"
-    return f"{mean:.{digits}f} ± {deviation:.{digits}f}"
 
 
 def _head(machine: Mapping[str, str]) -> str:
@@ -144,7 +121,7 @@ def _sections(table: Table, summary: pd.DataFrame) -> list[str]:
     for reading in summary["reading"].unique():
         here = summary[summary["reading"] == reading]
         for name, columns in _groups(table, set(here["column"])).items():
-            title = f"{_PREFIX}{reading.capitalize()}{name}"
+            title = f"### {reading.capitalize()}{name}"
             n = here[here["method"] == table.methods[0]]["n"]
             parts += [f"{title} ({_span(n)} trials)", _grid(table, here, columns)]
     if table.id == "appendix-mu":
@@ -204,9 +181,9 @@ def _scaling(trials: pd.DataFrame) -> list[str]:
         found = dict(zip(group["metric"], group["value"], strict=True))
         line = [str(int(str(seed)) + 1)]
         for name, figures in SCALING.items():
-            ours = amount(found[f"{name} mean"], found[f"{name} sd"], 2)
+            ours = amount(found[f"{name} mean"], found[f"{name} sd"], ".2f", ".2f")
             relative = found[f"{name} sd"] / found[f"{name} mean"]
-            line.append(f"{ours}, {relative:.0%} ({amount(*figures[place], 2)})")
+            line.append(f"{ours}, {relative:.0%} ({amount(*figures[place], '.2f', '.2f')})")
         rows.append(line)
     note = (
         "Mean ± standard deviation over entries, and the deviation in per cent of the mean; λ̂/λ "
@@ -221,12 +198,3 @@ def _scaling(trials: pd.DataFrame) -> list[str]:
 def _span(counts: pd.Series) -> str:
     low, high = int(counts.min()), int(counts.max())
     return str(low) if low == high else f"{low} to {high}"
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return f"{models[0]}, {len(models)} cores" if models else platform.machine()

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -128,32 +129,26 @@ def summarise(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> pd.
     DataFrame
         See :func:`committed`. Trials whose fit failed have no value and do not count in `n`.
     """
+    floors = trials[(trials["method"] == KNOWN) & (trials["metric"] == "MAE_λ")]
+    floor = floors.groupby(list(CELL[:3]))["value"].mean()
+    present = dict(iter(trials.groupby(list(CELL), sort=False)))
     rows = []
-    groups = {
-        tuple(map(str, key)): group
-        for key, group in trials.groupby([*CELL, "metric"], sort=False)
-        if isinstance(key, tuple)
-    }
-    floors = {
-        key[:3]: group["value"].mean()
-        for key, group in groups.items()
-        if key[3:] == (KNOWN, "MAE_λ")
-    }
     for table in tables.values():
         for position, column in enumerate(table.columns):
-            for reading in column.readings:
-                for method in table.methods:
-                    cell = (table.id, reading, column.label, method)
-                    for key in [key for key in groups if key[:4] == cell]:
-                        metric, values = key[4], groups[key]["value"].dropna()
-                        paper = _paper(table, method, metric, position)
-                        floor = floors.get(key[:3]) if metric == "MAE_λ" else None
-                        rows.append(
-                            [
-                                *(*key, *mean_and_sd(values), values.median(), len(values)),
-                                *(groups[key]["seconds"].mean(), *paper, floor),
-                            ]
-                        )
+            for reading, method in product(column.readings, table.methods):
+                cell = (table.id, reading, column.label, method)
+                if cell not in present:
+                    continue
+                for metric, group in present[cell].groupby("metric", sort=False):
+                    values = group["value"].dropna()
+                    rows.append(
+                        [
+                            *(*cell, metric, *mean_and_sd(values), values.median(), len(values)),
+                            group["seconds"].mean(),
+                            *_printed(table, method, str(metric), position),
+                            floor.get(cell[:3]) if metric == "MAE_λ" else None,
+                        ]
+                    )
     names = [*CELL, "metric", "mean", "sd", "median", "n", "seconds"]
     return pd.DataFrame(rows, columns=[*names, "paper_mean", "paper_sd", "floor"])
 
@@ -193,7 +188,7 @@ def summarise_real(trials: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*names, "paper_mean", "paper_sd"])
 
 
-def _paper(table: Table, method: str, metric: str, position: int) -> Sequence[float]:
+def _printed(table: Table, method: str, metric: str, position: int) -> Sequence[float]:
     """Mean and standard deviation that the paper prints in a cell; NaN where it prints none."""
     if table.measures == "ratios":
         name, _, part = metric.rpartition(" ")

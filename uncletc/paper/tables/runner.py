@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context, parent_process
+from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import Any, Protocol
+
+from joblib import Parallel, delayed, parallel_config
 
 from uncletc.model import FitError
 from uncletc.paper.tables.cells import measure, settings_for
@@ -152,35 +152,25 @@ def run_all(
 
 
 def _finished(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, list[Row]]]:
-    """Run tasks; each with its rows, as they finish."""
-    if jobs == 1 or len(tasks) <= 1:
-        yield from ((task, task.run()) for task in tasks)
-        return
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # read by the new processes when they start
-    with ProcessPoolExecutor(
-        min(jobs, len(tasks)), mp_context=get_context("spawn"), initializer=_end_with_parent
-    ) as pool:
-        futures: dict[Future[list[Row]], Task] = {pool.submit(_run, task): task for task in tasks}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    """Run tasks, each on one thread; each with its rows, as they finish."""
+    with parallel_config("loky", inner_max_num_threads=1):
+        workers = Parallel(min(jobs, len(tasks)) or 1, return_as="generator_unordered")
+        yield from workers(delayed(_run)(task, os.getpid()) for task in tasks)
 
 
-def _run(task: Task) -> list[Row]:
-    return task.run()
+def _run(task: Task, asking: int) -> tuple[Task, list[Row]]:
+    if os.getpid() != asking:
+        _end_with(asking)
+    return task, task.run()
 
 
-def _end_with_parent() -> None:
-    """Leave no process behind when the one that started it is killed; Ctrl+C is for that one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    assert parent is not None
+@cache
+def _end_with(process: int) -> None:
+    """Leave no worker behind, in the middle of a fit, when the process that asks is killed."""
 
     def wait() -> None:
-        parent.join()
+        while os.getppid() == process:
+            time.sleep(1)
         os._exit(1)
 
     Thread(target=wait, daemon=True).start()
