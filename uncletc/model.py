@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
-from uncletc.counts import exposure_at
+from uncletc.counts import CountTensor, exposure_at, over_attributed
 from uncletc.cp import products, rate_tensor
 from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.frames import frame_of
+from uncletc.scale import Scale
 from uncletc.settings import FitSettings
 from uncletc.solvers.options import Joint
 from uncletc.validation import FloatArray, check_finite, check_indices
@@ -81,6 +84,8 @@ Callback = Callable[["Iteration[Fit]"], bool | None]
 class Member:
     """One of several fits of the same data: its factors and its network.
 
+    Its λ is the product of its own factors, and its p is its own network's.
+
     Attributes
     ----------
     factors : tuple of ndarray, shapes (I_k, F)
@@ -129,10 +134,12 @@ class Fit:
     Attributes
     ----------
     factors : tuple of ndarray, shapes (I_k, F)
-        U_k ≥ 0 of the first member, the likeliest: λ per unit of exposure. A row whose slice
-        holds no observed entry is the mean of its mode's other rows.
+        U_k ≥ 0 of the first member, the likeliest; with more members not those of :meth:`rate`,
+        which is the median of the members' λ and has no factors of its own. Their product is λ
+        per unit of exposure. A row whose slice holds no observed entry is the mean of its mode's
+        other rows.
     network : DetectionNetwork or AdditiveNetwork, optional
-        g of the first member; None when no entry had attributes, and then p = 1 throughout.
+        g of the first member, as `factors`; None when no entry had attributes, and then p = 1 throughout.
     others : tuple of Member
         The remaining members, in the first one's scale and with their components in its order.
     dropped : tuple of str
@@ -331,6 +338,74 @@ class Fit:
         each = [np.where(unknown, p, member.detection(z)) for member in self.members]
         values = self._rates(np.asarray(indices, dtype=np.int64)) * each
         return self._interval(rate * p, values, level)
+
+    def to_frame(
+        self, counts: CountTensor, *, scale: Scale | None = None, level: float = 0.9
+    ) -> pd.DataFrame:
+        """Write the estimates as a table in long form.
+
+        Parameters
+        ----------
+        counts : CountTensor
+            Of the fit's shape and attributes: those fitted, or others of the same places.
+        scale : Scale, optional
+            Of λ and p. None: as they were fitted, which is arbitrary.
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        DataFrame
+            One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode;
+            "count" (NaN: not counted); "rate", "detection" and "expected", where an entry without
+            attributes has the mean p over Ξ. Of a fit with 2 members or more each of the three is
+            followed by the ends of its interval, "rate_low" and "rate_high" for example; those of
+            p and ŷ are NaN for entries without attributes.
+
+        Raises
+        ------
+        ValueError
+            If the counts have another shape or number of attributes, or a mode is called like one
+            of these columns.
+
+        Examples
+        --------
+        >>> from uncletc import FitSettings, fit, simulate
+        >>> y, _ = simulate((6, 6), rank=1, observed=0.5, attributed=0.5, similar=0.1)
+        >>> estimates = fit(y, FitSettings(rank=1), callback=lambda i: i.iteration >= 2)
+        >>> list(estimates.to_frame(y).columns)
+        ['mode 1', 'mode 2', 'count', 'rate', 'detection', 'expected']
+        """
+        if (counts.shape, counts.n_attributes) != (self.shape, self.n_attributes):
+            raise ValueError(
+                f"counts must have shape {self.shape} and {self.n_attributes} attributes, as in "
+                f"the fit, got {counts.shape} and {counts.n_attributes}"
+            )
+        scale = Scale(1.0, "as fitted", False) if scale is None else scale
+        indices, y = counts.entries()
+        rows = counts.rows_of(indices)
+        known = rows >= 0
+        z = counts.attributes[rows[known]]
+        rate = self.rate(indices)
+        p = over_attributed(self.detection(counts.attributes), rows)
+        values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
+        ends: dict[str, Interval] = {}
+        if len(self.members) > 1:
+            ends["rate"] = self.rate(indices, spread=True, level=level)
+            ends["detection"] = self.detection(z, spread=True, level=level)
+            ends["expected"] = self.expected(indices[known], z, spread=True, level=level)
+        to_scale: dict[str, Callable[[ArrayLike], FloatArray]]
+        to_scale = {"rate": scale.rate, "detection": scale.detection, "expected": np.asarray}
+        columns = [*counts.label_columns(indices), ("count", y)]
+        for name, estimate in values.items():
+            columns.append((name, estimate))
+            if name in ends:
+                where = slice(None) if name == "rate" else known
+                for end in ("low", "high"):
+                    bound = np.full(len(y), np.nan)
+                    bound[where] = to_scale[name](getattr(ends[name], end))
+                    columns.append((f"{name}_{end}", bound))
+        return frame_of(columns)
 
     def _rates(self, indices: NDArray[np.int64]) -> FloatArray:
         """λ of valid entries under each member; (M, n)."""

@@ -20,8 +20,10 @@ from uncletc import (
     Fit,
     FitSettings,
     Iteration,
+    Scale,
     StopReason,
     UnreadableFitError,
+    rate_tensor,
 )
 
 
@@ -301,3 +303,65 @@ class TestUnreadable:
         path.write_bytes(b"")
         with pytest.raises(ValueError, match=self.MESSAGE):
             Fit.load(path)
+
+
+class TestToFrame:
+    def test_one_row_per_entry_with_what_the_fit_says_of_it(
+        self, small: CountTensor, short_fit: Callable[..., Fit]
+    ) -> None:
+        estimates = short_fit(small, 5, solver="joint")
+        scale = Scale.mean_detection(estimates.detection(small.attributes), 0.4)
+        frame = estimates.to_frame(small, scale=scale)
+        indices, y = small.entries()
+        np.testing.assert_array_equal(frame["count"], y)
+        np.testing.assert_array_equal(frame["rate"], scale.rate(estimates.rate(indices)))
+        known = small.rows_of(indices) >= 0
+        p = estimates.detection(small.attributes_at(indices[known]))
+        np.testing.assert_array_equal(frame["detection"][known], scale.detection(p))
+        elsewhere = scale.detection(estimates.detection(small.attributes).mean())
+        np.testing.assert_allclose(frame["detection"][~known], elsewhere)
+        np.testing.assert_allclose(frame["rate"] * frame["detection"], frame["expected"])
+        assert list(frame.columns)[:4] == [*small.modes, "count"]
+
+    def test_members_give_intervals(
+        self, small: CountTensor, short_fit: Callable[..., Fit]
+    ) -> None:
+        estimates = short_fit(small, 5, solver="joint", members=3)
+        frame = estimates.to_frame(small, level=0.5)
+        indices, _ = small.entries()
+        known = small.rows_of(indices) >= 0
+        rate = estimates.rate(indices, spread=True, level=0.5)
+        np.testing.assert_array_equal(frame["rate_low"], rate.low)
+        z = small.attributes_at(indices[known])
+        expected = estimates.expected(indices[known], z, spread=True, level=0.5)
+        np.testing.assert_array_equal(frame["expected_high"][known], expected.high)
+        assert frame.loc[~known, ["detection_low", "expected_high"]].isna().all(axis=None)
+        for name in ("rate", "detection", "expected"):
+            at = frame[known]
+            assert (at[f"{name}_low"] <= at[name]).all()
+            assert (at[name] <= at[f"{name}_high"]).all()
+
+    def test_without_attributes_everything_is_detected(
+        self, small: CountTensor, short_fit: Callable[..., Fit]
+    ) -> None:
+        bare = CountTensor(small.shape, small.indices, small.counts)
+        frame = short_fit(bare, 3, solver="joint", members=2).to_frame(bare)
+        assert (frame["detection"] == 1).all()
+        np.testing.assert_array_equal(frame["expected"], frame["rate"])
+
+    def test_counts_of_another_shape_are_refused(self, small_fit: Fit) -> None:
+        other = CountTensor((2, 2), [[0, 0]], [1])
+        with pytest.raises(ValueError, match=r"counts must have shape \(6, 5, 4\) and 3 attrib"):
+            small_fit.to_frame(other)
+
+
+def test_factors_are_those_of_the_first_member_and_rates_the_median(
+    small: CountTensor, short_fit: Callable[..., Fit]
+) -> None:
+    several, one = (short_fit(small, 3, solver="joint", members=m) for m in (3, 1))
+    first = several.members[0]
+    assert all(a is b for a, b in zip(several.factors, first.factors, strict=True))
+    each = [member.rate(small.indices) for member in several.members]
+    np.testing.assert_array_equal(several.rate(small.indices), np.median(each, axis=0))
+    at = tuple(small.indices.T)
+    np.testing.assert_allclose(rate_tensor(one.factors)[at], one.rate(small.indices))
