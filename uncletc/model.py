@@ -139,7 +139,8 @@ class Fit:
         per unit of exposure. A row whose slice holds no observed entry is the mean of its mode's
         other rows.
     network : DetectionNetwork or AdditiveNetwork, optional
-        g of the first member, as `factors`; None when no entry had attributes, and then p = 1 throughout.
+        g of the first member, as `factors`. None when no entry had attributes; then p = 1
+        throughout.
     others : tuple of Member
         The remaining members, in the first one's scale and with their components in its order.
     dropped : tuple of str
