@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard.check import controls as parts
-from dashboard.check.view import check_view, code, seen_dataset
+from dashboard.check.view import check_script, check_view, seen_dataset
 from dashboard.shared.kept import cached
 from dashboard.shared.parts import fit_details, meaning
 from dashboard.shared.running import fit_or_stop, unfinished
@@ -54,5 +54,5 @@ take_away(
         "Correlation of residuals": view.lags,
         **({"Ranks": ranks} if len(ranks) else {}),
     },
-    code=code(dataset.name, found.settings, kind),
+    code=check_script(dataset.name, found.settings, kind),
 )

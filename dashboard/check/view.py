@@ -14,7 +14,7 @@ from scipy.stats import norm
 from dashboard.check.groups import CELL, Grouping, county_residuals, groupings
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.words import held_out_words
-from dashboard.shared.scripts import arguments, data_script
+from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit, load, script
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
 from uncletc.datasets import Dataset
@@ -22,26 +22,6 @@ from uncletc.datasets import Dataset
 Kind = Literal["entry", "fibre"]
 _MAX_LAG = 14
 _QUANTILES = 99
-
-_SCRIPT = """\
-from uncletc import checking
-
-# A fifth of the counts is held out, and predicted by a fit of the others.
-held = checking.held_out(counts, kind={kind!r})
-found = uncletc.fit(counts.subset(~held), uncletc.FitSettings({settings}))
-where, y = counts.indices[held], counts.counts[held]
-predicted = checking.expected_at(found, counts, held)
-result = checking.check(y, predicted, groups=checking.fibres(where))
-table = pd.DataFrame(
-    {{
-        **{{mode: np.array(counts.labels[k])[where[:, k]] for k, mode in enumerate(counts.modes)}},
-        "observed": y,
-        "predicted": predicted,
-        "residual": result.negative_binomial.residuals,
-        "poisson_residual": result.poisson.residuals,
-    }}
-)
-"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -173,9 +153,11 @@ def check_view(dataset: Dataset, found: Fit, kind: Kind) -> CheckView:
     )
 
 
-def code(dataset_name: str, settings: FitSettings, kind: Kind) -> str:
+def check_script(dataset_name: str, settings: FitSettings, kind: Kind) -> str:
     """Return a script that gives the table of held-out counts."""
-    return data_script(dataset_name, _SCRIPT.format(kind=kind, settings=arguments(settings)))
+    seen = call(seen_counts, COUNTS, kind)
+    table = call(check_view, DATASET, FITTED, kind, take=".table")
+    return script(table, dataset=load(dataset_name), fitted=fit(seen, settings))
 
 
 def _grouped(

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from dashboard.countymap.choice import choose_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.countymap.play import Steps
 from dashboard.covid.charts import cell_bars, county_chart
 from dashboard.covid.county import COUNTY_DAYS, INTERVALS, CountyView
 from dashboard.covid.view import (
     UNCERTAIN_MEANS,
     CovidView,
     build_covid_view,
-    day_steps,
 )
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import BAR_COLORS, axis_limit
 from dashboard.shared.days import day_text
+from dashboard.shared.detection import DetectionGrids
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import chart_config
 from uncletc import Fit
@@ -87,6 +89,19 @@ def the_map(
         on_choose=choose_county,
         steps=steps,
         on_step=lambda step: st.session_state.update(day=days[step]),
+    )
+
+
+def day_steps(dataset: Dataset, grids: DetectionGrids, day: int) -> Steps:
+    """Return p of every county on every day, for a map to play through."""
+    cells = dataset.table[["latitude_index", "longitude_index"]].to_numpy()
+    cells, places = np.unique(cells, axis=0, return_inverse=True)
+    return Steps(
+        labels=tuple(map(day_text, dataset.counts.labels[2])),
+        now=day,
+        fips=dataset.table["fips"],
+        places=places.ravel(),
+        numbers=grids.p[tuple(cells.T)],
     )
 
 

@@ -14,7 +14,8 @@ from dashboard.covid.controls import (
     the_map,
 )
 from dashboard.covid.county import build_county_view
-from dashboard.covid.view import code
+from dashboard.covid.view import build_covid_view
+from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import fit_details, insight_with_caution, meaning
 from dashboard.shared.running import fit_or_stop
@@ -64,10 +65,19 @@ meaning(
 )
 fit_details(found)
 tables = {"Counties": view.main_table}
+if county is not None:
+    tables["Days of the chosen county"] = for_download(county.days, absolute=view.scale.absolute)
 take_away(
     "covid",
     dataset=dataset,
     found=found,
-    tables=tables if county is None else tables | {"Days of the chosen county": county.days},
-    code=fit_script(dataset.name, found.settings, choices.anchor, code(day=day)),
+    tables=tables,
+    code=fit_script(
+        dataset.name,
+        found.settings,
+        build_covid_view,
+        choices.anchor,
+        day=day,
+        take=".main_table",
+    ),
 )

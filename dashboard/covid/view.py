@@ -9,10 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.countymap.play import Steps
 from dashboard.shared.anchors import Anchor, axis_title
 from dashboard.shared.days import day_text
-from dashboard.shared.detection import DetectionGrids, detection_grids
+from dashboard.shared.detection import (
+    DetectionGrids,
+    color_limits,
+    contrast,
+    detection_grids,
+    for_download,
+    over_last,
+)
+from dashboard.shared.places import cell_notes, cells
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import caution, times
 from uncletc import Fit, Scale
@@ -21,7 +28,6 @@ from uncletc.datasets import Dataset
 UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
 UNCERTAIN_MEANS = f"uncertain: the ends of its 90 % interval differ more than {UNCERTAIN:g}-fold"
 _LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
-_MAIN = ["fips", "county", "state", "value"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,8 +67,10 @@ class CovidView(Ranking):
 
     @property
     def main_table(self) -> pd.DataFrame:
-        """fips, county, state, value, and the interval where there is one, to take away."""
-        return self.counties[[*_MAIN, *(end for end in ("low", "high") if end in self.counties)]]
+        """fips, county, state, detection, and its interval where there is one, to download."""
+        columns = ["fips", "county", "state", "value", "low", "high"]
+        shown = self.counties[[name for name in columns if name in self.counties]]
+        return for_download(shown, absolute=self.scale.absolute)
 
 
 def build_covid_view(
@@ -91,79 +99,35 @@ def build_covid_view(
     """
     grids = detection_grids(dataset, found, anchor) if grids is None else grids
     p, scale = grids.p, grids.scale
-    mean = _over_days(p, day)
+
+    def at(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+        return over_last(grid) if day is None else grid[:, :, day]
+
+    mean = at(p)
     table = dataset.table
-    cells = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
-    ends = {end: _over_days(grid, day)[cells] for end, grid in grids.ends.items()}
+    where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
+    ends = {end: at(grid)[where] for end, grid in grids.ends.items()}
+    values = {"value": mean[where], **ends}
     counties = table[["fips", "county", "state"]].assign(
-        value=mean[cells],
-        **ends,
+        **values,
         uncertain=ends["high"] > UNCERTAIN * ends["low"] if ends else False,
         reported=[f"reported cases, 60 days: {cases:,}" for cases in table["cases"]],
         tests=[f"tests a day per 1000: {_tests(tests)}" for tests in table["tests_per_1000"]],
         spread=_spread(ends) if ends else None,
-        cell_note=[_cell_note(others) for others in table["counties_in_cell"] - 1],
+        cell_note=cell_notes(table),
     )
-    worst, best = np.nanquantile(mean, [0.05, 0.95])
-    ratio = float(best / worst)
-    low, high = (float(limit) for limit in np.nanquantile(p, [0.02, 0.98]))
+    ratio = contrast(mean)
     return CovidView(
         counties=counties,
-        ranked=_bars(table.assign(value=mean[cells], **ends)),
+        ranked=_bars(table.assign(**values), list(values)),
         n=n,
         scale=scale,
         title=axis_title(scale),
-        limits=(low, high) if low < high else (low * 0.9, low * 1.1),
+        limits=color_limits(p),
         log=_needs_log(p),
         insight=_insight(ratio),
         caution=caution(ratio),
     )
-
-
-def code(*, day: int | None = None) -> str:
-    """Lines that make the main table of the view from a fit: ``table``, as `main_table`."""
-    averaged = ".mean(axis=1)" if day is None else f"[:, {day}]"
-    return f"""\
-places = dataset.table["latitude_index"], dataset.table["longitude_index"]
-p = np.full(counts.shape, np.nan)
-
-
-def by_county(detection):
-    p[tuple(counts.attribute_indices.T)] = scale.detection(detection)
-    return p[places]{averaged}
-
-
-table = dataset.table[["fips", "county", "state"]].copy()
-table["value"] = by_county(found.detection(counts.attributes))
-if len(found.members) > 1:
-    interval = found.detection(counts.attributes, spread=True)
-    table["low"], table["high"] = by_county(interval.low), by_county(interval.high)
-"""
-
-
-def day_steps(dataset: Dataset, grids: DetectionGrids, day: int) -> Steps:
-    """Return p of every county on every day, for a map to play through."""
-    _, columns, n = grids.p.shape
-    table = dataset.table
-    cell = (table["latitude_index"] * columns + table["longitude_index"]).to_numpy()
-    cells, places = np.unique(cell, return_inverse=True)
-    return Steps(
-        labels=tuple(map(day_text, dataset.counts.labels[2])),
-        now=day,
-        fips=table["fips"],
-        places=places,
-        numbers=grids.p.reshape(-1, n)[cells],
-    )
-
-
-def _over_days(p: NDArray[np.float64], day: int | None) -> NDArray[np.float64]:
-    """One day of (I_1, I_2, days), or the mean over the days that are known where it is None."""
-    if day is not None:
-        return p[:, :, day]
-    known = np.isfinite(p)
-    days = known.sum(axis=2)
-    total = np.where(known, p, 0.0).sum(axis=2)
-    return np.where(days > 0, total / np.maximum(days, 1), np.nan)
 
 
 def _needs_log(p: NDArray[np.float64]) -> bool:
@@ -176,27 +140,12 @@ def _needs_log(p: NDArray[np.float64]) -> bool:
     return abs(log - 0.5) < abs(linear - 0.5)
 
 
-def _bars(table: pd.DataFrame) -> pd.DataFrame:
-    """One bar per cell, named after its most populous county, best first."""
-    largest = table.dropna(subset="value").sort_values("population", ascending=False)
-    largest = largest.drop_duplicates(["latitude_index", "longitude_index"])
-    ranked = largest.sort_values("value", ascending=False, kind="stable")
-    others = ranked["counties_in_cell"] - 1
-    return pd.DataFrame(
-        {
-            "label": [
-                f"{county}, {state}" + (f" +{more}" if more else "")
-                for county, state, more in zip(
-                    ranked["county"], ranked["state"], others, strict=True
-                )
-            ],
-            "value": ranked["value"].to_numpy(),
-            "inside": [f"{_tests(tests)} tests per 1000" for tests in ranked["tests_per_1000"]],
-            "fips": ranked["fips"].to_numpy(),
-            "cell": ranked["cell"].to_numpy(),
-            **{end: ranked[end].to_numpy() for end in ("low", "high") if end in ranked},
-        }
-    )
+def _bars(table: pd.DataFrame, values: list[str]) -> pd.DataFrame:
+    """One bar per cell, best first."""
+    ranked = cells(table.dropna(subset="value"))
+    ranked = ranked.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+    inside = [f"{_tests(tests)} tests per 1000" for tests in ranked["tests_per_1000"]]
+    return ranked[["label", *values, "fips", "cell"]].assign(inside=inside)
 
 
 def _spread(ends: dict[str, NDArray[np.float64]]) -> list[str | None]:
@@ -208,13 +157,6 @@ def _spread(ends: dict[str, NDArray[np.float64]]) -> list[str | None]:
 
 def _tests(per_1000: float) -> str:
     return "unknown" if np.isnan(per_1000) else f"{per_1000:.1f}"
-
-
-def _cell_note(others: int) -> str | None:
-    if not others:
-        return None
-    plural = "county" if others == 1 else "counties"
-    return f"one value with {others} other {plural} of its cell"
 
 
 def _insight(ratio: float) -> str:

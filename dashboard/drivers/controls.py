@@ -7,9 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.drivers.place import places
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
 from dashboard.shared.model import Family
+from dashboard.shared.places import is_covid, place_table
 from uncletc.datasets import Dataset
 
 
@@ -79,9 +79,9 @@ def choose_place(dataset: Dataset) -> tuple[str, tuple[int, int]]:
 
     The address names a county by its FIPS code, as on the COVID-19 page.
     """
-    table = places(dataset).set_index("key")
+    table = place_table(dataset).set_index("key")
     labels = table["label"].to_dict()
-    county = "fips" in dataset.table
+    county = is_covid(dataset)
     key = _linked(
         st,
         "County" if county else "Interaction",

@@ -10,7 +10,7 @@ from dashboard.drivers.charts import (
 )
 from dashboard.drivers.controls import choose_attribute, choose_pair, choose_place, remember_bar
 from dashboard.drivers.place import explanation_view
-from dashboard.drivers.view import code, effect_view, importance_view, surface_view
+from dashboard.drivers.view import effect_view, importance_view, surface_view
 from dashboard.shared.kept import cached
 from dashboard.shared.parts import chart_config, fit_details, insight_with_caution, meaning
 from dashboard.shared.running import fit_or_stop, unfinished
@@ -109,10 +109,5 @@ take_away(
         f"{first} and {second}": surface.cells,
         f"Contributions for {place}": explained.parts,
     },
-    code=fit_script(
-        dataset.name,
-        found.settings,
-        choices.anchor,
-        code(attribute, effect.method, (first, second), where),
-    ),
+    code=fit_script(dataset.name, found.settings, importance_view, take=".bars"),
 )

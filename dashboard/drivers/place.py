@@ -37,29 +37,6 @@ class ExplanationView:
     note: str
 
 
-def places(dataset: Dataset) -> pd.DataFrame:
-    """Counties or interactions to explain: key, label, and their first two indices.
-
-    Those with attributes only, the most populous county or most often seen interaction first.
-    """
-    table = dataset.table
-    if "fips" in table:
-        table = table.sort_values("population", ascending=False, kind="stable")
-        where = table[["latitude_index", "longitude_index"]]
-        key, label = table["fips"], table["county"] + ", " + table["state"]
-    else:
-        table = table[table["interactions"] > 0]
-        table = table.sort_values("interactions", ascending=False, kind="stable")
-        where = table[["plant_index", "pollinator_index"]]
-        key = label = table["plant"] + " – " + table["pollinator"]
-    known = pd.MultiIndex.from_arrays(dataset.counts.attribute_indices[:, :2].T)
-    here = pd.MultiIndex.from_arrays(where.to_numpy().T).isin(known)
-    found = pd.DataFrame(
-        {"key": key, "label": label, "first": where.iloc[:, 0], "second": where.iloc[:, 1]}
-    )
-    return found[here].reset_index(drop=True)
-
-
 def explanation_view(dataset: Dataset, found: Fit, first: int, second: int) -> ExplanationView:
     """Return what the attributes of a county or an interaction do to its p, over all times."""
     counts = dataset.counts

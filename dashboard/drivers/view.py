@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.detection import contrast
 from dashboard.shared.words import caution
 from uncletc import CountTensor, Fit, effects
 from uncletc.datasets import Dataset
@@ -107,7 +108,6 @@ def importance_view(dataset: Dataset, found: Fit) -> ImportanceView:
     z = used_attributes(counts)
     if len(z) > _FEW:
         z = z[np.random.default_rng(0).choice(len(z), _FEW, replace=False)]
-    worst, best = np.quantile(found.detection(z), [0.05, 0.95])
     whose = "the counts it was fitted to" if importance.in_sample else "counts that it has not seen"
     note = (
         f"Bar: mean rise of the misfit over {importance.rise.shape[1]} shuffles; whisker: their "
@@ -117,7 +117,10 @@ def importance_view(dataset: Dataset, found: Fit) -> ImportanceView:
         "other; then each looks less important than it is."
     )
     return ImportanceView(
-        bars=bars, insight=_importance_insight(bars), note=note, caution=caution(best / worst)
+        bars=bars,
+        insight=_importance_insight(bars),
+        note=note,
+        caution=caution(contrast(found.detection(z))),
     )
 
 
@@ -182,25 +185,6 @@ def surface_view(
         "and is named after its middle value (0: smallest, 1: largest). Grey: no count has such "
         "a pair of values. Partial dependence over 200 counts drawn at random.",
     )
-
-
-def code(attribute: str, method: Method, pair: tuple[str, str], place: tuple[int, int]) -> str:
-    """Python that gives the numbers of this page; `table` is the table of importances."""
-    effect = "accumulated_effect" if method == "ALE" else "partial_dependence"
-    first, second = pair
-    return f"""\
-from uncletc import effects
-
-effect = effects.{effect}(found, counts, {attribute!r})
-pair = effects.pair_effect(found, counts, {first!r}, {second!r})
-here = (counts.attribute_indices[:, :2] == {place}).all(axis=1)
-explained = effects.explain(found, counts, counts.attribute_indices[here])
-importance = effects.permutation_importance(found, counts, size=None)
-rise = importance.rise
-table = pd.DataFrame(
-    {{"attribute": importance.names, "rise": rise.mean(axis=1), "sd": rise.std(axis=1, ddof=1)}}
-).sort_values("rise", ascending=False, ignore_index=True)
-"""
 
 
 def used_attributes(counts: CountTensor) -> NDArray[np.float64]:

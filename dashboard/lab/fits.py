@@ -7,14 +7,16 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from dashboard.lab import charts, scripts
+from dashboard.lab import charts
 from dashboard.lab.controls import choose
 from dashboard.lab.steps import Shown, predict
 from dashboard.lab.view import Setup, picture, simulated
-from dashboard.lab.view_fits import compare, error_curve, errors
+from dashboard.lab.view_fits import compare, error_curve, error_table, errors
+from dashboard.shared.detection import for_download
 from dashboard.shared.model import describe
 from dashboard.shared.parts import chart_config
 from dashboard.shared.running import fit_service, how_it_was_fitted
+from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit, script
 from dashboard.work.service import Job, fit_key
 from uncletc import Fit, FitSettings
 
@@ -149,10 +151,14 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
         "The fit sees the objective, never these errors: they may rise while the objective falls. "
         + how_it_was_fitted(found)
     )
-    summary = pd.DataFrame([{"rate": view.errors.rate, "detection": view.errors.detection}])
+    table, loaded = call(error_table, DATASET, FITTED), call(simulated, setup)
     return Shown(
-        tables={"errors": summary, "errors while it fits": curve, "entries": view.entries},
-        code=scripts.fit_code(setup, found.settings),
+        tables={
+            "errors": error_table(dataset, found),
+            "errors while it fits": curve,
+            "entries": for_download(view.entries, absolute=True),
+        },
+        code=script(table, dataset=loaded, fitted=fit(COUNTS, found.settings)),
         found=found,
     )
 

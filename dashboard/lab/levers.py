@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard.lab import charts, scripts
+from dashboard.lab import charts
 from dashboard.lab.controls import choose
 from dashboard.lab.fits import me
 from dashboard.lab.lessons import QUESTIONS
@@ -17,7 +17,7 @@ from dashboard.lab.view_fits import (
     LeverName,
     Trial,
     change,
-    errors,
+    lever_script,
     lever_table,
     trials,
 )
@@ -92,7 +92,7 @@ def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
         st.markdown(says)
     st.markdown(f"**The theorem:** {LEVERS[lever].says}")
     st.caption("A few small simulations: with other seeds the picture may differ.")
-    return Shown(tables={"lever": table}, code=scripts.lever_code(lever, setup, settings, n_draws))
+    return Shown(tables={"lever": table}, code=lever_script(lever, setup, settings, n_draws))
 
 
 @st.fragment(run_every=0.5)
@@ -132,9 +132,7 @@ def _stop(wanted: list[Trial]) -> None:
 
 
 def _draw_lever(lever: LeverName, done: list[Trial]) -> pd.DataFrame:
-    found = {trial: _found(trial) for trial in done}
-    measured = [(trial, _errors(trial, fit)) for trial, fit in found.items() if fit]
-    table = lever_table(measured)
+    table = lever_table((trial, fit) for trial in done if (fit := _found(trial)))
     st.plotly_chart(
         charts.lever_chart(table, label=LEVERS[lever].label),
         config=chart_config(),
@@ -142,12 +140,6 @@ def _draw_lever(lever: LeverName, done: list[Trial]) -> pd.DataFrame:
         alt=f"Errors of λ and p of small simulated fits by {LEVERS[lever].label}",
     )
     return table
-
-
-@st.cache_data(max_entries=500, show_spinner=False)
-def _errors(trial: Trial, _found: Fit) -> tuple[float, float]:
-    at = errors(simulated(trial.setup), _found)
-    return at.rate, at.detection
 
 
 def _key(trial: Trial) -> str:

@@ -9,13 +9,22 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from dashboard.lab import charts, scripts
+from dashboard.lab import charts
 from dashboard.lab.controls import CONTROLS, choose, hidden_names
 from dashboard.lab.controls import QUESTIONS as QUESTIONS_HIDDEN
 from dashboard.lab.lessons import LESSONS, QUESTIONS, Step
-from dashboard.lab.view import Setup, in_figures, one_entry, picture, rescaled, simulated
-from dashboard.lab.view import slice_table as table_of_slice
+from dashboard.lab.view import (
+    Setup,
+    in_figures,
+    one_entry,
+    picture,
+    rescaled,
+    simulated,
+    slice_table,
+)
+from dashboard.shared.detection import for_download
 from dashboard.shared.parts import chart_config
+from dashboard.shared.scripts import DATASET, Code, call, script
 from uncletc import Fit
 
 
@@ -120,7 +129,10 @@ def entry_step() -> Shown | None:
         "same counts, but for chance: one count, or any number of them from one entry, cannot "
         "tell many missed from few there."
     )
-    return Shown(tables={"draws": view.draws}, code=scripts.entry_code(rate, chance, draw))
+    return Shown(
+        tables={"draws": view.draws},
+        code=script(call(one_entry, rate, chance, draw, take=".draws")),
+    )
 
 
 def _draw_again() -> None:
@@ -138,7 +150,7 @@ def tensor_step(setup: Setup) -> Shown | None:
     slice_number = choose("slice") - 1
     if not predict("tensor"):
         return None
-    table = table_of_slice(dataset, slice_number)
+    table = slice_table(dataset, slice_number)
     happened, seen = picture(table, "true_count"), picture(table, "counted")
     limits = charts.limits_of(happened)
     pictures = {
@@ -162,7 +174,7 @@ def tensor_step(setup: Setup) -> Shown | None:
         "n and y have the same colours. Blank: nobody counted. In real data n, λ and p are never "
         "seen; here they are known because everything was simulated."
     )
-    return Shown(tables={"slice": table}, code=scripts.slice_code(setup, slice_number))
+    return _shown("slice", table, call(slice_table, DATASET, slice_number), setup)
 
 
 def scale_step(setup: Setup) -> Shown | None:
@@ -197,7 +209,15 @@ def scale_step(setup: Setup) -> Shown | None:
         "numbers therefore need a statement from outside the counts, such as a serosurvey; other "
         "pages ask for it under *Scale of p*."
     )
-    return Shown(tables={"scale": view.entries}, code=scripts.scale_code(setup, c))
+    return _shown("scale", view.entries, call(rescaled, DATASET, c, take=".entries"), setup)
+
+
+def _shown(name: str, table: pd.DataFrame, made: Code, setup: Setup) -> Shown:
+    """A table of simulated counts, whose p and λ are the true ones."""
+    return Shown(
+        tables={name: for_download(table, absolute=True)},
+        code=script(call(for_download, made, absolute=True), dataset=call(simulated, setup)),
+    )
 
 
 def lessons_box() -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, truth_of
+from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, simulated, truth_of
 from dashboard.shared.model import changed
-from uncletc import Fit, FitSettings, Iteration, Scale, fit, metrics
+from dashboard.shared.scripts import Code, call, script
+from dashboard.shared.scripts import fit as fit_code
+from uncletc import CountTensor, Fit, FitSettings, Iteration, Scale, fit, metrics
 from uncletc.datasets import Dataset
 
 Quantity = Literal["rate", "detection"]
@@ -19,8 +24,7 @@ _N_POINTS = 400  # of a scatter plot: what a page can send and an eye can use
 _N_MOMENTS = 25  # of an error curve
 
 
-@dataclass(frozen=True, kw_only=True)
-class Errors:
+class Errors(NamedTuple):
     """MAE_λ and MAE_p of a fit over all entries; see :mod:`uncletc.metrics`."""
 
     rate: float
@@ -30,12 +34,23 @@ class Errors:
 def errors(dataset: Dataset, found: Fit) -> Errors:
     """How far a fit is from the truth, over all entries, each on its own mean."""
     truth = truth_of(dataset)
-    assert truth.attributes is not None
-    p = found.detection(truth.attributes.reshape(-1, N_ATTRIBUTES))
     return Errors(
         rate=metrics.mae_rate(found.rate_tensor(), truth.rate),
-        detection=metrics.mae_detection(p, truth.detection.ravel()),
+        detection=metrics.mae_detection(_detection(dataset, found), truth.detection.ravel()),
     )
+
+
+def error_table(dataset: Dataset, found: Fit) -> pd.DataFrame:
+    """Both errors of a fit in one row: rate, detection."""
+    return pd.DataFrame([errors(dataset, found)])
+
+
+def _detection(dataset: Dataset, found: Fit) -> NDArray[np.float64]:
+    """p of all entries of the tensor, in their order."""
+    z = truth_of(dataset).attributes
+    assert z is not None
+    p: NDArray[np.float64] = found.detection(z.reshape(-1, N_ATTRIBUTES))
+    return p
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,7 +83,6 @@ class Comparison:
 def compare(dataset: Dataset, found: Fit) -> Comparison:
     """Bring estimates to the truth's scale with one factor, and set them beside it."""
     truth = truth_of(dataset)
-    assert truth.attributes is not None
     rate = found.rate_tensor().ravel()
     scale = Scale.known_total(rate, float(truth.rate.sum()))
     i, j, k = (axis.ravel() + 1 for axis in np.indices(SHAPE))
@@ -83,7 +97,7 @@ def compare(dataset: Dataset, found: Fit) -> Comparison:
             "rate": truth.rate.ravel(),
             "rate_hat": scale.rate(rate),
             "p": truth.detection.ravel(),
-            "p_hat": scale.detection(found.detection(truth.attributes.reshape(-1, N_ATTRIBUTES))),
+            "p_hat": scale.detection(_detection(dataset, found)),
         }
     )
     return Comparison(
@@ -114,8 +128,7 @@ def error_curve(dataset: Dataset, settings: FitSettings, last: int) -> pd.DataFr
 
     def look(record: Iteration) -> bool:
         if record.iteration in moments and record.current is not None:
-            at = errors(dataset, record.current())
-            rows.append((record.iteration, at.rate, at.detection))
+            rows.append((record.iteration, *errors(dataset, record.current())))
         return record.iteration >= last
 
     fit(dataset.counts, settings, callback=look)
@@ -208,6 +221,11 @@ class Trial:
     setup: Setup
     settings: FitSettings
 
+    @property
+    def counts(self) -> CountTensor:
+        """The counts to fit."""
+        return simulated(self.setup).counts
+
 
 def trials(lever: LeverName, setup: Setup, settings: FitSettings, n_draws: int) -> list[Trial]:
     """Return the fits to make: each value of the lever with some draws of the counts.
@@ -223,22 +241,33 @@ def trials(lever: LeverName, setup: Setup, settings: FitSettings, n_draws: int) 
     n_draws : int
         Counts drawn per value, with the setup's seed and those after it.
     """
-    made = []
-    for given in LEVERS[lever].values:
-        value, changed, how = _pull(lever, given, setup, settings)
-        made += [
-            Trial(value=value, setup=replace(changed, seed=setup.seed + draw), settings=how)
-            for draw in range(n_draws)
-        ]
-    return made
+    pulled = [_pull(lever, value, setup, settings) for value in LEVERS[lever].values]
+    return [
+        Trial(value=value, setup=replace(changed, seed=setup.seed + draw), settings=how)
+        for value, changed, how in pulled
+        for draw in range(n_draws)
+    ]
 
 
-def lever_table(tried: list[tuple[Trial, tuple[float, float]]]) -> pd.DataFrame:
-    """The errors of all fits of a lever: value, seed, rate (MAE_λ), detection (MAE_p)."""
+@lru_cache(maxsize=100)
+def _trial_errors(trial: Trial, found: Fit) -> Errors:
+    return errors(simulated(trial.setup), found)
+
+
+def lever_table(fits: Iterable[tuple[Trial, Fit]]) -> pd.DataFrame:
+    """The errors of the fits of a lever: value, seed, rate (MAE_λ), detection (MAE_p)."""
     return pd.DataFrame(
-        [(trial.value, trial.setup.seed, *both) for trial, both in tried],
+        [(trial.value, trial.setup.seed, *_trial_errors(trial, found)) for trial, found in fits],
         columns=["value", "seed", "rate", "detection"],
     )
+
+
+def lever_script(lever: LeverName, setup: Setup, settings: FitSettings, n_draws: int) -> str:
+    """Return a script that makes all fits of a lever and gives their errors."""
+    each = fit_code(Code("each.counts"), Code("each.settings"))
+    tried = call(trials, lever, setup, settings, n_draws)
+    table = call(lever_table, Code(f"[(each, {each.text}) for each in tried]", each.imports))
+    return script(table, tried=tried)
 
 
 Change = Literal["Fall", "Hardly change", "Rise"]

@@ -18,6 +18,7 @@ from dashboard.methods.scores import (
 from dashboard.methods.study import study_box
 from dashboard.methods.words import metric_of
 from dashboard.shared.parts import chart_config
+from dashboard.shared.scripts import Code, load
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
@@ -39,8 +40,8 @@ def compare_section() -> None:
     study_box()
 
 
-def _choose_data() -> tuple[Dataset, str] | None:
-    """The counts, and Python that loads them."""
+def _choose_data() -> tuple[Dataset, Code] | None:
+    """The counts, and the code that loads them."""
     choice = st.segmented_control(
         "Data",
         [*_FAMILIES, _OWN],
@@ -56,10 +57,10 @@ def _choose_data() -> tuple[Dataset, str] | None:
     name = choose_dataset(_FAMILIES[choice])
     dataset = dataset_or_stop(name)
     simulated_badge(dataset)
-    return dataset, f'uncletc.datasets.load("{name}")'
+    return dataset, load(name)
 
 
-def _compare(dataset: Dataset, load: str) -> None:
+def _compare(dataset: Dataset, loaded: Code) -> None:
     methods = st.multiselect(
         "Methods to compare",
         list(METHODS),
@@ -136,10 +137,12 @@ def _compare(dataset: Dataset, load: str) -> None:
     if waiting and not going:
         st.info(f"Press **Compare** to run {waiting} of {len(wanted)} methods.")
     if results:
-        _draw(dataset, load, results, wanted)
+        _draw(dataset, loaded, results, wanted, rank)
 
 
-def _draw(dataset: Dataset, load: str, results: dict[str, dict], wanted: list[Evaluate]) -> None:
+def _draw(
+    dataset: Dataset, loaded: Code, results: dict[str, dict], wanted: list[Evaluate], rank: int
+) -> None:
     metric = st.selectbox(
         "Compared by",
         list(FIELDS),
@@ -166,18 +169,11 @@ def _draw(dataset: Dataset, load: str, results: dict[str, dict], wanted: list[Ev
     shown = view.table.dropna(axis="columns", how="all").round(4)  # no ± of one fold
     st.dataframe(shown, width="stretch", hide_index=True)
     trials, kind = wanted[0].trials, wanted[0].kind
-    choices = {
-        order.method: {
-            name: getattr(order.settings, name)
-            for name in ("rank", "seed")
-            if hasattr(order.settings, name)
-        }
-        for order in wanted
-    }
+    methods = [order.method for order in wanted]
     take_away(
         "methods",
         dataset=dataset,
         found=None,
         tables={"Held-out errors": view.table},
-        code=evaluate_script(load, choices, kind=kind, trials=trials, seed=0),
+        code=evaluate_script(loaded, methods, rank=rank, kind=kind, trials=trials),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas as pd
 
-from uncletc import simulate
+from dashboard.shared.scripts import Code, call
+from uncletc import datasets, simulate
 
 _COUNT_NAMES = ("count", "counts", "n", "y", "cases", "events", "number", "reports")
 
@@ -29,15 +30,9 @@ class Columns:
     attributes: tuple[str, ...] = ()
     exposure: str | None = None
 
-    def load(self, file_name: str) -> str:
-        """Python that reads the file so."""
-        parts = [repr(file_name), f"modes={list(self.modes)!r}", f"count={self.count!r}"]
-        if self.attributes:
-            parts.append(f"attributes={list(self.attributes)!r}")
-        if self.exposure is not None:
-            parts.append(f"exposure={self.exposure!r}")
-        lines = ",\n    ".join(parts)
-        return f"uncletc.datasets.read_table(\n    {lines},\n)"
+    def load(self, file_name: str) -> Code:
+        """Return the code that reads the file so."""
+        return call(datasets.read_table, file_name, **asdict(self))
 
 
 def guess_columns(table: pd.DataFrame) -> Columns:

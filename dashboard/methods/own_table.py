@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas as pd
 import streamlit as st
 
 from dashboard.methods.files import Columns, guess_columns, sample_table
+from dashboard.shared.scripts import Code
 from dashboard.shared.takeaway import csv_bytes
 from uncletc import datasets
 from uncletc.datasets import Dataset
@@ -25,8 +26,8 @@ class _Own:
     table: pd.DataFrame
 
 
-def own_dataset() -> tuple[Dataset, str] | None:
-    """Ask for a file and its columns; the counts and Python that reads them, None without."""
+def own_dataset() -> tuple[Dataset, Code] | None:
+    """Ask for a file and its columns; the counts and the code that reads them, None without."""
     st.markdown(
         "A table in **long form**: one row per entry, a column for each thing that names it "
         "(place, species, week), one with the count, and any with numbers that detection may "
@@ -57,10 +58,7 @@ def own_dataset() -> tuple[Dataset, str] | None:
         try:
             dataset = datasets.read_table(
                 own.table,
-                modes=columns.modes,
-                count=columns.count,
-                attributes=columns.attributes,
-                exposure=columns.exposure,
+                **asdict(columns),
                 name=own.name,
             )
         except ValueError as error:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pandas as pd
 import streamlit as st
 
+from dashboard.methods import view
 from dashboard.methods.charts import dots_chart, lines_chart
 from dashboard.methods.view import (
     EXACT,
@@ -15,11 +14,12 @@ from dashboard.methods.view import (
     curve_finding,
     curve_limits,
     curve_rows,
+    curve_script,
+    curve_table,
     methods_of,
     metrics_of,
     overall_finding,
     paper_dataset,
-    paper_rows,
     paper_script,
     paper_view,
     readings_of,
@@ -32,19 +32,8 @@ from uncletc import METHODS, tables
 
 _ACROSS = 3  # charts side by side
 
-
-@st.cache_data(ttl=60, show_spinner=False)
-def committed(name: Literal["summary", "curves", "real"]) -> pd.DataFrame | None:
-    """Results that come with the program, or None where they did not."""
-    try:
-        return tables.committed(name)
-    except FileNotFoundError:
-        return None
-
-
-def committed_rows() -> pd.DataFrame:
-    """All committed means in one frame; empty where there are none."""
-    return paper_rows(committed("summary"), committed("real"))
+committed = st.cache_data(ttl=60, show_spinner=False)(view.committed)
+committed_rows = st.cache_data(ttl=60, show_spinner=False)(view.committed_rows)
 
 
 def paper_section() -> None:
@@ -98,24 +87,24 @@ def paper_section() -> None:
             help="**exact**: the fractions of entries are those that the paper states. **As in the "
             "public code**: those that its code really gives, which observes more entries.",
         )
-    view = paper_view(rows, table=table, metric=metric, methods=methods, reading=reading)
-    if view.insight:
-        st.markdown(view.insight)
-    if view.rows.empty:
+    shown = paper_view(rows, table=table, metric=metric, methods=methods, reading=reading)
+    if shown.insight:
+        st.markdown(shown.insight)
+    if shown.rows.empty:
         st.info(f"None of the chosen methods has a figure here; {', '.join(present)} do.")
         return
-    _draw(view, metric, table)
-    st.dataframe(view.table, width="stretch", row_height=38)
+    _draw(shown, metric, table)
+    st.dataframe(shown.table, width="stretch", row_height=38)
     st.caption(
         "Here: mean ± standard deviation"
-        + (" (the paper’s own figure)." if _printed(view) else ".")
+        + (" (the paper’s own figure)." if _printed(shown) else ".")
     )
     take_away(
         f"methods-{table}",
         dataset=paper_dataset(real=table == REAL),
         found=None,
-        tables={"This table": view.rows, "All tables": rows},
-        code=paper_script(table, metric, reading),
+        tables={"This table": shown.rows, "All tables": rows},
+        code=paper_script(shown, table=table, metric=metric, reading=reading),
     )
 
 
@@ -184,11 +173,10 @@ def _figure(curves: pd.DataFrame, figure: str, metric: str) -> None:
             key=f"curve-{k}",
             alt=f"{metric_of(metric).axis} over iterations, {setting}",
         )
-    chosen = curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
     take_away(
         f"methods-{figure}",
         dataset=paper_dataset(real=False),
         found=None,
-        tables={"This figure": chosen},
-        code=paper_script(figure, metric, EXACT),
+        tables={"This figure": curve_table(curves, figure=figure, metric=metric)},
+        code=curve_script(figure, metric),
     )

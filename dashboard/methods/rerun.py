@@ -7,7 +7,13 @@ import streamlit as st
 from dashboard.methods.charts import running_chart
 from dashboard.methods.paper import committed_rows
 from dashboard.methods.running import method_service, orders, progress_or_trouble
-from dashboard.methods.scores import cell_rows, cell_script, committed_words, curve_frame
+from dashboard.methods.scores import (
+    cell_rows,
+    cell_script,
+    committed_cell,
+    committed_words,
+    curve_frame,
+)
 from dashboard.methods.view import paper_dataset
 from dashboard.methods.words import metric_of, number
 from dashboard.shared.parts import chart_config
@@ -33,9 +39,7 @@ def rerun_section() -> None:
     rows = committed_rows()
     if pressed:
         orders().submit([cell])
-    chosen = {"table": cell.table, "column": cell.column, "method": cell.method}
-    known = rows[(rows[list(chosen)] == list(chosen.values())).all(axis=1)]
-    known = known[known["reading"] == cell.reading].set_index("metric")
+    known = committed_cell(rows, cell)
     references = {m: float(known.loc[m, "mean"]) for m in ("MAE_λ", "MAE_p") if m in known.index}
     going = progress_or_trouble([cell], references)  # before the look-up: see fit_or_stop
     result = orders().service.lookup(cell)
@@ -44,7 +48,7 @@ def rerun_section() -> None:
     if result is None:
         st.info("Press **Run this cell** to see its errors beside the committed ones.")
         return
-    values = cell_rows(result, rows, **chosen, reading=cell.reading)
+    values = cell_rows(result, rows, cell)
     shown = values[values["metric"].isin(["MAE_λ", "MAE_p"])]
     shown = shown if len(shown) else values
     for place, row in zip(st.columns(max(len(shown), 2)), shown.itertuples(), strict=False):

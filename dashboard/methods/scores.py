@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.methods.view import OURS
+from dashboard.methods.view import OURS, committed_rows
 from dashboard.methods.words import metric_of, number, spread
-from dashboard.work.orders import N_FOLDS, Cell, FoldKind
-from uncletc import METHODS, CountTensor
+from dashboard.shared.scripts import COUNTS, Code, call, script
+from dashboard.work.method_worker import plain_numbers
+from dashboard.work.orders import N_FOLDS, Cell, FoldKind, make_settings
+from uncletc import METHODS, CountTensor, evaluation, tables
 
 Result = Mapping[str, Any]
 FIELDS = {
@@ -27,29 +29,6 @@ FIELDS = {
     "AUPRC": "auprc",
     "coverage": "coverage",
 }
-_SCRIPT = """\
-import pandas as pd
-
-import uncletc
-from uncletc import METHODS, evaluation
-
-counts = {load}.counts
-rows = []
-for name, settings in {choices}.items():
-    method = METHODS[name]
-    found = evaluation.evaluate(
-        counts,
-        method,
-        method.settings(**settings),
-        n_folds={folds},
-        kind="{kind}",
-        seed={seed},
-        callback=lambda trial, progress: trial >= {trials},
-    )
-    rows.append((name, *found.mean("rrmse"), *found.mean("deviance")))
-table = pd.DataFrame(rows, columns=["method", "rRMSE", "± rRMSE", "deviance", "± deviance"])
-print(table)
-"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,9 +111,20 @@ def comparison(results: Mapping[str, Result], metric: str) -> str:
     return words
 
 
-def cell_rows(
-    result: Result, rows: pd.DataFrame, *, table: str, column: str, method: str, reading: str
-) -> pd.DataFrame:
+def cell_table(cell: Cell) -> pd.DataFrame:
+    """Run one trial of a cell here and now, and set it beside the committed results."""
+    values = tables.run_cell(cell.table, cell.column, cell.method, cell.seed, reading=cell.reading)
+    return cell_rows({"values": values}, committed_rows(), cell)
+
+
+def committed_cell(rows: pd.DataFrame, cell: Cell) -> pd.DataFrame:
+    """The committed results of a cell by metric, of :func:`dashboard.methods.view.paper_rows`."""
+    names = ["table", "column", "method", "reading"]
+    here = (rows[names] == [getattr(cell, name) for name in names]).all(axis=1)
+    return rows[here].set_index("metric")
+
+
+def cell_rows(result: Result, rows: pd.DataFrame, cell: Cell) -> pd.DataFrame:
     """A cell's new values beside its committed mean ± sd.
 
     Parameters
@@ -143,23 +133,17 @@ def cell_rows(
         Of a cell.
     rows : DataFrame
         See :func:`dashboard.methods.view.paper_rows`; may be empty.
+    cell : Cell
 
     Returns
     -------
     DataFrame
         metric, value, mean, sd, n, verdict; NaN and "" where nothing is committed.
     """
-    here = (rows["table"] == table) & (rows["column"] == column) & (rows["method"] == method)
-    known = rows[here & (rows["reading"] == reading)].set_index("metric")
-    found = []
-    for metric, value in result["values"].items():
-        mean, sd, n = (
-            (known.loc[metric, name] for name in ("mean", "sd", "n"))
-            if metric in known.index
-            else (math.nan,) * 3
-        )
-        found.append((metric, value, mean, sd, n, _verdict(value, mean, sd)))
-    return pd.DataFrame(found, columns=["metric", "value", "mean", "sd", "n", "verdict"])
+    values = pd.Series(result["values"], dtype=float).rename_axis("metric").rename("value")
+    table = values.to_frame().join(committed_cell(rows, cell)[["mean", "sd", "n"]].astype(float))
+    verdicts = [_verdict(each.value, each.mean, each.sd) for each in table.itertuples()]
+    return table.assign(verdict=verdicts).reset_index()
 
 
 def _verdict(value: float, mean: float, sd: float) -> str:
@@ -192,27 +176,40 @@ def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
     return f"all counts of a fifth of all {place} combinations, on every {counts.modes[-1]}"
 
 
-def evaluate_script(
-    load: str, choices: Mapping[str, Mapping[str, Any]], *, kind: FoldKind, trials: int, seed: int
-) -> str:
-    """Return a script that gives the held-out errors of a comparison.
+def held_out_errors(
+    counts: CountTensor, methods: Sequence[str], *, rank: int, kind: FoldKind, trials: int
+) -> pd.DataFrame:
+    """Cross-validate some methods here and now, and return `table` of :class:`Scores`.
 
     Parameters
     ----------
-    load : str
-        What makes the data set, as Python.
-    choices : mapping of str to mapping
-        Arguments of the settings, by method.
+    counts : CountTensor
+    methods : sequence of str
+        Keys of :data:`uncletc.METHODS`; each has its default settings but for the rank.
+    rank, kind, trials
+        See :class:`dashboard.work.orders.Evaluate`.
     """
-    lines = ",\n".join(f'    "{method}": {dict(values)!r}' for method, values in choices.items())
-    return _SCRIPT.format(
-        load=load,
-        choices="{\n" + lines + ",\n}",
-        folds=N_FOLDS,
-        kind=kind,
-        seed=seed,
-        trials=trials,
-    )
+    results = {}
+    for method in methods:
+        found = evaluation.evaluate(
+            counts,
+            METHODS[method],
+            make_settings(method, rank, 0),
+            n_folds=N_FOLDS,
+            kind=kind,
+            callback=lambda trial, _: trial >= trials,
+        )
+        results[method] = {"trials": plain_numbers(found)}
+    return scores(results, "rRMSE").table
+
+
+def evaluate_script(
+    loaded: Code, methods: Sequence[str], *, rank: int, kind: FoldKind, trials: int
+) -> str:
+    """Return a script that gives the held-out errors of a comparison; `loaded` is the data set."""
+    chosen = {"rank": rank, "kind": kind, "trials": trials}
+    table = call(held_out_errors, COUNTS, list(methods), **chosen)
+    return script(table, dataset=loaded)
 
 
 def default_methods() -> list[str]:
@@ -229,8 +226,4 @@ def settings_words(methods: Sequence[str], rank: int) -> str:
 
 def cell_script(cell: Cell) -> str:
     """Return a script that runs a cell again."""
-    values = f'"{cell.table}", "{cell.column}", "{cell.method}", {cell.seed}'
-    return (
-        f"from uncletc import tables\n\ntable = tables.run_cell(\n    {values},\n"
-        f'    reading="{cell.reading}",\n)\nprint(table)\n'
-    )
+    return script(call(cell_table, cell))

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from dashboard.methods.words import METRICS, REAL, Metric, metric_of, number, spread
+from dashboard.shared.scripts import call, script
 from uncletc import METHODS, CountTensor, tables
 from uncletc.datasets import Dataset, Provenance
 
@@ -44,6 +46,19 @@ def paper_rows(summary: pd.DataFrame | None, real: pd.DataFrame | None) -> pd.Da
     if not parts:
         return pd.DataFrame(columns=columns)
     return pd.concat([part.reindex(columns=columns) for part in parts], ignore_index=True)
+
+
+def committed(name: Literal["summary", "curves", "real"]) -> pd.DataFrame | None:
+    """Results that come with the program, or None where they did not."""
+    try:
+        return tables.committed(name)
+    except FileNotFoundError:
+        return None
+
+
+def committed_rows() -> pd.DataFrame:
+    """All committed means in one frame; empty where there are none."""
+    return paper_rows(committed("summary"), committed("real"))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -217,9 +232,14 @@ def titles(rows: pd.DataFrame, curves: pd.DataFrame | None) -> dict[str, str]:
     return {key: known[key] for key in order if key in present}
 
 
+def curve_table(curves: pd.DataFrame, *, figure: str, metric: str) -> pd.DataFrame:
+    """Rows of a figure of errors over iterations under one metric."""
+    return curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
+
+
 def curve_rows(curves: pd.DataFrame, *, figure: str, metric: str) -> dict[str, pd.DataFrame]:
-    """Rows of a figure of errors over iterations under one metric, by setting."""
-    part = curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
+    """Rows of a figure by setting."""
+    part = curve_table(curves, figure=figure, metric=metric)
     return {str(setting): rows for setting, rows in part.groupby("setting", sort=False)}
 
 
@@ -231,7 +251,7 @@ def curve_limits(by_setting: Mapping[str, pd.DataFrame]) -> tuple[float, float]:
 
 def curve_finding(curves: pd.DataFrame, *, figure: str, metric: str) -> str:
     """Who has the smallest error at the last iteration of each setting, counted."""
-    part = curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
+    part = curve_table(curves, figure=figure, metric=metric)
     last = part[part["iteration"] == part["iteration"].max()]
     last = last.assign(table=figure, column=last["setting"], paper_mean=np.nan)
     words = finding(last, metric)
@@ -256,13 +276,13 @@ def paper_dataset(*, real: bool) -> Dataset:
     )
 
 
-def paper_script(table: str, metric: str, reading: str) -> str:
-    """Return a script that prints the committed rows of a table, figure or real comparison."""
-    name, filters = "summary", {"table": table, "metric": metric, "reading": reading}
-    if table == REAL:
-        name, filters = "real", {"metric": metric}
-    elif table in tables.FIGURES:
-        name, filters = "curves", {"figure": table, "metric": metric}
-    lines = [f'table = table[table["{column}"] == "{value}"]' for column, value in filters.items()]
-    head = ["from uncletc import tables", "", f'table = tables.committed("{name}")']
-    return "\n".join([*head, *lines, "print(table)", ""])
+def paper_script(view: PaperView, *, table: str, metric: str, reading: str) -> str:
+    """Return a script that prints the rows of a view of a table of the paper."""
+    methods = list(view.rows["method"].unique())
+    chosen = {"table": table, "metric": metric, "methods": methods, "reading": reading}
+    return script(call(paper_view, call(committed_rows), take=".rows", **chosen))
+
+
+def curve_script(figure: str, metric: str) -> str:
+    """Return a script that prints the rows of a figure of the paper."""
+    return script(call(curve_table, call(tables.committed, "curves"), figure=figure, metric=metric))

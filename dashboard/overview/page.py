@@ -10,9 +10,9 @@ from dashboard.overview.controls import (
     facts,
     provenance_card,
 )
-from dashboard.overview.view import build_overview, build_pattern, code, pattern_table
+from dashboard.overview.view import build_overview, build_pattern, pattern_table
 from dashboard.shared.parts import chart_config
-from dashboard.shared.scripts import data_script
+from dashboard.shared.scripts import DATASET, call, load, script
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
 
@@ -100,5 +100,5 @@ take_away(
         f"Counts per {third}": pattern.steps,
         "Attributes": view.attributes.drop(columns="histogram"),
     },
-    code=data_script(dataset.name, code(dataset, pair, step)),
+    code=script(call(pattern_table, DATASET, pair, step=step), dataset=load(dataset.name)),
 )

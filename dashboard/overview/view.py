@@ -13,22 +13,6 @@ from uncletc.datasets import Dataset
 
 N_BINS = 20
 _EDGES = np.linspace(0, 1, N_BINS + 1)  # attributes are scaled to 0..1
-_CODE = """\
-size = counts.shape[{row}], counts.shape[{column}]
-pair = counts.indices[:, [{row}, {column}]]
-{kept}observed, total = np.zeros(size, dtype=int), np.zeros(size, dtype=int)
-np.add.at(observed, tuple(pair.T), 1)
-np.add.at(total, tuple(pair.T), y)
-row, column = np.indices(size)
-table = pd.DataFrame(
-    {{
-        {row_name!r}: np.array(counts.labels[{row}])[row.ravel()],
-        {column_name!r}: np.array(counts.labels[{column}])[column.ravel()],
-        "observed": observed.ravel(),
-        "counted": total.ravel(),
-    }}
-)
-"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -182,22 +166,6 @@ def attribute_histogram(dataset: Dataset, name: str) -> pd.DataFrame:
             "counted": _shares(values[counted]),
             "missing": _shares(values[~counted]),
         }
-    )
-
-
-def code(dataset: Dataset, pair: tuple[int, int], step: int | None = None) -> str:
-    """Lines that make ``table``, as :func:`pattern_table` returns it, with ``uncletc`` alone."""
-    (third,) = {0, 1, 2} - set(pair)
-    kept = "y = counts.counts\n"
-    if step is not None:
-        kept = (
-            f"here = counts.indices[:, {third}] == {step}\n"
-            "pair, y = pair[here], counts.counts[here]\n"
-        )
-    row, column = pair
-    modes = dataset.counts.modes
-    return _CODE.format(
-        row=row, column=column, row_name=modes[row], column_name=modes[column], kept=kept
     )
 
 

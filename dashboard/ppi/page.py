@@ -13,7 +13,8 @@ from dashboard.ppi.controls import (
     ppi_view,
 )
 from dashboard.ppi.matrix import matrix_chart
-from dashboard.ppi.view import ORDERS, build_matrix, chosen_visits, code
+from dashboard.ppi.view import ORDERS, build_matrix, build_ppi_view, chosen_visits
+from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import chart_config, fit_details, insight_with_caution, meaning
 from dashboard.shared.running import fit_or_stop
@@ -108,11 +109,18 @@ take_away(
     "plant-pollinator",
     dataset=dataset,
     found=found,
-    tables={"Interactions": view.interactions, "Visits of the chosen interactions": visits},
+    tables={
+        "Interactions": view.main_table,
+        "Visits of the chosen interactions": for_download(visits, absolute=view.scale.absolute),
+    },
     code=fit_script(
         dataset.name,
         found.settings,
+        build_ppi_view,
         choices.anchor,
-        code(asked.years, asked.guilds, asked.meadows),
+        years=asked.years,
+        guilds=asked.guilds,
+        meadows=asked.meadows,
+        take=".main_table",
     ),
 )

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from dashboard.shared.anchors import Anchor, axis_title
 from dashboard.shared.days import days_text
-from dashboard.shared.detection import DetectionGrids, detection_grids
+from dashboard.shared.detection import (
+    DetectionGrids,
+    color_limits,
+    contrast,
+    detection_grids,
+    for_download,
+)
+from dashboard.shared.places import labels_of_pairs, pair_columns
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import caution, times
 from uncletc import Fit, Scale
@@ -30,34 +37,6 @@ ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
 MEADOWS_APART = "; "  # what parts the names of meadows in the table of a data set
 MOST_CHOSEN = 5  # interactions drawn over each other
 _WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
-_CODE = """\
-visits = dataset.mode_tables["visit"]
-chosen = {chosen}
-p = np.full(counts.shape, np.nan)
-p[tuple(counts.attribute_indices.T)] = scale.detection(found.detection(counts.attributes))
-p = p[:, :, chosen]
-seen = np.zeros(counts.shape, dtype=int)
-seen[tuple(counts.indices.T)] = counts.counts
-seen = seen[:, :, chosen].sum(axis=2)
-plant, pollinator = np.nonzero(seen > 0)
-table = pd.DataFrame(
-    {{
-        "plant": np.array(counts.labels[0])[plant],
-        "pollinator": np.array(counts.labels[1])[pollinator],
-        "guild": dataset.mode_tables["pollinator"]["guild"].to_numpy()[pollinator],
-        "interactions": seen[plant, pollinator],
-        "mean": p[plant, pollinator].mean(axis=1),
-        "sd": p[plant, pollinator].std(axis=1),
-    }}
-)
-{guilds}{meadows}table = table.sort_values("mean", ascending=False, kind="stable")
-table = table.reset_index(drop=True)
-"""
-_CODE_MEADOWS = """\
-meadows = dataset.table.set_index(["plant", "pollinator"])["meadows"].str.split("; ")
-meadows = meadows.reindex(pd.MultiIndex.from_frame(table[["plant", "pollinator"]]))
-table = table[[not set(names).isdisjoint({meadows!r}) for names in meadows]]
-"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,6 +75,11 @@ class PpiView(Ranking):
     mean_limits: tuple[float, float]
     insight: str
     caution: str | None
+
+    @property
+    def main_table(self) -> pd.DataFrame:
+        """`interactions` to download: what is p or of p is called detection."""
+        return for_download(self.interactions, absolute=self.scale.absolute)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -161,17 +145,16 @@ def build_ppi_view(
         }
     )
     p = grids.p[everything["plant_index"], everything["pollinator_index"]]
-    low, high = (float(limit) for limit in everything["mean"].quantile([0.02, 0.98]))
-    ratio = _spread(shown["mean"])
+    ratio = contrast(shown["mean"])
     return PpiView(
         interactions=shown,
         ranked=bars,
         n=n,
         scale=grids.scale,
         title=axis_title(grids.scale),
-        log=_spread(everything["mean"]) > _WIDE,
+        log=contrast(everything["mean"]) > _WIDE,
         limits=(float(np.nanmin(p)), float(np.nanmax(p))),
-        mean_limits=(low, high) if low < high else (low * 0.9, low * 1.1),
+        mean_limits=color_limits(everything["mean"]),
         insight=_insight(ratio),
         caution=caution(ratio),
     )
@@ -180,7 +163,7 @@ def build_ppi_view(
 def pair_labels(dataset: Dataset) -> tuple[str, ...]:
     """The names of all interactions that were counted at least once, in order of the alphabet."""
     table = dataset.table[dataset.table["interactions"] > 0]
-    return tuple(sorted(_label(table["plant"], table["pollinator"])))
+    return tuple(sorted(labels_of_pairs(table)))
 
 
 def quick_pick(view: PpiView, pick: Pick) -> str:
@@ -249,9 +232,8 @@ def chosen_visits(
     """
     visits = dataset.mode_tables["visit"]
     keep = _visits_of(dataset, years)
-    table = dataset.table.assign(label=_label(dataset.table["plant"], dataset.table["pollinator"]))
-    pairs = table.set_index("label").loc[list(labels), ["plant_index", "pollinator_index"]]
-    where = (pairs["plant_index"].to_numpy(), pairs["pollinator_index"].to_numpy())
+    table = dataset.table.set_index(labels_of_pairs(dataset.table))
+    where = tuple(table.loc[list(labels), pair_columns(dataset)].to_numpy().T)
     counted = _reported(dataset)[where][:, keep].ravel()
     shown = visits[keep]
     dates = [
@@ -280,18 +262,6 @@ def meadows_of(dataset: Dataset) -> list[str]:
     return sorted(set(names) - {""})
 
 
-def code(years: Sequence[int] = (), guilds: Sequence[str] = (), meadows: Sequence[str] = ()) -> str:
-    """Lines that make ``table``, the interactions of a view, with ``uncletc`` alone."""
-    chosen = (
-        f'visits["year"].isin({[int(year) for year in years]!r}).to_numpy()'
-        if years
-        else "slice(None)"
-    )
-    kept = f'table = table[table["guild"].isin({list(guilds)!r})]\n' if guilds else ""
-    where = _CODE_MEADOWS.format(meadows=list(meadows)) if meadows else ""
-    return _CODE.format(chosen=chosen, guilds=kept, meadows=where)
-
-
 def _interactions(
     dataset: Dataset,
     grids: DetectionGrids,
@@ -301,10 +271,10 @@ def _interactions(
 ) -> pd.DataFrame:
     keep = _visits_of(dataset, years)
     table = dataset.table[["plant", "pollinator", "plant_index", "pollinator_index", "guild"]]
-    pairs = (table["plant_index"].to_numpy(), table["pollinator_index"].to_numpy())
+    pairs = tuple(table[pair_columns(dataset)].to_numpy().T)
     p = grids.p[pairs][:, keep]
     table = table.assign(
-        label=_label(table["plant"], table["pollinator"]),
+        label=labels_of_pairs(table),
         interactions=np.nansum(_reported(dataset)[pairs][:, keep], axis=1).astype(int),
         mean=p.mean(axis=1),
         sd=p.std(axis=1),
@@ -339,16 +309,6 @@ def _ranked(rows: pd.DataFrame, mode: str, order: Order) -> list[str]:
         return list(by_name.groups)
     score = by_name["mean"].mean() if order == "mean p" else by_name["interactions"].sum()
     return list(score.sort_values(ascending=False, kind="stable").index)
-
-
-def _label(plant: pd.Series, pollinator: pd.Series) -> pd.Series:
-    return plant + " – " + pollinator
-
-
-def _spread(mean: pd.Series) -> float:
-    """95th over 5th percentile; 1 without values."""
-    worst, best = mean.quantile([0.05, 0.95]) if len(mean) else (1.0, 1.0)
-    return float(best / worst)
 
 
 def _insight(ratio: float) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dashboard.shared.places import place_table
 from uncletc import CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 
@@ -88,26 +89,10 @@ def entries_at(counts: CountTensor, place: tuple[int, ...]) -> NDArray[np.bool_]
 
 
 def places(dataset: Dataset) -> dict[str, tuple[int, ...]]:
-    """Counties or pairs of species that a reader may know p of, by name, the largest first.
-
-    Returns
-    -------
-    dict of str to tuple of int
-        Indices of the first two modes; only where some entry has attributes.
-    """
-    table = dataset.table
-    if "county" in table:
-        table = table.sort_values("population", ascending=False, kind="stable")
-        names = table["county"] + ", " + table["state"]
-        indices = table[["latitude_index", "longitude_index"]]
-    else:
-        table = table[table["interactions"] > 0]
-        table = table.sort_values("interactions", ascending=False, kind="stable")
-        names = table["plant"] + " – " + table["pollinator"]
-        indices = table[["plant_index", "pollinator_index"]]
-    known = set(map(tuple, np.unique(dataset.counts.attribute_indices[:, :2], axis=0).tolist()))
-    pairs = zip(names, map(tuple, indices.to_numpy().tolist()), strict=True)
-    return {name: place for name, place in pairs if place in known}
+    """Counties or pairs of species that a reader may know p of, by name, the largest first."""
+    listed = place_table(dataset)
+    pairs = zip(listed["first"].tolist(), listed["second"].tolist(), strict=True)
+    return dict(zip(listed["label"], pairs, strict=True))
 
 
 def axis_title(scale: Scale) -> str:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from dashboard.shared.anchors import Anchor
-from uncletc import Fit, Interval, Scale
+from uncletc import CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
 
 FittedDetection = NDArray[np.float64] | Interval
+_NAMES = {
+    **dict.fromkeys(("value", "p"), "detection"),
+    **{name: f"detection_{name}" for name in ("mean", "sd", "low", "high")},
+    **{f"p_{end}": f"detection_{end}" for end in ("low", "high", "a", "b", "hat", "1")},
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,22 +50,31 @@ def detection_grids(
     fitted : Interval or ndarray, optional
         ``fitted_detection(dataset, found)`` where it is at hand, which saves time.
     """
-    counts = dataset.counts
-    where = tuple(counts.attribute_indices.T)
     fitted = fitted_detection(dataset, found) if fitted is None else fitted
     ends: dict[str, NDArray[np.float64]] = {}
     if not isinstance(fitted, np.ndarray):
         fitted, ends = fitted.estimate, {"low": fitted.low, "high": fitted.high}
-    scale = anchor.of(counts, found, fitted)
-
-    def grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        filled = np.full(counts.shape, np.nan)
-        filled[where] = scale.detection(values)
-        return filled
-
+    counts, scale = dataset.counts, anchor.of(dataset.counts, found, fitted)
     return DetectionGrids(
-        p=grid(fitted), ends={end: grid(values) for end, values in ends.items()}, scale=scale
+        p=on_grid(counts, scale.detection(fitted)),
+        ends={end: on_grid(counts, scale.detection(values)) for end, values in ends.items()},
+        scale=scale,
     )
+
+
+def on_grid(counts: CountTensor, values: ArrayLike) -> NDArray[np.float64]:
+    """Return values of the attributed entries (S,) as a dense array, NaN at all others."""
+    grid = np.full(counts.shape, np.nan)
+    grid[tuple(counts.attribute_indices.T)] = values
+    return grid
+
+
+def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return means over the last mode, of what is not NaN; NaN where all is."""
+    known = np.isfinite(grid)
+    n = known.sum(axis=-1)
+    total = np.where(known, grid, 0.0).sum(axis=-1)
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def fitted_detection(dataset: Dataset, found: Fit) -> FittedDetection:
@@ -68,3 +83,33 @@ def fitted_detection(dataset: Dataset, found: Fit) -> FittedDetection:
     if len(found.members) > 1:
         return found.detection(attributes, spread=True)
     return found.detection(attributes)
+
+
+def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:
+    """Return a table with columns of p called detection, and `relative_` before free scales.
+
+    Parameters
+    ----------
+    table : DataFrame
+        p as value or p or mean (of p), with sd, low and high, or p_low, …; λ as rate, rate_low, ….
+    absolute : bool
+        Whether the scale of p and λ is known.
+    """
+    named = table.rename(columns=_NAMES)
+    if absolute:
+        return named
+    free = [name for name in named if str(name).startswith(("detection", "rate"))]
+    return named.rename(columns={name: f"relative_{name}" for name in free})
+
+
+def color_limits(p: ArrayLike) -> tuple[float, float]:
+    """Limits of a colour scale that hold all but the outer 2 % of p on either side."""
+    low, high = (float(limit) for limit in np.nanquantile(p, [0.02, 0.98]))
+    return (low, high) if low < high else (low * 0.9, low * 1.1)
+
+
+def contrast(p: ArrayLike) -> float:
+    """The 95th percentile of p over the 5th; 1 without values."""
+    values = np.asarray(p, dtype=np.float64)
+    worst, best = np.nanquantile(values, [0.05, 0.95]) if values.size else (1.0, 1.0)
+    return float(best / worst)

@@ -1,90 +1,129 @@
-"""The code for a view: a short Python script that gives the same numbers. Pure."""
+"""The code for a view: a few lines of Python that call what made its table. Pure."""
 
 from __future__ import annotations
 
+import inspect
 import json
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any
 
-from dashboard.shared.anchors import Anchor
-from uncletc import BCD, FitSettings, Joint
-
-_SCRIPT = """\
-import numpy as np
-import pandas as pd
-
 import uncletc
-
-dataset = uncletc.datasets.load({name})
-counts = dataset.counts
-{fit}
-{body}
-print(table)
-"""
-_FIT = """\
-found = uncletc.fit(counts, uncletc.FitSettings({settings}))
-{scale}
-"""
-_SCALES = {
-    "relative": "scale = uncletc.Scale.relative(found.detection(counts.attributes))",
-    "mean": "scale = uncletc.Scale.mean_detection(found.detection(counts.attributes), {mean!r})",
-    "best": "scale = uncletc.Scale.best_detects_all(found.detection(counts.attributes))",
-    "entry": """\
-here = (counts.attribute_indices[:, :{n}] == {place!r}).all(axis=1)
-there = found.detection(counts.attributes[here]).mean()
-scale = uncletc.Scale.entry_detection(there, {detects!r}, {name})""",
-    "total": "scale = uncletc.Scale.known_total(found.rate(counts.indices), {total!r})",
-}
+from uncletc import FitSettings
 
 
-def fit_script(dataset_name: str, settings: FitSettings, anchor: Anchor, body: str) -> str:
-    """Return a script that loads a data set, fits it, and makes the table of a view.
+@dataclass(frozen=True)
+class Code:
+    """An expression, and what has to be imported for it.
+
+    Attributes
+    ----------
+    text : str
+    imports : frozenset of (module, name)
+    """
+
+    text: str
+    imports: frozenset[tuple[str, str]] = frozenset()
+
+
+DATASET, COUNTS, FITTED = Code("dataset"), Code("dataset.counts"), Code("fitted")
+
+
+def call(function: Callable[..., Any], *arguments: Any, take: str = "", **options: Any) -> Code:
+    """Return the call of a function with these arguments.
 
     Parameters
     ----------
-    dataset_name : str
-        A name for :func:`uncletc.datasets.load`.
-    settings : FitSettings
-    anchor : Anchor
-    body : str
-        Lines that make ``table`` from ``dataset``, ``counts``, ``found``, ``scale``, ``np``,
-        ``pd`` and ``uncletc``.
+    function : callable
+        Public, at the top of its module.
+    *arguments, **options
+        Code, numbers, text, None, tuples, lists and dictionaries of these, and dataclasses. Options
+        that have their default are left out.
+    take : str
+        What to take of the result, as ".main_table".
     """
-    fit = _FIT.format(settings=arguments(settings), scale=_scale(anchor))
-    return _SCRIPT.format(name=_quoted(dataset_name), fit=fit, body=body.strip())
+    usual = {each.name: each.default for each in inspect.signature(function).parameters.values()}
+    given = [_code(value) for value in arguments]
+    named = {name: _code(v) for name, v in options.items() if v != usual.get(name, MISSING)}
+    return _called(function, given, named, take)
 
 
-def data_script(dataset_name: str, body: str) -> str:
-    """Return a script without a fit: `body` makes ``table`` from ``dataset`` and ``counts``."""
-    return _SCRIPT.format(name=_quoted(dataset_name), fit="", body=body.strip())
+def load(dataset_name: str) -> Code:
+    """Return what loads a data set that comes with the library."""
+    return call(uncletc.datasets.load, dataset_name)
 
 
-def arguments(settings: FitSettings) -> str:
-    """The settings that are not the default, and always the rank."""
-    return ", ".join(
-        f"{each.name}={_written(getattr(settings, each.name))}"
-        for each in fields(settings)
-        if getattr(settings, each.name) != each.default
-    )
+def fit(counts: Code, settings: FitSettings | Code) -> Code:
+    """Return the fit of some counts."""
+    return call(uncletc.fit, counts, settings)
 
 
-def _written(value: Any) -> str:
-    if isinstance(value, Joint | BCD):
-        return repr(value.name) if value == type(value)() else f"uncletc.{value!r}"
-    return repr(value)
+def script(table: Code, **before: Code) -> str:
+    """Return a script that prints a table, at most eight lines with its imports.
+
+    Parameters
+    ----------
+    table : Code
+    **before : Code
+        What it needs, by the names that it has there.
+    """
+    values = {**before, "table": table}
+    names: dict[str, set[str]] = {}
+    for module, name in frozenset().union(*(code.imports for code in values.values())):
+        names.setdefault(module, set()).add(name)
+    imports = [f"from {home} import {', '.join(sorted(names[home]))}" for home in sorted(names)]
+    lines = [f"{name} = {code.text}" for name, code in values.items()]
+    return "\n".join([*imports, "", *lines, "print(table)", ""])
 
 
-def _scale(anchor: Anchor) -> str:
-    return _SCALES[anchor.kind].format(
-        mean=anchor.mean,
-        place=anchor.place,
-        n=len(anchor.place),
-        detects=anchor.detects,
-        name=_quoted(anchor.name),
-        total=anchor.total,
-    )
+def fit_script(
+    dataset_name: str,
+    settings: FitSettings,
+    build: Callable[..., Any],
+    *choices: Any,
+    take: str = "",
+    **options: Any,
+) -> str:
+    """Return a script that fits a data set and prints ``build(dataset, fitted, …)``."""
+    table = call(build, DATASET, FITTED, *choices, take=take, **options)
+    return script(table, dataset=load(dataset_name), fitted=fit(COUNTS, settings))
 
 
-def _quoted(text: str) -> str:
-    """Text as Python reads it, in the quotes of the rest of the script."""
-    return json.dumps(text, ensure_ascii=False)
+def _code(value: Any) -> Code:
+    if isinstance(value, Code):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {
+            each.name: _code(getattr(value, each.name))
+            for each in fields(value)
+            if getattr(value, each.name) != _default(each)
+        }
+        return _called(type(value), [], changed)
+    if isinstance(value, str):
+        return Code(json.dumps(value, ensure_ascii=False))
+    return Code(repr(value))
+
+
+def _default(each: Field[Any]) -> Any:
+    return each.default if each.default_factory is MISSING else each.default_factory()
+
+
+def _called(
+    function: Callable[..., Any], given: list[Code], named: dict[str, Code], take: str = ""
+) -> Code:
+    text, imported = _reference(function)
+    parts = [*(code.text for code in given), *(f"{n}={code.text}" for n, code in named.items())]
+    imports = frozenset({imported}).union(*(code.imports for code in (*given, *named.values())))
+    return Code(f"{text}({', '.join(parts)}){take}", imports)
+
+
+def _reference(function: Callable[..., Any]) -> tuple[str, tuple[str, str]]:
+    """How a function is called, and what to import: of the library the shortest public way."""
+    home, name = function.__module__, function.__name__
+    if home.split(".")[0] == "uncletc":
+        if name in uncletc.__all__:
+            return name, ("uncletc", name)
+        for part in home.split("."):
+            if part in uncletc.__all__ and hasattr(getattr(uncletc, part), name):
+                return f"{part}.{name}", ("uncletc", part)
+    return name, (home, name)

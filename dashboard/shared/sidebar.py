@@ -101,7 +101,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
 
 
 def picture_format() -> str:
-    """What the camera above charts saves: as chosen under *Take away*, or in the address."""
+    """What the camera above charts saves: as chosen under *Download & cite*, or in the address."""
     wish = st.session_state.get("picture", st.query_params.get("picture"))
     return wish if wish in PICTURES else PICTURES[0]
 

@@ -1,4 +1,4 @@
-"""Take away: tables, fit, script, citation and picture format, at the end of a page."""
+"""Download & cite: tables, fit, script, citation and picture format, at the end of a page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOX = "take-away"  # key of the box, whose value says whether it is open
 def take_away(
     page: str, *, dataset: Dataset, found: Fit | None, tables: Mapping[str, pd.DataFrame], code: str
 ) -> None:
-    """Draw the folded box with everything that a reader may take away.
+    """Draw the folded box with everything that a reader may download or cite.
 
     Nothing is made before it is asked for: the box is filled when it is opened, files are made at
     the click.
@@ -45,7 +45,7 @@ def take_away(
         A script that gives the numbers of the page; see :mod:`dashboard.shared.scripts`.
     """
     stem = file_stem(page, dataset.name, None if found is None else found.settings)
-    folded = st.expander("Take away", icon=":material/download:", key=BOX, on_change="rerun")
+    folded = st.expander("Download & cite", icon=":material/download:", key=BOX, on_change="rerun")
     with folded:
         st.markdown("**Pictures**: the camera above each chart saves it as")
         st.segmented_control(
@@ -65,11 +65,11 @@ def take_away(
         for name, table in tables.items():
             _table(f"{stem}-{_slug(name)}", name, table)
         if found is not None:
-            st.markdown("**The fit**, to go on with in Python: `uncletc.Fit.load(path)`")
+            st.markdown("**The fit**, to continue with in Python: `uncletc.Fit.load(path)`")
             _button("Fit (.npz)", lambda: npz_bytes(found), f"{stem}.npz", "fit")
         st.markdown(
-            "**The code for this view**: with `uncletc` installed, this script gives the numbers "
-            "of the main table"
+            "**The code for this view**: with `uncletc` installed, this script prints the first "
+            "of these tables"
         )
         st.code(code, language="python")
         _button("Script (.py)", code.encode, f"{stem}.py", "script")

@@ -3,11 +3,9 @@
 import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
-from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import objective_chart
 from dashboard.shared.parts import chart_config, meaning
 from dashboard.shared.running import how_it_was_fitted
-from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
@@ -18,7 +16,7 @@ from dashboard.whatif.history import history_section, remember
 from dashboard.whatif.running import orders, pair_to_show, sweep_section
 from dashboard.whatif.runs import differences, fits
 from dashboard.whatif.scores import as_text, held_out_words, score, score_table
-from dashboard.whatif.view import build_whatif_view, code
+from dashboard.whatif.view import build_whatif_view, whatif_script
 
 st.title("What if the settings were different?")
 st.markdown(
@@ -99,7 +97,10 @@ if shown is not None:
             key="curves",
             alt="Objective of A and of B after each iteration",
         )
-    tables = {"A against B": view.table, "Held-out errors": numbers.reset_index(names="measure")}
+    tables = {
+        "A against B": view.main_table,
+        "Held-out errors": numbers.reset_index(names="measure"),
+    }
 
 st.header("Sweep one parameter of A")
 st.markdown(
@@ -121,5 +122,5 @@ meaning(
     "harder to predict.",
 )
 if found is not None:
-    script = fit_script(name, shown[0].settings, Anchor(), code(dataset, *shown))
+    script = whatif_script(name, *shown)
     take_away("what-if", dataset=dataset, found=found, tables=tables, code=script)

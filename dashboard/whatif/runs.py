@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 from dashboard.shared.model import MODEL, changed, describe
 from dashboard.work.fit_orders import Orders, Task
 from dashboard.work.service import fit_key
-from uncletc import CountTensor, Fit, FitSettings
+from uncletc import CountTensor, Fit, FitSettings, checking
 
 Part = Literal["all", "first half", "second half"]
 
 PARTS: tuple[Part, ...] = ("all", "first half", "second half")
 _SWEPT = {setting.word: setting for setting in MODEL if setting.sweep}
 SWEEPS: dict[str, str] = {word: setting.label.lower() for word, setting in _SWEPT.items()}
-_HELD_SHARE = 0.1
-_HELD_SEED = 0
+_HELD_FOLDS = 10  # of which one is held out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,28 +67,22 @@ def differences(a: Run, b: Run) -> str:
 
 def held_rows(counts: CountTensor) -> NDArray[np.int64]:
     """Rows of the random tenth of the observed entries that second fits do not see, in order."""
-    n = max(round(_HELD_SHARE * counts.n_observed), 1)
-    return np.sort(np.random.default_rng(_HELD_SEED).permutation(counts.n_observed)[:n])
+    return np.flatnonzero(checking.held_out(counts, n_folds=_HELD_FOLDS))
 
 
 @lru_cache(maxsize=8)  # copies of the attributes, some MB each
-def visible(counts: CountTensor, part: Part, held_out: bool) -> CountTensor:
+def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTensor:
     """Return the counts that a fit may see: of one part, with or without the held-out entries.
 
     Attributes of all entries stay, so that p of each is defined whatever was seen.
     """
     if part == "all" and not held_out:
         return counts  # the very fit that other pages show
-    steps, half = counts.indices[:, -1], half_of(counts)
+    steps, half = counts.indices[:, -1], counts.shape[-1] // 2
     keep = {"all": steps >= 0, "first half": steps < half, "second half": steps >= half}[part]
     if held_out:
         keep[held_rows(counts)] = False
     return counts.subset(keep)
-
-
-def half_of(counts: CountTensor) -> int:
-    """Where the second half of the last mode begins."""
-    return counts.shape[-1] // 2
 
 
 def task(counts: CountTensor, run: Run, *, held_out: bool = False) -> Task:

@@ -11,16 +11,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.scripts import arguments
+from dashboard.shared.detection import color_limits, for_download, on_grid, over_last
+from dashboard.shared.places import (
+    cell_notes,
+    cells,
+    is_covid,
+    labels_of_pairs,
+    name_columns,
+    pair_columns,
+)
+from dashboard.shared.scripts import COUNTS, DATASET, Code, call, fit, load, script
 from dashboard.shared.words import times
-from dashboard.whatif.runs import Run, half_of
-from uncletc import CountTensor, Fit, FitSettings
+from dashboard.whatif.runs import Run, visible
+from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
 
 End = Literal["highest p under A", "highest p under B", "lowest p under A", "lowest p under B"]
 ENDS: tuple[End, ...] = get_args(End)
 DIFFERENCE = "log₂ of p under B ÷ p under A"
-_PAIRS = ("latitude_index", "longitude_index", "plant_index", "pollinator_index")
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "in part alike"))
 
 
@@ -64,6 +72,11 @@ class WhatIfView:
     insight: str
     places: Mapping[str, int]
 
+    @property
+    def main_table(self) -> pd.DataFrame:
+        """`table` to download: p is called relative_detection."""
+        return for_download(self.table, absolute=False)
+
     def label_of(self, fips: str | None) -> str | None:
         """The label in `cells` that a county has; None without a county or without p."""
         row = self.places.get(fips or "")
@@ -98,29 +111,33 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit) -> WhatIfView:
     a, b : Fit
         Of these counts, or of a part of them.
     """
-    rows, names, pair = _rows(dataset)
-    where = (rows[pair[0]].to_numpy(), rows[pair[1]].to_numpy())
+    covid, pair, rows = is_covid(dataset), pair_columns(dataset), dataset.table
+    if not covid:
+        rows = rows[rows["interactions"] > 0]
+    where = tuple(rows[pair].to_numpy().T)
     p_a, p_b = (mean_p(dataset.counts, each)[where] for each in (a, b))
     p_a, p_b = p_a / np.nanmedian(p_a), p_b / np.nanmedian(p_b)
     rows = rows.assign(p_a=p_a, p_b=p_b, log2_ratio=np.log2(p_b / p_a))
-    cells = _cells(rows, covid="fips" in rows)
-    of = "county cells" if "fips" in rows else "interactions"
-    one = "county" if "fips" in rows else "interaction"
-    values = cells[["p_a", "p_b"]].to_numpy()
-    low, high = (float(limit) for limit in np.quantile(values, [0.02, 0.98]))
-    change = float(np.quantile(cells["log2_ratio"].abs(), 0.98))
-    correlation = spearman(cells["p_a"].to_numpy(), cells["p_b"].to_numpy())
+    ranked = _ranked(rows, pair, covid=covid)
+    of, one = ("county cells", "county") if covid else ("interactions", "interaction")
+    table = rows[[*name_columns(dataset), "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
+    places: dict[str, int] = {}
+    if covid:
+        table["cell_note"] = cell_notes(rows)
+        known = rows.merge(ranked[pair].assign(row=range(len(ranked))), on=pair)
+        places = dict(zip(known["fips"], known["row"].tolist(), strict=True))
+    correlation = spearman(ranked["p_a"].to_numpy(), ranked["p_b"].to_numpy())
     return WhatIfView(
-        table=_with_notes(rows, names),
-        cells=cells,
+        table=table,
+        cells=ranked,
         of=of,
         title=f"relative p (median {one} = 1)",
         statement=f"relative: under A and under B the median {one} has 1",
-        limits=(low, high) if low < high else (low * 0.9, low * 1.1),
-        difference_limit=max(change, 0.1),
+        limits=color_limits(ranked[["p_a", "p_b"]]),
+        difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
         correlation=correlation,
-        insight=_insight(cells, of, correlation),
-        places=_places(rows, cells),
+        insight=_insight(ranked, of, correlation),
+        places=places,
     )
 
 
@@ -133,12 +150,7 @@ def mean_p(counts: CountTensor, found: Fit) -> NDArray[np.float64]:
     ndarray, shape (I_1, I_2)
         Read-only: it is shared.
     """
-    p = found.detection(counts.attributes)
-    where = tuple(counts.attribute_indices[:, :2].T)
-    total, n = np.zeros(counts.shape[:2]), np.zeros(counts.shape[:2])
-    np.add.at(total, where, p)
-    np.add.at(n, where, 1.0)
-    mean = np.where(n > 0, total / np.maximum(n, 1.0), np.nan)
+    mean = over_last(on_grid(counts, found.detection(counts.attributes)))
     mean.flags.writeable = False
     return mean
 
@@ -198,78 +210,25 @@ def matrix(dataset: Dataset, table: pd.DataFrame, column: str) -> pd.DataFrame:
     return wide.reindex(index=list(plants), columns=list(pollinators))
 
 
-def code(dataset: Dataset, a: Run, b: Run) -> str:
-    """Lines that make `table` of :class:`WhatIfView` from ``dataset``, ``counts`` and ``found``.
-
-    ``found`` is a fit of all counts with the settings of A.
-    """
-    _, names, pair = _rows(dataset)
-    rows = (
-        "dataset.table" if "fips" in names else 'dataset.table[dataset.table["interactions"] > 0]'
-    )
-    first = [] if a.part == "all" else [f"found = uncletc.fit({_part(dataset, a)}, found.settings)"]
-    quoted = ", ".join(f'"{name}"' for name in names)
-    places = ", ".join(f'"{name}"' for name in pair)
-    return "\n".join(
-        [
-            *first,
-            f"other = uncletc.fit({_part(dataset, b)}, uncletc.{_settings(b.settings)})",
-            f"rows = {rows}",
-            f"places = pd.MultiIndex.from_frame(rows[[{places}]])",
-            f"table = rows[[{quoted}]].reset_index(drop=True)",
-            'for name, fit in (("p_a", found), ("p_b", other)):',
-            "    p = fit.detection(counts.attributes)",
-            "    by_place = list(counts.attribute_indices[:, :2].T)",
-            "    mean = pd.Series(p).groupby(by_place).mean().reindex(places)",
-            "    table[name] = (mean / mean.median()).to_numpy()",
-            'table["log2_ratio"] = np.log2(table["p_b"] / table["p_a"])',
-        ]
-    )
+def whatif_script(dataset_name: str, a: Run, b: Run) -> str:
+    """Return a script that makes `table` of :class:`WhatIfView`."""
+    fits = {
+        name: fit(COUNTS if run.part == "all" else call(visible, COUNTS, run.part), run.settings)
+        for name, run in (("a", a), ("b", b))
+    }
+    table = call(build_whatif_view, DATASET, Code("a"), Code("b"), take=".main_table")
+    return script(table, dataset=load(dataset_name), **fits)
 
 
-def _rows(dataset: Dataset) -> tuple[pd.DataFrame, list[str], tuple[str, str]]:
-    """Rows of the data set's table to show, the columns that name them, and their indices."""
-    table = dataset.table
-    if "fips" in table:
-        return table, ["fips", "county", "state"], ("latitude_index", "longitude_index")
-    seen = table[table["interactions"] > 0]
-    return seen, ["plant", "pollinator"], ("plant_index", "pollinator_index")
-
-
-def _with_notes(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    table = rows[[*names, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
-    if "fips" in names:
-        table["cell_note"] = [
-            None if n == 1 else f"one value for the {n} counties of its cell"
-            for n in rows["counties_in_cell"]
-        ]
-    return table
-
-
-def _cells(rows: pd.DataFrame, *, covid: bool) -> pd.DataFrame:
+def _ranked(rows: pd.DataFrame, pair: list[str], *, covid: bool) -> pd.DataFrame:
+    """One row per cell or interaction with p, the highest p under A first."""
     known = rows.dropna(subset=["p_a", "p_b"])
-    if covid:
-        largest = known.sort_values("population", ascending=False, kind="stable")
-        known = largest.drop_duplicates(["latitude_index", "longitude_index"])
-        more = known["counties_in_cell"] - 1
-        label = known["county"] + ", " + known["state"]
-        label += [f" +{others}" if others else "" for others in more]
-    else:
-        label = known["plant"] + " – " + known["pollinator"]
-    pair = [name for name in _PAIRS if name in known]
-    cells = known[["p_a", "p_b", "log2_ratio", *pair]].assign(label=label)
+    known = cells(known) if covid else known.assign(label=labels_of_pairs(known))
+    ranked = known[["p_a", "p_b", "log2_ratio", *pair, "label"]].copy()
     for side in ("a", "b"):
-        ranks = cells[f"p_{side}"].rank(method="first", ascending=False)
-        cells[f"rank_{side}"] = ranks.astype(int)
-    return cells.sort_values("rank_a").reset_index(drop=True)
-
-
-def _places(rows: pd.DataFrame, cells: pd.DataFrame) -> dict[str, int]:
-    if "fips" not in rows:
-        return {}
-    pair = ["latitude_index", "longitude_index"]
-    known = rows.merge(cells[pair].assign(row=range(len(cells))), on=pair)
-    return dict(zip(known["fips"], known["row"].tolist(), strict=True))
+        ranks = ranked[f"p_{side}"].rank(method="first", ascending=False)
+        ranked[f"rank_{side}"] = ranks.astype(int)
+    return ranked.sort_values("rank_a").reset_index(drop=True)
 
 
 def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
@@ -287,15 +246,3 @@ def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
         f"change by less than {times(typical)}; the largest change is {most['label']}, with "
         f"{times(ratio)} as high a relative p under {sides[1]} as under {sides[0]}."
     )
-
-
-def _part(dataset: Dataset, run: Run) -> str:
-    """The counts that a setting sees, as Python."""
-    if run.part == "all":
-        return "counts"
-    sign = "<" if run.part == "first half" else ">="
-    return f"counts.subset(counts.indices[:, -1] {sign} {half_of(dataset.counts)})"
-
-
-def _settings(settings: FitSettings) -> str:
-    return f"FitSettings({arguments(settings)})"

@@ -78,7 +78,12 @@ def run_evaluation(order: dict[str, Any], tell: Callable[[int, Iteration], None]
         seed=order["seed"],
         callback=follow,
     )
-    trials = [
+    return {"method": method.name, "trials": plain_numbers(found)}
+
+
+def plain_numbers(found: evaluation.Evaluation) -> list[dict[str, Any]]:
+    """Each trial of an evaluation as numbers by name."""
+    return [
         asdict(each.test)
         | {
             "iteration": each.iteration,
@@ -88,7 +93,6 @@ def run_evaluation(order: dict[str, Any], tell: Callable[[int, Iteration], None]
         }
         for each in found.trials
     ]
-    return {"method": method.name, "trials": trials}
 
 
 @lru_cache(maxsize=1)

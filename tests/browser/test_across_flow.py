@@ -138,7 +138,7 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
     seen = visit(PPI + "&ppi_members=1", accept_downloads=True)
     page = seen.page
     fitted(page)
-    unfold(page, "Take away")
+    unfold(page, "Download & cite")
 
     def saved(key: str) -> bytes:
         with page.expect_download() as waiting:
@@ -160,7 +160,7 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
     assert (found.settings.rank, len(found.members)) == (5, 1)
     script = saved("script").decode()
     compile(script, "script", "exec")
-    assert 'uncletc.datasets.load("ppi-twin")' in script
+    assert 'datasets.load("ppi-twin")' in script
     expect(page.get_by_text(PAPER[:60])).to_be_visible()
 
     unfold(page, "png")

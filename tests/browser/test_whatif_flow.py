@@ -19,11 +19,11 @@ COUNTIES = f"/whatif?covid_counts=simulated&{QUICK}"
 
 def compare(page: Page) -> None:
     """Press Compare where that is still needed, and wait for all four fits."""
-    expect(page.get_by_text("Take away").or_(page.get_by_text("to fit both"))).to_be_visible()
+    expect(page.get_by_text("Download & cite").or_(page.get_by_text("to fit both"))).to_be_visible()
     if page.get_by_text("to fit both").is_visible():
         page.get_by_role("button", name="Compare").click()
         expect(page.get_by_text("fits are there")).to_be_visible()
-    expect(page.get_by_text("Take away")).to_be_visible(timeout=LONGEST)
+    expect(page.get_by_text("Download & cite")).to_be_visible(timeout=LONGEST)
     verdict = re.compile("predicts held-out counts better|about equally well")
     expect(page.get_by_text(verdict)).to_be_visible(timeout=LONGEST)
     expect(page.get_by_test_id("stProgress")).to_have_count(0)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from dashboard.work import processes
-from uncletc import Fit, datasets
+from uncletc import CountTensor, Fit, FitSettings, datasets
 from uncletc.datasets import Dataset
 
 
@@ -51,6 +54,36 @@ def workers() -> Iterator[list[subprocess.Popen[str]]]:
         if worker.poll() is None:
             worker.kill()
             worker.wait(timeout=10)
+
+
+@pytest.fixture
+def run_script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:
+    """Run a script that a page hands out, and return the table that it prints.
+
+    The fits given stand in for those that the script would make, in order; the counts and settings
+    of each are kept as ``run_script.asked``.
+    """
+
+    def run(script: str, *fits: Fit) -> pd.DataFrame:
+        assert len([line for line in script.splitlines() if line]) <= 8
+        waiting = list(fits)
+
+        def fit(counts: CountTensor, settings: FitSettings) -> Fit:
+            run.asked.append((counts, settings))
+            return waiting.pop(0)
+
+        if fits:
+            monkeypatch.setattr("uncletc.fit", fit)
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(script, "script", "exec"), names)
+        assert printed.getvalue().strip()
+        assert not waiting
+        monkeypatch.undo()  # what is written next finds the true name of the function
+        return names["table"]
+
+    run.asked = []
+    return run
 
 
 @pytest.fixture(autouse=True)

@@ -72,8 +72,7 @@ def test_verdict_first_then_every_check(open_page, covid_twin):
     drawn = named(at)
     assert len(drawn["pit"]["data"]) == 2
     assert len(drawn["groups"]["data"][0]["y"]) == 20
-    assert "uncletc.fit(counts.subset(~held)" in at.code[0].value
-    assert "checking.held_out(counts, kind='entry')" in at.code[0].value
+    assert 'fitted = fit(seen_counts(dataset.counts, "entry"), FitSettings(' in at.code[0].value
 
 
 def test_choices_change_the_checks(open_page):
@@ -88,7 +87,7 @@ def test_choices_change_the_checks(open_page):
     wait(at)
     assert "county cells** with all their counts" in words(at)
     assert named(at)["deciles"] != before["deciles"]
-    assert "kind='fibre'" in at.code[0].value
+    assert 'check_view(dataset, fitted, "fibre")' in at.code[0].value
 
 
 def test_a_link_opens_the_same_view(open_page):

@@ -12,8 +12,8 @@ from dashboard.check.groups import CELL, PAIR, groupings, names_of_groupings
 from dashboard.check.ranks import rank_table, rank_tasks, rank_words, ranks_around
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.view import (
+    check_script,
     check_view,
-    code,
     held_mask,
     seen_counts,
     seen_dataset,
@@ -71,20 +71,13 @@ class TestTable:
         expected = covid_seen.expected(counts.indices[[row]], z)[0]
         assert table.iloc[7]["predicted"] == pytest.approx(expected)
 
-    def test_a_script_gives_the_same(self, covid_view, covid_seen, covid_twin, monkeypatch, capsys):
-        asked = []
-
-        def give(counts, settings):
-            asked.append((counts.digest, settings))
-            return covid_seen
-
-        monkeypatch.setattr("uncletc.fit", give)
+    def test_the_script_gives_the_same(self, covid_view, covid_seen, covid_twin, run_script):
         settings = FitSettings(rank=3, members=2)
-        names: dict = {}
-        exec(compile(code("covid-twin", settings, "entry"), "script", "exec"), names)
-        pd.testing.assert_frame_equal(names["table"], covid_view.table)
-        assert asked == [(seen_counts(covid_twin.counts, "entry").digest, settings)]
-        assert "poisson_residual" in capsys.readouterr().out
+        table = run_script(check_script("covid-twin", settings, "entry"), covid_seen)
+        pd.testing.assert_frame_equal(table, covid_view.table)
+        ((counts, asked),) = run_script.asked
+        assert asked == settings
+        assert counts.digest == seen_counts(covid_twin.counts, "entry").digest
 
     def test_other_tables_agree_with_it(self, covid_view):
         table, deciles = covid_view.table, covid_view.deciles

@@ -139,9 +139,9 @@ def test_uncertainty_needs_members(open_page, shown, covid_fit):
 
 def test_take_away_has_the_code_of_this_view(open_page):
     at = open_page(span="one day", day="2021-01-11")
-    script = next(block.value for block in at.code if "uncletc.fit(" in block.value)
+    script = next(block.value for block in at.code if "print(table)" in block.value)
     assert 'load("covid-twin")' in script
-    assert "[:, 10]" in script
+    assert "build_covid_view(dataset, fitted, Anchor(), day=10).main_table" in script
 
 
 class TestWhatTheBrowserSays:

@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 import torch
 
-from dashboard.covid.view import build_covid_view, code, day_steps
+from dashboard.covid.controls import day_steps
+from dashboard.covid.view import build_covid_view
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids, fitted_detection
+from dashboard.shared.scripts import fit_script
 from dashboard.shared.words import caution, times
 from uncletc import CountTensor, Fit, Member
 from uncletc.datasets import Dataset, Provenance
@@ -120,7 +122,7 @@ class TestByHand:
 
     def test_no_intervals_from_one_member(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
-        assert list(view.top) == ["label", "value", "inside", "fips", "cell"]
+        assert list(view.top) == ["label", "value", "fips", "cell", "inside"]
         assert not view.counties["uncertain"].any()
         assert view.counties["spread"].isna().all()
         assert list(view.main_table) == ["fips", "county", "state", "value"]
@@ -185,13 +187,8 @@ class TestByHand:
         counties = build_covid_view(by_hand, KNOWN, AS_IT_IS).counties
         assert "1,200" in counties["reported"].iloc[1]
         assert "2.2" in counties["tests"].iloc[1]
-        assert "2 other counties" in counties["cell_note"].iloc[0]
+        assert "the 3 counties of its cell" in counties["cell_note"].iloc[0]
         assert counties["cell_note"].isna().tolist() == [False] * 3 + [True] * 2
-
-    def test_two_counties_in_a_cell_are_one_other_county(self, by_hand):
-        by_hand.table.loc[3, "counties_in_cell"] = 2
-        counties = build_covid_view(by_hand, KNOWN, AS_IT_IS).counties
-        assert "1 other county " in counties["cell_note"].iloc[3]
 
     def test_equal_p_everywhere_still_has_colour_limits(self, by_hand):
         flat = SimpleNamespace(
@@ -227,16 +224,15 @@ class TestFitted:
             assert view.counties["value"].iloc[row] == pytest.approx(expected)
 
     @pytest.mark.parametrize("day", [None, 7])
-    def test_code_gives_the_main_table(self, covid_twin, covid_fit, day):
+    def test_the_script_gives_the_main_table(self, covid_twin, covid_fit, day, run_script):
         anchor = Anchor(kind="mean", mean=0.3)
-        found = with_two_members(covid_fit)
-        for fit in (covid_fit, found):
-            names = {"dataset": covid_twin, "counts": covid_twin.counts, "found": fit}
-            names |= {"scale": anchor.of(covid_twin.counts, fit), "np": np, "pd": pd}
-            exec(code(day=day), names)
+        for fit in (covid_fit, with_two_members(covid_fit)):
+            script = fit_script(
+                "covid-twin", fit.settings, build_covid_view, anchor, day=day, take=".main_table"
+            )
             view = build_covid_view(covid_twin, fit, anchor, day=day)
-            pd.testing.assert_frame_equal(names["table"], view.main_table)
-        assert "low" in view.main_table
+            pd.testing.assert_frame_equal(run_script(script, fit), view.main_table)
+        assert list(view.main_table)[3:] == ["detection", "detection_low", "detection_high"]
 
     def test_given_grids_are_used(self, covid_twin, covid_fit):
         grids = detection_grids(covid_twin, covid_fit, Anchor())

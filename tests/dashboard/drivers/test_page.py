@@ -10,10 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.drivers import controls as drivers_choices
-from dashboard.drivers.place import places
 from dashboard.shared import running
 from dashboard.shared import sidebar as state
 from dashboard.shared.parts import HOW
+from dashboard.shared.places import place_table
 from dashboard.shared.takeaway import BOX
 from tests.dashboard.looking import (
     charts,
@@ -71,7 +71,7 @@ def test_draws_everything_with_the_caution(open_page, covid_twin):
     assert sorted(bars) == sorted(covid_twin.counts.attribute_names)
     assert at.selectbox(key="covid_attribute").value == bars[0]
     assert [at.selectbox(key=f"covid_{n}").value for n in ("first", "second")] == bars[:2]
-    assert at.selectbox(key="county").value == places(covid_twin)["key"].iloc[0]
+    assert at.selectbox(key="county").value == place_table(covid_twin)["key"].iloc[0]
     assert drawn["explanation"]["data"][0]["y"][-1] == "here"
     assert "that of a typical entry" in text
     assert not at.query_params.get("covid_attribute")
@@ -111,7 +111,7 @@ def test_the_same_attribute_twice_cannot_be_chosen(open_page):
 
 
 def test_a_link_opens_the_same_view(open_page, covid_twin):
-    fips = places(covid_twin)["key"].iloc[17]
+    fips = place_table(covid_twin)["key"].iloc[17]
     at = open_page(
         covid_attribute="weekend", covid_first="% rural", covid_second="weekend", county=fips
     )
@@ -137,8 +137,8 @@ def test_plant_pollinator(open_page, ppi_twin):
     levels = drawn["effect"]["data"][0]["y"]
     assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
     assert at.button_group(key="effect").disabled
-    assert at.selectbox(key="interaction").value == places(ppi_twin)["key"].iloc[0]
-    other = places(ppi_twin)["key"].iloc[9]
+    assert at.selectbox(key="interaction").value == place_table(ppi_twin)["key"].iloc[0]
+    other = place_table(ppi_twin)["key"].iloc[9]
     at.selectbox(key="interaction").set_value(other).run()
     assert named(at)["explanation"] != drawn["explanation"]
     assert in_address(at, "interaction") == other

@@ -8,18 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import uncletc
-from dashboard.drivers.place import _sentence, by, explanation_view, places, times
+from dashboard.drivers.place import _sentence, by, explanation_view, times
 from dashboard.drivers.view import (
-    code,
     effect_view,
     importance_view,
     is_category,
     surface_view,
 )
-from dashboard.shared.anchors import Anchor
+from dashboard.shared.places import place_table
 from dashboard.shared.scripts import fit_script
-from uncletc import Scale, effects
+from uncletc import effects
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +33,7 @@ def two_members(ppi_twin, short_fit):
 @pytest.fixture(scope="module")
 def place(ppi_twin):
     """The interaction seen most often."""
-    return tuple(places(ppi_twin)[["first", "second"]].iloc[0].tolist())
+    return tuple(place_table(ppi_twin)[["first", "second"]].iloc[0].tolist())
 
 
 class TestImportance:
@@ -136,7 +134,7 @@ class TestSurface:
 
 class TestPlaces:
     def test_counties_by_population(self, covid_twin):
-        found = places(covid_twin)
+        found = place_table(covid_twin)
         table = covid_twin.table.set_index("fips")
         assert found["key"].is_unique
         largest = table["population"].idxmax()
@@ -149,11 +147,11 @@ class TestPlaces:
     def test_every_place_has_attributes(self, covid_twin, ppi_twin):
         for dataset in (covid_twin, ppi_twin):
             known = {tuple(pair) for pair in dataset.counts.attribute_indices[:, :2].tolist()}
-            pairs = places(dataset)[["first", "second"]].itertuples(index=False, name=None)
+            pairs = place_table(dataset)[["first", "second"]].itertuples(index=False, name=None)
             assert set(pairs) <= known
 
     def test_interactions_seen_most_often_first(self, ppi_twin):
-        found = places(ppi_twin)
+        found = place_table(ppi_twin)
         seen = ppi_twin.table[ppi_twin.table["interactions"] > 0]
         assert len(found) == len(seen)
         most = seen.loc[seen["interactions"].idxmax()]
@@ -173,7 +171,7 @@ class TestExplanations:
         assert {"low", "high"} <= set(view.parts)
 
     def test_largest_first_and_small_ones_together(self, covid_twin, covid_fit):
-        first = places(covid_twin).iloc[3]
+        first = place_table(covid_twin).iloc[3]
         view = explanation_view(covid_twin, covid_fit, first["first"], first["second"])
         assert np.abs(np.log(view.parts["factor"])).is_monotonic_decreasing
         assert len(view.parts) == covid_twin.counts.n_attributes
@@ -219,30 +217,7 @@ class TestExplanations:
         assert [by(x) for x in (0.944, 12.3, 0.012)] == ["× 0.94", "× 12", "× 0.012"]
 
 
-def test_code_gives_the_numbers_of_the_page(ppi_twin, two_members, place):
-    body = code("wind", "ALE", ("wind", "cloud"), place)
-    names = {
-        "dataset": ppi_twin,
-        "counts": ppi_twin.counts,
-        "found": two_members,
-        "scale": Scale.relative(two_members.detection(ppi_twin.counts.attributes)),
-        "np": np,
-        "pd": pd,
-        "uncletc": uncletc,
-    }
-    exec(body, names)
-    pd.testing.assert_frame_equal(names["table"], importance_view(ppi_twin, two_members).bars)
-    curve = effect_view(ppi_twin, two_members, "wind", "ALE").curve
-    assert names["effect"].ratio.tolist() == curve["ratio"].tolist()
-    cells = surface_view(ppi_twin, two_members, "wind", "cloud", "both together").cells
-    known = cells["entries"].to_numpy() > 0
-    np.testing.assert_array_equal(names["pair"].ratio.ravel()[known], cells["ratio"][known])
-    parts = explanation_view(ppi_twin, two_members, *place).parts
-    assert sorted(names["explained"].ratio) == sorted(parts["factor"])
-    compile(fit_script("ppi-twin", two_members.settings, Anchor(), body), "script", "exec")
-
-
-def test_code_for_partial_dependence():
-    assert "effects.partial_dependence(found, counts, 'wind')" in code(
-        "wind", "partial dependence", ("wind", "cloud"), (0, 0)
-    )
+def test_the_script_gives_the_importances(ppi_twin, two_members, run_script):
+    script = fit_script("ppi-twin", two_members.settings, importance_view, take=".bars")
+    expected = importance_view(ppi_twin, two_members).bars
+    pd.testing.assert_frame_equal(run_script(script, two_members), expected)

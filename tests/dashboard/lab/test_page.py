@@ -46,7 +46,7 @@ def keys(at: AppTest) -> set[str]:
 
 
 def code(at: AppTest) -> str:
-    (script,) = [block.value for block in at.code if "import pandas" in block.value]
+    (script,) = [block.value for block in at.code if "print(table)" in block.value]
     return script
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from scipy.stats import poisson
 
-from dashboard.lab import scripts
 from dashboard.lab.lessons import LESSONS, QUESTIONS, STEPS, lesson_links
 from dashboard.lab.view import (
     KINDS,
@@ -28,6 +27,7 @@ from dashboard.lab.view_fits import (
     compare,
     error_curve,
     errors,
+    lever_script,
     lever_table,
     trials,
 )
@@ -46,19 +46,6 @@ def dataset():
 @pytest.fixture(scope="module")
 def found(dataset) -> Fit:
     return fit(dataset.counts, SETTINGS)
-
-
-def run(code: str) -> dict:
-    space: dict = {}
-    exec(code, space)
-    return space
-
-
-def same(code: str, table: pd.DataFrame) -> None:
-    made = run(code)["table"]
-    pd.testing.assert_frame_equal(
-        made.reset_index(drop=True), table.reset_index(drop=True), check_dtype=False, rtol=1e-12
-    )
 
 
 class TestSetup:
@@ -274,32 +261,13 @@ class TestLevers:
         assert QUESTIONS["levers"].answers == ("Fall", "Hardly change", "Rise")
 
 
-class TestCode:
-    def test_entry(self):
-        code = scripts.entry_code(30, 0.25, 7)
-        same(code, one_entry(30, 0.25, 7).draws)
-
-    def test_slice(self, dataset):
-        same(scripts.slice_code(SETUP, 4), slice_table(dataset, 4))
-
-    def test_fit(self, dataset, found):
-        at = errors(dataset, found)
-        table = pd.DataFrame([{"rate": at.rate, "detection": at.detection}])
-        same(scripts.fit_code(SETUP, SETTINGS), table)
-
-    def test_scale(self, dataset):
-        same(scripts.scale_code(SETUP, 1.3), rescaled(dataset, 1.3).entries)
-
-    @pytest.mark.parametrize("lever", ["attributes known", "network size"])
-    def test_lever(self, lever, monkeypatch):
-        few = replace(LEVERS[lever], values=LEVERS[lever].values[1:3])
-        monkeypatch.setitem(LEVERS, lever, few)
-        measured = []
-        for trial in trials(lever, SETUP, SETTINGS, 2):
-            simulation = simulated(trial.setup)
-            at = errors(simulation, fit(simulation.counts, trial.settings))
-            measured.append((trial, (at.rate, at.detection)))
-        same(scripts.lever_code(lever, SETUP, SETTINGS, 2), lever_table(measured))
+@pytest.mark.parametrize("lever", ["attributes known", "network size"])
+def test_the_script_makes_the_fits_of_a_lever(lever, monkeypatch, run_script):
+    few = replace(LEVERS[lever], values=LEVERS[lever].values[1:3])
+    monkeypatch.setitem(LEVERS, lever, few)
+    made = [(each, fit(each.counts, each.settings)) for each in trials(lever, SETUP, SETTINGS, 2)]
+    table = run_script(lever_script(lever, SETUP, SETTINGS, 2))
+    pd.testing.assert_frame_equal(table, lever_table(made), rtol=1e-12)
 
 
 class TestLessons:

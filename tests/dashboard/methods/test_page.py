@@ -248,7 +248,7 @@ class TestOwn:
         until(at, lambda here: not waiting(here) and charts(here))
         assert "predicts hidden counts best" in words(at)
         code = "\n".join(block.value for block in at.code)
-        assert "'mine.csv'" in code
+        assert '"mine.csv"' in code
         assert "mine.csv (your own file)" in code
         # Another section and back: the file is still there, until it is forgotten.
         at.button_group(key="section").set_value(TABLES).run()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 from typing import ClassVar
 
@@ -25,6 +23,8 @@ from dashboard.methods.scores import (
     settings_words,
     what_is_hidden,
 )
+from dashboard.methods.view import committed_rows
+from dashboard.shared.scripts import load
 from dashboard.work.orders import Cell, make_settings
 from uncletc import METHODS, evaluation, tables
 
@@ -102,16 +102,11 @@ class TestCell:
             "n": 20,
         }
     )
-    where: ClassVar = {
-        "table": "table-1",
-        "column": "γ_Ω = .3",
-        "method": "UncleTC",
-        "reading": "exact",
-    }
+    cell = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=2)
 
     def test_beside_the_committed_mean_of_its_own_cell(self):
         values = {"values": {"MAE_λ": 0.15, "MAE_p": 0.3, "other": 1.0}}
-        found = cell_rows(values, self.rows, **self.where).set_index("metric")
+        found = cell_rows(values, self.rows, self.cell).set_index("metric")
         assert list(found["value"]) == [0.15, 0.3, 1]
         assert list(found["mean"][:2]) == [0.1, 0.2]
         assert found.loc["MAE_λ", "verdict"].startswith("Higher than usual")
@@ -123,9 +118,9 @@ class TestCell:
 
     def test_lower_than_usual_and_nothing_committed(self):
         values = {"values": {"MAE_λ": 0.01}}
-        (row,) = cell_rows(values, self.rows, **self.where).itertuples()
+        (row,) = cell_rows(values, self.rows, self.cell).itertuples()
         assert row.verdict.startswith("Lower than usual")
-        (row,) = cell_rows(values, self.rows.iloc[:0], **self.where).itertuples()
+        (row,) = cell_rows(values, self.rows.iloc[:0], self.cell).itertuples()
         assert math.isnan(row.mean)
 
     def test_curve(self):
@@ -137,12 +132,11 @@ class TestCell:
         }
         assert list(curve_frame([]).columns) == ["iteration", "metric", "value"]
 
-    def test_script(self):
+    def test_script(self, run_script):
         cell = Cell(table="table-1", column="γ_Ω = .3", method="NTF-CPD-KL", seed=2)
-        space: dict = {}
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(cell_script(cell), space)
-        assert space["table"] == tables.run_cell("table-1", "γ_Ω = .3", "NTF-CPD-KL", 2)
+        table = run_script(cell_script(cell))
+        values = tables.run_cell("table-1", "γ_Ω = .3", "NTF-CPD-KL", 2)
+        pd.testing.assert_frame_equal(table, cell_rows({"values": values}, committed_rows(), cell))
 
 
 class TestWords:
@@ -156,19 +150,14 @@ class TestWords:
         assert "HaLRTC has no rank" in settings_words(["UncleTC", "HaLRTC"], 5)
 
 
-def test_the_script_gives_the_errors_of_the_page(small, monkeypatch):
+def test_the_script_gives_the_errors_of_the_page(small, monkeypatch, run_script):
     dataset = type("Own", (), {"counts": small})
+    script = evaluate_script(load("mine"), ["NTF-CPD-KL", "HaLRTC"], rank=2, kind="fibre", trials=2)
     monkeypatch.setattr(uncletc.datasets, "load", lambda name: {"mine": dataset}[name])
-    choices = {"NTF-CPD-KL": {"rank": 2, "seed": 0}, "HaLRTC": {"seed": 0}}
-    script = evaluate_script(
-        'uncletc.datasets.load("mine")', choices, kind="fibre", trials=2, seed=3
-    )
-    space: dict = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(script, space)
-    table = space["table"].set_index("method")
-    for method in choices:
+    table = run_script(script).set_index("method")
+    assert table["folds"].tolist() == [2, 2]
+    for method in table.index:
         whole = evaluation.evaluate(
-            small, METHODS[method], make_settings(method, 2, 0), kind="fibre", seed=3
+            small, METHODS[method], make_settings(method, 2, 0), kind="fibre", seed=0
         )
         assert table.loc[method, "rRMSE"] == pytest.approx(whole.values("rrmse")[:2].mean())

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-
-import numpy as np
 import pandas as pd
 import pytest
 
 from dashboard.methods import view as views_methods
 from dashboard.methods.view import (
+    committed,
+    committed_rows,
     curve_finding,
     curve_limits,
     curve_rows,
+    curve_script,
+    curve_table,
     finding,
     methods_of,
     metrics_of,
@@ -249,25 +249,19 @@ class TestWords:
 
 
 class TestScript:
-    @pytest.mark.parametrize(("table", "frame"), [("table-1", "summary"), ("iterations", "curves")])
-    def test_gives_the_rows_of_the_view(self, table, frame, request, monkeypatch):
-        committed = request.getfixturevalue(frame)
-        monkeypatch.setattr(tables, "committed", lambda name: {frame: committed}[name])
-        space: dict = {}
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(paper_script(table, "MAE_λ", "exact"), space)
-        known = committed[committed["metric"] == "MAE_λ"]
-        if table == "table-1":
-            known = known[(known["table"] == table) & (known["reading"] == "exact")]
-        assert len(known) > 1
-        assert space["table"].equals(known)
+    @pytest.mark.parametrize(
+        ("table", "metric"), [("table-1", "MAE_λ"), ("table-4", "λ̂/λ sd"), (REAL, "rRMSE")]
+    )
+    def test_gives_the_rows_of_the_view(self, table, metric, run_script):
+        chosen = {"table": table, "metric": metric, "reading": "exact"}
+        view = paper_view(committed_rows(), methods=["UncleTC", "BPTF"], **chosen)
+        assert not view.rows.empty
+        pd.testing.assert_frame_equal(run_script(paper_script(view, **chosen)), view.rows)
 
-    def test_real_data(self, real, monkeypatch):
-        monkeypatch.setattr(tables, "committed", lambda name: {"real": real}[name])
-        space: dict = {}
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(paper_script(REAL, "rRMSE", "exact"), space)
-        assert np.array_equal(space["table"]["mean"], real["mean"])
+    def test_gives_the_rows_of_a_figure(self, run_script):
+        table = run_script(curve_script("iterations", "MAE_λ"))
+        expected = curve_table(committed("curves"), figure="iterations", metric="MAE_λ")
+        pd.testing.assert_frame_equal(table, expected)
 
     def test_citation_says_simulated_unless_it_is_not(self):
         assert paper_dataset(real=False).provenance.simulated

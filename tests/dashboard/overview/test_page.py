@@ -142,5 +142,5 @@ def test_everything_may_be_taken_away(open_page):
     assert names.count("CSV") == names.count("Parquet") == 3
     assert "Fit (.npz)" not in names
     (script,) = [block.value for block in at.code if 'datasets.load("covid-twin")' in block.value]
-    assert "counts.indices[:, 2] == 1" in script
+    assert "pattern_table(dataset, (0, 1), step=1)" in script
     compile(script, "script", "exec")

@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import uncletc
 from dashboard.overview.view import (
     N_BINS,
     attribute_histogram,
     build_overview,
     build_pattern,
-    code,
     mode_pairs,
     pattern_table,
 )
+from dashboard.shared.scripts import DATASET, call, load, script
 from uncletc import CountTensor
 from uncletc.datasets import Dataset, Provenance
 
@@ -136,12 +135,10 @@ class TestTable:
         else:
             assert table["counted"].tolist() == np.nan_to_num(values).tolist()
 
-    def test_the_code_gives_it(self, by_hand, covid_twin, pair, step):
-        for dataset in (by_hand, covid_twin):
-            given = {"dataset": dataset, "counts": dataset.counts, "np": np, "pd": pd}
-            exec(code(dataset, pair, step), given | {"uncletc": uncletc}, given)
-            expected = pattern_table(dataset, pair, step)
-            pd.testing.assert_frame_equal(given["table"], expected)
+    def test_the_script_gives_it(self, covid_twin, pair, step, run_script):
+        made = call(pattern_table, DATASET, pair, step=step)
+        table = run_script(script(made, dataset=load("covid-twin")))
+        pd.testing.assert_frame_equal(table, pattern_table(covid_twin, pair, step))
 
 
 class TestAttributes:

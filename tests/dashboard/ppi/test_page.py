@@ -209,6 +209,6 @@ def test_everything_may_be_taken_away(open_page):
     names = [each.proto.label for each in at.get("download_button")]
     assert names.count("CSV") == names.count("Parquet") == 2
     assert "Fit (.npz)" in names
-    (script,) = [block.value for block in at.code if "uncletc.fit(" in block.value]
-    assert "[2012]" in script
+    (script,) = [block.value for block in at.code if "print(table)" in block.value]
+    assert "years=(2012,)" in script
     compile(script, "script", "exec")

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import uncletc
 from dashboard.ppi.view import (
     MOST_CHOSEN,
     ORDERS,
@@ -16,7 +15,6 @@ from dashboard.ppi.view import (
     build_matrix,
     build_ppi_view,
     chosen_visits,
-    code,
     meadows_of,
     pair_labels,
     quick_pick,
@@ -24,6 +22,7 @@ from dashboard.ppi.view import (
 )
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids
+from dashboard.shared.scripts import fit_script
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +147,6 @@ class TestFilters:
         expected = view.interactions.merge(there, on=pairs)
         assert 0 < len(expected) < len(view.interactions)
         assert sorted(some.interactions["label"]) == sorted(expected["label"])
-        given = {"dataset": placed, "counts": placed.counts, "found": ppi_fit}
-        given |= {"scale": view.scale, "np": np, "pd": pd, "uncletc": uncletc}
-        exec(code(meadows=["A"]), given)
-        pd.testing.assert_frame_equal(given["table"], some.interactions[list(given["table"])])
 
     def test_axes_stay_the_same(self, one_year, view):
         assert one_year.limits == view.limits
@@ -322,20 +317,12 @@ class TestIntervals:
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"years": [2011, 2013]}, {"years": [2012], "guilds": ["bee", "fly"]}]
+    "asked", [{}, {"years": (2011, 2013)}, {"years": (2012,), "guilds": ("bee", "fly")}]
 )
-def test_the_code_gives_the_table(ppi_twin, ppi_fit, view, asked):
-    given = {
-        "dataset": ppi_twin,
-        "counts": ppi_twin.counts,
-        "found": ppi_fit,
-        "scale": view.scale,
-        "np": np,
-        "pd": pd,
-        "uncletc": uncletc,
-    }
-    exec(code(**asked), given)
-    table = given["table"]
-    expected = build_ppi_view(ppi_twin, ppi_fit, Anchor(), **asked).interactions
-    assert len(table) > 0
-    pd.testing.assert_frame_equal(table, expected[list(table)])
+def test_the_script_gives_the_table(ppi_twin, ppi_fit, asked, run_script):
+    script = fit_script(
+        "ppi-twin", ppi_fit.settings, build_ppi_view, Anchor(), take=".main_table", **asked
+    )
+    expected = build_ppi_view(ppi_twin, ppi_fit, Anchor(), **asked).main_table
+    assert "relative_detection_mean" in expected
+    pd.testing.assert_frame_equal(run_script(script, ppi_fit), expected)

@@ -2,107 +2,120 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
+import dashboard
+from dashboard.covid.view import build_covid_view
+from dashboard.ppi.view import build_ppi_view
 from dashboard.shared.anchors import Anchor
-from dashboard.shared.scripts import data_script, fit_script
-from uncletc import BCD, Fit, FitSettings, Scale, datasets, fit
+from dashboard.shared.scripts import COUNTS, DATASET, Code, call, fit_script, load, script
+from uncletc import FitSettings, datasets, fit
 
 SETTINGS = FitSettings(rank=2, hidden=(5,), max_iter=4, mu=100.0, tol=0.0, members=2)
-BODY = """\
-table = pd.DataFrame(counts.indices, columns=counts.modes)
-table["rate"] = scale.rate(found.rate(counts.indices))
-"""
-PLACE = (3, 4)
-ANCHORS = {
-    "relative": Anchor(),
-    "mean": Anchor(kind="mean", mean=0.4),
-    "best": Anchor(kind="best"),
-    "total": Anchor(kind="total", total=123456.0),
-    "entry": Anchor(kind="entry", place=PLACE, name='the "best" county', detects=0.6),
-}
+ANCHORS = (
+    Anchor(),
+    Anchor(kind="mean", mean=0.4),
+    Anchor(kind="best"),
+    Anchor(kind="total", total=123456.0),
+    Anchor(kind="entry", place=(3, 4), name='the "best" – county', detects=0.6),
+)
+ROOMS = Path(dashboard.__path__[0])
+ALONE = "import sys\nsys.modules |= {'streamlit': None, 'plotly': None}\n"
 
 
-def run(script: str) -> dict:
-    names: dict = {}
-    exec(compile(script, "script", "exec"), names)
-    return names
+def total(counts, *, of: str = "all", where: tuple[int, ...] = ()) -> pd.DataFrame:
+    """Stand in for what a page hands out."""
+    return pd.DataFrame({"total": [counts.counts.sum()], "of": of, "where": [where]})
 
 
-@pytest.fixture
-def no_fit(monkeypatch, ppi_fit):
-    """Scripts find this fit instead of making their own."""
-    asked = []
-
-    def give(_, settings):
-        asked.append(settings)
-        return ppi_fit
-
-    monkeypatch.setattr("uncletc.fit", give)
-    return asked
-
-
-class TestFitScript:
-    @pytest.mark.parametrize("name", ["covid-twin", "ppi-twin"])
-    def test_runs_on_its_own_and_gives_the_same_numbers(self, name, tmp_path):
-        # In a process of its own: nothing of the dashboard or of this test is there to lean on.
-        body = BODY + "table.to_parquet('table.parquet')\n"
-        script = tmp_path / "script.py"
-        script.write_text(fit_script(name, SETTINGS, Anchor(kind="mean", mean=0.4), body))
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", script],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert "rate" in done.stdout
-        table = pd.read_parquet(tmp_path / "table.parquet")
-
-        counts = datasets.load(name).counts
-        with pytest.warns(match="max_iter"):
-            found = fit(counts, SETTINGS)
-        factor = found.detection(counts.attributes).mean() / 0.4
-        np.testing.assert_allclose(table["rate"], found.rate(counts.indices) * factor)
-
-    @pytest.mark.parametrize("kind", ANCHORS)
-    @pytest.mark.usefixtures("no_fit")
-    def test_every_anchor_is_stated(self, kind, capsys, ppi_twin, ppi_fit):
-        names = run(fit_script("ppi-twin", SETTINGS, ANCHORS[kind], "table = pd.DataFrame()"))
-        scale = names["scale"]
-        assert scale == ANCHORS[kind].of(ppi_twin.counts, ppi_fit)
-        assert isinstance(scale, Scale)
-        assert "Empty DataFrame" in capsys.readouterr().out
-
-    @pytest.mark.parametrize(
-        "settings",
-        [
-            FitSettings(rank=3),
-            SETTINGS,
-            FitSettings(rank=1, solver="bcd", hidden=(), seed=5),
-            FitSettings(rank=1, solver=BCD(loss="kl", hold_scale=True), hidden=(), seed=5),
-        ],
+@pytest.mark.parametrize(
+    ("name", "build"), [("covid-twin", build_covid_view), ("ppi-twin", build_ppi_view)]
+)
+def test_runs_on_its_own_with_the_library_alone(name, build, tmp_path):
+    # In a process of its own: nothing of this test is there to lean on, Streamlit is not either.
+    anchor = Anchor(kind="mean", mean=0.4)
+    text = fit_script(name, SETTINGS, build, anchor, take=".main_table")
+    (tmp_path / "script.py").write_text(f"{ALONE}{text}table.to_parquet('table.parquet')\n")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "script.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOMS.parent)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
-    def test_the_settings_are_all_there(self, no_fit, settings):
-        run(fit_script("ppi-twin", settings, Anchor(), "table = None"))
-        assert no_fit == [settings]
-
-    def test_names_come_ready_for_the_body(self, no_fit):
-        body = "table = [dataset.name, counts is dataset.counts, np.pi, pd.NA, found, uncletc.fit]"
-        table = run(fit_script("ppi-twin", SETTINGS, Anchor(), body))["table"]
-        assert table[:2] == ["ppi-twin", True]
-        assert isinstance(table[4], Fit)
-        assert len(no_fit) == 1
+    assert done.returncode == 0, done.stderr
+    assert "detection" in done.stdout
+    dataset = datasets.load(name)
+    with pytest.warns(match="max_iter"):
+        fitted = fit(dataset.counts, SETTINGS)
+    expected = build(dataset, fitted, anchor).main_table
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "table.parquet"), expected)
 
 
-def test_a_script_without_a_fit(ppi_twin):
-    names = run(data_script("ppi-twin", "table = pd.DataFrame({'y': counts.counts})"))
-    assert names["table"]["y"].tolist() == ppi_twin.counts.counts.tolist()
-    assert "found" not in names
+def test_views_need_neither_streamlit_nor_plotly():
+    pure = sorted(ROOMS.glob("*/view*.py"))
+    pure += [ROOMS / name for name in ("drivers/place.py", "methods/scores.py", "covid/county.py")]
+    assert len(pure) > 10
+    names = [".".join(path.relative_to(ROOMS.parent).with_suffix("").parts) for path in pure]
+    code = f"{ALONE}import {', '.join(names)}"
+    subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOMS.parent)},
+        check=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("anchor", ANCHORS, ids=lambda anchor: anchor.kind)
+def test_every_anchor_is_stated(anchor, run_script, ppi_twin, ppi_fit):
+    text = fit_script("ppi-twin", SETTINGS, build_ppi_view, anchor, take=".main_table")
+    expected = build_ppi_view(ppi_twin, ppi_fit, anchor).main_table
+    pd.testing.assert_frame_equal(run_script(text, ppi_fit), expected)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        FitSettings(rank=3),
+        SETTINGS,
+        FitSettings(rank=1, solver="bcd", hidden=(), loss="kl", hold_scale=True, seed=5),
+    ],
+)
+def test_the_settings_are_all_there(settings, run_script, ppi_fit):
+    text = fit_script("ppi-twin", settings, build_ppi_view, Anchor(), take=".main_table")
+    run_script(text, ppi_fit)
+    ((_, asked),) = run_script.asked
+    assert asked == settings
+
+
+def test_settings_that_are_the_default_are_left_out():
+    text = fit_script("ppi-twin", FitSettings(rank=7), build_ppi_view, Anchor(), n=10)
+    assert "fitted = fit(dataset.counts, FitSettings(rank=7))" in text
+    assert "table = build_ppi_view(dataset, fitted, Anchor())\n" in text
+
+
+def test_the_scale_names_the_columns(covid_twin, covid_fit):
+    for anchor, name in ((Anchor(), "relative_detection"), (ANCHORS[1], "detection")):
+        assert name in build_covid_view(covid_twin, covid_fit, anchor).main_table
+
+
+def test_a_script_without_a_fit(run_script, ppi_twin):
+    made = call(total, COUNTS, of="all", where=(1, 2))
+    text = script(made, dataset=load("ppi-twin"))
+    assert "table = total(dataset.counts, where=(1, 2))" in text
+    assert f"from {total.__module__} import total" in text
+    pd.testing.assert_frame_equal(run_script(text), total(ppi_twin.counts, where=(1, 2)))
+
+
+def test_calls_within_calls_import_all_they_need():
+    inner = call(total, DATASET, where=())
+    outer = call(total, inner, of='a "word"', take=".of")
+    assert outer == Code('total(total(dataset), of="a \\"word\\"").of', inner.imports)

@@ -96,7 +96,7 @@ class TestBox:
 
     def test_is_filled_when_it_is_opened(self, draw):
         at = draw(opened=False)
-        assert [each.label for each in at.expander] == ["Take away"]
+        assert [each.label for each in at.expander] == ["Download & cite"]
         assert not at.get("download_button")
         assert not at.code
 

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 
 import uncletc
 from dashboard.whatif.runs import Run, visible
-from dashboard.whatif.view import build_whatif_view, code, matrix, rank_shift, spearman
+from dashboard.whatif.view import build_whatif_view, matrix, rank_shift, spearman, whatif_script
 from uncletc import FitSettings
 
 
@@ -171,16 +171,13 @@ def test_spearman_of_a_constant_is_not_known():
 @pytest.mark.parametrize("name", ["covid", "ppi"])
 @pytest.mark.parametrize("part", ["all", "first half"])
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_the_code_for_this_view_gives_its_table(request, name, part):
+def test_the_script_gives_the_table(request, name, part, run_script):
     dataset = request.getfixturevalue(f"{name}_twin")
-    counts = dataset.counts
     settings = FitSettings(rank=2, hidden=(), max_iter=3)
     a = Run(settings=settings, part=part)
     b = Run(settings=replace(settings, rank=1))
-    found = uncletc.fit(counts, settings)
-    given = {"dataset": dataset, "counts": counts, "found": found, "scale": None}
-    exec(code(dataset, a, b), {"np": np, "pd": pd, "uncletc": uncletc} | given, given)
-    first, second = (uncletc.fit(visible(counts, run.part, False), run.settings) for run in (a, b))
-    view = build_whatif_view(dataset, first, second)
-    main = view.table.drop(columns="cell_note", errors="ignore")
-    pd.testing.assert_frame_equal(given["table"], main, check_exact=False, rtol=1e-9)
+    first, second = (uncletc.fit(visible(dataset.counts, run.part), run.settings) for run in (a, b))
+    expected = build_whatif_view(dataset, first, second).main_table
+    assert "relative_detection_a" in expected
+    table = run_script(whatif_script(dataset.name, a, b))
+    pd.testing.assert_frame_equal(table, expected, check_exact=False, rtol=1e-9)
