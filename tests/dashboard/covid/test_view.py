@@ -125,7 +125,7 @@ class TestByHand:
         assert list(view.top) == ["label", "value", "fips", "cell", "inside"]
         assert not view.counties["uncertain"].any()
         assert view.counties["spread"].isna().all()
-        assert list(view.main_table) == ["fips", "county", "state", "value"]
+        assert list(view.main_table) == ["fips", "county", "state", "detection"]
 
     @pytest.mark.parametrize("day", [None, 1])
     def test_intervals_from_several_members_on_the_scale_of_p(self, by_hand, day):

@@ -15,7 +15,7 @@ from dashboard.covid.view import build_covid_view
 from dashboard.ppi.view import build_ppi_view
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.scripts import COUNTS, DATASET, Code, call, fit_script, load, script
-from uncletc import FitSettings, datasets, fit
+from uncletc import BCD, FitSettings, datasets, fit
 
 SETTINGS = FitSettings(rank=2, hidden=(5,), max_iter=4, mu=100.0, tol=0.0, members=2)
 ANCHORS = (
@@ -86,7 +86,8 @@ def test_every_anchor_is_stated(anchor, run_script, ppi_twin, ppi_fit):
     [
         FitSettings(rank=3),
         SETTINGS,
-        FitSettings(rank=1, solver="bcd", hidden=(), loss="kl", hold_scale=True, seed=5),
+        FitSettings(rank=1, solver="bcd", hidden=(), seed=5),
+        FitSettings(rank=1, solver=BCD(loss="kl", hold_scale=True), hidden=(), seed=5),
     ],
 )
 def test_the_settings_are_all_there(settings, run_script, ppi_fit):
