@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import calendar
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.places import cell_notes, cells, is_covid, pair_columns
 from uncletc.datasets import Dataset
 
 CELL = "county cell"
 PAIR = "interaction"
 _FEW_IN_CELL = 5
-_WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,18 +39,16 @@ class Grouping:
 
 def groupings(dataset: Dataset) -> dict[str, Grouping]:
     """Return all ways to divide the counts of a data set, by name; places first, then time."""
-    covid = "fips" in dataset.table
-    found = {CELL if covid else PAIR: _places(dataset, county=covid)}
-    found |= _times(dataset)
-    counts = dataset.counts
-    for mode in range(len(counts.shape) - 1):
-        found[counts.modes[mode]] = Grouping(
+    counts, covid = dataset.counts, is_covid(dataset)
+    divided = {CELL if covid else PAIR: _places(dataset)} | _times(dataset)
+    for mode, name in enumerate(counts.modes[:-1]):
+        divided[name] = Grouping(
             labels=counts.labels[mode], groups=counts.indices[:, mode], ordered=covid
         )
     if not covid:
         guilds = dataset.mode_tables["pollinator"]["guild"]
-        found["guild"] = _coded(guilds, counts.indices[:, 1], sorted(set(guilds)))
-    return found
+        divided["guild"] = _coded(guilds, counts.indices[:, 1], sorted(set(guilds)))
+    return divided
 
 
 def names_of_groupings(family: str) -> list[str]:
@@ -60,20 +58,17 @@ def names_of_groupings(family: str) -> list[str]:
     return [PAIR, "visit", "year", "month", "plant", "pollinator", "guild"]
 
 
-def county_residuals(
-    dataset: Dataset, cells: pd.DataFrame, grouping: Grouping, held: NDArray[np.bool_]
-) -> pd.DataFrame:
+def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
     """Mean residual of each county's cell, for a map.
 
     Parameters
     ----------
     dataset : Dataset
         COVID-19 counts.
-    cells : DataFrame
+    means : DataFrame
         ``view.groups["county cell"]``.
     grouping : Grouping
         That it was made with.
-    held : ndarray of bool, shape (N,)
 
     Returns
     -------
@@ -81,85 +76,60 @@ def county_residuals(
         fips, value (NaN without held-out counts), unsure (whether the interval holds 0 or the cell
         has few held-out counts), and the lines counted and cell_note.
     """
-    counts = dataset.counts
-    row = np.full(len(grouping.labels), -1)
-    row[np.unique(grouping.groups[held])] = np.arange(len(cells))
-    row_of_cell = np.full(counts.shape[:2], -1)
-    row_of_cell[tuple(counts.indices[:, :2].T)] = row[grouping.groups]
-    table = dataset.table
-    own = row_of_cell[table["latitude_index"], table["longitude_index"]]
-    found = cells.reset_index(drop=True).reindex(own).reset_index(drop=True)
-    unsure = (found["low"] <= 0) & (found["high"] >= 0) | (found["n"] < _FEW_IN_CELL)
+    counts, table = dataset.counts, dataset.table
+    group = pd.Series(grouping.groups, pd.MultiIndex.from_arrays(counts.indices[:, :2].T))
+    group = group[~group.index.duplicated()]
+    own = group.reindex(pd.MultiIndex.from_frame(table[pair_columns(dataset)])).to_numpy()
+    labels = pd.Series(grouping.labels).reindex(own)
+    here = means.set_index("group").reindex(labels).reset_index(drop=True)
     counted = [
         f"held-out counts: {each.n:.0f}, mean {each.observed:,.1f}, predicted {each.predicted:,.1f}"
-        if known
+        if each.n > 0
         else None
-        for each, known in zip(found.itertuples(), own >= 0, strict=True)
-    ]
-    shared = [
-        f"one value for the {n} counties of its cell" if n > 1 else None
-        for n in table["counties_in_cell"]
+        for each in here.itertuples()
     ]
     return pd.DataFrame(
         {
             "fips": table["fips"].to_numpy(),
-            "value": found["mean"],
-            "unsure": unsure,
+            "value": here["mean"],
+            "unsure": here["low"].le(0) & here["high"].ge(0) | here["n"].lt(_FEW_IN_CELL),
             "counted": counted,
-            "cell_note": shared,
+            "cell_note": cell_notes(table),
         }
     )
 
 
-def _places(dataset: Dataset, *, county: bool) -> Grouping:
+def _places(dataset: Dataset) -> Grouping:
     """Cells named after their most populous county, or pairs of species."""
-    counts, table = dataset.counts, dataset.table
+    counts, covid = dataset.counts, is_covid(dataset)
     pairs, groups = np.unique(counts.indices[:, :2], axis=0, return_inverse=True)
-    if county:
-        table = table.sort_values("population", ascending=False, kind="stable")
-        table = table.drop_duplicates(["latitude_index", "longitude_index"])
-        more = [f" +{n - 1}" if n > 1 else "" for n in table["counties_in_cell"]]
-        names = dict(
-            zip(
-                zip(table["latitude_index"], table["longitude_index"], strict=True),
-                table["county"] + ", " + table["state"] + more,
-                strict=True,
-            )
-        )
-        join = ", "
-    else:
-        names, join = {}, " – "
-    first, second = counts.labels[:2]
-    plain = [f"{first[a]}{join}{second[b]}" for a, b in pairs.tolist()]
-    labels = [names.get((a, b), plain[i]) for i, (a, b) in enumerate(pairs.tolist())]
-    repeated = {label for label, n in Counter(labels).items() if n > 1}
-    labels = [
-        f"{label} ({plain[i]})" if label in repeated else label for i, label in enumerate(labels)
-    ]
+    (first, second), join = counts.labels[:2], ", " if covid else " – "
+    plain = pd.Series([f"{first[a]}{join}{second[b]}" for a, b in pairs.tolist()])
+    labels = plain
+    if covid:
+        named = cells(dataset.table).set_index(pair_columns(dataset))["label"]
+        labels = named.reindex(pd.MultiIndex.from_arrays(pairs.T)).reset_index(drop=True)
+        labels = labels.fillna(plain)
+        labels = labels.mask(labels.duplicated(keep=False), labels + " (" + plain + ")")
     return Grouping(labels=tuple(labels), groups=groups.ravel().astype(np.int64))
 
 
 def _times(dataset: Dataset) -> dict[str, Grouping]:
     counts = dataset.counts
     name, labels, step = counts.modes[-1], counts.labels[-1], counts.indices[:, -1]
-    found = {name: Grouping(labels=labels, groups=step, ordered=True)}
+    times = {name: Grouping(labels=labels, groups=step, ordered=True)}
     table = dataset.mode_tables[name]
     if "weekday" in table:
-        return found | {"weekday": _coded(table["weekday"], step, _WEEK)}
-    months = ["January", "February", "March", "April", "May", "June", "July", "August"]
-    months += ["September", "October", "November", "December"]
-    by_month = [months[month - 1] for month in table["month"]]
-    return found | {
-        "year": _coded(table["year"].astype(str), step, sorted(set(table["year"].astype(str)))),
-        "month": _coded(by_month, step, [month for month in months if month in by_month]),
+        return times | {"weekday": _coded(table["weekday"], step, list(calendar.day_name))}
+    years, months = table["year"].astype(str), table["month"]
+    named = [calendar.month_name[month] for month in months]
+    return times | {
+        "year": _coded(years, step, sorted(set(years))),
+        "month": _coded(named, step, [calendar.month_name[month] for month in sorted(set(months))]),
     }
 
 
-def _coded(values: Sequence[str], step: NDArray[np.int64], order: Sequence[str]) -> Grouping:
+def _coded(values: Iterable[str], step: NDArray[np.int64], order: Sequence[str]) -> Grouping:
     """Divide entries by a value that each step of a mode has."""
-    code = {value: i for i, value in enumerate(order)}
-    return Grouping(
-        labels=tuple(order),
-        groups=np.array([code[value] for value in values], dtype=np.int64)[step],
-        ordered=False,
-    )
+    codes = pd.Categorical(values, categories=order).codes.astype(np.int64)
+    return Grouping(labels=tuple(order), groups=codes[step])

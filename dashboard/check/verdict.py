@@ -34,14 +34,17 @@ class Verdict:
     Attributes
     ----------
     status : {"fits", "misfit", "open"}
-    headline : str
     points : tuple of str
         A sentence or two each: on spread, on averages, on places and times.
     """
 
     status: Status
-    headline: str
     points: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """The status in words."""
+        return _HEADLINES[self.status]
 
 
 def verdict(
@@ -73,24 +76,30 @@ def verdict(
             f"Only {check.n:,} counts were held out, {positive:,} of them above zero: too few to "
             "say whether the model fits."
         )
-        return Verdict(status="open", headline=_HEADLINES["open"], points=(text,))
-    far = strengths[strengths["most"] != ""]
-    largest = None if far.empty else far.iloc[0]
+        return Verdict(status="open", points=(text,))
+    far, off, lag = strengths[strengths["most"] != ""], sizes_off(deciles), clear_lag(lags)
     wrong = (
         check.poisson.pearson > SPREAD
         or check.negative_binomial.distance > CLOSE
         or _off(check.ratio)
-        or (largest is not None and largest["share"] > BETWEEN)
-        or len(sizes_off(deciles)) >= _SIZES
-        or clear_lag(lags) is not None
+        or (far["share"].head(1) > BETWEEN).any()
+        or len(off) >= _SIZES
+        or lag is not None
     )
-    status: Status = "misfit" if wrong else "fits"
-    points = (
-        _spread(check),
-        _average(check.ratio) + _by_size(deciles),
-        _largest(largest) + _rhythm(lags, mode),
-    )
-    return Verdict(status=status, headline=_HEADLINES[status], points=points)
+    average, groups = _average(check.ratio), _largest(far)
+    if len(off) >= _SIZES:
+        average += (
+            f" By size they are clearly off in {len(off)} of {len(deciles)} groups: where "
+            f"{off['predicted'].iloc[0]:,.2g} are predicted, {off['observed'].iloc[0]:,.2g} were "
+            "counted."
+        )
+    if lag is not None:
+        steps, value = lag
+        apart = f"{steps} {mode}s apart" if steps > 1 else f"at neighbouring {mode}s"
+        groups += (
+            f" Counts of one place or pair {apart} go wrong together (correlation {value:.2f})."
+        )
+    return Verdict(status="misfit" if wrong else "fits", points=(_spread(check), average, groups))
 
 
 def _spread(check: Check) -> str:
@@ -100,64 +109,40 @@ def _spread(check: Check) -> str:
             "Counts vary about as much as Poisson counts around these predictions would "
             f"({poisson.pearson:.2g} times)."
         )
-        return head if min(poisson.distance, wide.distance) <= CLOSE else head + _wrong_shape()
-    how_many = f"{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f} times"
-    head = (
-        f"Counts vary about **{how_many}** as much as Poisson counts around these predictions "
-        f"would, so Poisson ranges are {'much ' if poisson.pearson > 4 else ''}too narrow."
-    )
+        if min(poisson.distance, wide.distance) <= CLOSE:
+            return head
+        return f"{head} But their distribution has another shape than predicted."
+    shape = f"Even a negative binomial (φ = {wide.phi:.2g}) does not have the right shape."
     if wide.distance <= CLOSE:
-        return head + f" A negative binomial (φ = {wide.phi:.2g}) has about the right shape."
-    return head + f" Even a negative binomial (φ = {wide.phi:.2g}) does not have the right shape."
-
-
-def _wrong_shape() -> str:
-    return " But their distribution has another shape than predicted."
-
-
-def _average(found: Ratio) -> str:
-    if not _off(found) and _margin(found) <= OFF:
-        percent = max(math.ceil(100 * _margin(found) - 1e-6), 1)
-        return f"Predicted means are right on average **within ± {percent} %**."
-    interval = f"95 % interval {found.low:.2g} to {found.high:.2g}"
-    told = f"observed counts are **{found.estimate:.2f} times** the predicted ones ({interval})"
-    if found.low <= 1 <= found.high:
-        return f"In all, {told}: these counts cannot tell whether predictions are off."
-    return f"Predictions are too {'low' if found.low > 1 else 'high'} on average: {told}."
-
-
-def _by_size(deciles: pd.DataFrame) -> str:
-    off = sizes_off(deciles)
-    if len(off) < _SIZES:
-        return ""
-    worst = off.iloc[0]
+        shape = f"A negative binomial (φ = {wide.phi:.2g}) has about the right shape."
     return (
-        f" By size they are clearly off in {len(off)} of {len(deciles)} groups: where "
-        f"{worst['predicted']:,.2g} are predicted, {worst['observed']:,.2g} were counted."
+        f"Counts vary about **{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f} times** as "
+        "much as Poisson counts around these predictions would, so Poisson ranges are "
+        f"{'much ' if poisson.pearson > 4 else ''}too narrow. {shape}"
     )
 
 
-def _rhythm(lags: pd.DataFrame, mode: str) -> str:
-    found = clear_lag(lags)
-    if found is None:
-        return ""
-    lag, value = found
-    apart = f"{lag} {mode}s apart" if lag > 1 else f"at neighbouring {mode}s"
-    return f" Counts of one place or pair {apart} go wrong together (correlation {value:.2f})."
+def _average(ratio: Ratio) -> str:
+    margin = max(abs(ratio.low - 1), abs(ratio.high - 1))
+    if not _off(ratio) and margin <= OFF:
+        percent = max(math.ceil(100 * margin - 1e-6), 1)
+        return f"Predicted means are right on average **within ± {percent} %**."
+    interval = f"95 % interval {ratio.low:.2g} to {ratio.high:.2g}"
+    says = f"observed counts are **{ratio.estimate:.2f} times** the predicted ones ({interval})"
+    if ratio.low <= 1 <= ratio.high:
+        return f"In all, {says}: these counts cannot tell whether predictions are off."
+    return f"Predictions are too {'low' if ratio.low > 1 else 'high'} on average: {says}."
 
 
-def _margin(found: Ratio) -> float:
-    return max(abs(found.low - 1), abs(found.high - 1))
-
-
-def _off(found: Ratio) -> bool:
+def _off(ratio: Ratio) -> bool:
     """Whether predictions are clearly wrong on average, and by more than a twentieth."""
-    return not found.low <= 1 <= found.high and abs(found.estimate - 1) > OFF / 2
+    return not ratio.low <= 1 <= ratio.high and abs(ratio.estimate - 1) > OFF / 2
 
 
-def _largest(row: pd.Series | None) -> str:
-    if row is None:
+def _largest(far: pd.DataFrame) -> str:
+    if far.empty:
         return "No place and no time stands out."
+    row = far.iloc[0]
     if row["share"] <= BETWEEN:
         return f"No place and no time is far off; furthest, by {row['by']}: {row['most']}."
     return (
@@ -175,12 +160,9 @@ def most_off(groups: pd.DataFrame, n: int = 2) -> str:
         group, n, mean, far.
     """
     far = groups[groups["far"]]
-    clearest = (-far["mean"].abs() * far["n"] ** 0.5).argsort(kind="stable")
-    far = far.iloc[clearest]
-    named = [
-        f"{'more' if row.mean > 0 else 'less'} was counted than predicted in {row.group}"
-        if k == 0
-        else f"{'more' if row.mean > 0 else 'less'} in {row.group}"
-        for k, row in enumerate(far.head(n).itertuples())
-    ]
+    far = far.iloc[(-far["mean"].abs() * far["n"] ** 0.5).argsort(kind="stable")]
+    named = []
+    for row in far.head(n).itertuples():
+        what = "" if named else " was counted than predicted"
+        named.append(f"{'more' if row.mean > 0 else 'less'}{what} in {row.group}")
     return ", ".join(named) + (f" ({len(far):,} stand out)" if len(far) > n else "")

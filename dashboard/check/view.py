@@ -147,7 +147,7 @@ def check_view(dataset: Dataset, found: Fit, kind: Kind) -> CheckView:
         groups=groups,
         strengths=ranked,
         ordered=frozenset(name for name, each in divided.items() if each.ordered),
-        counties=county_residuals(dataset, groups[CELL], divided[CELL], held)
+        counties=county_residuals(dataset, groups[CELL], divided[CELL])
         if CELL in divided
         else None,
     )
@@ -186,18 +186,16 @@ def _grouped(
 
 
 def _numbers(check: Check) -> pd.DataFrame:
-    poisson, wide = check.poisson, check.negative_binomial
-    rows = [
-        ("Variance of counts over predicted variance (1 is right)", poisson.pearson, wide.pearson),
-        ("φ, variance beyond Poisson", poisson.phi, wide.phi),
-        ("Distance of residuals from normal (0 is right)", poisson.distance, wide.distance),
-        (f"Share of zeros predicted (observed: {check.zeros:.3f})", poisson.zeros, wide.zeros),
-        (
-            "Log-likelihood per count (higher is better)",
-            *(each.log_likelihood for each in (poisson, wide)),
-        ),
-    ]
-    return pd.DataFrame(rows, columns=["check", "Poisson", "negative binomial"])
+    names = {
+        "pearson": "Variance of counts over predicted variance (1 is right)",
+        "phi": "φ, variance beyond Poisson",
+        "distance": "Distance of residuals from normal (0 is right)",
+        "zeros": f"Share of zeros predicted (observed: {check.zeros:.3f})",
+        "log_likelihood": "Log-likelihood per count (higher is better)",
+    }
+    both = {"Poisson": check.poisson, "negative binomial": check.negative_binomial}
+    columns = {law: [getattr(each, name) for name in names] for law, each in both.items()}
+    return pd.DataFrame({"check": list(names.values()), **columns})
 
 
 def _pit(check: Check) -> pd.DataFrame:
@@ -230,10 +228,8 @@ def _quantiles(check: Check) -> pd.DataFrame:
 
 
 def _deciles(check: Check) -> pd.DataFrame:
-    found = check.deciles
-    table = pd.DataFrame(
-        {name: getattr(found, name) for name in ("n", "predicted", "observed", "low", "high")}
-    )
+    names = ["n", "predicted", "observed", "low", "high"]
+    table = pd.DataFrame({name: getattr(check.deciles, name) for name in names})
     return table.assign(ratio=table["observed"] / table["predicted"])
 
 

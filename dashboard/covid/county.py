@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.detection import DetectionGrids
+from dashboard.shared.detection import DetectionGrids, dense, over_last
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
@@ -104,15 +104,12 @@ def _days(
     counts = dataset.counts
     n = counts.shape[2]
     entries = np.column_stack([np.full(n, place[0]), np.full(n, place[1]), np.arange(n)])
-    here = (counts.indices[:, :2] == place).all(axis=1)
-    reported = np.full(n, np.nan)
-    reported[counts.indices[here, 2]] = counts.counts[here]
     rate = grids.scale.rate(found.rate(entries))
     p = grids.p[place]
     table = pd.DataFrame(
         {
             "day": counts.labels[2],
-            "reported": reported,
+            "reported": dense(counts)[place],
             "predicted": rate * p,
             "rate": rate,
             "p": p,
@@ -128,16 +125,13 @@ def _days(
 
 def _summary(grids: DetectionGrids, place: tuple[int, int], title: str) -> str:
     """Where the cell stands among all cells, by its mean p."""
-    here = grids.p[place]
-    if not np.isfinite(here).any():
+    if not np.isfinite(grids.p[place]).any():
         return "Nothing is known here that p could be estimated from."
-    known = np.isfinite(grids.p).any(axis=2)
-    means = np.nanmean(grids.p[known], axis=1)
-    mean = float(np.nanmean(here))
-    rank = int((means > mean).sum()) + 1
+    means = over_last(grids.p)
+    rank = int((means > means[place]).sum()) + 1
     return (
-        f"Mean {title}: **{mean:.3g}**; number {rank:,} of {known.sum():,} cells, "
-        "counted from the highest."
+        f"Mean {title}: **{means[place]:.3g}**; number {rank:,} of {np.isfinite(means).sum():,} "
+        "cells, counted from the highest."
     )
 
 

@@ -9,6 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.drivers.view import level_names, used_attributes
+from dashboard.shared.anchors import entries_at
+from dashboard.shared.words import times
 from uncletc import CountTensor, Fit, effects
 from uncletc.datasets import Dataset
 
@@ -40,7 +42,7 @@ class ExplanationView:
 def explanation_view(dataset: Dataset, found: Fit, first: int, second: int) -> ExplanationView:
     """Return what the attributes of a county or an interaction do to its p, over all times."""
     counts = dataset.counts
-    here = (counts.attribute_indices[:, :2] == (first, second)).all(axis=1)
+    here = entries_at(counts, (first, second))
     explained = effects.explain(found, counts, counts.attribute_indices[here])
     words = _where(counts, counts.attributes[here])
     parts = pd.DataFrame({"attribute": explained.names, "here": words, "factor": explained.ratio})
@@ -115,12 +117,3 @@ def _and(parts: pd.DataFrame) -> str:
 def by(factor: float) -> str:
     """A contribution as readers see it: "× 0.94", "× 12"."""
     return f"× {factor:.2f}" if 0.095 <= factor < 9.95 else f"× {factor:.2g}"
-
-
-def times(ratio: float) -> str:
-    """A ratio in a sentence, also a small one: "0.4 times", "1.3 times", "12 times"."""
-    if ratio > 100:
-        return "more than 100 times"
-    if ratio < 0.01:
-        return "less than 0.01 times"
-    return f"{ratio:.2g} times"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import poisson
 
+from dashboard.shared.detection import dense, on_grid
 from uncletc import Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
 
@@ -167,11 +168,8 @@ def slice_table(dataset: Dataset, slice_number: int) -> pd.DataFrame:
     from λ. So n has exactly the distribution that the model gives it beside y.
     """
     counts, truth = dataset.counts, truth_of(dataset)
-    y = np.full(counts.shape, np.nan)
-    y[tuple(counts.indices.T)] = counts.counts
-    attributed = np.zeros(counts.shape, dtype=bool)
-    attributed[tuple(counts.attribute_indices.T)] = True
-    seen = np.isfinite(y)
+    y = dense(counts)
+    seen, attributed = np.isfinite(y), np.isfinite(on_grid(counts, 1.0))
     mean_missed = np.where(seen, truth.rate * (1 - truth.detection), truth.rate)
     missed = np.random.default_rng(0).poisson(mean_missed)  # of the whole tensor: slices agree
     here = (slice(None), slice(None), slice_number)

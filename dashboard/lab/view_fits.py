@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, simulated, truth_of
+from dashboard.shared.detection import dense
 from dashboard.shared.model import changed
 from dashboard.shared.scripts import Code, call, script
 from dashboard.shared.scripts import fit as fit_code
@@ -86,14 +87,12 @@ def compare(dataset: Dataset, found: Fit) -> Comparison:
     rate = found.rate_tensor().ravel()
     scale = Scale.known_total(rate, float(truth.rate.sum()))
     i, j, k = (axis.ravel() + 1 for axis in np.indices(SHAPE))
-    counted = np.zeros(SHAPE, dtype=bool)
-    counted[tuple(dataset.counts.indices.T)] = True
     entries = pd.DataFrame(
         {
             "i": i,
             "j": j,
             "k": k,
-            "counted": counted.ravel(),
+            "counted": np.isfinite(dense(dataset.counts)).ravel(),
             "rate": truth.rate.ravel(),
             "rate_hat": scale.rate(rate),
             "p": truth.detection.ravel(),

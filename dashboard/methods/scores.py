@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dashboard.methods.view import OURS, committed_rows
@@ -59,54 +58,51 @@ def scores(results: Mapping[str, Result], metric: str) -> Scores:
     metric : str
         A key of :data:`FIELDS`, for the bars and the insight.
     """
-    rows = []
-    for method, result in results.items():
-        row: dict[str, Any] = {"method": method, "folds": len(result["trials"])}
-        for name, field in FIELDS.items():
-            row[name], row[f"± {name}"] = mean_sd([trial[field] for trial in result["trials"]])
-        row["seconds"] = sum(trial["seconds"] for trial in result["trials"])
-        rows.append(row)
-    columns = ["method", "folds"]
-    columns += [part for name in FIELDS for part in (name, f"± {name}")] + ["seconds"]
-    table = pd.DataFrame(rows, columns=columns)
-    bars = table.rename(columns={metric: "value", f"± {metric}": "sd", "folds": "n"})
-    bars = bars[["method", "value", "sd", "n", "seconds"]]
-    worst_first = metric_of(metric).better == "higher"
-    bars = bars.sort_values("value", ascending=not worst_first, kind="stable")
-    return Scores(
-        bars=bars.reset_index(drop=True), table=table, insight=comparison(results, metric)
+    trials = pd.DataFrame(
+        [{"method": method, **each} for method, all_ in results.items() for each in all_["trials"]],
+        columns=["method", *FIELDS.values(), "seconds"],
     )
-
-
-def mean_sd(values: Sequence[float]) -> tuple[float, float]:
-    """Mean, and sample standard deviation (NaN of one value); NaN values are left out."""
-    known = np.array([value for value in values if not math.isnan(value)])
-    if not known.size:
-        return math.nan, math.nan
-    return float(known.mean()), float(known.std(ddof=1)) if known.size > 1 else math.nan
+    methods = trials.groupby("method", sort=False)
+    table = pd.DataFrame({"folds": methods.size()})
+    for name, field in FIELDS.items():
+        table[name], table[f"± {name}"] = methods[field].mean(), methods[field].std()
+    table = table.assign(seconds=methods["seconds"].sum()).reset_index()
+    bars = table.rename(columns={metric: "value", f"± {metric}": "sd", "folds": "n"})
+    bars = bars[["method", "value", "sd", "n", "seconds"]].sort_values(
+        "value",
+        ascending=metric_of(metric).better != "higher",
+        kind="stable",
+        ignore_index=True,
+    )
+    return Scores(bars=bars, table=table, insight=comparison(results, metric))
 
 
 def comparison(results: Mapping[str, Result], metric: str) -> str:
     """Which method predicts best, and in how many folds; empty with fewer than two methods."""
-    known = metric_of(metric)
-    if len(results) < 2 or known.better is None:
+    described = metric_of(metric)
+    if described.better is None:
         return ""
-    field, sign = FIELDS[metric], 1 if known.better == "lower" else -1
-    values = {m: [trial[field] for trial in r["trials"]] for m, r in results.items()}
-    means = pd.Series({m: mean_sd(v)[0] for m, v in values.items()}).dropna()
+    sign = 1 if described.better == "lower" else -1
+    values = pd.DataFrame(
+        {
+            method: pd.Series([each[FIELDS[metric]] for each in result["trials"]], dtype=float)
+            for method, result in results.items()
+        }
+    )
+    means = values.mean().dropna()
     if len(means) < 2:
         return ""
     first, second = (sign * means).sort_values(kind="stable").index[:2]
-    pairs = list(zip(values[first], values[second], strict=False))
-    won = sum(sign * a < sign * b for a, b in pairs)
+    both = values[[first, second]].dropna()
+    won = int((sign * both[first] < sign * both[second]).sum())
     words = (
-        f"**{first} predicts hidden counts best**: {known.words} {number(means[first])}, then "
+        f"**{first} predicts hidden counts best**: {described.words} {number(means[first])}, then "
         f"{second} with {number(means[second])}"
     )
-    if len(pairs) == 1:
+    if len(both) == 1:
         return words + ". One fold only: a first look, which another fold may turn around."
-    words += f"; it is ahead of it in {won} of {len(pairs)} folds."
-    if won < len(pairs):
+    words += f"; it is ahead of it in {won} of {len(both)} folds."
+    if won < len(both):
         words += " The difference is within what folds differ by: do not lean on it."
     return words
 

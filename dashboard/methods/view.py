@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from dashboard.methods.words import METRICS, REAL, Metric, metric_of, number, spread
+from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
 from dashboard.shared.scripts import call, script
 from uncletc import METHODS, CountTensor, tables
 from uncletc.datasets import Dataset, Provenance
@@ -179,40 +179,35 @@ def finding(rivals: pd.DataFrame, metric: str) -> str:
         table, column, method, mean, paper_mean, under one metric and one reading.
     metric : str
     """
-    known = metric_of(metric)
+    described = metric_of(metric)
     rivals = rivals[rivals["method"].isin(METHODS)].dropna(subset="mean")
-    if known.better is None or OURS not in set(rivals["method"]):
-        return ""
     groups = [
-        (column, part) for (_, column), part in rivals.groupby(["table", "column"], sort=False)
+        (column, part.set_index("method")["mean"])
+        for (_, column), part in rivals.groupby(["table", "column"], sort=False)
+        if OURS in set(part["method"]) and len(part) > 1
     ]
-    groups = [(c, part) for c, part in groups if OURS in set(part["method"]) and len(part) > 1]
-    if not groups:
+    if described.better is None or not groups:
         return ""
-    sign = 1 if known.better == "lower" else -1
+    sign, most, side = (
+        (1, "smallest", "below") if described.better == "lower" else (-1, "largest", "above")
+    )
     behind = []
-    for column, part in groups:
-        means = part.set_index("method")["mean"]
+    for column, means in groups:
         best = (sign * means).idxmin()
         if means[best] != means[OURS]:
             behind.append(f"{column}, {best} ({number(means[best])} against {number(means[OURS])})")
     n, ahead = len(groups), len(groups) - len(behind)
-    most = "smallest" if known.better == "lower" else "largest"
-    words = f"**UncleTC has the {most} {known.words} in {ahead or 'none'} of {n} columns**"
-    if len(groups) == 1:
-        words = f"**UncleTC has {'not ' if behind else ''}the {most} {known.words}**"
-    words += "." if not behind else f"; where not: {'; '.join(behind)}."
-    return words + _against_paper(rivals, sign, known)
-
-
-def _against_paper(rivals: pd.DataFrame, sign: int, known: Metric) -> str:
-    own = rivals[rivals["method"] == OURS].dropna(subset="paper_mean")
-    if own.empty:
-        return ""
-    better = int((sign * own["mean"] < sign * own["paper_mean"]).sum())
+    words = f"**UncleTC has the {most} {described.words} in {ahead or 'none'} of {n} columns**"
+    if n == 1:
+        words = f"**UncleTC has {'not ' if behind else ''}the {most} {described.words}**"
+    words += f"; where not: {'; '.join(behind)}." if behind else "."
+    ours = rivals[rivals["method"] == OURS].dropna(subset="paper_mean")
+    if ours.empty:
+        return words
+    better = int((sign * ours["mean"] < sign * ours["paper_mean"]).sum())
     return (
-        f" Run here, its {known.words} is {'below' if sign == 1 else 'above'} the one printed in "
-        f"the paper in {better} of {len(own)}."
+        f"{words} Run here, its {described.words} is {side} the one printed in the paper in "
+        f"{better} of {len(ours)}."
     )
 
 

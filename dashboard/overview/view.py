@@ -93,17 +93,12 @@ def build_pattern(dataset: Dataset, pair: tuple[int, int], step: int | None = No
     """
     counts = dataset.counts
     (third,) = {0, 1, 2} - set(pair)
-    where, at = counts.indices[:, pair], counts.indices[:, third]
-    values = np.zeros((counts.shape[pair[0]], counts.shape[pair[1]]))
-    if step is None:
-        np.add.at(values, tuple(where.T), 1 / counts.shape[third])
-        values[values == 0] = np.nan
-    else:
-        values[:] = np.nan
-        values[tuple(where[at == step].T)] = counts.counts[at == step]
+    table, at = pattern_table(dataset, pair, step), counts.indices[:, third]
     size = counts.shape[third]
+    shown = table["observed"] / size if step is None else table["counted"]
+    values = shown.where(table["observed"] > 0).to_numpy(dtype=np.float64)
     return Pattern(
-        values=values,
+        values=values.reshape([counts.shape[mode] for mode in pair]),
         row_labels=counts.labels[pair[0]],
         column_labels=counts.labels[pair[1]],
         row_mode=counts.modes[pair[0]],

@@ -16,6 +16,7 @@ from dashboard.shared.detection import (
     DetectionGrids,
     color_limits,
     contrast,
+    dense,
     detection_grids,
     for_download,
 )
@@ -196,17 +197,11 @@ def build_matrix(view: PpiView, order: Order) -> Matrix:
     plants, pollinators = (_ranked(rows, mode, order) for mode in ("plant", "pollinator"))
     if order == "guild":
         pollinators = sorted(pollinators, key=lambda name: guild[name])  # stable
-    wide = {
-        column: rows.pivot(index="plant", columns="pollinator", values=column).loc[
-            plants, pollinators
-        ]
+    p, seen = (
+        rows.pivot(index="plant", columns="pollinator", values=column).loc[plants, pollinators]
         for column in ("mean", "interactions")
-    }
-    return Matrix(
-        p=wide["mean"],
-        seen=wide["interactions"].fillna(0).astype(int),
-        guilds=tuple(guild[pollinators]),
     )
+    return Matrix(p=p, seen=seen.fillna(0).astype(int), guilds=tuple(guild[pollinators]))
 
 
 def chosen_visits(
@@ -234,7 +229,7 @@ def chosen_visits(
     keep = _visits_of(dataset, years)
     table = dataset.table.set_index(labels_of_pairs(dataset.table))
     where = tuple(table.loc[list(labels), pair_columns(dataset)].to_numpy().T)
-    counted = _reported(dataset)[where][:, keep].ravel()
+    counted = dense(dataset.counts)[where][:, keep].ravel()
     shown = visits[keep]
     dates = [
         "" if pd.isna(first) or pd.isna(last) else days_text(first, last)
@@ -275,7 +270,7 @@ def _interactions(
     p = grids.p[pairs][:, keep]
     table = table.assign(
         label=labels_of_pairs(table),
-        interactions=np.nansum(_reported(dataset)[pairs][:, keep], axis=1).astype(int),
+        interactions=np.nansum(dense(dataset.counts)[pairs][:, keep], axis=1).astype(int),
         mean=p.mean(axis=1),
         sd=p.std(axis=1),
         **{end: grid[pairs][:, keep].mean(axis=1) for end, grid in grids.ends.items()},
@@ -293,14 +288,6 @@ def _visits_of(dataset: Dataset, years: Sequence[int]) -> NDArray[np.bool_]:
     """Which visits lie in the chosen seasons; all where none is named."""
     year = dataset.mode_tables["visit"]["year"]
     return np.asarray(year.isin(list(years)) if years else year.notna(), dtype=bool)
-
-
-def _reported(dataset: Dataset) -> NDArray[np.float64]:
-    """The counts as a dense array, NaN where nobody counted."""
-    counts = dataset.counts
-    reported = np.full(counts.shape, np.nan)
-    reported[tuple(counts.indices.T)] = counts.counts
-    return reported
 
 
 def _ranked(rows: pd.DataFrame, mode: str, order: Order) -> list[str]:

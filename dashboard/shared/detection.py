@@ -69,6 +69,13 @@ def on_grid(counts: CountTensor, values: ArrayLike) -> NDArray[np.float64]:
     return grid
 
 
+def dense(counts: CountTensor) -> NDArray[np.float64]:
+    """Return the counts as a dense array, NaN where nobody counted."""
+    y = np.full(counts.shape, np.nan)
+    y[tuple(counts.indices.T)] = counts.counts
+    return y
+
+
 def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the last mode, of what is not NaN; NaN where all is."""
     known = np.isfinite(grid)

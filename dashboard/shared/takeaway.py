@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import tempfile
 from collections.abc import Callable, Mapping
@@ -115,9 +114,8 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
 
 def parquet_bytes(table: pd.DataFrame) -> bytes:
     """The table as a Parquet file, without its index."""
-    file = io.BytesIO()
-    table.to_parquet(file, index=False)
-    return file.getvalue()
+    data: bytes = table.to_parquet(index=False)
+    return data
 
 
 def npz_bytes(found: Fit) -> bytes:

@@ -23,9 +23,13 @@ def escape(text: str) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio as a reader needs it: "1.4 times", "12 times", "more than 100 times"."""
+    """A ratio as a reader needs it: "0.4 times", "1.4 times", "12 times", "more than 100 times"."""
     if ratio > 100:
         return "more than 100 times"
+    if ratio < 0.01:
+        return "less than 0.01 times"
+    if ratio < 1:
+        return f"{ratio:.2g} times"
     return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"
 
 

@@ -9,13 +9,12 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from dashboard.whatif.runs import SWEEPS, Run, held_rows
 from dashboard.whatif.view import mean_p, spearman
-from uncletc import CountTensor, Fit
+from uncletc import CountTensor, Fit, checking
 from uncletc.datasets import Dataset
-from uncletc.metrics import mae_detection, mae_rate, poisson_deviance, rrmse
+from uncletc.metrics import mae_detection, mae_rate, rrmse
 
 _LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
 _CLEAR = 2.0  # standard errors
@@ -42,36 +41,21 @@ class Score:
 
 @lru_cache(maxsize=32)
 def score(counts: CountTensor, found: Fit) -> Score:
-    """Judge ŷ = λ·g(z) on the held-out entries.
-
-    Parameters
-    ----------
-    counts : CountTensor
-        All counts of the data set.
-    found : Fit
-        A fit that has not seen the entries of :func:`dashboard.whatif.runs.held_rows`. An entry
-        without attributes is given the mean g of those that have some.
-    """
+    """Judge a fit by ŷ = λ·g(z) of the held-out entries, which it has not seen."""
     held = held_rows(counts)
-    y = counts.counts[held].astype(np.float64)
-    g = found.detection(counts.attributes)
-    rows = counts.attribute_rows[held]
-    p = np.where(rows >= 0, g[rows], g.mean())
-    predicted = np.maximum(found.rate(counts.indices[held]) * p, _LEAST)
-    return Score(
-        rrmse(y, predicted),
-        poisson_deviance(y, predicted),
-        (y - predicted) ** 2,
-        2 * (xlogy(y, y) - xlogy(y, predicted) - y + predicted),
-    )
+    return _score(counts.counts[held], checking.expected_at(found, counts, held))
 
 
-def constant_score(counts: CountTensor) -> tuple[float, float]:
-    """rRMSE and deviance of predicting the mean of the other counts everywhere."""
+def constant_score(counts: CountTensor) -> Score:
+    """Judge predicting the mean of the other counts everywhere."""
     held = held_rows(counts)
-    y = counts.counts[held]
-    mean = np.full(len(y), max(np.delete(counts.counts, held).mean(), _LEAST))
-    return rrmse(y, mean), poisson_deviance(y, mean)
+    return _score(counts.counts[held], np.full(len(held), np.delete(counts.counts, held).mean()))
+
+
+def _score(y: NDArray[np.int64], predicted: NDArray[np.float64]) -> Score:
+    predicted = np.maximum(predicted, _LEAST)
+    each = checking.deviances(y, predicted)
+    return Score(rrmse(y, predicted), float(each.mean()), (y - predicted) ** 2, each)
 
 
 def verdict(a: Score, b: Score, n: int) -> str:
@@ -79,7 +63,7 @@ def verdict(a: Score, b: Score, n: int) -> str:
 
     A difference counts as clear beyond two standard errors of its mean over the entries.
     """
-    by_deviance, by_square = (_ahead(getattr(a, of), getattr(b, of)) for of in _MEASURES)
+    by_deviance, by_square = _ahead(a.deviances, b.deviances), _ahead(a.squares, b.squares)
     numbers = f"Poisson deviance {a.deviance:.3g} for A, {b.deviance:.3g} for B"
     if by_deviance is None:
         head = (
@@ -132,9 +116,6 @@ def held_out_words(scores: Mapping[str, Score], counts: CountTensor, runs: Seque
     return " ".join(words)
 
 
-_MEASURES = ("deviances", "squares")
-
-
 def _ahead(a: NDArray[np.float64], b: NDArray[np.float64]) -> str | None:
     """Whose errors are clearly smaller on the same entries; None where that is open."""
     gap = b - a
@@ -144,29 +125,17 @@ def _ahead(a: NDArray[np.float64], b: NDArray[np.float64]) -> str | None:
     return "A" if gap.mean() > 0 else "B"
 
 
-def truth_errors(dataset: Dataset, found: Fit) -> tuple[float, float] | None:
-    """MAE_λ and MAE_p over the entries with attributes; None where the truth is not known."""
-    truth, counts = dataset.truth, dataset.counts
-    if truth is None:
-        return None
-    where = tuple(counts.attribute_indices.T)
-    return (
-        mae_rate(found.rate(counts.attribute_indices), truth.rate[where]),
-        mae_detection(found.detection(counts.attributes), truth.detection[where]),
-    )
-
-
 def score_table(
-    dataset: Dataset, fits: Mapping[str, Fit], seconds: Mapping[str, Fit]
+    dataset: Dataset, second: Mapping[str, Fit], first: Mapping[str, Fit]
 ) -> pd.DataFrame:
     """Numbers of A and B side by side.
 
     Parameters
     ----------
     dataset : Dataset
-    fits : mapping of str to Fit
+    second : mapping of str to Fit
         Second fits by "A" and "B", as far as they are there.
-    seconds : mapping of str to Fit
+    first : mapping of str to Fit
         First fits by "A" and "B".
 
     Returns
@@ -174,26 +143,23 @@ def score_table(
     DataFrame
         Indexed by what is measured, columns A, B and "mean count everywhere"; NaN where unknown.
     """
-    counts = dataset.counts
-    scores = {side: score(counts, found) for side, found in fits.items()}
-    simple = constant_score(counts)
-    nan = float("nan")
-    rows = {
-        "Poisson deviance per held-out entry": (
-            *(scores[side].deviance if side in scores else nan for side in "AB"),
-            simple[1],
-        ),
-        "rRMSE of held-out counts": (
-            *(scores[side].rrmse if side in scores else nan for side in "AB"),
-            simple[0],
-        ),
-    }
-    if dataset.truth is not None:
-        errors = [truth_errors(dataset, seconds[side]) for side in "AB"]
-        for k, name in enumerate(("MAE of λ", "MAE of p")):
-            rows[f"{name} against the simulated truth"] = (errors[0][k], errors[1][k], nan)
-    rows["Seconds to fit"] = (*(seconds[side].history[-1].seconds for side in "AB"), nan)
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["A", "B", "mean count everywhere"])
+    counts, truth = dataset.counts, dataset.truth
+    scores = {side: score(counts, each) for side, each in second.items()}
+    scores["mean count everywhere"] = constant_score(counts)
+    names = {"deviance": "Poisson deviance per held-out entry", "rrmse": "rRMSE of held-out counts"}
+    table = pd.DataFrame(
+        {side: {names[of]: getattr(each, of) for of in names} for side, each in scores.items()},
+        columns=["A", "B", "mean count everywhere"],
+    )
+    for side, each in first.items():
+        if truth is not None:
+            where = tuple(counts.attribute_indices.T)
+            rate, p = each.rate(counts.attribute_indices), each.detection(counts.attributes)
+            against = "against the simulated truth"
+            table.loc[f"MAE of λ {against}", side] = mae_rate(rate, truth.rate[where])
+            table.loc[f"MAE of p {against}", side] = mae_detection(p, truth.detection[where])
+        table.loc["Seconds to fit", side] = each.history[-1].seconds
+    return table.astype(float)
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
@@ -221,30 +187,21 @@ def sweep_table(
         value, deviance, rrmse, like_a and like_before (Spearman's correlation of mean p, place by
         place, with that of A and with that of the value before), seconds; NaN where unknown.
     """
-    ranked = {
-        value: mean_p(counts, first).ravel()
+    nothing = np.full(counts.shape[:2], np.nan)
+    p = {
+        value: (nothing if first is None else mean_p(counts, first)).ravel()
         for value, (first, _) in fits.items()
-        if first is not None
     }
-    rows, before = [], None
+    rows, before = [], nothing.ravel()
     for value, (first, second) in fits.items():
-        found = None if second is None else score(counts, second)
-        known = value in ranked
-        rows.append(
-            {
-                "value": value,
-                "deviance": np.nan if found is None else found.deviance,
-                "rrmse": np.nan if found is None else found.rrmse,
-                "like_a": spearman(ranked[value], ranked[own])
-                if known and own in ranked
-                else np.nan,
-                "like_before": spearman(ranked[value], ranked[before])
-                if known and before in ranked
-                else np.nan,
-                "seconds": np.nan if first is None else first.history[-1].seconds,
-            }
-        )
-        before = value
+        row = {"value": value, "deviance": np.nan, "rrmse": np.nan}
+        if second is not None:
+            found = score(counts, second)
+            row |= {"deviance": found.deviance, "rrmse": found.rrmse}
+        row |= {"like_a": spearman(p[value], p[own]), "like_before": spearman(p[value], before)}
+        row["seconds"] = np.nan if first is None else first.history[-1].seconds
+        rows.append(row)
+        before = p[value]
     return pd.DataFrame(rows)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.drivers.place import _sentence, by, explanation_view, times
+from dashboard.drivers.place import _sentence, by, explanation_view
 from dashboard.drivers.view import (
     effect_view,
     importance_view,
@@ -17,6 +17,7 @@ from dashboard.drivers.view import (
 )
 from dashboard.shared.places import place_table
 from dashboard.shared.scripts import fit_script
+from dashboard.shared.words import times
 from uncletc import effects
 
 

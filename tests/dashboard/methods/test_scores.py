@@ -18,7 +18,6 @@ from dashboard.methods.scores import (
     comparison,
     curve_frame,
     evaluate_script,
-    mean_sd,
     scores,
     settings_words,
     what_is_hidden,
@@ -55,11 +54,11 @@ class TestScores:
         assert view.bars.empty
         assert view.insight == ""
 
-    def test_mean_leaves_out_what_is_not_known(self):
-        assert mean_sd([1.0, NAN, 3.0]) == (2, pytest.approx(math.sqrt(2)))
-        assert mean_sd([1.0])[0] == 1
-        assert math.isnan(mean_sd([1.0])[1])
-        assert math.isnan(mean_sd([NAN])[0])
+    def test_one_fold_has_no_spread_and_unknown_folds_are_left_out(self):
+        table = scores({"POND": result(1.0), "BPTF": result(1.0, NAN, 3.0)}, "rRMSE").table
+        assert table["rRMSE"].tolist() == [1, 2]
+        assert math.isnan(table["± rRMSE"][0])
+        assert table["± rRMSE"][1] == pytest.approx(math.sqrt(2))
 
 
 class TestComparison:
