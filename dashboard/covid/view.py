@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.anchors import Anchor, axis_title
-from dashboard.shared.days import day_text
 from dashboard.shared.detection import (
     DetectionGrids,
     color_limits,

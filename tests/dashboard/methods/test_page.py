@@ -69,8 +69,10 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, pd.DataFrame]
 
     monkeypatch.setattr(tables, "committed", committed)
     methods_paper.committed.clear()
+    methods_paper.committed_rows.clear()
     yield frames
     methods_paper.committed.clear()
+    methods_paper.committed_rows.clear()
 
 
 @pytest.fixture
