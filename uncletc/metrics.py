@@ -181,6 +181,25 @@ def coverage(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> float:
     return float(np.mean((least <= found) & (found <= most)))
 
 
+def negative_binomial_deviance(counts: ArrayLike, predicted: ArrayLike, size: float) -> float:
+    """Mean negative binomial deviance of predicted counts, with variance ŷ + ŷ²/size.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+        y ≥ 0.
+    predicted : array_like of float, shape (n,)
+        ŷ > 0.
+    size : float
+        > 0; inf is :func:`poisson_deviance`.
+    """
+    if math.isinf(size):
+        return poisson_deviance(counts, predicted)
+    y, y_hat = _counts_and_predictions(counts, predicted)
+    terms = xlogy(y, y / y_hat) - (y + size) * np.log((y + size) / (y_hat + size))
+    return float(2 * np.mean(terms))
+
+
 def negative_binomial_log_likelihood(
     counts: ArrayLike, predicted: ArrayLike, size: float
 ) -> FloatArray:

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
-from uncletc.counts import CountTensor, exposure_at, over_attributed
+from uncletc.counts import CountTensor, exposure_at
 from uncletc.cp import products, rate_tensor
 from uncletc.detection import AdditiveNetwork, DetectionNetwork
 from uncletc.frames import frame_of
@@ -359,7 +359,7 @@ class Fit:
         DataFrame
             One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode;
             "count" (NaN: not counted); "rate", "detection" and "expected", where an entry without
-            attributes has the mean p over Ξ. Of a fit with 2 members or more each of the three is
+            attributes has `mean_detection`. Of a fit with 2 members or more each of the three is
             followed by the ends of its interval, "rate_low" and "rate_high" for example; those of
             p and ŷ are NaN for entries without attributes.
 
@@ -384,11 +384,11 @@ class Fit:
             )
         scale = Scale(1.0, "as fitted", False) if scale is None else scale
         indices, y = counts.entries()
-        rows = counts.rows_of(indices)
-        known = rows >= 0
-        z = counts.attributes[rows[known]]
+        known = counts.rows_of(indices) >= 0
+        z = counts.attributes_at(indices[known])
         rate = self.rate(indices)
-        p = over_attributed(self.detection(counts.attributes), rows)
+        p = np.full(len(y), self.mean_detection)
+        p[known] = self.detection(z)
         values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
         ends: dict[str, Interval] = {}
         if len(self.members) > 1:

@@ -156,3 +156,19 @@ def test_negative_binomial_log_likelihood_agrees_with_scipy(rng: np.random.Gener
 )
 def test_mean_and_sd_leave_nan_out(values: list[float], expected: tuple[float, float]) -> None:
     assert metrics.mean_and_sd(values) == pytest.approx(expected, nan_ok=True)
+
+
+class TestNegativeBinomialDeviance:
+    Y, MEAN = np.array([1, 2, 7]), np.array([1.5, 2.0, 3.0])
+
+    def test_is_twice_what_the_likelihood_falls_short_of_its_best(self) -> None:
+        best, reached = (
+            metrics.negative_binomial_log_likelihood(self.Y, mean, 3.0)
+            for mean in (self.Y, self.MEAN)
+        )
+        deviance = metrics.negative_binomial_deviance(self.Y, self.MEAN, 3.0)
+        assert deviance == pytest.approx(2 * float(np.mean(best - reached)))
+
+    def test_an_infinite_size_is_poisson(self) -> None:
+        deviance = metrics.negative_binomial_deviance(self.Y, self.MEAN, math.inf)
+        assert deviance == metrics.poisson_deviance(self.Y, self.MEAN)

@@ -16,21 +16,11 @@ counts say something about g; over Ξ where there are none. These are descriptio
 g, not of causes.
 """
 
-from uncletc.effects.effects import (
-    accumulated_effect,
-    explain,
-    pair_effect,
-    partial_dependence,
-    permutation_importance,
-)
-from uncletc.effects.parts import (
-    Effect,
-    Explanation,
-    Importance,
-    LogEffects,
-    PairEffect,
-    attribute_groups,
-)
+from uncletc.effects.curves import accumulated_effect, pair_effect, partial_dependence
+from uncletc.effects.entries import attribute_groups
+from uncletc.effects.explanation import explain
+from uncletc.effects.importance import permutation_importance
+from uncletc.effects.records import Effect, Explanation, Importance, LogEffects, PairEffect
 
 __all__ = [
     "Effect",

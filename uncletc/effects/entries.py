@@ -1,0 +1,96 @@
+"""The entries that effects are averaged over, their attributes, and log p of them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+
+from uncletc.counts import CountTensor
+from uncletc.model import Fit
+from uncletc.validation import FloatArray, check_whole
+
+LEAST = 1e-12  # of λ and p, for logarithms
+_POOL = 20  # entries that one background entry is drawn from
+
+
+def attribute_groups(counts: CountTensor) -> dict[str, tuple[int, ...]]:
+    """Columns of each attribute by name; levels of one category count as one attribute.
+
+    Columns named "guild: bee", "guild: fly", … that hold 0 and 1 with at most one 1 per entry
+    are the levels of "guild": moving one of them alone would make an entry of two guilds.
+
+    Examples
+    --------
+    >>> z = [[0.3, 1, 0], [0.1, 0, 1]]
+    >>> names = ["wind", "guild: bee", "guild: fly"]
+    >>> y = CountTensor((1, 2), [[0, 0], [0, 1]], [4, 0], attributes=z, attribute_names=names)
+    >>> attribute_groups(y)
+    {'wind': (0,), 'guild': (1, 2)}
+    """
+    names = counts.attribute_names
+    groups: dict[str, tuple[int, ...]] = {}
+    for stem, found in groupby(range(len(names)), key=lambda j: names[j].split(": ")[0]):
+        columns = tuple(found)
+        z = counts.attributes[:, columns]
+        one_of = np.isin(z, (0.0, 1.0)).all() and (z.sum(axis=1) <= 1).all()
+        if len(columns) > 1 and one_of and stem not in (*names, *groups):
+            groups[stem] = columns
+        else:
+            groups |= {names[j]: (j,) for j in columns}
+    return groups
+
+
+def checked(
+    found: Fit, counts: CountTensor, *attributes: str
+) -> tuple[FloatArray, list[tuple[int, ...]]]:
+    """Attributes of the entries to use (n, D), and the columns of each named attribute."""
+    if found.n_attributes == 0:
+        raise ValueError("found must have a detection network; fitted without attributes, p is 1")
+    if counts.n_attributes != found.n_attributes:
+        raise ValueError(
+            f"counts must have {found.n_attributes} attributes, as in the fit, "
+            f"got {counts.n_attributes}"
+        )
+    groups = attribute_groups(counts)
+    for name in attributes:
+        if name not in groups:
+            raise ValueError(f"attribute must be one of {tuple(groups)}, got {name!r}")
+    rows = counts.attribute_rows[counts.attribute_rows >= 0]
+    z = counts.attributes[rows] if len(rows) else counts.attributes
+    return z, [groups[name] for name in attributes]
+
+
+def sample(z: FloatArray, rows: int, seed: int) -> FloatArray:
+    """Return at most `rows` rows, drawn without replacement where there are more."""
+    check_whole("rows", rows, 1)
+    if len(z) <= rows:
+        return z
+    return z[np.random.default_rng(seed).choice(len(z), rows, replace=False)]
+
+
+def log_p(found: Fit, z: FloatArray) -> FloatArray:
+    """Log p of the fit, then of each member where there are 2 or more; (1 or 1 + M, n)."""
+    values = np.array([member.detection(z) for member in found.members])
+    if len(values) > 1:
+        values = np.vstack([np.median(values, axis=0), values])
+    logs: FloatArray = np.log(np.maximum(values, LEAST))
+    return logs
+
+
+def along_p(found: Fit, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+    """n rows, one from each of n stretches of up to `_POOL` rows that are ordered by p."""
+    if len(z) > n * _POOL:
+        z = z[rng.choice(len(z), n * _POOL, replace=False)]
+    order = np.argsort(log_p(found, z)[0], kind="stable")
+    place = (np.arange(n) + rng.uniform(size=n)) * len(z) / n
+    return z[order[place.astype(np.int64)]]
+
+
+def averaged(found: Fit, z: FloatArray, columns: tuple[int, ...], values: FloatArray) -> FloatArray:
+    """Mean log p over rows z with their columns set to each of the values (n, C); (·, n)."""
+    moved = np.tile(z, (len(values), 1))
+    moved[:, columns] = np.repeat(values, len(z), axis=0)
+    all_log_p = log_p(found, moved)
+    mean: FloatArray = all_log_p.reshape(len(all_log_p), len(values), len(z)).mean(axis=2)
+    return mean
