@@ -82,10 +82,20 @@ def poisson_deviance(counts: ArrayLike, predicted: ArrayLike) -> float:
     float
         0 is perfect; about 1 per entry when the counts really are Poisson(ŷ) with ŷ ≫ 1.
     """
+    return float(np.mean(poisson_deviances(counts, predicted)))
+
+
+def poisson_deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
+    """Poisson deviance of each count, 2(y log(y/ŷ) - y + ŷ) ≥ 0; (n,).
+
+    Parameters
+    ----------
+    counts, predicted
+        As for :func:`poisson_deviance`.
+    """
     y, y_hat = _counts_and_predictions(counts, predicted)
     with np.errstate(divide="ignore"):
-        terms = xlogy(y, y) - xlogy(y, y_hat) - y + y_hat
-    return float(2 * np.mean(terms))
+        return np.asarray(2 * (xlogy(y, y) - xlogy(y, y_hat) - y + y_hat))
 
 
 def _scale_free_mae(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None) -> float:

@@ -20,7 +20,7 @@ variance ŷ + φŷ² and φ as :func:`uncletc.evaluation.dispersion` estimates i
 the predicted count ŷ = λ·g(z), which has no free scale; a good ŷ says little about λ and p alone.
 """
 
-from uncletc.checking.checks import Check, Distribution, check, expected_at, fibres, held_out
+from uncletc.checking.checks import Check, Distribution, check, expected_at, held_out
 from uncletc.checking.counts import (
     PIT,
     RESIDUAL_LIMIT,
@@ -42,6 +42,7 @@ from uncletc.checking.groups import (
     autocorrelation,
     by_decile,
     compare,
+    fibres,
     ratio,
     residuals_by,
 )

@@ -25,7 +25,7 @@ from uncletc.checking.groups import (
 )
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind, dispersion, make_folds
-from uncletc.validation import FloatArray, IntArray, check_indices
+from uncletc.validation import FloatArray, check_indices
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,12 +130,6 @@ def expected_at(found: Prediction, counts: CountTensor, rows: ArrayLike) -> Floa
     chosen = check_indices(chosen.reshape(-1, 1), (counts.n_observed,), "rows")[:, 0]
     entries = counts.indices[chosen]
     return found.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
-
-
-def fibres(indices: ArrayLike) -> IntArray:
-    """Number the fibres along the last mode that entries (n, K) lie in, from 0; (n,)."""
-    where = np.asarray(indices, dtype=np.int64)
-    return np.asarray(np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel())
 
 
 def check(

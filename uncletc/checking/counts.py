@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, xlogy
+from scipy.special import ndtri
 from scipy.stats import kstest, nbinom, poisson
 
+from uncletc.metrics import poisson_deviances
 from uncletc.validation import FloatArray
 
 RESIDUAL_LIMIT = 8.0
@@ -152,7 +153,7 @@ def log_likelihood(counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0) ->
 def deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
     """Poisson deviance of each count, 2(y log(y/ŷ) - y + ŷ) ≥ 0; (n,). See :func:`pearson`."""
     y, mean = checked(counts, predicted)
-    return np.asarray(2 * (xlogy(y, y) - xlogy(y, mean) - y + mean))
+    return poisson_deviances(y, mean)
 
 
 def checked(

@@ -217,6 +217,12 @@ def residuals_by(residuals: ArrayLike, groups: ArrayLike, n_groups: int) -> Grou
     )
 
 
+def fibres(indices: ArrayLike) -> IntArray:
+    """Number the fibres along the last mode that entries (n, K) lie in, from 0; (n,)."""
+    where = np.asarray(indices, dtype=np.int64)
+    return np.asarray(np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel())
+
+
 def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -> Autocorrelation:
     """Correlate residuals of one fibre that lie 1, 2, … steps apart along the last mode.
 
@@ -231,9 +237,10 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
     r, where = _values(residuals), np.asarray(indices, dtype=np.int64)
     if max_lag < 1:
         raise ValueError(f"max_lag must be at least 1, got {max_lag}")
-    fibre = np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel()
     step = where[:, -1]
-    place = fibre * (int(step.max()) + max_lag + 1) + step  # a lag never reaches the next fibre
+    place = (
+        fibres(where) * (int(step.max()) + max_lag + 1) + step
+    )  # a lag never reaches the next fibre
     order = np.argsort(place)
     place, centred = place[order], r[order] - r.mean()
     variance = float(np.mean(centred**2))

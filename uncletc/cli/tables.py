@@ -1,4 +1,4 @@
-"""``uncletc tables``: the paper's tables and figures, run anew."""
+"""``uncletc tables``: the paper's tables and figures, run again."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def add_command(commands: Any) -> None:
     parts = [*TABLES, *FIGURES, _REAL]
     parser = commands.add_parser(
         "tables",
-        help="run the paper's tables and figures anew",
+        help="run the paper's tables and figures again",
         description="Run the simulations of the paper's tables and figures, and set them beside "
-        "its own figures. Finished trials are kept: the same command goes on where it ended.",
+        "its own figures. Finished trials are kept: the same command resumes where it stopped.",
     )
     parser.add_argument(
         "--quick", action="store_true", help=f"a few minutes: {QUICK_TRIALS} trials of each cell"
@@ -62,7 +62,7 @@ def run(chosen: argparse.Namespace) -> None:
         raise SystemExit(f"uncletc tables: {error}") from error
     except KeyboardInterrupt:
         raise SystemExit(
-            "uncletc tables: stopped; finished trials are kept, and the same command goes on"
+            "uncletc tables: stopped; finished trials are kept, and the same command resumes"
         ) from None
     try:
         draw(folder)
