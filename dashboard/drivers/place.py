@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.drivers.view import level_names, used_attributes
+from dashboard.drivers.view import level_names, used_attributes, with_range
 from dashboard.shared.anchors import entries_at
 from dashboard.shared.words import times
 from uncletc import CountTensor, Fit, effects
@@ -46,10 +46,8 @@ def explanation_view(dataset: Dataset, found: Fit, first: int, second: int) -> E
     explained = effects.explain(found, counts, counts.attribute_indices[here])
     words = _where(counts, counts.attributes[here])
     parts = pd.DataFrame({"attribute": explained.names, "here": words, "factor": explained.ratio})
-    if explained.low is not None and explained.high is not None:
-        parts = parts.assign(low=explained.low, high=explained.high)
-    strength = -np.abs(explained.log_effect)
-    parts = parts.iloc[np.argsort(strength, kind="stable")].reset_index(drop=True)
+    strongest = np.argsort(-np.abs(explained.log_effect), kind="stable")
+    parts = with_range(parts, explained).iloc[strongest].reset_index(drop=True)
     total = float(np.exp(explained.log_effect.sum()))
     return ExplanationView(
         parts=parts,

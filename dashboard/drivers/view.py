@@ -145,13 +145,14 @@ def effect_view(dataset: Dataset, found: Fit, attribute: str, method: Method) ->
         names = level_names(counts, attribute, effect.values)
         own = level_names(counts, attribute, z)
         spread = pd.DataFrame({"value": names, "entries": [own.count(name) for name in names]})
-        curve = _with_range(pd.DataFrame({"value": names}), effect)
+        curve = with_range(pd.DataFrame({"value": names, "ratio": effect.ratio}), effect)
         order = np.argsort(-effect.ratio, kind="stable")
         curve, spread = (each.iloc[order].reset_index(drop=True) for each in (curve, spread))
     else:
         entries, edges = np.histogram(z, bins=40, range=(0, 1))
         spread = pd.DataFrame({"left": edges[:-1], "right": edges[1:], "entries": entries})
-        curve = _with_range(pd.DataFrame({"value": effect.values[:, 0]}), effect)
+        values = effect.values[:, 0]
+        curve = with_range(pd.DataFrame({"value": values, "ratio": effect.ratio}), effect)
     return EffectView(
         curve=curve, spread=spread, levels=levels, method=used, note=_effect_note(curve, used)
     )
@@ -193,11 +194,11 @@ def used_attributes(counts: CountTensor) -> NDArray[np.float64]:
     return counts.attributes[rows] if len(rows) else counts.attributes
 
 
-def _with_range(curve: pd.DataFrame, effect: effects.Effect) -> pd.DataFrame:
-    curve = curve.assign(ratio=effect.ratio)
+def with_range(table: pd.DataFrame, effect: effects.Effect | effects.Explanation) -> pd.DataFrame:
+    """Add low and high, where the fit has members."""
     if effect.low is None or effect.high is None:
-        return curve
-    return curve.assign(low=effect.low, high=effect.high)
+        return table
+    return table.assign(low=effect.low, high=effect.high)
 
 
 def level_names(counts: CountTensor, attribute: str, z: NDArray[np.float64]) -> list[str]:

@@ -6,7 +6,7 @@ method in one column of one table under one metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -92,19 +92,23 @@ class PaperView:
 
 def methods_of(rows: pd.DataFrame, table: str) -> list[str]:
     """Methods that a table has, in the order of the registry; the floor is none."""
-    present = [m for m in rows.loc[rows["table"] == table, "method"].unique() if m != tables.KNOWN]
-    return [m for m in METHODS if m in present] + [m for m in present if m not in METHODS]
+    return [m for m in _values(rows, table, "method", METHODS) if m != tables.KNOWN]
 
 
 def metrics_of(rows: pd.DataFrame, table: str) -> list[str]:
     """Metrics that a table has, the well known ones first."""
-    present = list(rows.loc[rows["table"] == table, "metric"].unique())
-    return [m for m in METRICS if m in present] + [m for m in present if m not in METRICS]
+    return _values(rows, table, "metric", METRICS)
 
 
 def readings_of(rows: pd.DataFrame, table: str) -> list[str]:
     """Readings that a table has."""
-    return list(rows.loc[rows["table"] == table, "reading"].unique())
+    return _values(rows, table, "reading", ())
+
+
+def _values(rows: pd.DataFrame, table: str, column: str, first: Iterable[str]) -> list[str]:
+    """What a column of a table holds, what `first` names first and in its order."""
+    present = dict.fromkeys(rows.loc[rows["table"] == table, column])
+    return [each for each in dict.fromkeys((*first, *present)) if each in present]
 
 
 def paper_view(
