@@ -24,6 +24,7 @@ from dashboard.shared.kept import cached
 from dashboard.shared.model import Family
 from dashboard.shared.parts import chart_config
 from dashboard.shared.running import fit_service
+from dashboard.shared.widgets import segmented
 from dashboard.work.fit_orders import Orders, Task
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -40,13 +41,10 @@ _MAP_LIMIT = 2.0
 def choose_held_out(family: Family) -> Kind:
     """Ask what to keep from the fit."""
     whole = _WHOLE[family]
-    chosen = st.segmented_control(
+    chosen = segmented(
         "Held out",
         ["single entries", whole],
-        default="single entries",
-        required=True,
         key=f"{family}_held",
-        bind="query-params",
         help="A fifth of the counts is kept from the fit and then predicted. **Single entries**: "
         f"gaps among other counts of the same place. **{whole.capitalize()}**: all counts of "
         "some, to see what can be said where nothing was counted; that is much harder.",
@@ -111,13 +109,10 @@ def sizes(view: CheckView) -> None:
 def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     """Draw mean residuals by a mode that the reader chooses; return its name."""
     st.subheader("Where and when is it off?")
-    by: str = st.segmented_control(
+    by: str = segmented(
         "By",
         names_of_groupings(family),
-        default=names_of_groupings(family)[0],
-        required=True,
         key=f"{family}_by",
-        bind="query-params",
         help="How to group the held-out counts. The mean residual of a group is near 0 where the "
         "model is right about it.",
     )

@@ -24,7 +24,8 @@ from dashboard.shared.charts import BAR_COLORS, axis_limit
 from dashboard.shared.days import day_text
 from dashboard.shared.detection import DetectionGrids
 from dashboard.shared.kept import cached, grids_of
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
+from dashboard.shared.widgets import segmented
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -32,14 +33,12 @@ from uncletc.datasets import Dataset
 def choose_days(days: Sequence[str]) -> int | None:
     """Ask for the mean or one day; return the day's index, None for the mean."""
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    span = left.segmented_control(
+    span = segmented(
         "Show",
         ["mean", "day"],
-        default="mean",
-        required=True,
-        format_func={"mean": f"mean of {len(days)} days", "day": "one day"}.__getitem__,
+        names={"mean": f"mean of {len(days)} days", "day": "one day"},
         key="span",
-        bind="query-params",
+        where=left,
         help="One day can be played through all days with the button below the map.",
     )
     if span != "day":
@@ -129,9 +128,8 @@ def county_panel(county: CountyView | None, *, day: str | None) -> None:
         return
     st.subheader(county.name)
     st.markdown(" ".join(filter(None, (county.summary, county.shared))))
-    st.plotly_chart(
+    show_chart(
         county_chart(county.days, p_title=county.p_title, rate_title=county.rate_title, day=day),
-        config=chart_config(),
         key="county-days",
         alt=f"Reported cases, expected true cases and p of {county.name} over the days",
     )
@@ -151,7 +149,7 @@ def cells_to_click(view: CovidView, county: CountyView | None) -> None:
     for column, side, bars, heading in sides:
         with column:
             st.subheader(heading)
-            st.plotly_chart(
+            show_chart(
                 cell_bars(
                     bars,
                     title=view.title,
@@ -159,7 +157,6 @@ def cells_to_click(view: CovidView, county: CountyView | None) -> None:
                     limit=limit,
                     chosen=None if county is None else county.cell,
                 ),
-                config=chart_config(),
                 key=f"bars-{side}",
                 on_select=partial(_on_bar, f"bars-{side}"),
                 selection_mode="points",

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
 from dashboard.shared.model import Family
 from dashboard.shared.places import is_covid, place_table
+from dashboard.shared.widgets import segmented
 from uncletc.datasets import Dataset
 
 
@@ -23,13 +24,11 @@ def choose_attribute(dataset: Dataset, family: Family, names: list[str]) -> tupl
         key=f"{family}_attribute",
         help="Most important first. The bars above choose it as well.",
     )
-    method: Method = right.segmented_control(
+    method: Method = segmented(
         "Effect",
         METHODS,
-        default=METHODS[0],
-        required=True,
         key="effect",
-        bind="query-params",
+        where=right,
         disabled=is_category(dataset, attribute),
         help="**ALE**, accumulated local effects: moves an attribute only a little from where "
         "each entry is, so it suits attributes that go together. **Partial dependence**: sets it "
@@ -60,13 +59,11 @@ def choose_pair(family: Family, names: list[str]) -> tuple[str, str, Surface]:
     second = _linked(
         middle, "Second attribute", others, key=f"{family}_second", help="Drawn from left to right."
     )
-    kind: Surface = right.segmented_control(
+    kind: Surface = segmented(
         "Show",
         SURFACES,
-        default=SURFACES[0],
-        required=True,
         key="surface",
-        bind="query-params",
+        where=right,
         help="**Both together**: p at each pair of values. **Beyond each alone**: what is left "
         "after dividing by the two single effects; × 1 everywhere means that neither changes what "
         "the other does.",

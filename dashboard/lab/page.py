@@ -10,6 +10,7 @@ from dashboard.lab.steps import entry_step, lessons_box, scale_step, tensor_step
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.sources import simulated_badge
 from dashboard.shared.takeaway import take_away
+from dashboard.shared.widgets import segmented
 from dashboard.shared.words import escape
 
 steps = list(STEPS)
@@ -32,13 +33,10 @@ if unknown:
         f"The address asks to hide what the Lab does not have: {', '.join(map(escape, unknown))}."
     )
 
-step = st.segmented_control(
+step = segmented(
     "Step",
     steps,
-    default=steps[0],
-    required=True,
     key="step",
-    bind="query-params",
     width="stretch",
     help="Go in order, or jump. The address always leads back to where you are.",
 )

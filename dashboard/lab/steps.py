@@ -23,7 +23,7 @@ from dashboard.lab.view import (
     slice_table,
 )
 from dashboard.shared.detection import for_download
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import DATASET, Code, call, script
 from uncletc import Fit
 
@@ -109,17 +109,15 @@ def entry_step() -> Shown | None:
     left, right = st.columns([2, 3])
     with left:
         st.markdown(f"**This draw:** {view.happened} happened, **{view.counted} counted**")
-        st.plotly_chart(
+        show_chart(
             charts.events_chart(view.events),
-            config=chart_config(),
             key="lab-events",
             alt=f"{view.happened} dots for simulated events, {view.counted} filled: counted",
         )
     with right:
         st.markdown(f"**2,000 draws of y** beside Poisson with mean λp = {rate * chance:g}")
-        st.plotly_chart(
+        show_chart(
             charts.draws_chart(view.draws, rate=rate, chance=chance, counted=view.counted),
-            config=chart_config(),
             key="lab-draws",
             alt="Histograms of simulated counts of two kinds of place and the Poisson formula, "
             "which agree",
@@ -163,9 +161,8 @@ def tensor_step(setup: Setup) -> Shown | None:
     for column, (number, (title, figure)) in zip(columns, enumerate(pictures.items()), strict=True):
         with column:
             st.markdown(f"**{title}** (simulated)")
-            st.plotly_chart(
+            show_chart(
                 figure,
-                config=chart_config(),
                 key=f"lab-slice-{number}",
                 alt=f"{title}, slice {slice_number + 1} of 20, simulated",
             )
@@ -191,9 +188,8 @@ def scale_step(setup: Setup) -> Shown | None:
     names = {"rate": "λ · c", "p": "p / c", "expected": "ŷ = λp"}
     for column, (quantity, name) in zip(st.columns(3), names.items(), strict=True):
         with column:
-            st.plotly_chart(
+            show_chart(
                 charts.scale_chart(view.entries, quantity, name=name, limit=view.limits[quantity]),
-                config=chart_config(),
                 key=f"lab-scale-{quantity}",
                 alt=f"{name} of ten simulated entries at c = {c:g}",
             )

@@ -17,11 +17,12 @@ from dashboard.methods.scores import (
 )
 from dashboard.methods.study import study_box
 from dashboard.methods.words import metric_of
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import Code, load
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
+from dashboard.shared.widgets import segmented
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
 from uncletc import METHODS
 from uncletc.datasets import Dataset
@@ -69,39 +70,7 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         bind="query-params",
         help="The first four take seconds; CoSTCo, POND and HaLRTC take much longer.",
     )
-    left, middle, right = st.columns([4, 3, 3])
-    hide = left.segmented_control(
-        "Hide",
-        list(_KINDS),
-        default="single counts",
-        required=True,
-        key="hide",
-        bind="query-params",
-        help="**Single counts**: how well are gaps filled? **Whole places or pairs**: what can be "
-        "said where nothing was counted? The second is harder, and the honest test for places "
-        "that nobody observed.",
-    )
-    folds = middle.slider(
-        "Folds",
-        1,
-        N_FOLDS,
-        1,
-        key="folds",
-        bind="query-params",
-        help="Counts are divided into five parts. Each fold hides one part, chooses the number of "
-        "iterations on another and fits the other three. 1 is a quick look; 5 shows how far "
-        "chance goes.",
-    )
-    rank = right.slider(
-        "Rank",
-        1,
-        20,
-        5,
-        key="rank",
-        bind="query-params",
-        help="How many patterns each method may use; the same for all that have a rank.",
-    )
-    kind = _KINDS[hide]
+    kind, folds, rank = _choose_folds()
     wanted = [
         Evaluate(
             counts=dataset.counts,
@@ -140,6 +109,41 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         _draw(dataset, loaded, results, wanted, rank)
 
 
+def _choose_folds() -> tuple[FoldKind, int, int]:
+    """What to hide, in how many folds, and the rank of all methods."""
+    left, middle, right = st.columns([4, 3, 3])
+    hide = segmented(
+        "Hide",
+        list(_KINDS),
+        key="hide",
+        where=left,
+        help="**Single counts**: how well are gaps filled? **Whole places or pairs**: what can be "
+        "said where nothing was counted? The second is harder, and the honest test for places "
+        "that nobody observed.",
+    )
+    folds = middle.slider(
+        "Folds",
+        1,
+        N_FOLDS,
+        1,
+        key="folds",
+        bind="query-params",
+        help="Counts are divided into five parts. Each fold hides one part, chooses the number of "
+        "iterations on another and fits the other three. 1 is a quick look; 5 shows how far "
+        "chance goes.",
+    )
+    rank = right.slider(
+        "Rank",
+        1,
+        20,
+        5,
+        key="rank",
+        bind="query-params",
+        help="How many patterns each method may use; the same for all that have a rank.",
+    )
+    return _KINDS[hide], folds, rank
+
+
 def _draw(
     dataset: Dataset, loaded: Code, results: dict[str, dict], wanted: list[Evaluate], rank: int
 ) -> None:
@@ -155,9 +159,8 @@ def _draw(
     if view.insight:
         st.markdown(view.insight)
     several = wanted[0].trials > 1
-    st.plotly_chart(
+    show_chart(
         scores_chart(view.bars, title=metric_of(metric).axis),
-        config=chart_config(),
         key="scores",
         alt=f"{metric_of(metric).axis} of {len(results)} methods on hidden counts",
     )

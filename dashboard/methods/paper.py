@@ -26,7 +26,7 @@ from dashboard.methods.view import (
     titles,
 )
 from dashboard.methods.words import ABOUT, metric_of
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.takeaway import take_away
 from uncletc import METHODS, tables
 
@@ -48,27 +48,8 @@ def paper_section() -> None:
         return
     if words := overall_finding(rows):
         st.success(words, icon=":material/leaderboard:")
-    left, right = st.columns([3, 2])
-    table = left.selectbox(
-        "Table",
-        list(known),
-        format_func=known.__getitem__,
-        key="table",
-        bind="query-params",
-        help="All simulations of the paper run again, and its comparison on real data.",
-    )
+    table, metric = _choose_table(known, rows, curves)
     is_figure = table in tables.FIGURES
-    part = curves[curves["figure"] == table] if is_figure and curves is not None else rows
-    metrics = list(part["metric"].unique()) if is_figure else metrics_of(rows, table)
-    _keep_only("metric", metrics)
-    metric = right.selectbox(
-        "What is compared",
-        metrics,
-        format_func=lambda name: metric_of(name).axis,
-        key="metric",
-        bind="query-params",
-        help="λ: expected true counts; p: detection. Lower is better for all errors.",
-    )
     st.caption(" ".join([ABOUT.get(table, ""), metric_of(metric).help]))
     if is_figure and curves is not None:
         _figure(curves, table, metric)
@@ -106,6 +87,34 @@ def paper_section() -> None:
         tables={"This table": shown.rows, "All tables": rows},
         code=paper_script(shown, table=table, metric=metric, reading=reading),
     )
+
+
+def _choose_table(
+    known: dict[str, str], rows: pd.DataFrame, curves: pd.DataFrame | None
+) -> tuple[str, str]:
+    """A table or figure of the paper, and what is compared in it."""
+    left, right = st.columns([3, 2])
+    table = left.selectbox(
+        "Table",
+        list(known),
+        format_func=known.__getitem__,
+        key="table",
+        bind="query-params",
+        help="All simulations of the paper run again, and its comparison on real data.",
+    )
+    is_figure = table in tables.FIGURES
+    part = curves[curves["figure"] == table] if is_figure and curves is not None else rows
+    metrics = list(part["metric"].unique()) if is_figure else metrics_of(rows, table)
+    _keep_only("metric", metrics)
+    metric = right.selectbox(
+        "What is compared",
+        metrics,
+        format_func=lambda name: metric_of(name).axis,
+        key="metric",
+        bind="query-params",
+        help="λ: expected true counts; p: detection. Lower is better for all errors.",
+    )
+    return table, metric
 
 
 def _choose_methods() -> list[str]:
@@ -147,7 +156,7 @@ def _draw(view: PaperView, metric: str, table: str) -> None:
             part = view.rows[view.rows["column"] == column]
             with place:
                 st.markdown(f"**{column}**")
-                st.plotly_chart(
+                show_chart(
                     dots_chart(
                         part,
                         title=metric_of(metric).axis,
@@ -155,7 +164,6 @@ def _draw(view: PaperView, metric: str, table: str) -> None:
                         floor=view.floors.get(column),
                         log=metric_of(metric).better == "lower",
                     ),
-                    config=chart_config(),
                     key=f"paper-{columns.index(column)}",
                     alt=f"{metric_of(metric).axis} of {len(part)} methods, {column}",
                 )
@@ -167,9 +175,8 @@ def _figure(curves: pd.DataFrame, figure: str, metric: str) -> None:
     by_setting = curve_rows(curves, figure=figure, metric=metric)
     for k, (setting, part) in enumerate(by_setting.items()):
         st.markdown(f"**{setting}**")
-        st.plotly_chart(
+        show_chart(
             lines_chart(part, title=metric_of(metric).axis, limits=curve_limits(by_setting)),
-            config=chart_config(),
             key=f"curve-{k}",
             alt=f"{metric_of(metric).axis} over iterations, {setting}",
         )

@@ -16,7 +16,7 @@ from dashboard.methods.scores import (
 )
 from dashboard.methods.view import paper_dataset
 from dashboard.methods.words import metric_of, number
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.takeaway import take_away
 from dashboard.work.orders import Cell
 from uncletc import tables
@@ -60,9 +60,8 @@ def rerun_section() -> None:
     )
     curve = curve_frame(result["curve"])
     if curve["iteration"].nunique() > 1:
-        st.plotly_chart(
+        show_chart(
             running_chart(curve, references),
-            config=chart_config(),
             key="cell-curve",
             alt=f"Errors of {cell.method} over its iterations",
         )

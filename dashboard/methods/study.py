@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.methods.charts import trials_chart
 from dashboard.methods.words import spread
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.words import escape
 
 
@@ -72,9 +72,8 @@ def _draw(study: Any) -> None:
         key="study_setting",
         help="Each dot is a trial; the large one is the best.",
     )
-    st.plotly_chart(
+    show_chart(
         trials_chart(frame, setting=setting),
-        config=chart_config(),
         key="study-trials",
         alt=f"Validation rRMSE of {len(frame)} trials by {setting}",
     )

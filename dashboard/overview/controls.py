@@ -8,8 +8,8 @@ from dashboard.overview.charts import attribute_chart
 from dashboard.overview.view import OverviewView, attribute_histogram, mode_pairs
 from dashboard.shared.days import day_text
 from dashboard.shared.model import Family
-from dashboard.shared.parts import chart_config
-from dashboard.shared.widgets import family_choice, source_choice
+from dashboard.shared.parts import show_chart
+from dashboard.shared.widgets import family_choice, segmented, source_choice
 from uncletc.datasets import Dataset
 
 ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it is open
@@ -33,27 +33,23 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, int], int | None]:
     counts = dataset.counts
     pairs = mode_pairs(dataset)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    name = left.segmented_control(
+    name = segmented(
         "Rows × columns",
         list(pairs),
-        default=next(iter(pairs)),
-        required=True,
         wrap=True,
         key="modes",
-        bind="query-params",
+        where=left,
         help="The counts form a block with three sides. Choose the two to look at.",
     )
     pair = pairs[name]
     (mode,) = {0, 1, 2} - set(pair)
     third, steps = counts.modes[mode], counts.labels[mode]
-    span = right.segmented_control(
+    span = segmented(
         "Show",
         ["all", "one"],
-        default="all",
-        required=True,
-        format_func={"all": f"all {len(steps)} {third}s", "one": f"one {third}"}.__getitem__,
+        names={"all": f"all {len(steps)} {third}s", "one": f"one {third}"},
         key=f"{third}_span",
-        bind="query-params",
+        where=right,
         help=f"For how many {third}s there is a count, or the counts themselves at one {third}.",
     )
     if span == "all":
@@ -87,9 +83,8 @@ def attributes(dataset: Dataset, view: OverviewView) -> None:
         help="Where entries without a count have attributes too, their values are drawn beside: "
         "if the two differ, counts are missing where conditions are special.",
     )
-    st.plotly_chart(
+    show_chart(
         attribute_chart(attribute_histogram(dataset, name), name=name),
-        config=chart_config(),
         key="attribute-chart",
         alt=f"Shares of entries over the values of {name}",
     )

@@ -11,7 +11,7 @@ from dashboard.overview.controls import (
     provenance_card,
 )
 from dashboard.overview.view import build_overview, build_pattern, pattern_table
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import DATASET, call, load, script
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
@@ -60,16 +60,14 @@ st.markdown(
     f"One square is one {pattern.row_mode} and {pattern.column_mode}. {what}; blank means that "
     "nobody counted, **not** that nothing happened."
 )
-st.plotly_chart(
+show_chart(
     pattern_figure(pattern),
-    config=chart_config(),
     key="pattern",
     alt=f"What was counted, by {pattern.row_mode} and {pattern.column_mode}",
 )
 st.markdown(f"**Counts per {third}**")
-st.plotly_chart(
+show_chart(
     along_chart(pattern),
-    config=chart_config(),
     key="steps",
     alt=f"Sum of reported counts per {third}",
 )

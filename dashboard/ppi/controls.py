@@ -22,7 +22,7 @@ from dashboard.ppi.view import (
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import BAR_COLORS, axis_limit
 from dashboard.shared.kept import grids_of
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.running import unfinished
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -141,7 +141,7 @@ def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
     for column, (side, heading), bars in zip(st.columns(2), headings.items(), both, strict=True):
         with column:
             st.subheader(heading)
-            st.plotly_chart(
+            show_chart(
                 interaction_bars(
                     bars,
                     title=view.title,
@@ -150,7 +150,6 @@ def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
                     log=view.log,
                     chosen=chosen,
                 ),
-                config=chart_config(),
                 key=f"bars-{side}",
                 on_select=lambda key=f"bars-{side}": on_click(key),
                 selection_mode="points",

@@ -16,7 +16,7 @@ from dashboard.ppi.matrix import matrix_chart
 from dashboard.ppi.view import ORDERS, build_matrix, build_ppi_view, chosen_visits
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached, grids_of
-from dashboard.shared.parts import chart_config, fit_details, insight_with_caution, meaning
+from dashboard.shared.parts import fit_details, insight_with_caution, meaning, show_chart
 from dashboard.shared.running import fit_or_stop
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
@@ -45,9 +45,8 @@ st.subheader("Detection over the visits")
 chosen = choose_interactions(dataset, view, found)
 visits = chosen_visits(dataset, grids, chosen, years=asked.years)
 if chosen:
-    st.plotly_chart(
+    show_chart(
         visits_chart(visits, title=view.title, limits=view.limits, log=view.log),
-        config=chart_config(),
         key="visits",
         alt=f"p of {', '.join(chosen)} over the visits of each year",
     )
@@ -80,7 +79,7 @@ with above:
         help="**mean p**: best detected first. **activity**: most often seen first. **guild**: "
         "pollinators by guild, then by activity. **name**: by the alphabet.",
     )
-    st.plotly_chart(
+    show_chart(
         matrix_chart(
             build_matrix(view, order),
             title=view.title,
@@ -89,7 +88,6 @@ with above:
             chosen=chosen,
             separated=order == "guild",
         ),
-        config=chart_config(),
         key="matrix",
         on_select=lambda: on_click("matrix"),
         selection_mode="points",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.shared.charts import objective_chart, picture_config
@@ -17,6 +18,21 @@ HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
 def chart_config() -> dict[str, Any]:
     """How a chart behaves: `CHART_CONFIG`, with the camera saving what the reader chose."""
     return picture_config(picture_format())
+
+
+def show_chart(figure: go.Figure, *, key: str, alt: str, **more: Any) -> None:
+    """Draw a figure, with the camera saving what the reader chose.
+
+    Parameters
+    ----------
+    figure : Figure
+    key : str
+    alt : str
+        What it shows, for those who do not see it.
+    **more
+        What else ``st.plotly_chart`` is to be told.
+    """
+    st.plotly_chart(figure, config=chart_config(), key=key, alt=alt, **more)
 
 
 def insight_with_caution(insight: str, caution: str | None) -> None:
@@ -43,9 +59,8 @@ def fit_details(found: Fit) -> None:
     with folded:
         st.markdown(how_it_was_fitted(found))
         if folded.open:
-            st.plotly_chart(
+            show_chart(
                 objective_chart({"": [record.objective for record in found.history]}),
-                config=chart_config(),
                 key="objective",
                 alt="Objective after each iteration",
             )

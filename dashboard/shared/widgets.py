@@ -56,9 +56,10 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     common: dict[str, Any] = {"key": key, "bind": "query-params", "help": control.help}
     common["disabled"] = disabled
     if control.limits is None:
-        if isinstance(value, int):
-            return st.select_slider(control.label, control.options, value, **common)
-        return st.selectbox(control.label, control.options, control.options.index(value), **common)
+        if isinstance(value, str):
+            first = control.options.index(value)
+            return st.selectbox(control.label, control.options, first, **common)
+        return st.select_slider(control.label, control.options, value, **common)
     least, most, step = control.limits
     if control.typed:
         return int(st.number_input(control.label, least, most, value, **common))

@@ -10,7 +10,7 @@ from dashboard.countymap.choice import choose_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.model import MODEL, Family, settings_of, values_of
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.widgets import draw_setting, reset_settings, segmented
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import heat_chart, shift_chart
@@ -132,14 +132,13 @@ def _picture(dataset: Dataset, view: WhatIfView, side: str | None, place: str | 
             on_choose=choose_county,
         )
         return
-    st.plotly_chart(
+    show_chart(
         heat_chart(
             matrix(dataset, view.table, column),
             title=title,
             limits=limits,
             diverging=side is None,
         ),
-        config=chart_config(),
         key=key,
         alt=f"{what}, by plant and pollinator",
     )
@@ -166,9 +165,8 @@ def ranking(view: WhatIfView) -> None:
         help="Lines in the chart.",
     )
     side = end[-1]
-    st.plotly_chart(
+    show_chart(
         shift_chart(rank_shift(view.cells, end, n), n=n, names_on=side),
-        config=chart_config(),
         key="shift",
         alt=f"Ranks under A and B of the {n} {view.of} with the {end}",
     )

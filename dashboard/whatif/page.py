@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
 from dashboard.shared.charts import objective_chart
-from dashboard.shared.parts import chart_config, meaning
+from dashboard.shared.parts import meaning, show_chart
 from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
@@ -71,9 +71,8 @@ if shown is not None:
         st.caption("+1: relative p is twice as high under B; −1: half as high; 0: the same.")
     with right:
         st.subheader("One against the other")
-        st.plotly_chart(
+        show_chart(
             scatter_chart(view.cells, title=view.title, chosen=view.label_of(place)),
-            config=chart_config(),
             key="scatter",
             alt=f"Relative p under B against A, {len(view.cells)} {view.of}",
         )
@@ -89,11 +88,10 @@ if shown is not None:
     with st.expander("How they were fitted"):
         for side, each in first.items():
             st.markdown(f"**{side}**: {how_it_was_fitted(each)}")
-        st.plotly_chart(
+        show_chart(
             objective_chart(
                 {k: [r.objective for r in each.history] for k, each in first.items()}, height=240
             ),
-            config=chart_config(),
             key="curves",
             alt="Objective of A and of B after each iteration",
         )
