@@ -9,7 +9,7 @@ Which one, when: :func:`recoverability` makes the whole report; :class:`Layers` 
 :func:`similar_entries` says how many entries have how similar attributes.
 """
 
-from uncletc.paper.theory.assumed import Assumed, largest_slope
+from uncletc.paper.theory.assumed import Assumed, Given, largest_slope
 from uncletc.paper.theory.network import Layers
 from uncletc.paper.theory.report import Recoverability, Term
 from uncletc.paper.theory.similar import Choice, SimilarEntries, similar_entries
@@ -18,6 +18,7 @@ from uncletc.paper.theory.theorem import recoverability
 __all__ = [
     "Assumed",
     "Choice",
+    "Given",
     "Layers",
     "Recoverability",
     "SimilarEntries",

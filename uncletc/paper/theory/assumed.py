@@ -83,7 +83,25 @@ def largest_slope(
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a caller states; None: take it from the truth or the fit."""
+    """What a caller states; None: take it from the truth or the fit.
+
+    Parameters
+    ----------
+    p_min, p_max : float, optional
+        In [0, 1]. None: smallest and largest p, of the truth over all entries or of the fit over Ξ.
+    factor_min, factor_max : float, optional
+        β_u and α_u. None: the K-th roots of the smallest and largest λ over F (of the truth over
+        all entries, of the fit over Ω), for only these products enter the theorem and factors
+        may be balanced.
+    slope_truth, slope_network : float, optional
+        L_g and L_θ. None: the :func:`largest_slope` of the truth's or the fit's p over Ξ, a lower
+        bound; of bare layers the product of their norms, an upper one.
+    approximation : float
+        ν ≥ 0, how near the class of networks comes to the true g. No data tell it: 0 says that
+        it comes as near as one likes.
+    delta : float
+        δ in (0, 0.2): the bounds hold with probability 1 - 5δ or a little less.
+    """
 
     p_min: float | None = None
     p_max: float | None = None

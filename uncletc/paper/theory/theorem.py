@@ -24,14 +24,7 @@ def recoverability(
     zeta: float | None = None,
     n_similar: int | None = None,
     similar: SimilarEntries | None = None,
-    p_min: float | None = None,
-    p_max: float | None = None,
-    factor_min: float | None = None,
-    factor_max: float | None = None,
-    slope_truth: float | None = None,
-    slope_network: float | None = None,
-    approximation: float = 0.0,
-    delta: float = 0.05,
+    **given: float,
 ) -> Recoverability:
     """Work out the theorem's quantities, without its constants.
 
@@ -53,20 +46,9 @@ def recoverability(
         The size of Θ, ≥ 1. None: as many entries as were found within `zeta`.
     similar : SimilarEntries, optional
         That of the attributes, where it is known already. None: :func:`similar_entries`.
-    p_min, p_max : float, optional
-        In [0, 1]. None: smallest and largest p, of the truth over all entries or of the fit over Ξ.
-    factor_min, factor_max : float, optional
-        β_u and α_u. None: the K-th roots of the smallest and largest λ over F (of the truth over
-        all entries, of the fit over Ω), for only these products enter the theorem and factors
-        may be balanced.
-    slope_truth, slope_network : float, optional
-        L_g and L_θ. None: the :func:`largest_slope` of the truth's or the fit's p over Ξ, a lower
-        bound; of bare layers the product of their norms, an upper one.
-    approximation : float
-        ν ≥ 0, how near the class of networks comes to the true g. No data tell it: 0 says that
-        it comes as near as one likes.
-    delta : float
-        δ in (0, 0.2): the bounds hold with probability 1 - 5δ or a little less.
+    **given : float
+        The quantities that are stated instead of taken from the truth or the fit: fields of
+        :class:`Given`.
 
     Returns
     -------
@@ -111,22 +93,13 @@ def recoverability(
         rank = fit.rank
     if rank < 1:
         raise ValueError(f"rank must be at least 1, got {rank}")
-    given = Given(
-        p_min=p_min,
-        p_max=p_max,
-        factor_min=factor_min,
-        factor_max=factor_max,
-        slope_truth=slope_truth,
-        slope_network=slope_network,
-        approximation=approximation,
-        delta=delta,
-    )
-    assumed = assume(counts, rank, layers, given, truth, fit)
+    stated = Given(**given)
+    assumed = assume(counts, rank, layers, stated, truth, fit)
     values = {name: known.value for name, known in assumed.items()}
     slope = values["slope_truth"] + values["slope_network"]
     if similar is None and (zeta is None or n_similar is None):
         similar = similar_entries(counts.attributes, None if zeta is None else [zeta])
-    zeta, n_similar = _choose(zeta, n_similar, similar, slope, delta)
+    zeta, n_similar = _choose(zeta, n_similar, similar, slope, stated.delta)
     attribute_norm = float(np.linalg.norm(counts.attributes))
     input_norm = attribute_norm if layers.input_norm is None else layers.input_norm
     return Recoverability(
