@@ -14,14 +14,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from uncletc.entries import (
+    check_attributed,
+    check_labels,
+    check_names,
+    check_observed_exposure,
+    exposure_at,
+    flat_index,
+)
 from uncletc.frames import Rows, frame_of, read_rows
 from uncletc.validation import (
     FloatArray,
     IntArray,
     check_counts,
     check_distinct,
-    check_exposure,
-    check_finite,
     check_indices,
     check_shape,
 )
@@ -104,17 +110,18 @@ class CountTensor:
         observed = check_indices(indices, sizes, "indices")
         check_distinct(flat_index(observed, sizes), observed, "indices")
         reported = check_counts(counts, len(observed))
-        z, attributed = _check_attributes(attributes, attribute_indices, observed, sizes)
+        z, attributed = check_attributed(attributes, attribute_indices, observed, sizes)
+        sized = check_observed_exposure(exposure, sizes, observed)
         values = {
             "shape": sizes,
             "indices": _frozen(observed),
             "counts": _frozen(reported),
             "attributes": _frozen(z),
             "attribute_indices": _frozen(attributed),
-            "modes": _check_names(modes, len(sizes), "modes", "mode "),
-            "labels": _check_labels(labels, sizes),
-            "attribute_names": _check_names(attribute_names, z.shape[1], "attribute_names", "z"),
-            "exposure": _check_exposure(exposure, sizes, observed),
+            "modes": check_names(modes, len(sizes), "modes", "mode "),
+            "labels": check_labels(labels, sizes),
+            "attribute_names": check_names(attribute_names, z.shape[1], "attribute_names", "z"),
+            "exposure": None if sized is None else _frozen(sized),
             "simulated": bool(simulated),
         }
         for name, value in values.items():
@@ -495,103 +502,6 @@ class CountTensor:
         flat = flat_index(self.attribute_indices, self.shape)
         order = np.argsort(flat, kind="stable")
         return order, flat[order]
-
-
-def flat_index(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
-    """Number the entries of a tensor in row-major order; (n, K) to (n,)."""
-    return np.asarray(np.ravel_multi_index(tuple(indices.T), shape), dtype=np.int64)
-
-
-def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
-    """Exposure of valid entries (n, K) as :class:`CountTensor` holds it; 1 for None; (n,)."""
-    if exposure is None:
-        return np.ones(len(indices))
-    along = [
-        np.minimum(where, size - 1) for where, size in zip(indices.T, exposure.shape, strict=True)
-    ]
-    return np.asarray(exposure[tuple(along)])
-
-
-def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Values of entries from those over Ξ: the one rule for entries without attributes.
-
-    Parameters
-    ----------
-    values : ndarray, shape (S,)
-        p over Ξ.
-    rows : ndarray of int, shape (n,)
-        As :meth:`CountTensor.rows_of` returns them.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        An entry without attributes has the mean over Ξ; 1 where Ξ is empty.
-    """
-    if not len(values):
-        return np.ones(len(rows))
-    return np.where(rows >= 0, values[rows], values.mean())
-
-
-def _check_exposure(
-    exposure: ArrayLike | None, shape: tuple[int, ...], observed: IntArray
-) -> FloatArray | None:
-    array = check_exposure(exposure, shape)
-    if array is None:
-        return None
-    none = exposure_at(array, observed) == 0
-    if none.any():
-        entry = tuple(observed[int(np.argmax(none))].tolist())
-        raise ValueError(f"exposure must be > 0 where there is a count; entry {entry} has 0")
-    return _frozen(array)
-
-
-def _check_attributes(
-    attributes: ArrayLike | None,
-    attribute_indices: ArrayLike | None,
-    observed: IntArray,
-    shape: tuple[int, ...],
-) -> tuple[FloatArray, IntArray]:
-    if attributes is None:
-        if attribute_indices is not None:
-            raise ValueError("attribute_indices needs attributes; attributes is None")
-        return np.empty((0, 0)), np.empty((0, len(shape)), dtype=np.int64)
-    z = check_finite(attributes, "attributes", 2)
-    if attribute_indices is None:
-        if len(z) != len(observed):
-            raise ValueError(
-                f"attributes must have one row per row of indices ({len(observed)}) unless "
-                f"attribute_indices is given, got {len(z)} rows"
-            )
-        return z, observed
-    attributed = check_indices(attribute_indices, shape, "attribute_indices")
-    if len(attributed) != len(z):
-        raise ValueError(
-            f"attribute_indices must have one row per row of attributes ({len(z)}), "
-            f"got {len(attributed)}"
-        )
-    check_distinct(flat_index(attributed, shape), attributed, "attribute_indices")
-    return z, attributed
-
-
-def _check_names(given: Sequence[str] | None, n: int, name: str, stem: str) -> tuple[str, ...]:
-    if given is None:
-        return tuple(f"{stem}{i + 1}" for i in range(n))
-    names = tuple(str(value) for value in given)
-    if len(names) != n or len(set(names)) != n:
-        raise ValueError(f"{name} must be {n} distinct names, got {names}")
-    return names
-
-
-def _check_labels(
-    given: Sequence[Sequence[Any]] | None, shape: tuple[int, ...]
-) -> tuple[tuple[str, ...], ...]:
-    if given is None:
-        return tuple(tuple(str(i) for i in range(size)) for size in shape)
-    labels = tuple(tuple(str(label) for label in mode) for mode in given)
-    sizes = tuple(len(mode) for mode in labels)
-    if sizes != shape:
-        raise ValueError(f"labels must hold {shape} labels per mode, got {sizes}")
-    return labels
 
 
 def _frozen(array: NDArray[_T]) -> NDArray[_T]:

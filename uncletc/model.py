@@ -16,9 +16,10 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 
-from uncletc.counts import CountTensor, exposure_at
+from uncletc.counts import CountTensor
 from uncletc.cp import products, rate_tensor
 from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.entries import exposure_at
 from uncletc.frames import frame_of
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings

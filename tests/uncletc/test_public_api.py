@@ -84,7 +84,7 @@ SIGNATURES: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "Fit.detection": (Fit.detection, {"self": NEEDED, "attributes": NEEDED}, {}),
     "Fit.expected": (
         Fit.expected,
-        {"self": NEEDED, "indices": NEEDED, "attributes": NEEDED},
+        {"self": NEEDED, "indices": NEEDED, "attributes": None},
         {},
     ),
     "Fit.save": (Fit.save, {"self": NEEDED, "path": NEEDED}, {}),

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from uncletc.baselines.base import Algorithm, Estimate, RankSettings
-from uncletc.counts import CountTensor, exposure_at
+from uncletc.counts import CountTensor
 from uncletc.cp import fill_rows, products
+from uncletc.entries import exposure_at
 from uncletc.solvers.blocks import TINY, SliceSums
 from uncletc.validation import FloatArray, IntArray
 

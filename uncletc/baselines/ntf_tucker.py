@@ -27,8 +27,9 @@ import numpy as np
 from uncletc.baselines.base import Algorithm, Estimate, RankSettings, check_dense
 from uncletc.baselines.halrtc import unfold
 from uncletc.baselines.ntf_ls import nonnegative_rows
-from uncletc.counts import CountTensor, exposure_at
+from uncletc.counts import CountTensor
 from uncletc.cp import fill_rows
+from uncletc.entries import exposure_at
 from uncletc.solvers.blocks import TINY
 from uncletc.validation import FloatArray, IntArray
 

@@ -17,7 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from uncletc import fitting
-from uncletc.counts import CountTensor, flat_index
+from uncletc.counts import CountTensor
+from uncletc.entries import flat_index
 from uncletc.model import Callback, Fit
 from uncletc.settings import FitSettings
 

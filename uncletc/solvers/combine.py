@@ -10,8 +10,9 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from uncletc.counts import CountTensor, over_attributed
+from uncletc.counts import CountTensor
 from uncletc.detection import AdditiveNetwork
+from uncletc.entries import over_attributed
 from uncletc.features import AttributeFeatures
 from uncletc.model import Member
 from uncletc.validation import FloatArray

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from uncletc.counts import CountTensor, flat_index
+from uncletc.counts import CountTensor
+from uncletc.entries import flat_index
 from uncletc.model import Fit
 from uncletc.paper.theory.assumed import Given, assume
 from uncletc.paper.theory.network import Layers

@@ -1,0 +1,119 @@
+"""Entries of a tensor by number, what holds over them, and checks of what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uncletc.validation import (
+    FloatArray,
+    IntArray,
+    check_distinct,
+    check_exposure,
+    check_finite,
+    check_indices,
+)
+
+
+def flat_index(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
+    """Number the entries of a tensor in row-major order; (n, K) to (n,)."""
+    return np.asarray(np.ravel_multi_index(tuple(indices.T), shape), dtype=np.int64)
+
+
+def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
+    """Exposure of valid entries (n, K) as :class:`CountTensor` holds it; 1 for None; (n,)."""
+    if exposure is None:
+        return np.ones(len(indices))
+    along = [
+        np.minimum(where, size - 1) for where, size in zip(indices.T, exposure.shape, strict=True)
+    ]
+    return np.asarray(exposure[tuple(along)])
+
+
+def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
+    """Values of entries from those over Ξ: the one rule for entries without attributes.
+
+    Parameters
+    ----------
+    values : ndarray, shape (S,)
+        p over Ξ.
+    rows : ndarray of int, shape (n,)
+        As :meth:`CountTensor.rows_of` returns them.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        An entry without attributes has the mean over Ξ; 1 where Ξ is empty.
+    """
+    if not len(values):
+        return np.ones(len(rows))
+    return np.where(rows >= 0, values[rows], values.mean())
+
+
+def check_observed_exposure(
+    exposure: ArrayLike | None, shape: tuple[int, ...], observed: IntArray
+) -> FloatArray | None:
+    """Return exposure that broadcasts to `shape` and is > 0 where there is a count."""
+    array = check_exposure(exposure, shape)
+    if array is None:
+        return None
+    none = exposure_at(array, observed) == 0
+    if none.any():
+        entry = tuple(observed[int(np.argmax(none))].tolist())
+        raise ValueError(f"exposure must be > 0 where there is a count; entry {entry} has 0")
+    return array
+
+
+def check_attributed(
+    attributes: ArrayLike | None,
+    attribute_indices: ArrayLike | None,
+    observed: IntArray,
+    shape: tuple[int, ...],
+) -> tuple[FloatArray, IntArray]:
+    """Return attributes (S, D) and their entries (S, K); (0, 0) and (0, K) without any."""
+    if attributes is None:
+        if attribute_indices is not None:
+            raise ValueError("attribute_indices needs attributes; attributes is None")
+        return np.empty((0, 0)), np.empty((0, len(shape)), dtype=np.int64)
+    z = check_finite(attributes, "attributes", 2)
+    if attribute_indices is None:
+        if len(z) != len(observed):
+            raise ValueError(
+                f"attributes must have one row per row of indices ({len(observed)}) unless "
+                f"attribute_indices is given, got {len(z)} rows"
+            )
+        return z, observed
+    attributed = check_indices(attribute_indices, shape, "attribute_indices")
+    if len(attributed) != len(z):
+        raise ValueError(
+            f"attribute_indices must have one row per row of attributes ({len(z)}), "
+            f"got {len(attributed)}"
+        )
+    check_distinct(flat_index(attributed, shape), attributed, "attribute_indices")
+    return z, attributed
+
+
+def check_names(given: Sequence[str] | None, n: int, name: str, stem: str) -> tuple[str, ...]:
+    """Return n distinct names; None gives `stem` with a number."""
+    if given is None:
+        return tuple(f"{stem}{i + 1}" for i in range(n))
+    names = tuple(str(value) for value in given)
+    if len(names) != n or len(set(names)) != n:
+        raise ValueError(f"{name} must be {n} distinct names, got {names}")
+    return names
+
+
+def check_labels(
+    given: Sequence[Sequence[Any]] | None, shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of each mode as text; None gives the indices themselves."""
+    if given is None:
+        return tuple(tuple(str(i) for i in range(size)) for size in shape)
+    labels = tuple(tuple(str(label) for label in mode) for mode in given)
+    sizes = tuple(len(mode) for mode in labels)
+    if sizes != shape:
+        raise ValueError(f"labels must hold {shape} labels per mode, got {sizes}")
+    return labels
