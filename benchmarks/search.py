@@ -24,7 +24,7 @@ from tqdm import tqdm
 from benchmarks._report import machine, publish
 from uncletc import CountTensor, simulate
 from uncletc.paper.words import grid as table
-from uncletc.search import Study, search
+from uncletc.search import SearchSettings, Study, Workers, search
 
 WANTED = 1.6  # times faster with two workers
 SPACE = {
@@ -35,7 +35,7 @@ SPACE = {
 }
 
 
-def run(counts: CountTensor, trials: int, seed: int, **how: Any) -> tuple[float, Study]:
+def run(counts: CountTensor, trials: int, seed: int, workers: Workers) -> tuple[float, Study]:
     """Search once; seconds on the clock, and what was found."""
     with tempfile.TemporaryDirectory() as folder, tqdm(total=trials, unit="trial") as bar:
 
@@ -47,19 +47,17 @@ def run(counts: CountTensor, trials: int, seed: int, **how: Any) -> tuple[float,
             counts,
             "UncleTC",
             path=Path(folder) / "study.log",
-            n_trials=trials,
-            space=SPACE,
-            strategy="random",
-            prune=False,
-            seed=seed,
+            settings=SearchSettings(
+                n_trials=trials, space=SPACE, strategy="random", prune=False, seed=seed
+            ),
+            workers=workers,
             callback=move,
-            **how,
         )
         return time.perf_counter() - began, found
 
 
 @contextlib.contextmanager
-def cluster() -> Iterator[dict[str, Any]]:
+def cluster() -> Iterator[Workers]:
     """Two Dask workers, a process and a thread each."""
     from distributed import Client, LocalCluster
 
@@ -68,7 +66,7 @@ def cluster() -> Iterator[dict[str, Any]]:
     ) as two:
         with Client(two) as client:
             client.run(_load)
-        yield {"scheduler": two.scheduler_address}
+        yield Workers(scheduler=two.scheduler_address)
 
 
 def _load() -> None:
@@ -91,10 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")
     chosen = parser.parse_args(arguments)
     counts, _ = simulate((20, 20, 20), 3, observed=0.3, attributed=0.3, seed=chosen.seed)
-    run(counts, 1, chosen.seed)  # loads what the first fit loads
+    run(counts, 1, chosen.seed, Workers())  # loads what the first fit loads
     ways: dict[str, Callable[[], Any]] = {
-        "1 worker": lambda: contextlib.nullcontext({"jobs": 1}),
-        "2 workers": lambda: contextlib.nullcontext({"jobs": 2}),
+        "1 worker": lambda: contextlib.nullcontext(Workers(jobs=1)),
+        "2 workers": lambda: contextlib.nullcontext(Workers(jobs=2)),
     }
     if chosen.dask:
         ways["2 workers of a Dask cluster"] = cluster
@@ -104,8 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = []
     for _ in range(chosen.repeats):  # in turn, so that a busy minute strikes all alike
         for name, way in ways.items():
-            with way() as how:
-                clock, study = run(counts, chosen.trials, chosen.seed, **how)
+            with way() as workers:
+                clock, study = run(counts, chosen.trials, chosen.seed, workers)
             seconds[name].append(clock)
             fitting = study.frame["seconds"].sum()
             folds[name].append(fitting / study.frame["folds"].sum())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -12,10 +12,17 @@ from dashboard.methods.charts import trials_chart
 from dashboard.methods.words import spread
 from dashboard.shared.parts import show_chart
 from dashboard.shared.words import escape
+from uncletc.search import Study, open_study
 
 
 def study_box() -> None:
-    """Draw the folded box that opens a search study."""
+    """Draw the folded box that opens a search study; without Optuna, say what it needs."""
+    if find_spec("optuna") is None:
+        st.caption(
+            "To open files of `uncletc search` here, install Optuna: "
+            '`pip install "uncletc[search]"`'
+        )
+        return
     with st.expander("Open a search study", icon=":material/query_stats:"):
         st.markdown(
             "`uncletc search` looks for good settings of a method and keeps its trials in one "
@@ -35,40 +42,38 @@ def study_box() -> None:
         _draw(study)
 
 
-def _read(data: bytes) -> Any:
+def _read(data: bytes) -> Study | str:
     """The study, or why not as a sentence."""
-    from uncletc import search  # Optuna is an extra
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study"
         path.write_bytes(data)
         try:
-            return search.open_study(path)
-        except (ValueError, ImportError) as error:
+            return open_study(path)
+        except ValueError as error:
             return str(error).replace(str(path), "the file")
 
 
-def _draw(study: Any) -> None:
-    frame = study.frame
+def _draw(study: Study) -> None:
+    frame, settings = study.frame, study.settings
     done = int((frame["state"] == "complete").sum())
-    hidden = "single counts" if study.kind == "entry" else "whole places or pairs"
+    hidden = "single counts" if settings.kind == "entry" else "whole places or pairs"
     st.markdown(
-        f"**{study.method}** on {escape(study.dataset)}: {len(frame)} of {study.total} "
-        f"trials, {done} complete, with {hidden} hidden in {study.n_folds} folds."
+        f"**{study.method}** on {escape(study.dataset)}: {len(frame)} of {settings.n_trials} "
+        f"trials, {done} complete, with {hidden} hidden in {settings.n_folds} folds."
     )
     if not done:
         st.info("No trial is complete yet.")
         st.dataframe(frame, width="stretch", hide_index=True)
         return
     best = frame[frame["state"] == "complete"].sort_values("value", kind="stable").iloc[0]
-    chosen = ", ".join(f"{name} {best[name]}" for name in study.space)
+    chosen = ", ".join(f"{name} {best[name]}" for name in settings.choices)
     st.success(
         f"Best so far: **{chosen}**, rRMSE {spread(*study.best_value)} on validation counts.",
         icon=":material/star:",
     )
     setting = st.selectbox(
         "Setting",
-        list(study.space),
+        list(settings.choices),
         key="study_setting",
         help="Each dot is a trial; the large one is the best.",
     )

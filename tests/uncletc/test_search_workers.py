@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,7 @@ import psutil
 import pytest
 
 from uncletc import CountTensor
-from uncletc.search import SearchProgress, Study, open_study, search
-from uncletc.search.work import pool
+from uncletc.search import SearchProgress, SearchSettings, Study, Workers, open_study, search, work
 
 PATIENCE = 60  # seconds, on a machine that does much else
 ENDED = ["complete", "pruned", "failed"]
@@ -32,11 +33,10 @@ add_command(parser.add_subparsers())
 chosen = parser.parse_args()
 chosen.run(chosen)
 """
-WAYS: dict[str, Any] = {
-    "space": {"rank": [1, 2, 3, 4]},
-    "fixed": {"max_iter": 150, "tol": 0},
-    "n_folds": 3,
-}
+SETTINGS = SearchSettings(
+    n_trials=16, space={"rank": [1, 2, 3, 4]}, fixed={"max_iter": 150, "tol": 0}, n_folds=3
+)
+QUICK = replace(SETTINGS, n_trials=4, fixed={"max_iter": 3, "tol": 0}, prune=False)
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -47,28 +47,34 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def look(path: Path) -> pd.DataFrame:
-    """The trials so far, none while the search is still loading."""
+def n_ended(path: Path) -> int:
+    """Trials that ended so far, none while the search is still loading."""
     try:
-        return open_study(path).frame
+        return int(open_study(path).frame["state"].isin(ENDED).sum())
     except (FileNotFoundError, ValueError):
-        return pd.DataFrame({"state": [], "folds": []})
+        return 0
 
 
-def plain(study: Study | pd.DataFrame) -> pd.DataFrame:
-    frame = study if isinstance(study, pd.DataFrame) else study.frame
-    return frame.drop(columns=["seconds", "number"]).reset_index(drop=True)
+def plain(study: Study) -> pd.DataFrame:
+    return study.frame.drop(columns="seconds")
 
 
 @pytest.fixture
-def begin(small: CountTensor, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "study.log"
+
+
+@pytest.fixture
+def begin(
+    small: CountTensor, tmp_path: Path, path: Path
+) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Start the command in a process group of its own, as a shell does."""
     small.save(tmp_path / "counts.npz")
     started: list[subprocess.Popen[str]] = []
 
     def start(jobs: int) -> subprocess.Popen[str]:
         words = [sys.executable, "-c", COMMAND, "search", str(tmp_path / "counts.npz")]
-        words += ["--out", str(tmp_path / "study.log"), "--method", "BPTF", "--jobs", str(jobs)]
+        words += ["--out", str(path), "--method", "BPTF", "--jobs", str(jobs)]
         words += ["--trials", "16", "--rank", "1", "2", "3", "4", "--folds", "3"]
         words += ["--set", "max_iter=150", "--set", "tol=0"]
         started.append(
@@ -92,103 +98,100 @@ def begin(small: CountTensor, tmp_path: Path) -> Iterator[Callable[..., subproce
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_killed_search_goes_on(
-    jobs: int, begin: Callable[..., Any], small: CountTensor, tmp_path: Path
+def test_a_killed_search_resumes(
+    jobs: int, begin: Callable[..., Any], small: CountTensor, path: Path
 ) -> None:
-    path = tmp_path / "study.log"
     process = begin(jobs)
-    until(
-        lambda: look(path)["state"].isin(ENDED).sum() >= 4 and "running" in set(look(path)["state"])
-    )
-    workers = psutil.Process(process.pid).children(recursive=True)
+    until(lambda: n_ended(path) >= 4)
     process.kill()
     process.wait()
-    until(lambda: not any(one.is_running() and one.status() != "zombie" for one in workers))
 
     before = open_study(path).frame
-    kept, cut = before[before["state"].isin(ENDED)], before[before["state"] == "running"]
+    kept = before[before["state"].isin(ENDED)]
     assert 4 <= len(kept) < 16
-    assert len(cut) <= jobs
-    found = search(small, "BPTF", path=path, n_trials=16, **WAYS)
-    after = found.frame.set_index("number")
+    assert len(before) - len(kept) <= jobs
+    resumed = search(small, "BPTF", path=path, settings=SETTINGS)
+    after = resumed.frame
     assert after["state"].isin(ENDED).all()
-    assert len(after) == found.total == 16
-    pd.testing.assert_frame_equal(after.loc[kept["number"]], kept.set_index("number"))
-    tried = list(zip(after["rank"], after["alpha"], strict=True))
-    assert len(set(tried)) == 16
-    for rank, alpha in zip(cut["rank"], cut["alpha"], strict=True):
-        assert tried.count((rank, alpha)) == 1
+    assert not after.duplicated(["rank", "alpha"]).any()
+    assert len(after) == 16
+    pd.testing.assert_frame_equal(after.loc[kept.index], kept)
+    assert after.loc[before.index, ["rank", "alpha"]].equals(before[["rank", "alpha"]])
     if jobs == 1:
-        straight = search(small, "BPTF", path=tmp_path / "straight", n_trials=16, **WAYS)
-        pd.testing.assert_frame_equal(plain(found), plain(straight))
+        straight = search(small, "BPTF", path=path.with_name("straight"), settings=SETTINGS)
+        pd.testing.assert_frame_equal(plain(resumed), plain(straight))
 
 
 @pytest.mark.slow
 def test_interrupted_by_the_keyboard(
-    begin: Callable[..., Any], small: CountTensor, tmp_path: Path
+    begin: Callable[..., Any], small: CountTensor, path: Path
 ) -> None:
-    path = tmp_path / "study.log"
     process = begin(2)
-    until(lambda: look(path)["state"].isin(ENDED).sum() >= 2)
+    until(lambda: n_ended(path) >= 2)
     os.killpg(process.pid, signal.SIGINT)
     out, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert out == ""
-    assert f"interrupted; ended trials are kept in {path}" in said
+    assert f"interrupted; finished trials are kept in {path}" in said
     assert "Traceback" not in said
     frame = open_study(path).frame
-    assert set(frame["state"]) <= {*ENDED, "waiting"}
-    assert (frame["state"] == "waiting").sum() <= 2
-    found = search(small, "BPTF", path=path, n_trials=16, **WAYS).frame
-    assert found["state"].isin(ENDED).sum() == len(found) == 16
+    assert (frame["state"] == "running").sum() <= 2
+    resumed = search(small, "BPTF", path=path, settings=SETTINGS).frame
+    assert resumed["state"].isin(ENDED).sum() == len(resumed) == 16
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_replaced(small: CountTensor, tmp_path: Path) -> None:
+def test_processes_find_what_one_finds_though_a_worker_dies(small: CountTensor, path: Path) -> None:
     victims: list[int] = []
 
-    def kill(record: SearchProgress) -> None:
-        if record.finished >= 1 and not victims:
+    def kill(progress: SearchProgress) -> None:
+        if progress.finished >= 1 and not victims:
             for child in psutil.Process().children():
                 if "LokyProcess" in " ".join(child.cmdline()):
                     child.kill()
                     victims.append(child.pid)
                     return
 
+    settings = replace(SETTINGS, n_trials=5, prune=False, strategy="random")
+    alone = search(small, "BPTF", path=path, settings=settings)
     found = search(
-        small, "BPTF", path=tmp_path / "s", n_trials=5, jobs=2, callback=kill, prune=False, **WAYS
+        small,
+        "BPTF",
+        path=path.with_name("two"),
+        settings=settings,
+        workers=Workers(jobs=2),
+        callback=kill,
     )
     assert len(victims) == 1
-    assert found.frame["state"].tolist() == ["complete"] * 5
-    assert (found.frame["folds"] == 3).all()
+    pd.testing.assert_frame_equal(plain(found), plain(alone))
 
 
-def test_a_worker_that_always_dies_ends_the_trial(
-    small: CountTensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_trial_that_always_kills_its_worker_fails(
+    small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a setting kills every process that tries it, the search still comes to an end."""
-    from concurrent.futures import Future
-    from concurrent.futures.process import BrokenProcessPool
+    original = work.run_trial
 
-    from uncletc.search import searching as module
-    from uncletc.search.work import Pool, run_fold
+    def fragile(counts: CountTensor, method: Any, settings: Any, *rest: Any, **named: Any) -> Any:
+        if settings.rank == 3:
+            raise BrokenExecutor("killed")
+        return original(counts, method, settings, *rest, **named)
 
-    @contextlib.contextmanager
-    def fragile(problem: Any, *_: Any) -> Iterator[Pool]:
-        def submit(settings: Any, fold: int) -> Future[dict[str, Any]]:
-            future: Future[dict[str, Any]] = Future()
-            if settings.rank == 3:
-                future.set_exception(BrokenProcessPool("killed"))
-            else:
-                future.set_result(run_fold(problem, settings, fold))
-            return future
-
-        yield Pool(size=1, submit=submit)
-
-    monkeypatch.setattr(module, "pool", fragile)
-    ways = WAYS | {"space": {"rank": [1, 2, 3, 4], "alpha": [0.1]}, "fixed": {"max_iter": 3}}
-    frame = search(small, "BPTF", path=tmp_path / "s", strategy="grid", **ways).frame
+    monkeypatch.setattr(work, "run_trial", fragile)
+    settings = replace(QUICK, space={"rank": [1, 2, 3, 4], "alpha": [0.1]}, strategy="grid")
+    frame = search(small, "BPTF", path=path, settings=settings).frame
     assert frame["state"].tolist() == ["complete", "complete", "failed", "complete"]
+
+
+def test_workers_that_all_die_end_the_search(
+    small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise BrokenExecutor("killed")
+
+    monkeypatch.setattr(work, "run_trial", broken)
+    with pytest.raises(RuntimeError, match="workers die before they fit anything"):
+        search(small, "BPTF", path=path, settings=QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -209,60 +212,46 @@ def scheduler() -> Iterator[str]:
 @pytest.mark.slow
 class TestDask:
     def test_a_cluster_finds_what_one_process_finds(
-        self, scheduler: str, small: CountTensor, tmp_path: Path
+        self, scheduler: str, small: CountTensor, path: Path
     ) -> None:
-        ways = WAYS | {"strategy": "random", "prune": False, "n_trials": 6}
-        ways["fixed"] = {"max_iter": 20, "tol": 0}
-        alone = search(small, "BPTF", path=tmp_path / "alone", **ways)
+        settings = replace(QUICK, strategy="random")
+        alone = search(small, "BPTF", path=path.with_name("alone"), settings=settings)
         seen: list[SearchProgress] = []
         found = search(
             small,
             "BPTF",
-            path=tmp_path / "study.log",
-            scheduler=scheduler,
+            path=path,
+            settings=settings,
+            workers=Workers(scheduler=scheduler),
             callback=seen.append,
-            **ways,
         )
-        assert found.frame["state"].tolist() == ["complete"] * 6
         pd.testing.assert_frame_equal(plain(found), plain(alone))
-        assert len(seen) == 6 * 3
+        assert len(seen) == 4 * 3
 
-    def test_one_fold_per_worker_unless_told(self, scheduler: str, small: CountTensor) -> None:
-        from uncletc import METHODS
-        from uncletc.search.work import Problem
-
-        problem = Problem(
-            counts=small,
-            method=METHODS["BPTF"],
-            kind="entry",
-            n_folds=3,
-            across=None,
-            seed=0,
-            every=10,
-        )
-        for jobs, size in ((None, 2), (5, 5)):
-            with pool(problem, jobs, scheduler) as workers:
-                assert workers.size == size
+    @pytest.mark.parametrize(("jobs", "size"), [(None, 2), (5, 5)])
+    def test_one_fold_per_worker_unless_told(
+        self, scheduler: str, small: CountTensor, jobs: int | None, size: int
+    ) -> None:
+        with work.opened(Workers(jobs=jobs, scheduler=scheduler), small) as (found, _):
+            assert found == size
 
     def test_stopping_keeps_what_ended(
-        self, scheduler: str, small: CountTensor, tmp_path: Path
+        self, scheduler: str, small: CountTensor, path: Path
     ) -> None:
         found = search(
             small,
             "BPTF",
-            path=tmp_path / "s",
-            scheduler=scheduler,
-            callback=lambda record: record.finished == 2,
-            **WAYS,
+            path=path,
+            settings=SETTINGS,
+            workers=Workers(scheduler=scheduler),
+            callback=lambda progress: progress.finished >= 2,
         )
-        assert found.frame["state"].isin(ENDED).sum() == 2
-        assert not (found.frame["state"] == "running").any()
+        assert 2 <= found.frame["state"].isin(ENDED).sum() <= 4
 
-    def test_nobody_answers(
-        self, small: CountTensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from uncletc.search import work
 
-        monkeypatch.setattr(work, "CONNECT", 0.5)
-        with pytest.raises(ConnectionError, match="no Dask scheduler answers at 127"):
-            search(small, "BPTF", path=tmp_path / "s", scheduler="127.0.0.1:1")
+def test_no_scheduler_answers(
+    small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "CONNECT", 0.5)
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers at 127"):
+        search(small, "BPTF", path=path, workers=Workers(scheduler="127.0.0.1:1"))

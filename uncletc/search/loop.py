@@ -1,25 +1,59 @@
-"""The loop of a search: which fold of which trial is next, and what follows from its result."""
+"""The loop of a search: which folds are next, and what follows from their results."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
+from joblib import Parallel, delayed
 from optuna.pruners import MedianPruner, NopPruner
 from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
-from uncletc.search import SearchProgress
+from uncletc.baselines import Method
+from uncletc.counts import CountTensor
+from uncletc.evaluation import Split, make_folds, splits
+from uncletc.metrics import mean_and_sd
+from uncletc.results import RESULTS
 from uncletc.search import journal as journal
-from uncletc.search.sampler import Strategy, Untried, distributions
-from uncletc.search.space import Space, settings_of
-from uncletc.search.work import Pool, Problem, mean_sd
+from uncletc.search.sampler import Untried
+from uncletc.search.settings import SearchProgress, SearchSettings, Workers
+from uncletc.search.space import settings_of
+from uncletc.search.work import opened, run_fold
 
-_Work = Future[dict[str, Any]]
+ATTEMPTS = 3  # times that a trial may be begun; one that kills its worker must not do so for ever
+
+
+def run(
+    counts: CountTensor,
+    method: Method,
+    settings: SearchSettings,
+    *,
+    path: Path,
+    workers: Workers,
+    dataset: str,
+    callback: Callable[[SearchProgress], bool | None] | None,
+) -> None:
+    """Search, the space of the settings being resolved; see :func:`uncletc.search.search`."""
+    folds = make_folds(
+        counts, settings.n_folds, kind=settings.kind, across=settings.across, seed=settings.seed
+    )
+    facts = {"method": method.name, "counts": counts.digest, "results": RESULTS} | asdict(settings)
+    asked = {"n_trials": facts.pop("n_trials"), "dataset": dataset}
+    with (
+        journal.written(path, facts, asked) as study,
+        opened(workers, counts) as (size, lost),
+    ):
+        study.sampler = Untried(settings.choices, settings.strategy, settings.seed)
+        if settings.prune:
+            study.pruner = MedianPruner(n_startup_trials=5, n_warmup_steps=1)
+        else:
+            study.pruner = NopPruner()
+        _Loop(study, counts, method, settings, splits(folds), callback).run(size, lost)
 
 
 @dataclass(eq=False)
@@ -29,171 +63,141 @@ class _Active:
     trial: Trial
     settings: Any
     folds: dict[int, dict[str, Any]]
-    running: set[int] = field(default_factory=set)
-    reported: int = 0  # folds, counted from the first one on
-    mean: float = math.nan  # of their errors
 
 
-class Loop:
-    """Keeps every worker busy until enough trials have ended.
+@dataclass(eq=False)
+class _Loop:
+    """Rounds of folds, until enough trials have ended."""
 
-    Folds of one trial run after one another, so that a hopeless trial is given up early; only when
-    no further trial may begin do idle workers take folds of the same trial.
-    """
+    study: Study
+    counts: CountTensor
+    method: Method
+    settings: SearchSettings
+    splits: tuple[Split, ...]
+    callback: Callable[[SearchProgress], bool | None] | None
+    active: dict[int, _Active] = field(default_factory=dict)
+    stopped: bool = False
 
-    def __init__(
-        self,
-        study: Study,
-        problem: Problem,
-        *,
-        space: Space,
-        fixed: Mapping[str, Any],
-        strategy: Strategy,
-        prune: bool,
-        total: int,
-        callback: Callable[[SearchProgress], bool | None] | None,
-    ) -> None:
-        self._study, self._problem, self._callback = study, problem, callback
-        self._space, self._fixed, self._strategy = space, fixed, strategy
-        self._total, self._n_folds = total, len(problem.splits)
-        self._active: list[_Active] = []
-        self._taken = 0  # folds, from the present pool
-        study.pruner = MedianPruner(n_startup_trials=5, n_warmup_steps=1) if prune else NopPruner()
-
-    def run(self, open_pool: Callable[[], AbstractContextManager[Pool]]) -> None:
-        """Search; pools are opened anew where a worker process died."""
-        journal.requeue(self._study, self._space, by_accident=True)
+    def run(self, size: int, lost: type[Exception]) -> None:
+        """Search; folds whose worker died are tried again."""
+        parallel = Parallel(return_as="generator_unordered", pre_dispatch=size, batch_size=1)
         in_vain = 0
+        running = self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         try:
-            while self._left() > 0:
-                self._active.clear()
-                self._taken = 0
+            for one in running[: self.settings.n_trials - self.n_ended]:
+                self.begin(Trial(self.study, one.number))  # the file's only study: number is id
+            while not self.stopped and (folds := self.next_folds(size)):
                 try:
-                    with open_pool() as workers:
-                        if self._work(workers):
-                            return
-                except BrokenExecutor as error:
-                    in_vain = 0 if self._taken else in_vain + 1
-                    if in_vain > journal.ATTEMPTS:
-                        raise RuntimeError(
-                            "worker processes die before they fit anything"
-                        ) from error
-                    journal.requeue(self._study, self._space, by_accident=True)
-                except CancelledError:
-                    raise ConnectionError(
-                        "the Dask scheduler is gone; search again with the same arguments to go on"
-                    ) from None
+                    for number, fold, result in parallel(self.tasks(folds)):
+                        in_vain = 0
+                        self.take(number, fold, result)
+                except lost as error:
+                    in_vain += 1
+                    if in_vain > ATTEMPTS:
+                        raise RuntimeError("workers die before they fit anything") from error
+                    for number in {number for number, _ in folds} & self.active.keys():
+                        self.begin(self.active[number].trial)
         finally:
-            journal.requeue(self._study, self._space, by_accident=False)
+            for active in self.active.values():
+                active.trial.set_user_attr("attempts", 0)
 
-    def _work(self, workers: Pool) -> bool:
-        """Search with one pool; True where the callback stopped it."""
-        pending: dict[_Work, tuple[_Active, int]] = {}
-        while True:
-            while len(pending) < workers.size and (task := self._next()) is not None:
-                active, fold = task
-                active.running.add(fold)
-                pending[workers.submit(active.settings, fold)] = active, fold
-            if not pending:
-                return False
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                if future not in pending:  # of a trial that ended meanwhile
-                    continue
-                active, fold = pending.pop(future)
-                try:
-                    found = future.result()
-                except workers.lost as error:
-                    found = {"error": f"its worker died: {error}"}
-                stop = self._take(active, fold, found)
-                if active not in self._active:
-                    for other in [one for one, (of, _) in pending.items() if of is active]:
-                        other.cancel()
-                        del pending[other]
-                if stop:
-                    return True
+    @property
+    def n_ended(self) -> int:
+        """Complete, pruned and failed trials."""
+        return len(self.study.get_trials(deepcopy=False, states=journal.ENDED))
 
-    def _next(self) -> tuple[_Active, int] | None:
-        """Return the next fold to fit: of an idle trial, of a new one, or of any."""
-        for active in self._active:
-            if not active.running:
-                return active, self._open_folds(active)[0]
-        while self._left() > len(self._active):
-            active = self._begin()
-            if active in self._active:
-                return active, self._open_folds(active)[0]
-        for active in self._active:
-            if open_folds := self._open_folds(active):
-                return active, open_folds[0]
-        return None
+    def next_folds(self, size: int) -> list[tuple[int, int]]:
+        """Return trials and their folds to fit next: two a worker, so that none waits for long.
 
-    def _begin(self) -> _Active:
-        position = self._total - self._left() + len(self._active)
-        self._study.sampler = Untried(self._space, self._strategy, self._problem.seed, position)
-        trial = self._study.ask(distributions(self._space))
-        settings = settings_of(self._problem.method, self._fixed, trial.params)
-        frozen = self._study.get_trials(deepcopy=False)[trial.number]
-        active = _Active(trial, settings, journal.folds_of(frozen))
-        self._active.append(active)
-        self._judge(active)
-        return active
+        One worker alone takes fold by fold, so that a hopeless trial is given up early.
+        """
+        while len(self.active) < min(size, self.settings.n_trials - self.n_ended):
+            self.begin(self.study.ask())
+        each = 1 if size == 1 else math.ceil(2 * size / max(len(self.active), 1))
+        every = range(len(self.splits))
+        return [
+            (number, fold)
+            for number, active in self.active.items()
+            for fold in [fold for fold in every if fold not in active.folds][:each]
+        ]
 
-    def _take(self, active: _Active, fold: int, found: dict[str, Any]) -> bool:
-        """Keep the result of a fold, and say whether the callback wants to stop."""
-        self._taken += 1
-        active.running.discard(fold)
-        active.folds[fold] = found
-        active.trial.set_user_attr(f"fold {fold}", found)
-        state = self._judge(active)
-        if self._callback is None:
-            return False
-        done = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        return bool(
-            self._callback(
-                SearchProgress(
-                    finished=self._total - self._left(),
-                    total=self._total,
-                    best=min((one.value for one in done if one.value is not None), default=None),
-                    trial=active.trial.number,
-                    chosen=active.trial.params,
-                    folds=len(active.folds),
-                    state=state,
+    def tasks(self, folds: list[tuple[int, int]]) -> Iterator[Any]:
+        """Yield calls as workers become free, but for trials that ended meanwhile."""
+        for number, fold in folds:
+            if number in self.active and not self.stopped:
+                yield delayed(run_fold)(
+                    number,
+                    self.counts,
+                    self.method,
+                    self.active[number].settings,
+                    self.splits[fold],
+                    self.settings.every,
                 )
+
+    def begin(self, trial: Trial) -> None:
+        """Begin a trial, or resume it after its last finished fold."""
+        choices = self.settings.choices.items()
+        chosen = {name: trial.suggest_categorical(name, values) for name, values in choices}
+        settings = settings_of(self.method, self.settings.fixed, chosen)
+        attempts = trial.user_attrs.get("attempts", 0) + 1
+        trial.set_user_attr("attempts", attempts)
+        active = _Active(trial, settings, journal.folds_of(trial))
+        self.active[trial.number] = active
+        if attempts > ATTEMPTS:
+            error = f"its worker, or the whole search, ended {ATTEMPTS} times"
+            self.end(trial, TrialState.FAIL, error=error)
+        else:
+            self.judge(active)
+
+    def take(self, number: int, fold: int, result: dict[str, Any]) -> None:
+        """Keep the result of a fold, unless its trial ended meanwhile."""
+        active = self.active.get(number)
+        if active is None:
+            return
+        active.folds[fold] = result
+        active.trial.set_user_attr(f"fold {fold}", result)
+        state = self.judge(active)
+        if self.callback is not None:
+            complete = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+            progress = SearchProgress(
+                finished=self.n_ended,
+                total=self.settings.n_trials,
+                best=min((one.value for one in complete if one.value is not None), default=None),
+                trial=number,
+                chosen=active.trial.params,
+                folds=len(active.folds),
+                state=journal.word_for(state),
             )
-        )
+            self.stopped = bool(self.callback(progress)) or self.stopped
 
-    def _judge(self, active: _Active) -> str:
+    def judge(self, active: _Active) -> TrialState:
         """Report what is new of a trial, and end it where it is complete, hopeless or failed."""
-        failed = [one["error"] for one in active.folds.values() if "error" in one]
-        if failed:
-            return self._end(active, TrialState.FAIL, error=failed[0])
-        while active.reported in active.folds:
-            active.reported += 1
-            errors = [active.folds[i]["validation"]["rrmse"] for i in range(active.reported)]
-            active.mean = mean_sd(errors)[0]
-            if not math.isnan(active.mean):
-                active.trial.report(active.mean, step=active.reported - 1)
-        if active.reported == self._n_folds:
-            if math.isnan(active.mean):
-                return self._end(active, TrialState.FAIL, error="all validation counts are zero")
-            return self._end(active, TrialState.COMPLETE, value=active.mean)
-        if active.trial.should_prune():
-            return self._end(active, TrialState.PRUNED)
-        return "running"
+        trial, folds = active.trial, active.folds
+        for one in folds.values():
+            if "error" in one:
+                return self.end(trial, TrialState.FAIL, error=one["error"])
+        reported = self.study.get_trials(deepcopy=False)[trial.number].intermediate_values
+        errors: list[float] = []
+        mean = math.nan
+        for step in takewhile(folds.__contains__, range(len(self.splits))):
+            errors.append(folds[step]["validation"]["rrmse"])
+            mean = mean_and_sd(errors)[0]
+            if step not in reported and not math.isnan(mean):
+                trial.report(mean, step)
+        if len(errors) < len(self.splits):
+            if trial.should_prune():
+                return self.end(trial, TrialState.PRUNED)
+            return TrialState.RUNNING
+        if math.isnan(mean):
+            return self.end(trial, TrialState.FAIL, error="all validation counts are zero")
+        return self.end(trial, TrialState.COMPLETE, value=mean)
 
-    def _end(
-        self, active: _Active, state: TrialState, value: float | None = None, error: str = ""
-    ) -> str:
+    def end(
+        self, trial: Trial, state: TrialState, value: float | None = None, error: str = ""
+    ) -> TrialState:
+        """End a trial."""
         if error:
-            active.trial.set_user_attr("error", error)
-        self._study.tell(active.trial, value, state)
-        self._active.remove(active)
-        return "failed" if state == TrialState.FAIL else state.name.lower()
-
-    def _left(self) -> int:
-        """Trials that must still end."""
-        return self._total - len(journal.ended(self._study.get_trials(deepcopy=False)))
-
-    def _open_folds(self, active: _Active) -> list[int]:
-        """Folds that nobody has fitted, or is fitting."""
-        taken = active.folds.keys() | active.running
-        return [fold for fold in range(self._n_folds) if fold not in taken]
+            trial.set_user_attr("error", error)
+        self.study.tell(trial, value, state)
+        del self.active[trial.number]
+        return state

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from uncletc.baselines import METHODS
-from uncletc.evaluation import FoldKind
+from uncletc.metrics import mean_and_sd
+from uncletc.search.settings import SearchSettings
 from uncletc.search.space import settings_of
-from uncletc.search.work import mean_sd, need
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from optuna.study import Study as OptunaStudy
     from optuna.trial import FrozenTrial
-
-FACTS = (  # what makes the trials of one file comparable, as errors name it
-    "method",
-    "set of counts",
-    "kind of folds",
-    "number of folds",
-    "choice of modes across",
-    "seed",
-    "step of looking",
-    "strategy",
-    "rule of pruning",
-    "set of fixed settings",
-    "set of choices",
-    "version of uncletc",
-)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -43,45 +27,29 @@ class Study:
     method : str
         Name in :data:`uncletc.METHODS`.
     dataset : str
-        As given to :func:`search`.
+        As given to :func:`uncletc.search.search`.
     counts_digest : str
         :attr:`uncletc.CountTensor.digest` of the counts.
-    kind : {"entry", "fibre"}
-    n_folds, seed : int
-    fixed : mapping
-        Settings that stayed.
-    space : mapping of str to tuple
-        What could be chosen. `units` and `layers` stand for `hidden`.
-    total : int
-        Trials last asked for.
+    settings : SearchSettings
+        With all choices in its `space`, and in `n_trials` as many as were last asked for.
     frame : pandas.DataFrame
-        One row per trial, without those that go on under another number: ``number``; ``state``
-        ("complete", "pruned", "failed", "running" or "waiting"); ``value``, the mean validation
-        rRMSE over ``folds`` finished folds, NaN without any; ``sd`` over them; ``seconds`` of
-        fitting and judging; and a column for each setting in `space`.
+        One row per trial: ``number``; ``state`` ("complete", "pruned", "failed", or "running", also
+        where the search was interrupted); ``value``, the mean validation rRMSE over ``folds``
+        finished folds, NaN without any; ``sd`` over them; ``seconds`` of fitting and judging; and a
+        column for each setting in the space.
     """
 
     path: Path
     method: str
     dataset: str
     counts_digest: str
-    kind: FoldKind
-    n_folds: int
-    seed: int
-    fixed: Mapping[str, Any]
-    space: Mapping[str, tuple[Any, ...]]
-    total: int
+    settings: SearchSettings
     frame: pd.DataFrame
-    _study: OptunaStudy
+    _trials: list[FrozenTrial]
 
     def __repr__(self) -> str:
-        n = int(self.frame["state"].isin(["complete", "pruned", "failed"]).sum())
-        return f"Study({self.method} on {self.dataset}, {n} of {self.total} trials)"
-
-    @classmethod
-    def load(cls, path: str | Path) -> Study:
-        """Read a study; see :func:`open_study`."""
-        return open_study(path)
+        n = int((self.frame["state"] != "running").sum())
+        return f"Study({self.method} on {self.dataset}, {n} of {self.settings.n_trials} trials)"
 
     @property
     def best(self) -> Any:
@@ -92,27 +60,22 @@ class Study:
         ValueError
             If no trial is complete.
         """
-        chosen = self._best_trial().params
         if self.method not in METHODS:
             raise ValueError(f"{self.method} is not one of uncletc.METHODS")
-        return settings_of(METHODS[self.method], self.fixed, chosen)
+        return settings_of(METHODS[self.method], self.settings.fixed, self._best_trial().params)
 
     @property
     def best_value(self) -> tuple[float, float]:
         """Mean and standard deviation over folds of the validation rRMSE of :attr:`best`."""
-        row = self._best_row()
-        return float(row["value"]), float(row["sd"])
+        return mean_and_sd([one["validation"]["rrmse"] for one in self._best_folds()])
 
     def test_scores(self) -> dict[str, tuple[float, float]]:
         """Mean and standard deviation over folds of each test score of :attr:`best`.
 
         They decided nothing. Names are those of :class:`uncletc.evaluation.Scores`, without n.
         """
-        from uncletc.search.journal import folds_of
-
-        found = [one["test"] for one in folds_of(self._best_trial()).values()]
-        names = [name for name in found[0] if name != "n"]
-        return {name: mean_sd([one[name] for one in found]) for name in names}
+        scores = pd.DataFrame([one["test"] for one in self._best_folds()]).drop(columns="n")
+        return {str(name): mean_and_sd(values) for name, values in scores.items()}
 
     def importance(self) -> dict[str, float]:
         """Share of the variation of values that each searched setting explains, most first.
@@ -121,22 +84,28 @@ class Study:
         """
         from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 
+        from uncletc.search import journal as journal
+
         done = self.frame[self.frame["state"] == "complete"]
-        varied = [name for name in self.space if done[name].nunique() > 1]
+        varied = [name for name in self.settings.choices if done[name].nunique() > 1]
         if not varied or done["value"].nunique() < 2:
             return {}
+        study = journal.in_memory(self._trials)
         judge = FanovaImportanceEvaluator(seed=0)
-        found = get_param_importances(self._study, evaluator=judge, params=varied)
-        return {name: float(share) for name, share in found.items()}
+        shares = get_param_importances(study, evaluator=judge, params=varied)
+        return {name: float(share) for name, share in shares.items()}
 
-    def _best_row(self) -> dict[str, Any]:
+    def _best_trial(self) -> FrozenTrial:
         done = self.frame[self.frame["state"] == "complete"]
         if done.empty:
             raise ValueError(f"no trial of {self.path} is complete yet")
-        return dict(done.iloc[int(done["value"].to_numpy().argmin())])
+        best = int(done["value"].to_numpy().argmin())
+        return self._trials[int(done["number"].iloc[best])]
 
-    def _best_trial(self) -> FrozenTrial:
-        return self._study.get_trials(deepcopy=False)[int(self._best_row()["number"])]
+    def _best_folds(self) -> list[dict[str, Any]]:
+        from uncletc.search import journal as journal
+
+        return list(journal.folds_of(self._best_trial()).values())
 
 
 def open_study(path: str | Path) -> Study:
@@ -160,27 +129,41 @@ def open_study(path: str | Path) -> Study:
     file = Path(path)
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
-    need("optuna")
     from uncletc.search import journal as journal
-    from uncletc.search.frame import frame_of
 
-    study = journal.read(file)
-    facts = study.user_attrs
-    missing = [name for name in FACTS if name not in facts]
-    if missing:
-        raise ValueError(f"{file} holds no search yet")
-    space = {name: tuple(choices) for name, choices in facts["set of choices"].items()}
+    attributes, trials = journal.read(file)
+    try:
+        facts, asked = attributes["search"], attributes["asked"]
+        given = {one.name: (facts | asked)[one.name] for one in fields(SearchSettings)}
+        settings = SearchSettings(**given)
+        settings = replace(settings, space=settings.choices)
+        method, digest, dataset = facts["method"], facts["counts"], asked["dataset"]
+        columns = ["number", "state", "value", "sd", "folds", "seconds", *settings.choices]
+    except journal.MISREAD as error:
+        raise journal.unreadable(file, "its beginning", error) from error
+    rows = [_row(one) for one in trials if one.params.keys() == settings.choices.keys()]
     return Study(
         path=file,
-        method=facts["method"],
-        dataset=facts.get("data set", "counts"),
-        counts_digest=facts["set of counts"],
-        kind=facts["kind of folds"],
-        n_folds=facts["number of folds"],
-        seed=facts["seed"],
-        fixed=facts["set of fixed settings"],
-        space=space,
-        total=facts.get("trials", 0),
-        frame=frame_of(study.get_trials(deepcopy=False), space),
-        _study=study,
+        method=method,
+        dataset=dataset,
+        counts_digest=digest,
+        settings=settings,
+        frame=pd.DataFrame(rows, columns=columns),
+        _trials=trials,
     )
+
+
+def _row(trial: FrozenTrial) -> dict[str, Any]:
+    from uncletc.search import journal as journal
+
+    folds = [one for one in journal.folds_of(trial).values() if "error" not in one]
+    value, sd = mean_and_sd([one["validation"]["rrmse"] for one in folds])
+    return {
+        "number": trial.number,
+        "state": journal.word_for(trial.state),
+        "value": value,
+        "sd": sd,
+        "folds": len(folds),
+        "seconds": float(sum(one["seconds"] for one in folds)),
+        **trial.params,
+    }

@@ -285,7 +285,11 @@ class TestStudy:
         counts, _ = simulate((8, 6, 5), 2, observed=0.5, attributed=0.5, seed=1)
         path = tmp_path / "study"
         made = search.search(
-            counts, "NTF-CPD-KL", path=path, n_trials=2, jobs=1, dataset="simulated counts"
+            counts,
+            "NTF-CPD-KL",
+            path=path,
+            settings=search.SearchSettings(n_trials=2),
+            dataset="simulated counts",
         )
         at = open_page(**QUICK, rank="4")
         at.file_uploader(key="study_upload").set_value(("study", path.read_bytes(), "")).run()
@@ -293,6 +297,13 @@ class TestStudy:
         assert "**NTF-CPD-KL** on `simulated counts`" in words(at)
         assert f"rRMSE {made.best_value[0]:.3f}" in words(at)
         assert len(charts(at)) == 1
+
+    def test_no_box_without_optuna(self, open_page, monkeypatch):
+        monkeypatch.setattr("dashboard.methods.study.find_spec", lambda _: None)
+        at = open_page(**QUICK)
+        assert not at.exception
+        assert "install Optuna" in words(at)
+        assert not [one for one in at.expander if "study" in one.label]
 
     def test_what_is_no_study(self, open_page):
         at = open_page(**QUICK)
