@@ -7,7 +7,7 @@ is the first address that a fresh server is asked for.
 import streamlit as st
 
 from dashboard.shared.glossary import glossary
-from dashboard.shared.running import fit_service
+from dashboard.shared.service import service
 
 page = st.navigation(
     {
@@ -42,6 +42,6 @@ page = st.navigation(
     }
 )
 st.set_page_config(page_title=f"{page.title} · uncletc", page_icon="🔎", layout="wide")
-fit_service()  # its process loads torch while the first page is drawn
+service()  # its process loads torch while the first page is drawn
 glossary()
 page.run()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 import pandas as pd
 import streamlit as st
 
 from dashboard.check import charts
 from dashboard.check.groups import CELL, names_of_groupings
-from dashboard.check.ranks import rank_table, rank_tasks, rank_words
+from dashboard.check.ranks import rank_orders, rank_table, rank_words
 from dashboard.check.verdict import Verdict
 from dashboard.check.view import CheckView, Kind
 from dashboard.check.words import (
@@ -23,9 +21,8 @@ from dashboard.countymap.picture import county_map
 from dashboard.shared.kept import cached
 from dashboard.shared.model import Family
 from dashboard.shared.parts import chart_config
-from dashboard.shared.running import fit_service
+from dashboard.shared.service import batch_under_way, session
 from dashboard.shared.widgets import segmented
-from dashboard.work.fit_orders import Orders, Task
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -169,69 +166,41 @@ def one_after_another(view: CheckView, mode: str) -> None:
     st.caption(lag_words(view.lags, mode))
 
 
-def orders() -> Orders:
-    """What this browser session asks of the service for this page."""
-    me: str = st.session_state.setdefault("check-me", uuid4().hex)
-    return Orders(fit_service(), me)
-
-
 def ranks(dataset: Dataset, found: Fit, kind: Kind) -> pd.DataFrame:
     """Compare ranks on demand; return what is known."""
     st.subheader("Would another rank predict better?")
-    wanted = rank_tasks(dataset.counts, found.settings, kind)
-    mine, tasks = orders(), list(wanted.values())
+    wanted = rank_orders(dataset.counts, found.settings, kind)
+    mine = session("ranks")
     names = ", ".join(map(str, wanted))
     st.markdown(
         f"Fits ranks {names} without the same held-out counts and compares how likely each makes "
         "them: what AIC estimates from counts a fit has seen, measured on counts it has not."
     )
-    spec = (dataset.name, found.settings, kind)
-    missing = mine.n_missing(tasks)
-    if missing and st.button(
+    missing = len(mine.missing(list(wanted.values())))
+    pressed = missing > 0 and st.button(
         "Compare ranks",
         key="compare-ranks",
-        help=f"Makes {missing} more fits, one after the other. What is there is used again.",
-    ):
-        st.session_state["check-ranks"] = (spec, set())
-    going, asked = st.session_state.get("check-ranks", (None, set()))
-    if going == spec and mine.advance(tasks, asked):
-        _rank_progress(tasks, missing, asked)
-    elif (why := mine.trouble(tasks)) is not None:
-        st.error(why)
-    service = mine.service
-    known = {rank: fit for rank, task in wanted.items() if (fit := service.lookup(task.key))}
-    if len(known) < 2:
+        help=f"Makes {missing} more fits, one after the other. Finished ones are used again.",
+    )
+    batch_under_way(
+        "ranks",
+        (dataset.name, found.settings, kind),
+        list(wanted.values()),
+        pressed=pressed,
+        words="Comparing ranks: {done} of {all} fits finished",
+    )
+    finished = tuple(rank for rank, order in wanted.items() if mine.lookup(order) is not None)
+    if len(finished) < 2:
         return pd.DataFrame()
-
-    def ranked(dataset: Dataset, _: Fit, kind: Kind, __: tuple[int, ...]) -> pd.DataFrame:
-        return rank_table(dataset.counts, known, kind)
-
-    table = cached(ranked, dataset, found, kind, tuple(known))
-    _draw_ranks(table, own=found.rank, complete=len(known) == len(wanted))
+    table = cached("ranks", _rank_table, dataset, found, kind, finished)
+    _draw_ranks(table, own=found.rank, complete=len(finished) == len(wanted))
     return table
 
 
-@st.fragment(run_every=1.0)
-def _rank_progress(tasks: list[Task], missing: int, asked: set[str]) -> None:
-    mine = orders()
-    if not mine.advance(tasks, asked) or mine.n_missing(tasks) != missing:
-        st.rerun()
-    done = len(tasks) - missing
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(done / len(tasks), text=f"Comparing ranks: {done} of {len(tasks)} fits are there")
-    button.button(
-        "Cancel",
-        key="cancel-ranks",
-        width="stretch",
-        on_click=_stop_ranks,
-        args=(tasks,),
-        help="Stop after the current iteration; fits that are there stay.",
-    )
-
-
-def _stop_ranks(tasks: list[Task]) -> None:
-    st.session_state.pop("check-ranks", None)
-    orders().cancel(tasks)
+def _rank_table(dataset: Dataset, fit: Fit, kind: Kind, finished: tuple[int, ...]) -> pd.DataFrame:
+    wanted = rank_orders(dataset.counts, fit.settings, kind)
+    fits = {rank: session("ranks").lookup(wanted[rank]) for rank in finished}
+    return rank_table(dataset.counts, {rank: each for rank, each in fits.items() if each}, kind)
 
 
 def _draw_ranks(table: pd.DataFrame, *, own: int, complete: bool) -> None:

@@ -24,7 +24,7 @@ if unfinished(found):
     st.caption("The checks are drawn when the fit has ended.")
     st.stop()
 
-view = cached(check_view, dataset, found, kind)
+view = cached("check", check_view, dataset, found, kind)
 with verdict_here:
     parts.draw_verdict(view.verdict)
 st.caption(view.held)

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.check.view import Kind, held_mask, seen_counts
-from dashboard.work.fit_orders import Task
-from dashboard.work.service import fit_key
+from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.evaluation import dispersion
 
@@ -29,11 +28,11 @@ def ranks_around(rank: int) -> list[int]:
     return sorted({min(max(rank + k * step, 1), LARGEST) for k in (-2, -1, 0, 1, 2)})
 
 
-def rank_tasks(counts: CountTensor, settings: FitSettings, kind: Kind) -> dict[int, Task]:
+def rank_orders(counts: CountTensor, settings: FitSettings, kind: Kind) -> dict[int, FitOrder]:
     """Return the fits to compare, by rank; they differ in rank alone and see the same counts."""
     seen = seen_counts(counts, kind)
-    wanted = {rank: replace(settings, rank=rank) for rank in ranks_around(settings.rank)}
-    return {rank: Task(fit_key(seen, each), seen, each) for rank, each in wanted.items()}
+    ranks = ranks_around(settings.rank)
+    return {rank: FitOrder(seen, replace(settings, rank=rank)) for rank in ranks}
 
 
 def rank_table(counts: CountTensor, fits: Mapping[int, Fit], kind: Kind) -> pd.DataFrame:

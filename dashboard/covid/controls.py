@@ -78,7 +78,7 @@ def the_map(
     """Draw the map; a county chosen in it is chosen everywhere."""
     days = dataset.counts.labels[2]
     steps = None if day is None else day_steps(dataset, grids_of(dataset, found, anchor), day)
-    picture = cached(_picture, dataset, found, anchor, day)
+    picture = cached("covid map", _picture, dataset, found, anchor, day)
     show_county_map(
         picture,
         key="map",
@@ -105,7 +105,7 @@ def day_steps(dataset: Dataset, grids: DetectionGrids, day: int) -> Steps:
 
 
 def _picture(dataset: Dataset, found: Fit, anchor: Anchor, day: int | None) -> MapPicture:
-    view = cached(covid_view, dataset, found, anchor, day)
+    view = cached("covid", covid_view, dataset, found, anchor, day)
     return county_map(
         view.counties,
         title=view.title,

@@ -37,7 +37,7 @@ fips = chosen_county(dataset)
 above = st.container()  # drawn after the number of bars is known
 n = choose_bars()
 grids = grids_of(dataset, found, choices.anchor)
-view = replace(cached(covid_view, dataset, found, choices.anchor, day), n=n)
+view = replace(cached("covid", covid_view, dataset, found, choices.anchor, day), n=n)
 county = None if fips is None else build_county_view(dataset, found, grids, fips, title=view.title)
 
 with above:

@@ -31,7 +31,7 @@ st.info(
 )
 found = fit_or_stop(dataset, choices)
 
-importance = cached(importance_view, dataset, found)
+importance = cached("importance", importance_view, dataset, found)
 insight_with_caution(importance.insight, importance.caution)
 names = list(importance.bars["attribute"])
 
@@ -62,7 +62,7 @@ bars_here.plotly_chart(
     selection_mode="points",
     alt=f"Importance of {len(names)} attributes; largest: {names[0]}",
 )
-effect = cached(effect_view, dataset, found, attribute, method)
+effect = cached("effect", effect_view, dataset, found, attribute, method)
 st.plotly_chart(
     effect_chart(effect, attribute=attribute),
     config=chart_config(),
@@ -73,7 +73,7 @@ st.caption(effect.note)
 
 st.subheader("Two attributes at once")
 first, second, kind = choose_pair(family, names)
-surface = cached(surface_view, dataset, found, first, second, kind)
+surface = cached("surface", surface_view, dataset, found, first, second, kind)
 st.plotly_chart(
     surface_chart(surface, first=first, second=second),
     config=chart_config(),
@@ -84,7 +84,7 @@ st.caption(surface.note)
 
 st.subheader("Why is p what it is here?")
 place, where = choose_place(dataset)
-explained = cached(explanation_view, dataset, found, *where)
+explained = cached("explanation", explanation_view, dataset, found, *where)
 st.markdown(explained.sentence)
 st.plotly_chart(
     explanation_chart(explained),

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 import pandas as pd
 import streamlit as st
 
 from dashboard.lab import charts
 from dashboard.lab.controls import choose
 from dashboard.lab.steps import Shown, predict
-from dashboard.lab.view import Setup, picture, simulated
-from dashboard.lab.view_fits import compare, error_curve, error_table, errors
+from dashboard.lab.view import Setup, picture, simulated, truth_of
+from dashboard.lab.view_fits import compare, error_curve, error_table, recovery
 from dashboard.shared.detection import for_download
 from dashboard.shared.model import describe
 from dashboard.shared.parts import chart_config
-from dashboard.shared.running import fit_service, how_it_was_fitted
+from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit, script
-from dashboard.work.service import Job, fit_key
+from dashboard.shared.service import progress_bar, say_failed, session
+from dashboard.work.orders import FitOrder, Recovery
+from dashboard.work.recovery import recovery_errors
+from dashboard.work.service import Job
 from uncletc import Fit, FitSettings
 
 
@@ -30,10 +31,9 @@ def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
     slice_number = choose("slice") - 1
     if not predict("fit"):
         return None
-    service, dataset = fit_service(), simulated(setup)
-    key = fit_key(dataset.counts, settings)
-    job = service.job(key)  # before the look-up: a fit that ends in between is found
-    found = service.lookup(key)
+    mine, order = session("lab"), _order(setup, settings)
+    job = mine.service.job(order)  # before the look-up: a fit that ends in between is found
+    found = mine.lookup(order)
     if found is not None:
         st.session_state["lab-shown"] = (setup, settings)
         return _result(setup, found, slice_number)
@@ -44,14 +44,16 @@ def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
         key="lab-fit",
         help="Takes a second or two. Settings fitted before show at once.",
     ):
-        job = service.submit(dataset.counts, settings, me())
+        job = mine.service.submit(order, mine.watcher)
     if job is not None and job.active:
-        _fit_progress(setup, key)
+        _fit_progress(setup, order)
         return None
-    _say_why_not(job)
+    say_failed(mine, [order], "This fit")
+    if job is not None and job.state == "cancelled":
+        st.info("The fit was cancelled.")
     before = st.session_state.get("lab-shown")
     if before is not None:
-        earlier = service.lookup(fit_key(simulated(before[0]).counts, before[1]))
+        earlier = mine.lookup(_order(*before))
         if earlier is not None:
             st.info(
                 f"**Changed since this result.** Below: {describe(before[1])}. Press **Fit** for "
@@ -63,41 +65,38 @@ def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
     return None
 
 
+def _order(setup: Setup, settings: FitSettings) -> FitOrder:
+    return FitOrder(simulated(setup).counts, settings)
+
+
 @st.fragment(run_every=0.3)
-def _fit_progress(setup: Setup, key: str) -> None:
-    service, dataset = fit_service(), simulated(setup)
-    job = service.job(key)
+def _fit_progress(setup: Setup, order: FitOrder) -> None:
+    mine = session("lab")
+    job = mine.service.job(order)
     if job is None or not job.active:
         st.rerun()
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(job.iteration / job.settings.max_iter, 1.0), text=_progress_text(job))
-    # A callback runs first: a click is not lost where this run ends in a new picture.
-    button.button(
-        "Cancel",
-        key="lab-cancel",
-        width="stretch",
-        on_click=service.cancel,
-        args=(job, me()),
-        help="Stops after the current iteration.",
-    )
+    text = _progress_text(job)
+    progress_bar(job.share, text, key="lab-cancel", on_cancel=mine.cancel, args=([order],))
     asked, points = st.session_state.get("lab-so-far", (0.0, []))
     if asked != job.asked:
         asked, points = job.asked, []
-    so_far = service.latest(job)
-    if so_far is not None and (not points or points[-1][0] < so_far.history[-1].iteration):
-        now = errors(dataset, so_far)
-        points.append((so_far.history[-1].iteration, now.rate, now.detection))
+    so_far = mine.service.latest(job)
+    if so_far is not None and (
+        not points or points[-1]["iteration"] < so_far.history[-1].iteration
+    ):
+        now = recovery_errors(so_far, truth_of(simulated(setup)))
+        points.append({"iteration": so_far.history[-1].iteration} | now)
     st.session_state["lab-so-far"] = (asked, points)
     if points:
-        _draw_curve(pd.DataFrame(points, columns=["iteration", "rate", "detection"]), "so-far")
+        _draw_curve(pd.DataFrame(points), "so-far")
 
 
 def _progress_text(job: Job) -> str:
     if not job.objectives:
         return "Fitting simulated counts: getting ready …"
     return (
-        f"Fitting simulated counts: iteration {job.iteration} of at most {job.settings.max_iter} · "
-        f"objective {job.objectives[-1]:,.3f}"
+        f"Fitting simulated counts: iteration {job.iteration} of at most "
+        f"{job.order.max_iter} · objective {job.objectives[-1]:,.3f}"
     )
 
 
@@ -107,13 +106,13 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
     columns = st.columns(2)
     columns[0].metric(
         "Error of λ (MAE)",
-        f"{view.errors.rate:.3f}",
+        f"{view.errors['rate']:.3f}",
         help="Mean absolute error over all entries of λ, after both estimate and truth are "
         "divided by their mean. 0.1: off by a tenth of the mean, on the average.",
     )
     columns[1].metric(
         "Error of p (MAE)",
-        f"{view.errors.detection:.3f}",
+        f"{view.errors['detection']:.3f}",
         help="The same for p, over all entries, counted or not.",
     )
     table = view.slice(slice_number)
@@ -145,8 +144,7 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
         "λ·c, p/c. Only simulated counts allow this."
     )
     st.markdown("**Both errors while it was fitted**")
-    curve = _curve(setup, found.settings, found.history[-1].iteration)
-    _draw_curve(curve, "curve")
+    curve = _measured(setup, found.settings)
     st.caption(
         "The fit sees the objective, never these errors: they may rise while the objective falls. "
         + how_it_was_fitted(found)
@@ -155,7 +153,7 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
     return Shown(
         tables={
             "errors": error_table(dataset, found),
-            "errors while it fits": curve,
+            **({} if curve is None else {"errors while it fits": curve}),
             "entries": for_download(view.entries, absolute=True),
         },
         code=script(table, dataset=loaded, fitted=fit(COUNTS, found.settings)),
@@ -163,9 +161,29 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
     )
 
 
-@st.cache_data(max_entries=64, show_spinner="Measuring the errors along the way …")
-def _curve(setup: Setup, settings: FitSettings, last: int) -> pd.DataFrame:
-    return error_curve(simulated(setup), settings, last)
+def _measured(setup: Setup, settings: FitSettings) -> pd.DataFrame | None:
+    """Draw the errors on the way to a fit, which is made again for them; None before they are."""
+    mine, order = session("lab"), recovery(setup, settings)
+    job = mine.service.job(order)
+    result = mine.lookup(order)
+    if result is not None:
+        curve = error_curve(result)
+        _draw_curve(curve, "curve")
+        return curve
+    if job is None or job.state != "failed":
+        mine.submit([order])
+    if mine.under_way([order]):
+        _wait_for(order)
+    else:
+        say_failed(mine, [order], "Measuring the errors along the way")
+    return None
+
+
+@st.fragment(run_every=0.3)
+def _wait_for(order: Recovery) -> None:
+    st.caption("Measuring the errors along the way …")
+    if not session("lab").under_way([order]):
+        st.rerun()
 
 
 def _draw_curve(curve: pd.DataFrame, key: str) -> None:
@@ -175,15 +193,3 @@ def _draw_curve(curve: pd.DataFrame, key: str) -> None:
         key=f"lab-{key}",
         alt="Errors of λ and p over the iterations of a fit of simulated counts",
     )
-
-
-def _say_why_not(job: Job | None) -> None:
-    if job is not None and job.state == "failed":
-        st.error(f"This fit did not finish: {job.message}")
-    elif job is not None and job.state == "cancelled":
-        st.info("The fit was cancelled.")
-
-
-def me() -> str:
-    """Who waits: this browser session, so that one reader's cancel leaves another's fit."""
-    return str(st.session_state.setdefault("lab-reader", uuid4().hex))

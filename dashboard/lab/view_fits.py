@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, simulated, truth_of
+from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, truth_of
 from dashboard.shared.detection import dense
 from dashboard.shared.model import changed
 from dashboard.shared.scripts import Code, call, script
-from dashboard.shared.scripts import fit as fit_code
-from uncletc import CountTensor, Fit, FitSettings, Iteration, Scale, fit, metrics
+from dashboard.work.orders import Recovery
+from dashboard.work.recovery import recover, recovery_errors
+from uncletc import Fit, FitSettings, Scale
 from uncletc.datasets import Dataset
 
 Quantity = Literal["rate", "detection"]
 ERROR_NAMES: dict[Quantity, str] = {"rate": "error of λ", "detection": "error of p"}
 _N_POINTS = 400  # of a scatter plot: what a page can send and an eye can use
-_N_MOMENTS = 25  # of an error curve
-
-
-class Errors(NamedTuple):
-    """MAE_λ and MAE_p of a fit over all entries; see :mod:`uncletc.metrics`."""
-
-    rate: float
-    detection: float
-
-
-def errors(dataset: Dataset, found: Fit) -> Errors:
-    """How far a fit is from the truth, over all entries, each on its own mean."""
-    truth = truth_of(dataset)
-    return Errors(
-        rate=metrics.mae_rate(found.rate_tensor(), truth.rate),
-        detection=metrics.mae_detection(_detection(dataset, found), truth.detection.ravel()),
-    )
 
 
 def error_table(dataset: Dataset, found: Fit) -> pd.DataFrame:
     """Both errors of a fit in one row: rate, detection."""
-    return pd.DataFrame([errors(dataset, found)])
+    return pd.DataFrame([recovery_errors(found, truth_of(dataset))])
 
 
 def _detection(dataset: Dataset, found: Fit) -> NDArray[np.float64]:
@@ -67,13 +50,14 @@ class Comparison:
         Some of them, to draw.
     scale : Scale
         The one factor c that makes mean λ agree with the truth's: λ·c, p/c.
-    errors : Errors
+    errors : dict of str to float
+        "rate" (MAE_λ) and "detection" (MAE_p), each on its own mean; see :mod:`uncletc.metrics`.
     """
 
     entries: pd.DataFrame
     points: pd.DataFrame
     scale: Scale
-    errors: Errors
+    errors: dict[str, float]
 
     def slice(self, slice_number: int) -> pd.DataFrame:
         """The entries of one slice as :func:`picture` takes them."""
@@ -103,34 +87,24 @@ def compare(dataset: Dataset, found: Fit) -> Comparison:
         entries=entries,
         points=entries.sample(_N_POINTS, random_state=0).sort_index(),
         scale=scale,
-        errors=errors(dataset, found),
+        errors=recovery_errors(found, truth),
     )
 
 
-def error_curve(dataset: Dataset, settings: FitSettings, last: int) -> pd.DataFrame:
-    """MAE_λ and MAE_p at some iterations of a finished fit, which is done again for it.
+def recovery(setup: Setup, settings: FitSettings) -> Recovery:
+    """Return the order that says how near a fit comes to the truth, and on what way."""
+    return Recovery(simulation=setup.arguments, settings=settings)
+
+
+def error_curve(result: Mapping[str, Any]) -> pd.DataFrame:
+    """MAE_λ and MAE_p at some iterations of a fit: iteration (from 1), rate, detection.
 
     Parameters
     ----------
-    dataset : Dataset
-    settings : FitSettings
-    last : int
-        The iteration at which the fit ended, at least 1.
-
-    Returns
-    -------
-    DataFrame
-        iteration (from 1), rate, detection. The last row is the fit itself.
+    result : mapping
+        Of :func:`recovery`. The last row is the finished fit.
     """
-    moments = set(np.geomspace(1, last, _N_MOMENTS).round().astype(int).tolist())
-    rows: list[tuple[int, float, float]] = []
-
-    def look(record: Iteration) -> bool:
-        if record.iteration in moments and record.current is not None:
-            rows.append((record.iteration, *errors(dataset, record.current())))
-        return record.iteration >= last
-
-    fit(dataset.counts, settings, callback=look)
+    rows = [{"iteration": iteration} | values for iteration, values in result["curve"]]
     return pd.DataFrame(rows, columns=["iteration", "rate", "detection"])
 
 
@@ -221,9 +195,9 @@ class Trial:
     settings: FitSettings
 
     @property
-    def counts(self) -> CountTensor:
-        """The counts to fit."""
-        return simulated(self.setup).counts
+    def order(self) -> Recovery:
+        """The fit, and how near it comes to the truth."""
+        return recovery(self.setup, self.settings)
 
 
 def trials(lever: LeverName, setup: Setup, settings: FitSettings, n_draws: int) -> list[Trial]:
@@ -248,22 +222,24 @@ def trials(lever: LeverName, setup: Setup, settings: FitSettings, n_draws: int) 
     ]
 
 
-@lru_cache(maxsize=100)
-def _trial_errors(trial: Trial, found: Fit) -> Errors:
-    return errors(simulated(trial.setup), found)
+def lever_table(tried: Iterable[tuple[Trial, Mapping[str, Any]]]) -> pd.DataFrame:
+    """The errors of the fits of a lever: value, seed, rate (MAE_λ), detection (MAE_p).
 
-
-def lever_table(fits: Iterable[tuple[Trial, Fit]]) -> pd.DataFrame:
-    """The errors of the fits of a lever: value, seed, rate (MAE_λ), detection (MAE_p)."""
-    return pd.DataFrame(
-        [(trial.value, trial.setup.seed, *_trial_errors(trial, found)) for trial, found in fits],
-        columns=["value", "seed", "rate", "detection"],
-    )
+    Parameters
+    ----------
+    tried : iterable of (Trial, mapping)
+        Each with the result of its order.
+    """
+    rows = [
+        {"value": trial.value, "seed": trial.setup.seed} | result["curve"][-1][1]
+        for trial, result in tried
+    ]
+    return pd.DataFrame(rows, columns=["value", "seed", "rate", "detection"])
 
 
 def lever_script(lever: LeverName, setup: Setup, settings: FitSettings, n_draws: int) -> str:
     """Return a script that makes all fits of a lever and gives their errors."""
-    each = fit_code(Code("each.counts"), Code("each.settings"))
+    each = call(recover, Code("each.order"))
     tried = call(trials, lever, setup, settings, n_draws)
     table = call(lever_table, Code(f"[(each, {each.text}) for each in tried]", each.imports))
     return script(table, tried=tried)

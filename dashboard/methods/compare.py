@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.methods.charts import scores_chart
 from dashboard.methods.own_table import own_dataset
-from dashboard.methods.running import method_service, orders, progress_or_trouble
+from dashboard.methods.running import method_session, progress_or_trouble
 from dashboard.methods.scores import (
     FIELDS,
     default_methods,
@@ -19,6 +19,7 @@ from dashboard.methods.study import study_box
 from dashboard.methods.words import metric_of
 from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import Code, load
+from dashboard.shared.service import session
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
@@ -34,7 +35,7 @@ _KINDS: dict[str, FoldKind] = {"single counts": "entry", "whole places or pairs"
 
 def compare_section() -> None:
     """Compare chosen methods on chosen counts, in the background."""
-    method_service().warm()  # its process loads torch while the reader chooses
+    method_session()
     chosen = _choose_data()
     if chosen is not None:
         _compare(*chosen)
@@ -89,7 +90,7 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
     if not wanted:
         st.info("Choose at least one method.")
         return
-    mine = orders()
+    mine = session("methods")
     missing = mine.missing(wanted)
     if st.button(
         "Compare",
@@ -100,7 +101,7 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
     ):
         mine.submit(missing)
     going = progress_or_trouble(wanted)  # before the look-up: see fit_or_stop
-    found = {order.method: mine.service.lookup(order) for order in wanted}
+    found = {order.method: mine.lookup(order) for order in wanted}
     results = {method: result for method, result in found.items() if result is not None}
     waiting = len(wanted) - len(results)
     if waiting and not going:

@@ -10,11 +10,12 @@ import streamlit as st
 
 from dashboard.methods.files import Columns, guess_columns, sample_table
 from dashboard.shared.scripts import Code
+from dashboard.shared.service import session
 from dashboard.shared.takeaway import csv_bytes
 from uncletc import datasets
 from uncletc.datasets import Dataset
 
-_FORGET = "own-file"
+_FILE = "own-file"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,7 @@ def own_dataset() -> tuple[Dataset, Code] | None:
             st.error(f"These columns cannot be used: {error}")
             return None
         st.session_state["own-counts"] = (key, dataset)
+        st.session_state.setdefault("own-digests", set()).add(dataset.counts.digest)
     y = dataset.counts
     sizes = " × ".join(f"{size} {mode}" for size, mode in zip(y.shape, y.modes, strict=True))
     st.success(
@@ -90,24 +92,33 @@ def _uploaded() -> _Own | None:
     if file is not None:
         data = file.getvalue()
         digest = hashlib.sha256(data).hexdigest()
-        own = st.session_state.get(_FORGET)
+        own = st.session_state.get(_FILE)
         if own is None or own.digest != digest:
             try:
                 own = _Own(file.name, digest, datasets.read_file(file, file.name))
             except ValueError as error:
                 st.error(f"This file cannot be read: {error}")
                 return None
-            st.session_state[_FORGET] = own
+            _forget()
+            st.session_state[_FILE] = own
         return own
-    own = st.session_state.get(_FORGET)
+    own = st.session_state.get(_FILE)
     if own is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.caption(f"Below: {own.name}, uploaded before.")
         if right.button("Forget it", key="own_forget", help="Removes it from memory."):
-            st.session_state.pop(_FORGET)
-            st.session_state.pop("own-counts", None)
+            _forget()
             st.rerun()
     return own
+
+
+def _forget() -> None:
+    """Drop the file, the counts that were read from it, and all that was asked of them."""
+    st.session_state.pop(_FILE, None)
+    st.session_state.pop("own-counts", None)
+    mine = session("methods")
+    for digest in st.session_state.pop("own-digests", set()):
+        mine.service.forget(digest, mine.watcher)
 
 
 def _choose_columns(own: _Own) -> Columns | None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.methods.charts import running_chart
 from dashboard.methods.paper import committed_rows
-from dashboard.methods.running import method_service, orders, progress_or_trouble
+from dashboard.methods.running import method_session, progress_or_trouble
 from dashboard.methods.scores import (
     cell_rows,
     cell_script,
@@ -28,7 +28,7 @@ def rerun_section() -> None:
         "Do not take the tables on trust: **run any cell here.** Counts are simulated with the "
         "seed you choose, fitted, and judged by the known truth."
     )
-    method_service().warm()  # its process loads torch while the reader chooses
+    mine = method_session()
     cell = _choose_cell()
     pressed = st.button(
         "Run this cell",
@@ -38,11 +38,11 @@ def rerun_section() -> None:
     )
     rows = committed_rows()
     if pressed:
-        orders().submit([cell])
+        mine.submit([cell])
     known = committed_cell(rows, cell)
     references = {m: float(known.loc[m, "mean"]) for m in ("MAE_λ", "MAE_p") if m in known.index}
     going = progress_or_trouble([cell], references)  # before the look-up: see fit_or_stop
-    result = orders().service.lookup(cell)
+    result = mine.lookup(cell)
     if going:
         return
     if result is None:

@@ -1,40 +1,38 @@
-"""The service behind the page "Methods", and the progress of what it runs."""
+"""The progress of what the page "Methods" runs."""
 
 from __future__ import annotations
 
 from time import monotonic
-from uuid import uuid4
 
 import streamlit as st
 
 from dashboard.methods.charts import running_chart
 from dashboard.methods.scores import curve_frame
 from dashboard.shared.parts import chart_config
-from dashboard.work.method_service import Job, MethodService, Orders
-from dashboard.work.orders import Cell, Evaluate, Order
+from dashboard.shared.service import progress_bar, session
+from dashboard.work.orders import Cell, Evaluate
+from dashboard.work.service import Job
+from dashboard.work.session import Session
 
 _LOOKED = 0.5  # seconds between two looks
 _LONG_WAIT = 6.0  # seconds; alone it has begun by then
 
-
-@st.cache_resource(show_spinner=False)
-def method_service() -> MethodService:
-    """Return the one service that all sessions share."""
-    return MethodService()
+MethodOrders = list[Evaluate] | list[Cell]
 
 
-def orders() -> Orders:
-    """What this browser session asks of the service."""
-    me: str = st.session_state.setdefault("methods-me", uuid4().hex)
-    return Orders(method_service(), me)
+def method_session() -> Session:
+    """What this browser session asks of the service, its process for methods on the way."""
+    mine = session("methods")
+    mine.service.warm("long")  # torch is loaded while the reader chooses
+    return mine
 
 
-def progress_or_trouble(wanted: list[Order], references: dict[str, float] | None = None) -> bool:
+def progress_or_trouble(wanted: MethodOrders, references: dict[str, float] | None = None) -> bool:
     """Draw the progress of what is under way, or why something did not finish.
 
     Parameters
     ----------
-    wanted : list of Order
+    wanted : list of Evaluate or Cell
     references : dict of str to float, optional
         Committed means to draw beside the errors of a cell.
 
@@ -43,7 +41,7 @@ def progress_or_trouble(wanted: list[Order], references: dict[str, float] | None
     bool
         Whether anything is under way.
     """
-    mine = orders()
+    mine = session("methods")
     if mine.under_way(wanted):
         _progress(wanted, len(mine.missing(wanted)), references or {})
         return True
@@ -53,23 +51,18 @@ def progress_or_trouble(wanted: list[Order], references: dict[str, float] | None
 
 
 @st.fragment(run_every=_LOOKED)
-def _progress(wanted: list[Order], missing: int, references: dict[str, float]) -> None:
-    mine = orders()
+def _progress(wanted: MethodOrders, missing: int, references: dict[str, float]) -> None:
+    mine = session("methods")
     under_way = mine.under_way(wanted)
     if not under_way or len(mine.missing(wanted)) != missing:
         st.rerun()
     job = next((each for each in under_way if each.state == "running"), under_way[0])
-    done = len(wanted) - len(under_way) + _share(job)
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(done / len(wanted), 1.0), text=_text(job, len(under_way) - 1))
-    # A callback runs first: a click is not lost where this run ends in a new picture.
-    button.button(
-        "Cancel",
+    progress_bar(
+        (len(wanted) - len(under_way) + job.share) / len(wanted),
+        _text(job, len(under_way) - 1),
         key="cancel-methods",
-        width="stretch",
-        on_click=mine.cancel,
+        on_cancel=mine.cancel,
         args=(wanted,),
-        help="Stops after the current iteration; results that are there stay.",
     )
     if isinstance(job.order, Cell) and job.curve:
         st.plotly_chart(
@@ -80,21 +73,14 @@ def _progress(wanted: list[Order], missing: int, references: dict[str, float]) -
         )
 
 
-def _share(job: Job) -> float:
-    """How much of a job is done, counting iterations up to the most there can be."""
-    if isinstance(job.order, Evaluate):
-        within = min(job.iteration / max(job.order.settings.max_iter, 1), 1.0)
-        return min((job.trial + within) / job.order.trials, 1.0)
-    return min(job.iteration / 300, 1.0)
-
-
 def _text(job: Job, behind: int) -> str:
+    order = job.order
     more = f" · {behind} more to come" if behind else ""
     if job.state == "waiting":
         if monotonic() - job.asked > _LONG_WAIT:
-            return f"{job.order.method}: waiting for another run to end …{more}"
-        return f"{job.order.method}: getting ready …{more}"
+            return f"{order.method}: waiting for another run to end …{more}"
+        return f"{order.method}: getting ready …{more}"
     fold = ""
-    if isinstance(job.order, Evaluate):
-        fold = f"fold {min(job.trial + 1, job.order.trials)} of {job.order.trials}, "
-    return f"{job.order.method}: {fold}iteration {job.iteration} · {job.seconds:.1f} s{more}"
+    if isinstance(order, Evaluate):
+        fold = f"fold {min(job.trial + 1, order.trials)} of {order.trials}, "
+    return f"{order.method}: {fold}iteration {job.iteration} · {job.seconds:.1f} s{more}"

@@ -1,6 +1,6 @@
 """Results of the worker as tables and sentences: cells run again, methods compared. Pure.
 
-A result is what :mod:`dashboard.work.method_worker` reports, plain numbers by name.
+A result is what :mod:`dashboard.work.worker` writes, plain numbers by name.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pandas as pd
 from dashboard.methods.view import OURS, committed_rows
 from dashboard.methods.words import metric_of, number, spread
 from dashboard.shared.scripts import COUNTS, Code, call, script
-from dashboard.work.method_worker import plain_numbers
 from dashboard.work.orders import N_FOLDS, Cell, FoldKind, make_settings
+from dashboard.work.worker import plain_numbers
 from uncletc import METHODS, CountTensor, evaluation, tables
 
 Result = Mapping[str, Any]

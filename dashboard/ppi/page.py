@@ -32,7 +32,9 @@ found = fit_or_stop(dataset, choices)
 
 asked = filters(dataset)
 grids = grids_of(dataset, found, choices.anchor)
-kept = cached(ppi_view, dataset, found, choices.anchor, asked.years, asked.guilds, asked.meadows)
+kept = cached(
+    "ppi", ppi_view, dataset, found, choices.anchor, asked.years, asked.guilds, asked.meadows
+)
 view = replace(kept, n=asked.n)
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons, guilds and meadows. Choose more of them.")

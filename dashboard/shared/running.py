@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from uuid import uuid4
 
 import numpy as np
 import streamlit as st
@@ -12,8 +11,10 @@ from numpy.typing import NDArray
 
 from dashboard.shared.anchors import impossible
 from dashboard.shared.model import describe
+from dashboard.shared.service import progress_bar, service, session
 from dashboard.shared.sidebar import Choices
-from dashboard.work.service import FitService, Job, fit_key
+from dashboard.work.orders import FitOrder
+from dashboard.work.service import Job
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
 
@@ -50,14 +51,6 @@ class _Track:
     detection: tuple[Fit, NDArray[np.float64]] | None = None
 
 
-@st.cache_resource
-def fit_service() -> FitService:
-    """Return the one service that all sessions share, with its process on the way."""
-    service = FitService()
-    service.warm()
-    return service
-
-
 def fit_or_stop(dataset: Dataset, choices: Choices) -> Fit:
     """Return the fit to show, with its progress or a note drawn above it.
 
@@ -77,24 +70,24 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Fit:
 
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
-    service, track, me = fit_service(), _track(dataset.name), _me()
-    key = fit_key(dataset.counts, choices.settings)
-    if choices.pressed or track.left != key:
+    mine, track = session("fit"), _track(dataset.name)
+    order = FitOrder(dataset.counts, choices.settings)
+    if choices.pressed or track.left != order.key:
         track.left = ""
-    job = service.job(key)  # before the look-up: a fit that ends in between is found
-    found = service.lookup(key)
+    job = service().job(order)  # before the look-up: a fit that ends in between is found
+    found = mine.lookup(order)
     if found is not None:
-        _leave_earlier(track, key, choices)
+        _leave_earlier(track, order, choices)
         track.finished = track.drawn = found
         return found
 
     if _wanted(track, job, choices):
-        _leave_earlier(track, key, choices)
-        job = track.job = service.submit(dataset.counts, choices.settings, me)
-    waiting = job is not None and job.active and me in job.watchers
+        _leave_earlier(track, order, choices)
+        job = track.job = service().submit(order, mine.watcher)
+    waiting = job is not None and job.active and mine.watcher in job.watchers
     if job is not None and waiting:
         so_far = _so_far(track, job)
-        _progress(dataset.name, key)
+        _progress(dataset.name, order)
         if so_far is not None:
             track.drawn = so_far
             st.info(
@@ -125,10 +118,10 @@ def _wanted(track: _Track, job: Job | None, choices: Choices) -> bool:
     return choices.live or (track.drawn is None and track.job is None)
 
 
-def _leave_earlier(track: _Track, key: str, choices: Choices) -> None:
+def _leave_earlier(track: _Track, order: FitOrder, choices: Choices) -> None:
     """Let go of the last fit asked for, where the reader has moved on to another."""
-    if track.job is not None and track.job.key != key and (choices.live or choices.pressed):
-        fit_service().cancel(track.job, _me())
+    if track.job is not None and track.job.order != order and (choices.live or choices.pressed):
+        service().cancel(track.job, session("fit").watcher)
 
 
 def _say_changed(before: Fit, choices: Choices, *, waiting: bool) -> None:
@@ -180,17 +173,11 @@ def _track(name: str) -> _Track:
     return track
 
 
-def _me() -> str:
-    """What the service calls this session."""
-    me: str = st.session_state.setdefault("me", uuid4().hex)
-    return me
-
-
 def _so_far(track: _Track, job: Job) -> Fit | None:
     """The estimates so far, if any; notes which were looked at, and when, for :func:`_newer`."""
     if job.estimates:
         track.estimate = (job.run, job.estimates, monotonic())
-    return fit_service().latest(job)
+    return service().latest(job)
 
 
 def _newer(track: _Track, job: Job) -> bool:
@@ -202,38 +189,29 @@ def _newer(track: _Track, job: Job) -> bool:
 
 
 @st.fragment(run_every=_LOOKED)
-def _progress(name: str, key: str) -> None:
-    track, job = _track(name), fit_service().job(key)
-    if job is None or not job.active or track.left == key or _newer(track, job):
+def _progress(name: str, order: FitOrder) -> None:
+    track, job = _track(name), service().job(order)
+    if job is None or not job.active or track.left == order.key or _newer(track, job):
         st.rerun()
-    total = job.settings.max_iter
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(min(job.iteration / max(total, 1), 1.0), text=_progress_text(job))
-    # A callback runs first: a click is not lost where this run ends in a new picture.
-    button.button(
-        "Cancel",
-        key=f"cancel-{key}",
-        width="stretch",
-        on_click=_leave,
-        args=(track, job),
-        help="Stops this fit; the last result stays",
-    )
+    text = _progress_text(job)
+    key = f"cancel-{order.key}"
+    progress_bar(job.share, text, key=key, on_cancel=_leave, args=(track, job))
 
 
 def _leave(track: _Track, job: Job) -> None:
-    track.left = job.key
-    fit_service().cancel(job, _me())
+    track.left = job.order.key
+    service().cancel(job, session("fit").watcher)
 
 
 def _progress_text(job: Job) -> str:
     if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
-        return f"Fitting {describe(job.settings)}: waiting for another fit to end …"
+        return f"Fitting {describe(job.order.settings)}: waiting for another fit to end …"
     if not job.objectives:
-        return f"Fitting {describe(job.settings)}: getting ready …"
+        return f"Fitting {describe(job.order.settings)}: getting ready …"
     left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
     return (
-        f"Fitting {describe(job.settings)}: iteration {job.iteration} of "
-        f"{job.settings.max_iter} · objective {job.objectives[-1]:,.2f}{left}"
+        f"Fitting {describe(job.order.settings)}: iteration {job.iteration} of "
+        f"{job.order.settings.max_iter} · objective {job.objectives[-1]:,.2f}{left}"
     )
 
 
@@ -241,9 +219,9 @@ def _say_why_not(job: Job) -> None:
     if job.state == "failed":
         st.error(f"This fit did not finish: {job.message}")
     elif job.state == "cancelled":
-        st.info(f"The fit with {describe(job.settings)} was cancelled.")
+        st.info(f"The fit with {describe(job.order.settings)} was cancelled.")
     elif job.active:
         st.info(
-            f"You left the fit with {describe(job.settings)}. It goes on, because someone else "
-            "waits for it too."
+            f"You left the fit with {describe(job.order.settings)}. It continues, because someone "
+            "else waits for it too."
         )

@@ -13,7 +13,7 @@ from dashboard.shared.widgets import family_choice
 from dashboard.whatif import controls as parts
 from dashboard.whatif.charts import scatter_chart
 from dashboard.whatif.history import history_section, remember
-from dashboard.whatif.running import orders, pair_to_show, sweep_section
+from dashboard.whatif.running import compared, pair_to_show, sweep_section
 from dashboard.whatif.runs import differences, fits
 from dashboard.whatif.scores import as_text, held_out_words, score, score_table
 from dashboard.whatif.view import build_whatif_view, whatif_script
@@ -45,7 +45,7 @@ shown = pair_to_show(dataset, a, b, pressed=pressed)
 
 tables, found = {}, None
 if shown is not None:
-    pairs = [fits(orders(), counts, run) for run in shown]
+    pairs = [fits(compared(), counts, run) for run in shown]
     first = {side: pair[0] for side, pair in zip("AB", pairs, strict=True)}
     second = {side: pair[1] for side, pair in zip("AB", pairs, strict=True) if pair[1]}
     scores = {side: score(counts, each) for side, each in second.items()}

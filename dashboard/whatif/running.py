@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 import pandas as pd
 import streamlit as st
 
 from dashboard.shared.charts import objective_chart
 from dashboard.shared.parts import chart_config
-from dashboard.shared.running import fit_service
+from dashboard.shared.service import batch_under_way, progress_bar, say_failed, session
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import sweep_chart
 from dashboard.whatif.runs import SWEEPS, Run
 from dashboard.whatif.scores import sweep_insight, sweep_table
-from dashboard.work.fit_orders import Orders, Task
 from dashboard.work.service import Job
+from dashboard.work.session import Session
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 
 
-def orders() -> Orders:
-    """What this browser session asks of the service."""
-    me: str = st.session_state.setdefault("whatif-me", uuid4().hex)
-    return Orders(fit_service(), me)
+def compared() -> Session:
+    """What this browser session asks of the service for A and B."""
+    return session("compare")
 
 
 def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Run, Run] | None:
@@ -31,19 +28,19 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
 
     Those asked for where they are there, otherwise those shown before; None before there are any.
     """
-    mine = orders()
+    mine = compared()
     counts = dataset.counts
-    wanted = jobs.tasks(counts, (a, b))
+    wanted = jobs.orders(counts, (a, b))
     if pressed:
-        mine.submit_missing(wanted)
+        mine.submit(mine.missing(wanted))
     under_way = mine.under_way(wanted)  # before the look-up: see fit_or_stop
-    missing = mine.n_missing(wanted)
+    missing = len(mine.missing(wanted))
     shown = f"whatif-shown-{dataset.name}"
     known = all(jobs.fits(mine, counts, run)[0] is not None for run in (a, b))
     if under_way:
         _progress(counts, a, b, missing)
-    elif (why := mine.trouble(wanted)) is not None:
-        st.error(why)
+    else:
+        say_failed(mine, wanted)
     if known:
         st.session_state[shown] = (a, b)
         if missing and not under_way:
@@ -72,28 +69,18 @@ def _describe(run: Run, counts: CountTensor) -> str:
 
 @st.fragment(run_every=0.7)
 def _progress(counts: CountTensor, a: Run, b: Run, missing: int) -> None:
-    mine = orders()
-    wanted = jobs.tasks(counts, (a, b))
-    under_way = mine.under_way(wanted)
-    if not under_way or mine.n_missing(wanted) != missing:
+    mine = compared()
+    wanted = jobs.orders(counts, (a, b))
+    if not mine.under_way(wanted) or len(mine.missing(wanted)) != missing:
         st.rerun()
     done = len(wanted) - missing
-    head, button = st.columns([5, 1], vertical_alignment="center")
-    head.markdown(f"**Fitting**: {done} of {len(wanted)} fits are there")
-    # A callback runs first: a click is not lost where this run ends in a new picture.
-    button.button(
-        "Cancel",
-        key="cancel-compare",
-        width="stretch",
-        on_click=mine.cancel,
-        args=(wanted,),
-        help="Stop after the current iteration; fits that are there stay.",
-    )
+    text = f"**Fitting**: {done} of {len(wanted)} fits finished"
+    share = done / len(wanted)
+    progress_bar(share, text, key="cancel-compare", on_cancel=mine.cancel, args=(wanted,))
     for column, side, run in zip(st.columns(2), "AB", (a, b), strict=True):
         with column:
-            _one_side(
-                side, [mine.service.job(each.key) for each in jobs.tasks(counts, (run,))], missing
-            )
+            pair = [mine.service.job(each) for each in jobs.orders(counts, (run,))]
+            _one_side(side, pair, missing)
 
 
 def _one_side(side: str, pair: list[Job | None], missing: int) -> None:
@@ -110,12 +97,9 @@ def _one_side(side: str, pair: list[Job | None], missing: int) -> None:
     if not job.objectives:
         st.progress(0.0, text=f"{what}: waiting for its turn …")
         return
-    total = job.settings.max_iter
     left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
-    st.progress(
-        min(job.iteration / max(total, 1), 1.0),
-        text=f"{what}: iteration {job.iteration} of {total}{left}",
-    )
+    text = f"{what}: iteration {job.iteration} of {job.order.max_iter}{left}"
+    st.progress(job.share, text=text)
     st.plotly_chart(
         objective_chart({"": job.objectives}, height=170),
         config=chart_config(),
@@ -141,61 +125,32 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
         st.info("A has no hidden layer, so there are no units to vary. Give it one first.")
         return pd.DataFrame()
     own = jobs.value_of(base, parameter)
-    wanted = jobs.sweep_tasks(counts, runs.values())
-    mine = orders()
-    spec = (dataset.name, base, parameter)
-    missing = mine.n_missing(wanted)
-    values = ", ".join(str(value) for value in runs)
-    if missing and st.button(
+    wanted = jobs.sweep_orders(counts, runs.values())
+    missing = len(session("sweep").missing(wanted))
+    values = f"{SWEEPS[parameter]} {', '.join(str(value) for value in runs)}"
+    pressed = missing > 0 and st.button(
         "Sweep",
         key="run-sweep",
-        help=f"Fits A with {SWEEPS[parameter]} {values}, twice each, one after the other.",
+        help=f"Fits A with {values}, twice each, one after the other.",
+    )
+    if not batch_under_way(
+        "sweep",
+        (dataset.name, base, parameter),
+        wanted,
+        pressed=pressed,
+        words="Sweeping: {done} of {all} fits finished",
+        draw=lambda: _draw_sweep(dataset, runs, own, parameter),
     ):
-        st.session_state["whatif-sweep"] = (spec, set())
-    going, asked = st.session_state.get("whatif-sweep", (None, set()))
-    if going == spec and mine.advance(wanted, asked):
-        _sweep_progress(dataset, runs, own, parameter, asked)
-    else:
-        if (why := mine.trouble(wanted)) is not None:
-            st.error(why)
         if missing:
-            st.caption(
-                f"{SWEEPS[parameter]} {values}: {missing} of {len(wanted)} fits are still to do."
-            )
+            st.caption(f"{values}: {missing} of {len(wanted)} fits are still to do.")
         _draw_sweep(dataset, runs, own, parameter)
     return _sweep_table(dataset, runs, own).dropna(subset="seconds")
 
 
 def _sweep_table(dataset: Dataset, runs: dict[int, Run], own: int) -> pd.DataFrame:
-    fits = {value: jobs.fits(orders(), dataset.counts, run) for value, run in runs.items()}
+    mine = session("sweep")
+    fits = {value: jobs.fits(mine, dataset.counts, run) for value, run in runs.items()}
     return sweep_table(dataset.counts, fits, own)
-
-
-@st.fragment(run_every=1.0)
-def _sweep_progress(
-    dataset: Dataset, runs: dict[int, Run], own: int, parameter: str, asked: set[str]
-) -> None:
-    mine = orders()
-    wanted = jobs.sweep_tasks(dataset.counts, runs.values())
-    if not mine.advance(wanted, asked):
-        st.rerun()
-    done = len(wanted) - mine.n_missing(wanted)
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(done / len(wanted), text=f"Sweeping: {done} of {len(wanted)} fits are there")
-    button.button(
-        "Cancel",
-        key="cancel-sweep",
-        width="stretch",
-        on_click=_stop_sweep,
-        args=(wanted,),
-        help="Stop after the current iteration; fits that are there stay.",
-    )
-    _draw_sweep(dataset, runs, own, parameter)
-
-
-def _stop_sweep(wanted: list[Task]) -> None:
-    st.session_state.pop("whatif-sweep", None)
-    orders().cancel(wanted)
 
 
 def _draw_sweep(dataset: Dataset, runs: dict[int, Run], own: int, parameter: str) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.shared.model import MODEL, changed, describe
-from dashboard.work.fit_orders import Orders, Task
-from dashboard.work.service import fit_key
+from dashboard.work.orders import FitOrder
+from dashboard.work.session import Session
 from uncletc import CountTensor, Fit, FitSettings, checking
 
 Part = Literal["all", "first half", "second half"]
@@ -85,17 +85,16 @@ def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTen
     return counts.subset(keep)
 
 
-def task(counts: CountTensor, run: Run, *, held_out: bool = False) -> Task:
+def order(counts: CountTensor, run: Run, *, held_out: bool = False) -> FitOrder:
     """Return the fit of a setting, or its second fit without the held-out entries."""
-    seen = visible(counts, run.part, held_out)
-    return Task(fit_key(seen, run.settings), seen, run.settings)
+    return FitOrder(visible(counts, run.part, held_out), run.settings)
 
 
-def tasks(counts: CountTensor, runs: Iterable[Run]) -> list[Task]:
+def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
     """Return both fits of each setting, those to look at first; each fit once."""
     wanted = list(runs)
-    both = [task(counts, run, held_out=held) for held in (False, True) for run in wanted]
-    return list({each.key: each for each in both}.values())
+    both = (order(counts, run, held_out=held) for held in (False, True) for run in wanted)
+    return list(dict.fromkeys(both))
 
 
 def value_of(run: Run, parameter: str) -> int:
@@ -119,12 +118,12 @@ def sweep_runs(base: Run, parameter: str) -> dict[int, Run]:
     }
 
 
-def sweep_tasks(counts: CountTensor, runs: Iterable[Run]) -> list[Task]:
+def sweep_orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
     """Return both fits of each setting, one setting after the other."""
-    return [task(counts, run, held_out=held) for run in runs for held in (False, True)]
+    return [order(counts, run, held_out=held) for run in runs for held in (False, True)]
 
 
-def fits(mine: Orders, counts: CountTensor, run: Run) -> tuple[Fit | None, Fit | None]:
+def fits(mine: Session, counts: CountTensor, run: Run) -> tuple[Fit | None, Fit | None]:
     """The fit of a setting and its second one, each None where it is not there yet."""
-    first, second = (task(counts, run, held_out=held).key for held in (False, True))
-    return mine.service.lookup(first), mine.service.lookup(second)
+    first, second = (order(counts, run, held_out=held) for held in (False, True))
+    return mine.lookup(first), mine.lookup(second)

@@ -1,31 +1,160 @@
-"""What the page "Methods" asks for: methods compared, and cells of the paper's tables. Pure."""
+"""What can be ordered from the service: fits, comparisons, and trials with known truth. Pure.
+
+An order is known by its key: the digest of what its message says, its counts, the program's
+version and :data:`uncletc.RESULTS`. Equal keys mean equal results.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
-from functools import cache
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, cached_property
 from importlib.metadata import version
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from uncletc import METHODS, CountTensor
+from uncletc import METHODS, RESULTS, CountTensor, Fit, FitSettings
 
 FoldKind = Literal["entry", "fibre"]
+Lane = Literal["quick", "long"]
+Result = TypeVar("Result")
+Numbers = dict[str, Any]  # what JSON can hold
+
+LANES: tuple[Lane, ...] = ("quick", "long")
 N_FOLDS = 5
+_CELL_ITERATIONS = 300  # most methods need fewer
 
 
 @cache
-def _version() -> str:
-    return version("uncletc")  # reads files
+def _program() -> str:
+    return f"{version('uncletc')} {RESULTS}"  # reads files
 
 
-def _digest(*parts: object) -> str:
-    return hashlib.sha256("\n".join(map(str, (*parts, _version()))).encode()).hexdigest()
+class Order(Generic[Result]):
+    """What all orders have in common.
+
+    Attributes
+    ----------
+    lane : {"quick", "long"}
+        Orders of one lane are worked on one after the other; lanes do not wait for each other.
+    suffix : str
+        Of the file of its result.
+    keeps_counts : bool
+        Whether its counts may stay on disk after it, since the next order is likely of them too.
+    trials, max_iter : int
+        How many fits it makes, and how many iterations of each at most.
+    settings : object
+        Of the fits, where the order does not leave them to the program.
+    """
+
+    lane: ClassVar[Lane] = "quick"
+    suffix: ClassVar[str] = ".json"
+    keeps_counts: ClassVar[bool] = False
+    trials: int = 1
+    settings: Any
+
+    @property
+    def counts_digest(self) -> str:
+        """Digest of its counts; empty for an order that draws its own."""
+        counts = getattr(self, "counts", None)
+        return "" if counts is None else counts.digest
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of everything that decides the result."""
+        message = json.dumps(self.message(), sort_keys=True)
+        return hashlib.sha256(f"{message}\n{self.counts_digest}\n{_program()}".encode()).hexdigest()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of results that hold this one, its own first."""
+        return (self.key,)
+
+    @property
+    def max_iter(self) -> int:
+        """See the class."""
+        return int(self.settings.max_iter)
+
+    def message(self) -> dict[str, Any]:
+        """What the worker is told, apart from the counts; see :func:`order_from`."""
+        values = {each.name: getattr(self, each.name) for each in _told(type(self))}
+        if "settings" in values:
+            values["settings"] = values["settings"].to_json()
+        return {"order": type(self).__name__} | values
+
+    def part_of(self, result: Result) -> Result:
+        """What this order asked for of a result under one of its keys."""
+        return result
+
+    @staticmethod
+    def save(result: Any, path: Path) -> None:
+        """Write a result."""
+        path.write_text(json.dumps(result), encoding="utf-8")
+
+    @staticmethod
+    def load(path: Path) -> Any:
+        """Read a result back; a ValueError says that the file is damaged."""
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Order) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@dataclass(frozen=True, eq=False)
+class FitOrder(Order[Fit]):
+    """Fit these counts.
+
+    Attributes
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    """
+
+    suffix: ClassVar[str] = ".npz"
+    keeps_counts: ClassVar[bool] = True
+
+    counts: CountTensor = field(repr=False)
+    settings: FitSettings
+
+    @staticmethod
+    def save(result: Fit, path: Path) -> None:
+        """Write a fit."""
+        result.save(path)
+
+    @staticmethod
+    def load(path: Path) -> Fit:
+        """Read a fit back."""
+        return Fit.load(path)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluate:
+class Recovery(Order[Numbers]):
+    """Simulate counts, fit them, and measure the errors on the way to the estimates.
+
+    The result has a "curve": pairs of an iteration (from 1) and the errors then, "rate" (MAE_λ)
+    and "detection" (MAE_p), both over all entries. Its last pair is the finished fit.
+
+    Attributes
+    ----------
+    simulation : mapping of str to JSON values
+        Arguments of :func:`uncletc.simulate`.
+    settings : FitSettings
+    """
+
+    simulation: Mapping[str, Any]
+    settings: FitSettings
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluate(Order[Numbers]):
     """Cross-validate one method.
+
+    The result has "method" and "trials", for each fold judged its scores by name.
 
     Attributes
     ----------
@@ -42,6 +171,8 @@ class Evaluate:
         Decides the folds.
     """
 
+    lane: ClassVar[Lane] = "long"
+
     counts: CountTensor = field(repr=False)
     method: str
     settings: Any
@@ -49,42 +180,30 @@ class Evaluate:
     trials: int = 1
     seed: int = 0
 
-    @property
-    def key(self) -> str:
-        """Digest of data, method, settings, folds, how many are judged, and version."""
-        return self._key(self.trials)
-
-    @property
+    @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Keys of results that hold this one: its own first, then those of more folds."""
-        return tuple(self._key(n) for n in range(self.trials, N_FOLDS + 1))
+        """Its own key, then those of more folds."""
+        more = (replace(self, trials=n).key for n in range(self.trials + 1, N_FOLDS + 1))
+        return (self.key, *more)
 
-    def _key(self, trials: int) -> str:
-        what = self.counts.digest, self.method, self.settings.to_json(), self.kind, self.seed
-        return _digest("evaluate", *what, trials)
-
-    def message(self) -> dict[str, Any]:
-        """What the worker is told, but for the counts."""
-        return {
-            "task": "evaluate",
-            "method": self.method,
-            "settings": self.settings.to_json(),
-            "kind": self.kind,
-            "trials": self.trials,
-            "n_folds": N_FOLDS,
-            "seed": self.seed,
-        }
+    def part_of(self, result: Numbers) -> Numbers:
+        """The trials asked for, also where more are known."""
+        return result | {"trials": result["trials"][: self.trials]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cell:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cell(Order[Numbers]):
     """Run one trial of a cell of the paper's tables; see :func:`uncletc.paper.tables.run_cell`.
+
+    The result has "values" by metric, the "curve" of errors on the way, and "seconds".
 
     Attributes
     ----------
     table, column, method, reading : str
     seed : int
     """
+
+    lane: ClassVar[Lane] = "long"
 
     table: str
     column: str
@@ -93,26 +212,37 @@ class Cell:
     reading: str = "exact"
 
     @property
-    def key(self) -> str:
-        """Digest of all of it, and the version."""
-        return _digest("cell", self.table, self.column, self.method, self.seed, self.reading)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Its key alone."""
-        return (self.key,)
-
-    def message(self) -> dict[str, Any]:
-        """What the worker is told."""
-        return {"task": "cell"} | {
-            name: getattr(self, name) for name in ("table", "column", "method", "seed", "reading")
-        }
+    def max_iter(self) -> int:
+        """What most methods stay below."""
+        return _CELL_ITERATIONS
 
 
-Order = Evaluate | Cell
+_KINDS: dict[str, Any] = {kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, Cell)}
+
+
+def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order[Any]:
+    """Return the order that a message is of.
+
+    Parameters
+    ----------
+    message : mapping
+        See :meth:`Order.message`.
+    counts : CountTensor, optional
+        The order's counts, where it has any.
+    """
+    kind = _KINDS[message["order"]]
+    values = {each.name: message[each.name] for each in _told(kind)}
+    if "settings" in values:
+        read = METHODS[values["method"]].settings if "method" in values else FitSettings
+        values["settings"] = read.from_json(values["settings"])
+    return kind(**values) if counts is None else kind(counts=counts, **values)
+
+
+def _told(kind: Any) -> list[Any]:
+    return [each for each in fields(kind) if each.name != "counts"]
 
 
 def make_settings(method: str, rank: int, seed: int) -> Any:
-    """Settings of a method: its defaults but for the seed, and the rank where it has one."""
+    """Settings of a method: its defaults except for the seed, and the rank where it has one."""
     known = METHODS[method]
     return known.settings(**({"rank": rank} if known.has_rank else {}), seed=seed)

@@ -9,15 +9,15 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
-State = Literal["waiting", "running", "done", "cancelled", "failed"]
 Process = subprocess.Popen[str]
+
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 class Worker:
@@ -25,58 +25,51 @@ class Worker:
 
     Parameters
     ----------
-    module : str
-        What runs in it; see :func:`dashboard.work.serving.serve`.
     hear : callable
         Called with each of its reports, on a thread of its own.
     lost : callable
         Called with the process when it has ended, after its last report.
-    environment : mapping of str to str
-        Variables to set for it.
     """
 
     def __init__(
-        self,
-        module: str,
-        *,
-        hear: Callable[[dict[str, Any]], None],
-        lost: Callable[[Process], None],
-        environment: Mapping[str, str] | None = None,
+        self, *, hear: Callable[[dict[str, Any]], None], lost: Callable[[Process], None]
     ) -> None:
-        self._module, self._hear, self._lost = module, hear, lost
-        self._environment = os.environ | dict(environment or {})
+        self._hear, self._lost = hear, lost
         self.process: Process | None = None
 
-    def ready(self) -> IO[str]:
-        """Start the process where none runs; return where it reads its orders."""
+    def ready(self) -> Process:
+        """Start the process where none runs, and return it."""
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", self._module],
+                [sys.executable, "-m", "dashboard.work.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
                 cwd=Path(__file__).resolve().parents[2],
-                env=self._environment,
+                env=os.environ | _ONE_THREAD,
             )
             threading.Thread(target=self._follow, args=(self.process,), daemon=True).start()
-        assert self.process.stdin is not None
-        return self.process.stdin
+        return self.process
 
     def send(self, order: dict[str, Any]) -> Process:
         """Hand over an order; return the process that has it."""
         for last in (False, True):
-            orders = self.ready()
-            assert self.process is not None
+            process = self.ready()
             try:
-                orders.write(json.dumps(order) + "\n")
-                orders.flush()
+                _write(process, order)
                 break
             except OSError:  # it died just now
-                self.process.wait()
+                process.wait()
                 if last:
                     raise
-        return self.process
+        return process
+
+    def tell(self, message: dict[str, Any], process: Process | None = None) -> None:
+        """Say something to the running process; nothing where it, or the one named, is gone."""
+        if self.process is not None and process in (None, self.process):
+            with suppress(OSError):
+                _write(self.process, message)
 
     def close(self) -> None:
         """End the process; its orders are lost."""
@@ -102,11 +95,9 @@ class Worker:
         self._lost(process)
 
 
-def writable(folder: Path) -> Path:
-    """Return the folder, made where it was missing; a temporary one where it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix=f"uncletc-{folder.name}-"))
+def _write(process: Process, message: dict[str, Any]) -> None:
+    orders: IO[str] | None = process.stdin
+    if orders is None or orders.closed:
+        raise BrokenPipeError("the process takes no orders any more")
+    orders.write(json.dumps(message) + "\n")
+    orders.flush()

@@ -1,75 +1,72 @@
-"""Fits outside the page's thread: queue, progress, cancel, shared results.
+"""Work beside the pages: queues, progress, cancelling, shared results.
 
-A fit is known by a key, the digest of its data and settings. Finished fits stay in memory and
-in the user's cache folder, so settings fitted once show at once, also after a restart. Two
-pages that ask for one key share one job, and it is stopped when the last of them leaves it.
+Results stay in memory and in the user's cache folder, so an order made once shows at once, also
+after a restart. Sessions that ask for one order share one job, and it is stopped when the last of
+them leaves it. Counts lie in a folder of this server alone, which goes with it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import os
+import shutil
+import tempfile
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import version
 from itertools import count
 from pathlib import Path
-from time import monotonic
-from typing import Any
+from time import monotonic, time
+from typing import Any, Literal
 
 import platformdirs
 
-from dashboard.work.processes import Process, State, Worker, writable
-from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError
+from dashboard.work.files import PARTIAL, atomic, writable
+from dashboard.work.orders import LANES, FitOrder, Lane, Order, Result
+from dashboard.work.processes import Process, Worker
+from uncletc import CountTensor, Fit
 
-_KEPT_IN_MEMORY = 32
-_KEPT_ON_DISK = 200
+State = Literal["waiting", "running", "done", "cancelled", "failed"]
 
-
-def fit_key(counts: CountTensor, settings: FitSettings) -> str:
-    """Digest of everything that decides a fit: the data, the settings, the library's version."""
-    parts = (counts.digest, settings.digest, _version())
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-@cache
-def _version() -> str:
-    return version("uncletc")  # reads files
+_IN_MEMORY = 64  # results
+_ON_DISK = {".npz": 200, ".json": 2000}  # results, fits being the larger ones
+_COUNTS_ON_DISK = 8  # that no order is of at the moment
+_ENDED_JOBS = 200  # that were cancelled or failed
+_LEFT_BEHIND = 86_400  # seconds after which unfinished files and counts belong to no server
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
-    """A fit on its way; the worker's reports fill it in.
+    """An order on its way; the worker's reports fill it in.
 
     Attributes
     ----------
-    key : str
-        See :func:`fit_key`.
-    settings : FitSettings
+    order : Order
     run : str
-        What the worker calls it; a key asked for again after it was cancelled runs anew.
+        What the worker calls it; an order made again after it was cancelled runs anew.
     state : str
         "waiting", "running", "done", "cancelled" or "failed".
-    objectives : list of float
-        Of each iteration so far, the starting point first.
+    trial, iteration : int
+        Where it is.
     seconds : float
-        How long the last report says the fit has run.
+        How long the present fit has run, as of the last report.
+    curve : list of (int, dict of str to float)
+        Numbers by name at some iterations: the objective of a fit, errors where truth is known.
     estimates : int
-        How many times it has written its estimates so far; see :meth:`FitService.latest`.
+        How many times it has written its estimates so far; see :meth:`Service.latest`.
     message : str
-        Why it ended, as a sentence; empty before.
+        Why it ended, as a sentence; empty before, and where it has a result.
     watchers : set of str
         Who waits for it.
     """
 
-    key: str
-    settings: FitSettings
+    order: Order[Any]
     run: str = ""
     state: State = "waiting"
-    objectives: list[float] = field(default_factory=list)
+    trial: int = 0
+    iteration: int = 0
     seconds: float = 0.0
+    curve: list[tuple[int, dict[str, float]]] = field(default_factory=list)
     estimates: int = 0
     message: str = ""
     watchers: set[str] = field(default_factory=set)
@@ -82,101 +79,121 @@ class Job:
         return self.state in ("waiting", "running")
 
     @property
-    def iteration(self) -> int:
-        """Iterations finished."""
-        return max(len(self.objectives) - 1, 0)
+    def objectives(self) -> list[float]:
+        """Of each iteration of a fit so far, the starting point first."""
+        return [values["objective"] for _, values in self.curve if "objective" in values]
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, counting iterations up to the most there can be."""
+        within = min(self.iteration / max(self.order.max_iter, 1), 1.0)
+        return min((self.trial + within) / self.order.trials, 1.0)
 
     @property
     def seconds_left(self) -> float | None:
         """Time to ``max_iter`` at the pace so far, an upper bound; None before the first pace."""
         if self.iteration == 0:
             return None
-        return self.seconds / self.iteration * (self.settings.max_iter - self.iteration)
+        return self.seconds / self.iteration * (self.order.max_iter - self.iteration)
+
+    def hear(self, report: dict[str, Any]) -> None:
+        """Note where it is."""
+        if "estimate" in report:
+            self.estimates = report["estimate"]
+            return
+        self.state = "running"
+        self.trial = report.get("trial", 0)
+        self.iteration, self.seconds = report["iteration"], report["seconds"]
+        if report["values"]:
+            self.curve.append((report["iteration"], report["values"]))
 
 
-class FitService:
-    """Runs fits one at a time in a process of its own, and remembers their results.
+class Service:
+    """Works on orders in processes of their own, one per lane, and remembers the results.
 
     Parameters
     ----------
     folder : Path, optional
-        Where finished fits are kept. None: ``fits`` in the user's cache folder; a temporary
-        folder when that cannot be written.
+        Where results are kept. None: ``results`` in the user's cache folder; a temporary folder
+        when that cannot be written.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "fits")
-        self._lock = threading.RLock()
-        self._fits: OrderedDict[str, Fit] = OrderedDict()
-        self._jobs: dict[str, Job] = {}
-        self._runs: dict[str, Job] = {}
+        self._folder = writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "results")
+        _sweep(self._folder)
+        self._private = tempfile.TemporaryDirectory(prefix="counts-", dir=self._folder)
+        self._lock = threading.RLock()  # of everything below; nothing slow is done under it
+        self._writing = threading.Lock()  # of counts, which takes a while
+        self._results: OrderedDict[str, Any] = OrderedDict()
+        self._jobs: OrderedDict[str, Job] = OrderedDict()  # by key: those under way or without end
+        self._runs: dict[str, Job] = {}  # those that a process has, or will have at once
+        self._kept: OrderedDict[str, None] = OrderedDict()  # digests of counts to keep on disk
         self._numbers = count()
-        self._worker = Worker("dashboard.work.worker", hear=self._hear, lost=self._lost)
-        self._written: set[str] = set()
+        self._workers = {lane: Worker(hear=self._hear, lost=self._lost) for lane in LANES}
 
-    def warm(self) -> None:
-        """Start the process now, so that the first fit need not wait for torch to load."""
+    def warm(self, lane: Lane = "quick") -> None:
+        """Start a lane's process now, so that its first order need not wait for torch to load."""
         with self._lock:
-            self._worker.ready()
+            self._workers[lane].ready()
 
-    def lookup(self, key: str) -> Fit | None:
-        """The finished fit of this key, or None. An unreadable file counts as none."""
-        with self._lock:
-            if key in self._fits:
-                self._fits.move_to_end(key)
-                return self._fits[key]
-        try:
-            found = Fit.load(self._path(key))
-        except FileNotFoundError:
-            return None
-        except UnreadableFitError:
-            self._path(key).unlink(missing_ok=True)
-            return None
-        self._remember(key, found)
-        return found
+    def lookup(self, order: Order[Result]) -> Result | None:
+        """The result of an order, or None. An unreadable file counts as none."""
+        for key in order.keys:
+            result = self._result(key, order)
+            if result is not None:
+                return order.part_of(result)
+        return None
 
-    def job(self, key: str) -> Job | None:
-        """The last job asked for under this key, or None."""
+    def job(self, order: Order[Any]) -> Job | None:
+        """The job of this order, or None: it was never asked for, or it has its result."""
         with self._lock:
-            return self._jobs.get(key)
+            return self._jobs.get(order.key)
 
     def latest(self, job: Job) -> Fit | None:
-        """The estimates so far of a job under way, or None where there are none yet."""
+        """The estimates so far of a fit under way, or None where there are none yet."""
         if not (job.active and job.estimates):
             return None
         try:
-            return Fit.load(self._so_far(job))
-        except (FileNotFoundError, UnreadableFitError):
+            return FitOrder.load(self._so_far(job))
+        except (FileNotFoundError, ValueError):
             return None
 
-    def submit(self, counts: CountTensor, settings: FitSettings, watcher: str = "") -> Job:
-        """Queue a fit and return its job; one already under way is shared.
+    def submit(self, order: Order[Any], watcher: str = "") -> Job:
+        """Queue an order and return its job; one already under way is shared.
 
         Parameters
         ----------
-        counts : CountTensor
-        settings : FitSettings
+        order : Order
         watcher : str
             Who asks, for :meth:`cancel`.
         """
-        key = fit_key(counts, settings)
         with self._lock:
-            job = self._jobs.get(key)
-            if job is None or not job.active:
-                source = self._written_counts(counts)
-                job = Job(key, settings, run=f"{key}-{next(self._numbers)}")
-                job.process = self._worker.send(
-                    {
-                        "run": job.run,
-                        "counts": str(source),
-                        "settings": json.loads(settings.to_json()),
-                        "result": str(self._path(key)),
-                        "so_far": str(self._so_far(job)),
-                    }
-                )
-                self._jobs[key] = self._runs[job.run] = job
-            job.watchers.add(watcher)
-            return job
+            job = self._jobs.get(order.key)
+            if job is not None and job.active:
+                job.watchers.add(watcher)
+                return job
+            job = Job(order, run=f"{order.key}-{next(self._numbers)}", watchers={watcher})
+            self._jobs[order.key] = self._runs[job.run] = job
+            self._jobs.move_to_end(order.key)
+            if order.keeps_counts:
+                self._kept[order.counts_digest] = None
+                self._kept.move_to_end(order.counts_digest)
+        message = {
+            "run": job.run,
+            "result": str(self._path(order.key, order)),
+            "so_far": str(self._so_far(job)),
+        } | order.message()
+        try:
+            if (counts := getattr(order, "counts", None)) is not None:
+                message["counts"] = str(self._written(counts))
+            with self._lock:
+                if job.active:
+                    job.process = self._workers[order.lane].send(message)
+                else:  # cancelled while its counts were written
+                    self._release(job)
+        except OSError as error:
+            self._end(job, "failed", f"it could not be handed over: {error}.")
+        return job
 
     def cancel(self, job: Job, watcher: str = "") -> None:
         """Leave a job; when nobody waits for it any more it stops after its current iteration.
@@ -188,65 +205,136 @@ class FitService:
             if not job.active or job.watchers:
                 return
             job.message, job.state = "It was cancelled.", "cancelled"
-            if job.process is self._worker.process:
-                self._worker.send({"cancel": job.run})
+            if job.process is not None:
+                self._workers[job.order.lane].tell({"cancel": job.run}, job.process)
+
+    def forget(self, digest: str, watcher: str = "") -> None:
+        """Leave all jobs of these counts, and keep nothing of them but results.
+
+        What others wait for too is finished first; its counts go with it.
+
+        Parameters
+        ----------
+        digest : str
+            ``CountTensor.digest``.
+        watcher : str
+            Who asks.
+        """
+        with self._lock:
+            for job in [job for job in self._jobs.values() if job.order.counts_digest == digest]:
+                self.cancel(job, watcher)
+                if not job.active:
+                    del self._jobs[job.order.key]
+            self._kept.pop(digest, None)
+            self._drop_counts(digest)
+            for worker in self._workers.values():
+                worker.tell({"forget": str(self._counts_path(digest))})
 
     def close(self) -> None:
-        """End the process; jobs under way are lost."""
+        """End the processes; jobs under way are lost."""
         with self._lock:
-            self._worker.close()
+            for worker in self._workers.values():
+                worker.close()
+            self._private.cleanup()
 
-    def _path(self, key: str) -> Path:
-        return self._folder / f"fit-{key}.npz"
+    def _result(self, key: str, order: Order[Result]) -> Result | None:
+        path = self._path(key, order)
+        with self._lock:
+            result: Result | None = self._results.get(key)
+        if result is None:
+            try:
+                result = order.load(path)
+            except FileNotFoundError:
+                return None
+            except (OSError, ValueError):
+                path.unlink(missing_ok=True)
+                return None
+        with suppress(OSError):
+            os.utime(path)  # what was looked at last is pruned last
+        self._remember(key, result)
+        return result
+
+    def _remember(self, key: str, result: Any) -> None:
+        with self._lock:
+            self._results[key] = result
+            self._results.move_to_end(key)
+            while len(self._results) > _IN_MEMORY:
+                self._results.popitem(last=False)
+
+    def _path(self, key: str, order: Order[Any]) -> Path:
+        return self._folder / f"{key}{order.suffix}"
+
+    def _counts_path(self, digest: str) -> Path:
+        return Path(self._private.name) / f"{digest}.npz"
 
     def _so_far(self, job: Job) -> Path:
-        return self._folder / f"fit-{job.run}.part.npz"
+        return Path(self._private.name) / f"{job.run}.part"
 
-    def _written_counts(self, counts: CountTensor) -> Path:
-        path = self._folder / f"counts-{counts.digest}.npz"
-        # Written anew once per service: a file from an earlier one may be damaged.
-        if counts.digest not in self._written or not path.exists():
-            partial = path.with_suffix(".partial")
-            counts.save(partial)
-            partial.replace(path)
-            self._written.add(counts.digest)
+    def _written(self, counts: CountTensor) -> Path:
+        path = self._counts_path(counts.digest)
+        with self._writing:
+            if not path.exists():
+                path.parent.mkdir(exist_ok=True)
+                with atomic(path) as partial:
+                    counts.save(partial)
+            os.utime(path.parent)  # for other servers: it is not left behind
         return path
 
-    def _remember(self, key: str, found: Fit) -> None:
+    def _drop_counts(self, digest: str) -> None:
+        """Remove counts that no run needs: these, unless kept, and the oldest of those kept."""
+        needed = {job.order.counts_digest for job in self._runs.values()}
+        idle = [each for each in self._kept if each not in needed]
+        unkept = {digest} - self._kept.keys() - needed
+        for each in (*idle[:-_COUNTS_ON_DISK], *unkept):
+            self._kept.pop(each, None)
+            self._counts_path(each).unlink(missing_ok=True)
+
+    def _release(self, job: Job) -> None:
+        """Drop a run that has ended, and what only it needed."""
+        del self._runs[job.run]
+        self._so_far(job).unlink(missing_ok=True)
+        self._drop_counts(job.order.counts_digest)
+
+    def _end(self, job: Job, state: State, message: str) -> None:
         with self._lock:
-            self._fits[key] = found
-            while len(self._fits) > _KEPT_IN_MEMORY:
-                self._fits.popitem(last=False)
+            self._release(job)
+            if not job.active:  # cancelled before
+                return
+            job.message, job.state = message, state
+            if state == "done":  # the result stands for it
+                del self._jobs[job.order.key]
+            ended = [key for key, each in self._jobs.items() if not each.active]
+            for key in ended[:-_ENDED_JOBS]:
+                del self._jobs[key]
 
     def _lost(self, process: Process) -> None:
         with self._lock:
             for job in [job for job in self._runs.values() if job.process is process]:
-                if job.active:
-                    job.message = "The fitting process ended unexpectedly. Ask for the fit again."
-                    job.state = "failed"
-                self._so_far(job).unlink(missing_ok=True)
-                del self._runs[job.run]
+                self._end(job, "failed", "its process ended unexpectedly. Ask for it again.")
 
     def _hear(self, report: dict[str, Any]) -> None:
         with self._lock:
             job = self._runs[report["id"]]
             if "end" in report:
-                del self._runs[job.run]
-            if not job.active:  # cancelled, and it goes on to its next report
-                return
-            if "estimate" in report:
-                job.estimates = report["estimate"]
-            elif "end" in report:
-                job.message = report["message"]
-                job.state = report["end"]
-            else:
-                job.objectives.append(report["objective"])
-                job.seconds = report["seconds"]
-                job.state = "running"
+                self._end(job, report["end"], report["message"])
+            elif job.active:  # a cancelled one goes on to its next report
+                job.hear(report)
         if job.state == "done":
-            self._prune()
+            self._prune(job.order.suffix)
 
-    def _prune(self) -> None:
-        kept = sorted(self._folder.glob("*.npz"), key=lambda path: -path.stat().st_mtime)
-        for path in kept[_KEPT_ON_DISK:]:
+    def _prune(self, suffix: str) -> None:
+        """Remove the results that were not looked at for longest."""
+        used: list[tuple[float, Path]] = []
+        for path in self._folder.glob(f"*{suffix}"):
+            with suppress(FileNotFoundError):  # another server was faster
+                used.append((path.stat().st_mtime, path))
+        for _, path in sorted(used, reverse=True)[_ON_DISK[suffix] :]:
             path.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a server left behind when it was killed."""
+    for left in (*folder.glob("counts-*"), *folder.glob(f".*{PARTIAL}")):
+        with suppress(OSError):
+            if time() - left.stat().st_mtime > _LEFT_BEHIND:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()

@@ -1,11 +1,13 @@
 """A process that works on orders beside the server, from its own side.
 
-Orders come on standard input and reports leave on standard output, one JSON object per line::
+Messages come on standard input and reports leave on what was standard output, one JSON object per
+line::
 
     in   {"run": id, …}          an order
     in   {"cancel": id}
+    in   {"forget": path}        counts that no order will be of any more
     out  {"id": id, …}           where an order is
-    out  {"id": id, "end": "done" | "cancelled" | "failed", "message": sentence, …}
+    out  {"id": id, "end": "done" | "cancelled" | "failed", "message": sentence}
 
 The process works on one order after another, stays alive between them, so that none waits for
 torch to load, and ends with its input.
@@ -43,31 +45,46 @@ class Reports:
             raise Cancelled
 
 
-def serve(work: Callable[[dict[str, Any], Reports], dict[str, Any]]) -> None:
+def serve(
+    work: Callable[[dict[str, Any], Reports], None], forget: Callable[[str], None] = lambda _: None
+) -> None:
     """Work on orders until standard input closes.
 
     Parameters
     ----------
     work : callable
-        Takes an order and what to report with; returns what the last report says besides
-        "end": "done", a "message" among it where there is something to say.
+        Takes an order and what to report with.
+    forget : callable
+        Takes the path of counts; called after the orders that came before.
     """
-    file, sys.stdout = sys.stdout, sys.stderr  # nothing printed gets among the reports
+    file = _reports_alone()
     orders: SimpleQueue[dict[str, Any]] = SimpleQueue()
     cancelled: set[str] = set()
     threading.Thread(target=_listen, args=(orders, cancelled), daemon=True).start()
     while True:
         order = orders.get()
+        if "forget" in order:
+            forget(order["forget"])
+            continue
         reports = Reports(order["run"], cancelled, file)
         try:
             reports.check()
-            last = {"end": "done", "message": ""} | work(order, reports)
+            work(order, reports)
+            last = {"end": "done", "message": ""}
         except Cancelled:
             last = {"end": "cancelled", "message": "It was cancelled."}
         except Exception as error:  # the page shows the sentence; this process must live on
             last = {"end": "failed", "message": str(error) or type(error).__name__}
         cancelled.discard(order["run"])
         _write(file, {"id": order["run"]} | last)
+
+
+def _reports_alone() -> TextIO:
+    """Take standard output for the reports; what anyone prints, native code too, goes to errors."""
+    sys.stdout.flush()
+    file = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return file
 
 
 def _listen(orders: SimpleQueue[dict[str, Any]], cancelled: set[str]) -> None:

@@ -1,26 +1,43 @@
-"""The process that fits; see :mod:`dashboard.work.serving` for how it is spoken to.
+"""The process that works on orders; see :mod:`dashboard.work.serving` for how it is spoken to.
 
 ::
 
-    in   {"run": id, "counts": path, "settings": {...}, "result": path, "so_far": path}
-    out  {"id": id, "iteration": t, "objective": v, "seconds": s}
+    in   {"run": id, "order": kind, …, "counts": path, "result": path, "so_far": path}
+    out  {"id": id, "iteration": t, "seconds": s, "trial": k, "values": {name: number}}
     out  {"id": id, "estimate": n}
 
-An estimate is the n-th fit written to `so_far`, which is there as long as the job runs.
+An order is read by :func:`dashboard.work.orders.order_from`. Its result is written to `result`. An
+estimate is the n-th unfinished fit written to `so_far`, which is there as long as the order runs.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
-from functools import lru_cache
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any
 
-from dashboard.work.serving import Reports, serve
-from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, Iteration, fit
+from dashboard.work.files import atomic
+from dashboard.work.orders import N_FOLDS, Cell, Evaluate, FitOrder, Numbers, Recovery, order_from
+from dashboard.work.recovery import recover
+from dashboard.work.serving import serve
+from uncletc import (
+    METHODS,
+    ConvergenceWarning,
+    CountTensor,
+    Fit,
+    Iteration,
+    evaluation,
+    fit,
+    simulate,
+    tables,
+)
+
+Report = Callable[..., None]
 
 _FIRST_ESTIMATE = 11  # iterations before estimates so far are looked at, when λ has gone first;
 _PATIENCE = 0.6  # or seconds, where iterations are slow
@@ -28,38 +45,54 @@ _PAUSE = 0.5  # seconds at least between two of them, and
 _PAUSE_PER_COST = 4.0  # times what the last one took, so that a fit is not much slower
 _PAUSE_PER_LOOK = 2.0  # times what a look took that showed nothing yet
 _ROWS_COMPARED = 500
+_REPORT_PAUSE = 0.1  # seconds at least between two reports of a method, and
+_REPORT_PAUSE_PER_COST = 3.0  # times what the last one took
+_COUNTS_KEPT = 2  # most orders are of the same counts as the order before
 
 
 def main() -> None:
-    """Run jobs one after another until standard input closes."""
+    """Work on orders, one after another, until standard input closes."""
     if hasattr(os, "nice"):
         os.nice(5)  # whoever draws the estimates comes first where processors are few
-    serve(_run)
+    counts: OrderedDict[str, CountTensor] = OrderedDict()
 
+    def read(path: str) -> CountTensor:
+        if path not in counts:
+            counts[path] = CountTensor.load(path)
+        counts.move_to_end(path)
+        while len(counts) > _COUNTS_KEPT:
+            counts.popitem(last=False)
+        return counts[path]
 
-def _run(job: dict[str, Any], report: Reports) -> dict[str, Any]:
-    counts = _counts(job["counts"])
-    so_far = _SoFar(Path(job["so_far"]), counts)
-
-    def tell(record: Iteration) -> None:
-        report(iteration=record.iteration, objective=record.objective, seconds=record.seconds)
-        if so_far.due(record) and so_far.write(record):
-            report(estimate=so_far.written)
-
-    try:
+    def work(message: dict[str, Any], report: Report) -> None:
+        order = order_from(message, read(message["counts"]) if "counts" in message else None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
-            found = fit(counts, FitSettings.from_json(json.dumps(job["settings"])), callback=tell)
+            result = (
+                run_fit(order, report, Path(message["so_far"]))
+                if isinstance(order, FitOrder)
+                else _RUNS[type(order)](order, report)
+            )
+        with atomic(Path(message["result"])) as partial:
+            order.save(result, partial)
+
+    serve(work, lambda path: counts.pop(path, None))
+
+
+def run_fit(order: FitOrder, report: Report, so_far: Path) -> Fit:
+    """Fit; report every iteration, and now and then estimates so far."""
+    estimates = _SoFar(so_far, order.counts)
+
+    def follow(record: Iteration) -> None:
+        values = {"objective": record.objective}
+        report(iteration=record.iteration, seconds=record.seconds, values=values)
+        if estimates.due(record) and estimates.write(record):
+            report(estimate=estimates.written)
+
+    try:
+        return fit(order.counts, order.settings, callback=follow)
     finally:
-        Path(job["so_far"]).unlink(missing_ok=True)
-    _save(found, Path(job["result"]))
-    return {"message": found.stop.value}
-
-
-@lru_cache(maxsize=2)
-def _counts(path: str) -> CountTensor:
-    """Read counts once: most fits are of the same ones as the fit before."""
-    return CountTensor.load(path)
+        so_far.unlink(missing_ok=True)
 
 
 class _SoFar:
@@ -86,11 +119,12 @@ class _SoFar:
         """Write the estimates so far; not while p is one everywhere, which shows nothing."""
         began = monotonic()
         assert record.current is not None
-        found = record.current()
-        p = found.detection(self._sample)
+        estimate = record.current()
+        p = estimate.detection(self._sample)
         telling = bool(p.max(initial=0.0) > 1.001 * p.min(initial=1.0))
         if telling:
-            _save(found, self._path)
+            with atomic(self._path) as partial:
+                estimate.save(partial)
             self.written += 1
         cost = monotonic() - began
         pause = max(_PAUSE, _PAUSE_PER_COST * cost) if telling else _PAUSE_PER_LOOK * cost
@@ -98,11 +132,98 @@ class _SoFar:
         return telling
 
 
-def _save(found: Fit, path: Path) -> None:
-    partial = path.with_name(path.name + ".partial")
-    found.save(partial)
-    partial.replace(path)
+class _Slowly:
+    """Reports where a method is, not too often."""
 
+    def __init__(self, report: Any) -> None:
+        self._report = report
+        self._next = 0.0
+
+    def __call__(
+        self,
+        trial: int,
+        record: Iteration,
+        look: Callable[[], dict[str, float]] | None = None,
+    ) -> None:
+        """Report an iteration, with the errors that `look` finds."""
+        self._report.check()
+        began = monotonic()
+        if began < self._next:
+            return
+        values = {} if look is None else look()
+        self._report(trial=trial, iteration=record.iteration, seconds=record.seconds, values=values)
+        cost = monotonic() - began
+        self._next = monotonic() + max(_REPORT_PAUSE, _REPORT_PAUSE_PER_COST * cost)
+
+
+def run_evaluation(order: Evaluate, report: Any) -> Numbers:
+    """Cross-validate, and return each trial as plain numbers."""
+    slowly = _Slowly(report)
+
+    def follow(trial: int, record: Iteration) -> bool:
+        slowly(trial, record)
+        return trial >= order.trials  # a quick look needs no more
+
+    whole = evaluation.evaluate(
+        order.counts,
+        METHODS[order.method],
+        order.settings,
+        n_folds=N_FOLDS,
+        kind=order.kind,
+        seed=order.seed,
+        callback=follow,
+    )
+    return {"method": order.method, "trials": plain_numbers(whole)}
+
+
+def plain_numbers(whole: evaluation.Evaluation) -> list[Numbers]:
+    """Each trial of an evaluation as numbers by name."""
+    return [
+        asdict(each.test)
+        | {
+            "iteration": each.iteration,
+            "seconds": each.seconds,
+            "coverage": each.coverage[0.9],
+            "phi": each.phi,
+        }
+        for each in whole.trials
+    ]
+
+
+def run_cell(order: Cell, report: Any) -> Numbers:
+    """Run one trial of a cell, and look at its errors on the way."""
+    column = tables.TABLES[order.table].column(order.column)
+    counts, truth = simulate(**column.arguments(order.reading), seed=order.seed)
+    slowly = _Slowly(report)
+    curve: list[tuple[int, dict[str, float]]] = []
+
+    def follow(record: Iteration) -> None:
+        def look() -> dict[str, float]:
+            assert record.current is not None
+            errors = tables.errors(record.current(), counts, truth, order.method)
+            values = {name: errors[name] for name in ("MAE_λ", "MAE_p") if name in errors}
+            curve.append((record.iteration, values))
+            return values
+
+        slowly(0, record, look if record.iteration and record.current else None)
+
+    began = perf_counter()
+    values = tables.run_cell(
+        order.table,
+        order.column,
+        order.method,
+        order.seed,
+        reading=order.reading,
+        callback=follow,
+    )
+    return {"values": values, "curve": curve, "seconds": perf_counter() - began}
+
+
+_RUNS: dict[type, Callable[[Any, Any], Numbers]] = {
+    Recovery: recover,
+    Evaluate: run_evaluation,
+    Cell: run_cell,
+}
 
 if __name__ == "__main__":
     main()

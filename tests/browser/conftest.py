@@ -21,7 +21,7 @@ from playwright.sync_api import (
 from dashboard.check.view import seen_counts
 from dashboard.shared.model import usual_settings
 from dashboard.whatif.runs import visible
-from dashboard.work.service import fit_key
+from dashboard.work.orders import FitOrder
 from docs.screenshots import FLAGS, find_chromium, serving
 from uncletc import CountTensor, FitSettings, StopReason, datasets, fit
 
@@ -82,14 +82,15 @@ def keep_short_fit(folder: Path, counts: CountTensor, settings: FitSettings) -> 
     """Put a fit of some iterations where the dashboard keeps the one with these settings."""
     short = fit(counts, settings, callback=lambda record: record.iteration >= ENOUGH)
     short = replace(short, stop=StopReason.TOLERANCE)
-    short.save(folder / f"fit-{fit_key(counts, settings)}.npz")
+    order = FitOrder(counts, settings)
+    order.save(short, folder / f"{order.key}{order.suffix}")
 
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with short fits of what pages show at first: most tests look, and do not fit."""
     folder = tmp_path_factory.mktemp("cache")
-    fits = folder / "uncletc" / "fits"
+    fits = folder / "uncletc" / "results"
     fits.mkdir(parents=True)
     covid = datasets.load("covid" if datasets.available("covid") else "covid-twin").counts
     first, other = usual_settings("covid"), usual_settings("covid", b=True)

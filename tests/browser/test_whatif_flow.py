@@ -22,7 +22,7 @@ def compare(page: Page) -> None:
     expect(page.get_by_text("Download & cite").or_(page.get_by_text("to fit both"))).to_be_visible()
     if page.get_by_text("to fit both").is_visible():
         page.get_by_role("button", name="Compare").click()
-        expect(page.get_by_text("fits are there")).to_be_visible()
+        expect(page.get_by_text("fits finished")).to_be_visible()
     expect(page.get_by_text("Download & cite")).to_be_visible(timeout=LONGEST)
     verdict = re.compile("predicts held-out counts better|about equally well")
     expect(page.get_by_text(verdict)).to_be_visible(timeout=LONGEST)

@@ -15,8 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from dashboard.methods import running as methods_running
-from dashboard.shared import running, sources
+from dashboard.shared import running, service, sources
 from dashboard.shared.parts import HOW
 from dashboard.shared.takeaway import BOX
 
@@ -24,10 +23,9 @@ APP = Path(running.__file__).parents[1] / "app.py"
 
 
 def forget() -> None:
-    """End the processes of fits and methods, and drop what the pages remember."""
-    for service in (running.fit_service, methods_running.method_service):
-        service().close()
-        service.clear()
+    """End the processes of the service, and drop what the pages remember."""
+    service.service().close()
+    service.service.clear()
     sources._load.clear()
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared import running, sources
 from dashboard.shared import sidebar as state
+from dashboard.shared import sources
+from dashboard.shared.service import service
 from dashboard.work.service import Job
 from tests.dashboard.looking import charts, open_screen, own_cache, until, words
 from uncletc import datasets
@@ -68,7 +69,7 @@ def no_fit_is_left(iterations: Iterations) -> Iterator[None]:
     iterations.soon()
     for job in active_jobs():
         for watcher in list(job.watchers):
-            running.fit_service().cancel(job, watcher)
+            service().cancel(job, watcher)
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def fitted_now(at: AppTest) -> AppTest:
 
 
 def active_jobs() -> list[Job]:
-    return [job for job in running.fit_service()._jobs.values() if job.active]
+    return [job for job in service()._jobs.values() if job.active]
 
 
 def button(at: AppTest, label: str):
@@ -232,7 +233,7 @@ class TestFitAsIChange:
         before, rank = charts(at), at.slider(key=f"{name}_rank").value
         iterations.never()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(running.fit_service(), "latest", lambda _: None)
+            patch.setattr(service(), "latest", lambda _: None)
             at.slider(key=f"{name}_rank").set_value(9).run()
             assert at.get("progress")
             assert charts(at) == before
@@ -252,7 +253,7 @@ class TestFitAsIChange:
             at.slider(key=f"{name}_rank").set_value(rank).run()
             assert not at.exception
         (job,) = active_jobs()
-        assert job.settings.rank == 7
+        assert job.order.settings.rank == 7
         until(at, lambda page: SO_FAR in words(page))
         assert "Still being fitted with rank 7" in words(at)
         button(at, "Cancel").click().run()
@@ -279,7 +280,7 @@ class TestFitAsIChange:
         (job,) = active_jobs()
         assert len(job.watchers) == 2
         button(ann, "Cancel").click().run()
-        assert "It goes on" in words(ann)
+        assert "It continues" in words(ann)
         assert not ann.get("progress")
         assert active_jobs() == [job]
         until(bob, lambda page: SO_FAR in words(page))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dashboard.check.groups import CELL, PAIR, groupings, names_of_groupings
-from dashboard.check.ranks import rank_table, rank_tasks, rank_words, ranks_around
+from dashboard.check.ranks import rank_orders, rank_table, rank_words, ranks_around
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.view import (
     check_script,
@@ -325,14 +325,14 @@ class TestRanks:
             assert ranks[0] >= 1
             assert ranks[-1] <= 20
 
-    def test_tasks_differ_in_rank_alone(self, ppi_twin):
+    def test_orders_differ_in_rank_alone(self, ppi_twin):
         settings = FitSettings(rank=4, members=2)
-        wanted = rank_tasks(ppi_twin.counts, settings, "entry")
-        assert len({task.key for task in wanted.values()}) == len(wanted)
+        wanted = rank_orders(ppi_twin.counts, settings, "entry")
+        assert len({order.key for order in wanted.values()}) == len(wanted)
         seen = seen_counts(ppi_twin.counts, "entry")
-        for rank, task in wanted.items():
-            assert task.settings == replace(settings, rank=rank)
-            assert task.counts is seen
+        for rank, order in wanted.items():
+            assert order.settings == replace(settings, rank=rank)
+            assert order.counts is seen
 
     def test_table_against_the_library(self, covid_twin, covid_seen, short_fit):
         counts, held = covid_twin.counts, held_mask(covid_twin.counts, "entry")

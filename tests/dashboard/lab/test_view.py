@@ -26,12 +26,13 @@ from dashboard.lab.view_fits import (
     change,
     compare,
     error_curve,
-    errors,
     lever_script,
     lever_table,
+    recovery,
     trials,
 )
 from dashboard.shared.model import settings_of
+from dashboard.work.recovery import recovery_errors
 from uncletc import Fit, fit, simulate
 
 SETUP = Setup(observed=0.3, attributed=0.2, similar=0.1, seed=3)
@@ -174,10 +175,10 @@ class TestCompare:
         truth = truth_of(dataset)
         p = found.detection(truth.attributes.reshape(-1, 5)).reshape(truth.detection.shape)
         rate = found.rate(np.argwhere(np.ones(truth.rate.shape, bool))).reshape(truth.rate.shape)
-        at = errors(dataset, found)
+        at = compare(dataset, found).errors
         for value, estimate, true in (
-            (at.rate, rate, truth.rate),
-            (at.detection, p, truth.detection),
+            (at["rate"], rate, truth.rate),
+            (at["detection"], p, truth.detection),
         ):
             own = np.abs(estimate / estimate.mean() - true / true.mean()).mean()
             assert value == pytest.approx(own)
@@ -199,16 +200,18 @@ class TestCompare:
         matrix = picture(view.slice(7), "rate")
         assert matrix.to_numpy() == pytest.approx(truth_of(dataset).rate[:, :, 7])
 
-    def test_the_curve_ends_at_the_fit(self, dataset, found):
-        last = found.history[-1].iteration
-        curve = error_curve(dataset, SETTINGS, last)
-        assert curve["iteration"].iloc[0] == 1
-        assert curve["iteration"].iloc[-1] == last
-        assert curve["iteration"].is_monotonic_increasing
-        at = errors(dataset, found)
-        assert curve["rate"].iloc[-1] == pytest.approx(at.rate, abs=1e-9)
-        assert curve["detection"].iloc[-1] == pytest.approx(at.detection, abs=1e-9)
-        assert curve["rate"].iloc[0] > curve["rate"].iloc[-1]
+    def test_the_curve_has_a_row_for_each_look(self):
+        looks = [[1, {"rate": 0.5, "detection": 0.4}], [7, {"rate": 0.3, "detection": 0.2}]]
+        curve = error_curve({"curve": looks})
+        assert curve.columns.tolist() == ["iteration", "rate", "detection"]
+        assert curve.to_numpy().tolist() == [[1, 0.5, 0.4], [7, 0.3, 0.2]]
+
+    def test_what_is_ordered_is_the_fit_of_these_counts(self, dataset):
+        order = recovery(SETUP, SETTINGS)
+        counts, truth = simulate(**order.simulation)
+        assert counts.digest == dataset.counts.digest
+        assert (truth.rate == truth_of(dataset).rate).all()
+        assert order.settings == SETTINGS
 
 
 class TestLevers:
@@ -265,7 +268,11 @@ class TestLevers:
 def test_the_script_makes_the_fits_of_a_lever(lever, monkeypatch, run_script):
     few = replace(LEVERS[lever], values=LEVERS[lever].values[1:3])
     monkeypatch.setitem(LEVERS, lever, few)
-    made = [(each, fit(each.counts, each.settings)) for each in trials(lever, SETUP, SETTINGS, 2)]
+    made = []
+    for each in trials(lever, SETUP, SETTINGS, 2):
+        dataset = simulated(each.setup)
+        errors = recovery_errors(fit(dataset.counts, each.settings), truth_of(dataset))
+        made.append((each, {"curve": [[1, errors]]}))
     table = run_script(lever_script(lever, SETUP, SETTINGS, 2))
     pd.testing.assert_frame_equal(table, lever_table(made), rtol=1e-12)
 

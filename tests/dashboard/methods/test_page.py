@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.methods import paper as methods_paper
 from dashboard.methods.files import sample_table
+from dashboard.shared.service import service
 from tests.dashboard.looking import charts, open_screen, own_cache, press, until, waiting, words
 from uncletc import METHODS, search, simulate, tables
 
@@ -259,6 +261,24 @@ class TestOwn:
         press(at, "own_forget")
         assert "uploaded before" not in words(at)
         assert charts(at) == []
+
+    def test_what_is_forgotten_is_cancelled_and_dropped(self, page):
+        at = self.upload(page, sample_table().to_csv(index=False).encode(), "mine.csv")
+        at.multiselect(key="compare").set_value(["POND"]).run()
+        press(at, "compare_run")
+        at.multiselect(
+            key=next(each.key for each in at.multiselect if each.key.startswith("own_attributes"))
+        ).set_value([]).run()  # other counts of the same file
+        press(at, "compare_run")
+        jobs = [job for job in service()._jobs.values() if job.active]
+        assert len({job.order.counts_digest for job in jobs}) == 2
+        at.button_group(key="section").set_value(TABLES).run()
+        at.button_group(key="section").set_value(YOURS).run()
+        press(at, "own_forget")
+        assert [job.state for job in jobs] == ["cancelled"] * 2
+        assert not any(service().job(job.order) for job in jobs)
+        until(at, lambda _: not service()._runs)
+        assert not list(Path(service()._private.name).iterdir())
 
     @pytest.mark.parametrize(
         ("data", "sentence"),

@@ -212,7 +212,7 @@ class TestFitsUnderWay:
     def test_progress_and_curve_then_cancel(self, open_page, workers):
         at = press(open_page(**PPI | {"a_seed": "5", "b_seed": "5"}), "compare")
         until(at, lambda page: re.search(r"iteration [1-9]\d* of", words(page)) and charts(page))
-        assert "**Fitting**: 0 of 4 fits are there" in words(at)
+        assert "**Fitting**: 0 of 4 fits finished" in words(at)
         assert "**B**: waiting" in words(at)
         assert charts(at)[0]["data"][0]["y"]
         press(at, "cancel-compare")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -12,15 +14,14 @@ from dashboard.whatif.runs import (
     differences,
     fits,
     held_rows,
+    order,
+    orders,
+    sweep_orders,
     sweep_runs,
-    sweep_tasks,
-    task,
-    tasks,
     value_of,
     visible,
 )
-from dashboard.work.fit_orders import Orders
-from dashboard.work.service import Job, fit_key
+from dashboard.work.orders import FitOrder
 from uncletc import FitSettings
 
 BASE = Run(settings=FitSettings(rank=5))
@@ -29,41 +30,6 @@ BASE = Run(settings=FitSettings(rank=5))
 def usual(**changes):
     values = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3, "solver": "joint"}
     return settings_of(**(values | {"seed": 1} | changes))
-
-
-class FakeService:
-    """Keeps jobs as the service does, and finishes them when told to."""
-
-    def __init__(self):
-        self.jobs, self.fits = {}, {}
-
-    def lookup(self, key):
-        return self.fits.get(key)
-
-    def job(self, key):
-        return self.jobs.get(key)
-
-    def submit(self, counts, settings, watcher=""):
-        key = fit_key(counts, settings)
-        job = self.jobs.get(key)
-        if job is None or not job.active:
-            job = self.jobs[key] = Job(key, settings)
-        job.watchers.add(watcher)
-        return job
-
-    def cancel(self, job, watcher=""):
-        job.watchers.discard(watcher)
-        if not job.watchers:
-            job.state = "cancelled"
-
-    def finish(self, key, state="done", message=""):
-        self.jobs[key].state, self.jobs[key].message = state, message
-        if state == "done":
-            self.fits[key] = object()
-
-    @property
-    def active(self):
-        return [key for key, job in self.jobs.items() if job.active]
 
 
 class TestWords:
@@ -106,17 +72,23 @@ class TestVisible:
         assert visible(small, "first half", True).n_observed == n_first - n_held
 
     def test_all_counts_are_the_fit_of_other_pages(self, small):
-        assert task(small, BASE).key == fit_key(small, BASE.settings)
+        assert order(small, BASE) == FitOrder(small, BASE.settings)
 
 
 def test_each_fit_is_asked_for_once_and_those_to_look_at_first(small):
     other = Run(settings=FitSettings(rank=2))
-    assert [each.settings.rank for each in tasks(small, (BASE, other))] == [5, 2, 5, 2]
-    assert [len(each.counts.indices) for each in tasks(small, (BASE, other))] == [60, 60, 54, 54]
-    assert len(tasks(small, (BASE, BASE))) == 2
+    assert [each.settings.rank for each in orders(small, (BASE, other))] == [5, 2, 5, 2]
+    assert [len(each.counts.indices) for each in orders(small, (BASE, other))] == [60, 60, 54, 54]
+    assert len(orders(small, (BASE, BASE))) == 2
 
 
 class TestSweeps:
+    def test_both_fits_of_each_value_come_one_after_the_other(self, small):
+        runs = sweep_runs(BASE, "rank")
+        wanted = sweep_orders(small, runs.values())
+        assert [each.settings.rank for each in wanted] == [rank for rank in runs for _ in range(2)]
+        assert [each.counts.n_observed for each in wanted[:2]] == [60, 54]
+
     @pytest.mark.parametrize("parameter", ["rank", "μ", "units", "layers"])
     def test_only_the_parameter_changes_and_the_own_value_is_there(self, parameter):
         base = Run(settings=usual(rank=7, mu=200, layers=4, units=25), part="first half")
@@ -137,60 +109,13 @@ class TestSweeps:
         assert [len(run.settings.hidden) for run in runs.values()] == list(runs)
 
 
-class TestOrders:
-    @pytest.fixture
-    def service(self):
-        return FakeService()
+def test_both_fits_of_a_run(small):
+    class Finished:
+        results: ClassVar = {order(small, BASE, held_out=True): "held out"}
 
-    @pytest.fixture
-    def mine(self, service):
-        return Orders(service, "me")
+        def lookup(self, wanted):
+            return self.results.get(wanted)
 
-    def test_only_what_is_missing_is_submitted(self, small, service, mine):
-        wanted = tasks(small, (BASE,))
-        service.fits[wanted[0].key] = object()
-        mine.submit_missing(wanted)
-        assert service.active == [wanted[1].key]
-        assert mine.n_missing(wanted) == 1
-        assert len(mine.under_way(wanted)) == 1
-
-    def test_both_fits_of_a_run(self, small, service, mine):
-        first, second = (each.key for each in tasks(small, (BASE,)))
-        service.fits[second] = "held out"
-        assert fits(mine, small, BASE) == (None, "held out")
-        service.fits[first] = "all"
-        assert fits(mine, small, BASE) == ("all", "held out")
-
-    def test_cancel_leaves_what_others_wait_for(self, small, service, mine):
-        wanted = tasks(small, (BASE,))
-        mine.submit_missing(wanted)
-        service.submit(wanted[0].counts, wanted[0].settings, "somebody else")
-        mine.cancel(wanted)
-        assert mine.under_way(wanted) == []
-        assert service.active == [wanted[0].key]
-
-    def test_a_failed_fit_is_told(self, small, service, mine):
-        wanted = tasks(small, (BASE,))
-        mine.submit_missing(wanted)
-        assert mine.trouble(wanted) is None
-        service.finish(wanted[0].key, "failed", "It broke.")
-        assert "It broke." in mine.trouble(wanted)
-
-    def test_a_sweep_keeps_few_fits_in_the_queue_and_ends(self, small, service, mine):
-        wanted = sweep_tasks(small, sweep_runs(BASE, "rank").values())
-        asked, rounds = set(), 0
-        while mine.advance(wanted, asked):
-            assert 0 < len(service.active) <= 2
-            service.finish(service.active[0])
-            rounds += 1
-        assert rounds == len(wanted) == len(asked)
-        assert mine.n_missing(wanted) == 0
-
-    def test_a_sweep_does_not_try_a_failed_fit_again(self, small, service, mine):
-        wanted = sweep_tasks(small, sweep_runs(BASE, "rank").values())
-        asked = set()
-        assert mine.advance(wanted, asked)
-        for key in service.active:
-            service.finish(key, "failed", "It broke.")
-        mine.advance(wanted, asked)
-        assert not set(service.active) & {wanted[0].key, wanted[1].key}
+    assert fits(Finished(), small, BASE) == (None, "held out")
+    Finished.results[order(small, BASE)] = "all"
+    assert fits(Finished(), small, BASE) == ("all", "held out")

@@ -1,299 +1,196 @@
-"""Fits in a process of their own: the real one, on small problems."""
+"""Work in processes of its own: the real ones, on small problems."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
+import gc
+import os
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import weakref
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dashboard.work import service as jobs
-from dashboard.work.service import FitService, Job, fit_key
-from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError
+from dashboard.work.orders import Cell, FitOrder, Recovery, make_settings
+from dashboard.work.service import Job, Service
+from tests.dashboard.work.waiting import finish, wait
+from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError, fit
 
-QUICK = FitSettings(rank=2, max_iter=3, hidden=(5,))
-ENDLESS = FitSettings(rank=2, max_iter=10**6, tol=0.0, hidden=(5,))
-
-
-def wait(until: Callable[[], Any], seconds: float = 180) -> float:
-    """Wait until something holds, and return how long that took."""
-    began = monotonic()
-    while not until():
-        assert monotonic() - began < seconds, "this took too long"
-        sleep(0.01)
-    return monotonic() - began
+CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 
 
-def finish(job: Job) -> Job:
-    wait(lambda: not job.active)
-    return job
+def process(service: Service, lane: str = "quick"):
+    """The process of a lane, started where it was not."""
+    service.warm(lane)
+    return service._workers[lane].process
 
 
-@pytest.fixture(scope="module")
-def service(
-    tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
-) -> Iterator[FitService]:
-    """One service, and so one process, for the tests that leave it as they found it."""
-    shared = FitService(folder=tmp_path_factory.mktemp("fits"))
-    yield shared
-    shared.close()
-    assert all(worker.poll() is not None for worker in workers)
+def counts_on_disk(service: Service) -> list[Path]:
+    return sorted(Path(service._private.name).glob("*.npz"))
+
+
+def unfinished(service: Service) -> list[Path]:
+    return list(Path(service._private.name).glob("*.part"))
 
 
 @pytest.fixture
-def own_service(tmp_path: Path, workers: list[subprocess.Popen[str]]) -> Iterator[FitService]:
-    """A service over the test's own folder."""
-    started = FitService(folder=tmp_path)
-    yield started
-    before = len(workers)
-    started.close()
-    assert len(workers) == before
-
-
-@pytest.fixture
-def finished(tmp_path: Path, small: CountTensor, small_fit: Fit) -> str:
-    """The key of a fit that lies in the folder, as if made earlier."""
-    key = fit_key(small, QUICK)
-    small_fit.save(tmp_path / f"fit-{key}.npz")
-    return key
-
-
-class TestKey:
-    def test_same_data_and_settings_share_a_key(self, small):
-        again = CountTensor(
-            small.shape,
-            small.indices,
-            small.counts,
-            attributes=small.attributes,
-            attribute_indices=small.attribute_indices,
-        )
-        assert fit_key(small, QUICK) == fit_key(again, replace(QUICK))
-
-    def test_other_settings_or_counts_have_another_key(self, small):
-        keys = {
-            fit_key(small, QUICK),
-            fit_key(small, replace(QUICK, seed=1)),
-            fit_key(small, replace(QUICK, mu=100.0)),
-            fit_key(small.subset(np.arange(10)), QUICK),
-        }
-        assert len(keys) == 4
+def finished(tmp_path, fit_order, small_fit):
+    """A fit whose result lies in the folder, as if made earlier."""
+    order = fit_order()
+    small_fit.save(tmp_path / f"{order.key}.npz")
+    return order
 
 
 class TestJob:
-    def test_pace_and_time_left(self):
-        job = Job("key", FitSettings(rank=1, max_iter=10))
-        assert (job.active, job.iteration, job.seconds_left) == (True, 0, None)
-        job.objectives += [9.0, 8.0, 7.0]
-        job.seconds = 4.0
-        assert job.iteration == 2
+    def test_pace_time_left_and_share(self, fit_order):
+        job = Job(fit_order(max_iter=10))
+        assert (job.active, job.iteration, job.seconds_left, job.share) == (True, 0, None, 0)
+        job.hear({"iteration": 2, "seconds": 4.0, "values": {"objective": 7.0}})
+        assert (job.state, job.objectives, job.share) == ("running", [7.0], 0.2)
         assert job.seconds_left == pytest.approx(16)
 
+    def test_share_of_several_fits(self, comparison):
+        job = Job(comparison(trials=4))
+        job.hear({"iteration": 10, "seconds": 1.0, "trial": 1, "values": {}})
+        assert job.share == pytest.approx(1.5 / 4)
+        assert job.curve == []
+
     @pytest.mark.parametrize("state", ["done", "cancelled", "failed"])
-    def test_not_active_once_ended(self, state):
-        assert not Job("key", QUICK, state=state).active
+    def test_not_active_once_ended(self, fit_order, state):
+        assert not Job(fit_order(), state=state).active
 
 
 class TestResults:
-    def test_a_fit_runs_reports_and_is_kept(self, own_service, small, tmp_path, workers):
-        before = len(workers)
-        key = fit_key(small, QUICK)
-        assert own_service.lookup(key) is None
-        assert own_service.job(key) is None
-        assert len(workers) == before
-
-        job = finish(own_service.submit(small, QUICK))
-        assert (job.key, job.state, job.iteration) == (key, "done", 3)
-        assert own_service.job(key) is job
-        assert len(job.objectives) == 4
-        assert np.isfinite(job.objectives).all()
+    def test_a_fit_runs_reports_and_is_kept(self, service, fit_order, small):
+        order = fit_order(seed=1)
+        assert service.lookup(order) is None
+        assert service.job(order) is None
+        job = finish(service.submit(order))
+        assert (job.order, job.state, job.message) == (order, "done", "")
+        assert (job.iteration, len(job.objectives)) == (3, 4)
         assert job.seconds > 0
-        assert job.message
+        assert service.job(order) is None  # the result stands for it
 
-        found = own_service.lookup(key)
-        assert found.settings == QUICK
-        assert found.counts_digest == small.digest
-        assert [record.objective for record in found.history] == job.objectives
-        again = FitService(folder=tmp_path).lookup(key)  # from disk
+        kept = service.lookup(order)
+        assert kept.settings == order.settings
+        assert kept.counts_digest == small.digest
+        assert [record.objective for record in kept.history] == job.objectives
+        other = Service(folder=service._folder)  # another server over the same folder
+        again = other.lookup(order)
         assert [record.objective for record in again.history] == job.objectives
-        (tmp_path / f"fit-{key}.npz").unlink()
-        assert own_service.lookup(key) is found  # from memory
-        assert len(workers) == before + 1
+        other.close()
+        (service._folder / f"{order.key}.npz").unlink()
+        assert service.lookup(order) is kept  # from memory
 
-    def test_a_result_on_disk_needs_no_process(self, own_service, finished, small_fit, workers):
-        before = len(workers)
-        found = own_service.lookup(finished)
-        for saved, loaded in zip(small_fit.factors, found.factors, strict=True):
-            np.testing.assert_array_equal(saved, loaded)
-        assert own_service.lookup(finished) is found
-        assert len(workers) == before
+    def test_what_the_process_fits_is_what_fit_fits(self, service, small, fit_order):
+        order = fit_order(max_iter=300, seed=8)
+        finish(service.submit(order))
+        objectives = [record.objective for record in service.lookup(order).history]
+        assert objectives == [record.objective for record in fit(small, order.settings).history]
 
-    def test_what_the_process_fits_is_what_fit_fits(self, service, small, short_fit):
-        here = short_fit(small, 3)
-        # A callback ended that fit one iteration before max_iter; the path is the same.
-        settings = replace(here.settings, max_iter=3)
-        finish(service.submit(small, settings))
-        there = service.lookup(fit_key(small, settings))
-        objectives = [record.objective for record in there.history]
-        assert objectives == [record.objective for record in here.history]
+    def test_a_comparison_holds_those_of_fewer_folds(self, service, comparison):
+        many = comparison(trials=3, seed=7)
+        job = finish(service.submit(many))
+        assert (job.state, job.message) == ("done", "")
+        trials = service.lookup(many)["trials"]
+        assert len(trials) == 3
+        for n in (1, 2):
+            assert service.lookup(comparison(trials=n, seed=7))["trials"] == trials[:n]
+        assert service.lookup(comparison(trials=4, seed=7)) is None
 
-    def test_two_submits_share_a_job(self, service, small):
-        first = service.submit(small, ENDLESS)
-        assert service.submit(small, replace(ENDLESS)) is first
-        service.cancel(first)
-        finish(first)
+    @pytest.mark.parametrize(
+        "order",
+        [
+            CELL,
+            Recovery(
+                simulation={"shape": (6, 5, 4), "rank": 2, "observed": 0.5, "attributed": 0.4},
+                settings=FitSettings(rank=2, hidden=()),
+            ),
+        ],
+        ids=["cell", "recovery"],
+    )
+    def test_errors_are_reported_on_the_way(self, service, order):
+        job = finish(service.submit(order))
+        assert job.state == "done", job.message
+        curve = [(iteration, values) for iteration, values in service.lookup(order)["curve"]]
+        assert job.curve
+        assert set(map(str, job.curve[:-1])) <= set(map(str, curve))
 
-    def test_jobs_wait_for_one_another(self, service, small):
-        both = [service.submit(small, replace(QUICK, seed=seed)) for seed in (10, 11)]
+    def test_orders_of_a_lane_wait_for_one_another_and_lanes_do_not(
+        self, service, fit_order, comparison
+    ):
+        slow = service.submit(comparison(endless=True, seed=3))
+        both = [service.submit(fit_order(seed=seed)) for seed in (10, 11)]
         assert [finish(job).state for job in both] == ["done", "done"]
+        assert slow.active
+        service.cancel(slow)
 
-    def test_asking_from_many_threads_starts_one_job(self, service, small):
-        found: list[Job] = []
-        settings = replace(QUICK, seed=20)
-        threads = [
-            threading.Thread(target=lambda: found.append(service.submit(small, settings)))
-            for _ in range(8)
-        ]
-        with service._lock:  # none gets ahead, so none can find the job finished
+    def test_a_result_on_disk_needs_no_process(self, own_service, finished, small_fit):
+        kept = own_service.lookup(finished)
+        for saved, loaded in zip(small_fit.factors, kept.factors, strict=True):
+            np.testing.assert_array_equal(saved, loaded)
+        assert own_service.lookup(finished) is kept
+        assert all(worker.process is None for worker in own_service._workers.values())
+
+    def test_memory_is_bounded(self, own_service, fit_order, small_fit, tmp_path, monkeypatch):
+        monkeypatch.setattr(jobs, "_IN_MEMORY", 2)
+        orders = [fit_order(seed=seed) for seed in range(3)]
+        for order in orders:
+            small_fit.save(tmp_path / f"{order.key}.npz")
+        first = own_service.lookup(orders[0])
+        for order in orders[1:]:
+            own_service.lookup(order)
+        assert own_service.lookup(orders[0]) is not first
+
+    def test_the_result_not_looked_at_for_longest_goes_first(
+        self, own_service, fit_order, small_fit, tmp_path, monkeypatch
+    ):
+        monkeypatch.setattr(jobs, "_ON_DISK", {".npz": 3})
+        orders = [fit_order(seed=seed) for seed in range(5)]
+        for age, order in enumerate(orders):
+            path = tmp_path / f"{order.key}.npz"
+            small_fit.save(path)
+            os.utime(path, (1000 - age, 1000 - age))
+        own_service.lookup(orders[4])  # the oldest file is the one last looked at
+        own_service._prune(".npz")
+        left = {path.stem for path in tmp_path.glob("*.npz")}
+        assert left == {orders[k].key for k in (0, 1, 4)}
+        os.utime(tmp_path / f"{orders[4].key}.npz", (1, 1))
+        own_service.lookup(orders[4])  # from memory
+        assert (tmp_path / f"{orders[4].key}.npz").stat().st_mtime > 1000
+
+
+class TestSharing:
+    def test_asking_at_the_same_time_starts_one_job(self, service, fit_order, monkeypatch):
+        order, submitted = fit_order(seed=20), []
+        everyone = threading.Barrier(8)
+        sent = []
+        send = service._workers["quick"].send
+        monkeypatch.setattr(
+            service._workers["quick"], "send", lambda m: sent.append(m["run"]) or send(m)
+        )
+
+        def ask() -> None:
+            everyone.wait()
+            submitted.append(service.submit(order))
+
+        with service._writing:  # the first one cannot finish before the others have asked
+            threads = [threading.Thread(target=ask) for _ in range(8)]
             for thread in threads:
                 thread.start()
+            wait(lambda: len(submitted) == 7)
         for thread in threads:
             thread.join()
-        assert finish(found[0]).state == "done"
-        assert len(found) == 8
+        assert len(set(map(id, submitted))) == 1
+        assert finish(submitted[0]).state == "done"
+        assert len(sent) == 1
 
-    def test_memory_is_bounded(self, own_service, small_fit, tmp_path, monkeypatch):
-        monkeypatch.setattr(jobs, "_KEPT_IN_MEMORY", 2)
-        for key in "abc":
-            small_fit.save(tmp_path / f"fit-{key}.npz")
-        first = own_service.lookup("a")
-        for key in "bc":
-            own_service.lookup(key)
-        assert own_service.lookup("a") is not first
-
-    def test_disk_is_bounded(self, own_service, small, small_fit, tmp_path, monkeypatch):
-        monkeypatch.setattr(jobs, "_KEPT_ON_DISK", 3)
-        for number in range(6):
-            small_fit.save(tmp_path / f"fit-{number}.npz")
-        job = finish(own_service.submit(small, QUICK))
-        wait(lambda: len(list(tmp_path.glob("*.npz"))) == 3)
-        assert own_service.lookup(job.key) is not None
-
-
-class TestEstimatesSoFar:
-    def test_come_while_a_fit_runs_and_go_with_it(self, own_service, small, tmp_path):
-        job = own_service.submit(small, replace(ENDLESS, members=2))
-        assert own_service.latest(job) is None
-        wait(lambda: job.estimates >= 1)
-        first = own_service.latest(job)
-        assert first.history[-1].iteration >= 3
-        assert len(first.members) == 2
-        assert first.counts_digest == small.digest
-        assert own_service.lookup(job.key) is None
-        wait(lambda: job.estimates >= 2)
-        assert own_service.latest(job).history[-1].iteration > first.history[-1].iteration
-
-        own_service.cancel(job)
-        assert finish(job).state == "cancelled"
-        assert own_service.latest(job) is None
-        wait(lambda: not list(tmp_path.glob(f"*{job.key}*")), seconds=5)
-
-    def test_go_with_a_killed_process(self, own_service, small, tmp_path, workers):
-        job = own_service.submit(small, ENDLESS)
-        wait(lambda: job.estimates >= 1)
-        workers[-1].kill()
-        wait(lambda: not job.active, seconds=30)
-        wait(lambda: not list(tmp_path.glob(f"fit-{job.key}*")), seconds=5)
-
-    def test_unreadable_ones_are_none(self, service, small, monkeypatch):
-        def torn(path: Path) -> Fit:
-            raise UnreadableFitError(f"{path} is torn")
-
-        job = service.submit(small, replace(ENDLESS, seed=3))
-        wait(lambda: job.estimates >= 1)
-        with monkeypatch.context() as patch:
-            patch.setattr(Fit, "load", torn)
-            assert service.latest(job) is None
-        service.cancel(job)
-        finish(job)
-
-
-class TestCancel:
-    def test_a_long_fit_ends_at_once_and_leaves_no_result(self, service, small):
-        job = service.submit(small, replace(ENDLESS, seed=1))
-        wait(lambda: job.estimates >= 1)
-        assert job.state == "running"
-        service.cancel(job)
-        assert job.state == "cancelled"
-        assert job.message
-        assert service.lookup(job.key) is None
-        assert service.latest(job) is None
-        wait(lambda: not list(service._folder.glob(f"*{job.key}*")), seconds=30)
-        assert job.state == "cancelled"
-
-    def test_the_process_goes_on_to_the_next_fit(self, service, small, workers):
-        jobs = [service.submit(small, replace(ENDLESS, seed=seed)) for seed in range(100, 105)]
-        wait(lambda: jobs[0].iteration >= 1)
-        for job in jobs:
-            service.cancel(job)
-        before = len(workers)
-        assert finish(service.submit(small, replace(QUICK, seed=106))).state == "done"
-        assert [job.iteration for job in jobs[1:]] == [0] * 4
-        assert not service._runs
-        assert len(workers) == before
-
-    def test_what_a_cancelled_fit_still_reports_is_not_heard(self, service, small):
-        settings = replace(ENDLESS, seed=61)
-        first = service.submit(small, settings)
-        wait(lambda: first.iteration >= 1)
-        service.cancel(first)
-        second = service.submit(small, settings)
-        heard = len(first.objectives)
-        wait(lambda: second.iteration >= 1)
-        assert second is not first
-        assert second.objectives[0] == first.objectives[0]
-        assert len(first.objectives) == heard
-        assert service.job(second.key) is second
-        service.cancel(second)
-
-    def test_a_waiting_fit_never_runs(self, service, small):
-        running = service.submit(small, replace(ENDLESS, seed=2))
-        waiting = service.submit(small, replace(QUICK, seed=30))
-        service.cancel(waiting)
-        service.cancel(running)
-        assert finish(waiting).state == "cancelled"
-        assert waiting.iteration == 0
-        assert service.lookup(waiting.key) is None
-
-    def test_it_can_be_asked_for_again(self, service, small):
-        settings = replace(QUICK, seed=60)
-        first = service.submit(small, settings)
-        service.cancel(first)
-        assert finish(first).state == "cancelled"
-        second = service.submit(small, settings)
-        assert second is not first
-        assert finish(second).state == "done"
-        assert service.lookup(second.key) is not None
-
-    def test_a_finished_fit_stays(self, service, small):
-        job = finish(service.submit(small, replace(QUICK, seed=40)))
-        service.cancel(job)
-        assert job.state == "done"
-        assert service.lookup(job.key) is not None
-
-
-class TestWatchers:
     @pytest.fixture
-    def shared(self, service, small):
-        job = service.submit(small, replace(ENDLESS, seed=70), "ann")
-        assert service.submit(small, replace(ENDLESS, seed=70), "bob") is job
+    def shared(self, service, fit_order):
+        order = fit_order(endless=True, seed=70)
+        job = service.submit(order, "ann")
+        assert service.submit(order, "bob") is job
         yield job
         for watcher in ("ann", "bob"):
             service.cancel(job, watcher)
@@ -308,130 +205,267 @@ class TestWatchers:
     def test_the_last_one_stops_it(self, service, shared):
         service.cancel(shared, "bob")
         service.cancel(shared, "ann")
-        assert shared.state == "cancelled"
+        assert (shared.state, shared.message) == ("cancelled", "It was cancelled.")
 
     def test_strangers_do_not_stop_it(self, service, shared):
         service.cancel(shared, "eve")
         service.cancel(shared)
         assert shared.active
 
-    def test_one_may_come_back(self, service, small, shared):
+    def test_one_may_come_back(self, service, shared):
         service.cancel(shared, "ann")
-        assert service.submit(small, replace(ENDLESS, seed=70), "ann") is shared
+        assert service.submit(shared.order, "ann") is shared
         service.cancel(shared, "bob")
         assert shared.active
 
 
-class TestWarm:
-    def test_the_process_is_there_before_the_first_fit(self, own_service, small, workers):
-        before = len(workers)
-        own_service.warm()
-        own_service.warm()
-        assert len(workers) == before + 1
-        assert finish(own_service.submit(small, QUICK)).state == "done"
-        assert len(workers) == before + 1
+class TestEstimatesSoFar:
+    def test_come_while_a_fit_runs_and_go_with_it(self, service, fit_order, small):
+        job = service.submit(fit_order(endless=True, members=2))
+        assert service.latest(job) is None
+        wait(lambda: job.estimates >= 1)
+        first = service.latest(job)
+        assert first.history[-1].iteration >= 3
+        assert len(first.members) == 2
+        assert first.counts_digest == small.digest
+        assert service.lookup(job.order) is None
+        wait(lambda: job.estimates >= 2)
+        assert service.latest(job).history[-1].iteration > first.history[-1].iteration
+
+        service.cancel(job)
+        assert service.latest(job) is None
+        wait(lambda: not unfinished(service), seconds=5)
+
+    def test_unreadable_ones_are_none(self, service, fit_order, monkeypatch):
+        def torn(path: Path) -> Fit:
+            raise UnreadableFitError(f"{path} is torn")
+
+        job = service.submit(fit_order(endless=True, seed=3))
+        wait(lambda: job.estimates >= 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(Fit, "load", torn)
+            assert service.latest(job) is None
+        service.cancel(job)
+
+
+class TestCancel:
+    def test_it_ends_at_once_leaves_no_result_and_the_process_goes_on(self, service, fit_order):
+        before = process(service)
+        orders = [fit_order(endless=True, seed=seed) for seed in range(100, 104)]
+        cancelled = [service.submit(order) for order in orders]
+        wait(lambda: cancelled[0].iteration >= 1)
+        for job in cancelled:
+            service.cancel(job)
+        assert finish(service.submit(fit_order(seed=106))).state == "done"
+        assert [job.state for job in cancelled] == ["cancelled"] * 4
+        assert [job.iteration for job in cancelled[1:]] == [0] * 3  # what waited never ran
+        assert all(service.lookup(order) is None for order in orders)
+        assert not service._runs
+        assert process(service) is before
+
+    def test_what_is_asked_for_again_runs_anew(self, service, fit_order):
+        order = fit_order(endless=True, seed=61)
+        first = service.submit(order)
+        wait(lambda: first.iteration >= 1)
+        service.cancel(first)
+        second = service.submit(order)
+        heard = len(first.objectives)  # what it still reports is not heard
+        wait(lambda: second.iteration >= 1)
+        assert second is not first
+        assert second.objectives[0] == first.objectives[0]
+        assert len(first.objectives) == heard
+        assert service.job(order) is second
+        service.cancel(second)
+
+    def test_a_finished_one_stays(self, service, fit_order):
+        job = finish(service.submit(fit_order(seed=40)))
+        service.cancel(job)
+        assert job.state == "done"
+        assert service.lookup(job.order) is not None
+
+    def test_while_its_counts_are_written(self, own_service, fit_order):
+        order = fit_order()
+        with own_service._writing:
+            asking = threading.Thread(target=own_service.submit, args=(order, "me"))
+            asking.start()
+            wait(lambda: own_service.job(order))
+            assert own_service.lookup(order) is None  # pages can look meanwhile
+            own_service.cancel(own_service.job(order), "me")
+        asking.join()
+        assert not own_service._runs
+        assert own_service._workers["quick"].process is None  # it was not sent
+
+
+class TestCounts:
+    def test_of_a_comparison_are_on_disk_only_while_needed(self, service, comparison, small):
+        counts = small.subset(np.arange(50))
+        path = service._counts_path(counts.digest)
+        slow = service.submit(comparison(counts=counts, endless=True, seed=11))
+        quick = service.submit(comparison(counts=counts, seed=11))
+        assert path.exists()
+        wait(lambda: slow.state == "running")
+        service.cancel(slow)
+        assert finish(quick).state == "done"
+        wait(lambda: not path.exists())
+
+    def test_of_fits_stay_within_bounds_but_never_go_while_needed(
+        self, service, fit_order, small, monkeypatch
+    ):
+        monkeypatch.setattr(jobs, "_COUNTS_ON_DISK", 1)
+        running = service.submit(fit_order(endless=True, seed=90))
+        some = [small.subset(np.arange(40 + k)) for k in range(3)]
+        waiting = [service.submit(FitOrder(each, fit_order().settings)) for each in some]
+        assert len(counts_on_disk(service)) >= 4
+        service.cancel(running)
+        assert [finish(job).state for job in waiting] == ["done"] * 3
+        assert counts_on_disk(service) == [service._counts_path(some[-1].digest)]
+
+    def test_forgotten_ones_leave_nothing(self, service, comparison, small):
+        counts = small.subset(np.arange(45))
+        path, gone = service._counts_path(counts.digest), weakref.ref(counts)
+        finish(service.submit(comparison(counts=counts), "me"))
+        under_way = service.submit(comparison(counts=counts, endless=True), "me")
+        wait(lambda: [job for job in service._runs.values() if job.state == "running"])
+        service.forget(counts.digest, "me")
+        assert under_way.state == "cancelled"
+        assert service.job(under_way.order) is None
+        under_way = None
+        wait(lambda: not service._runs)
+        assert not path.exists()
+        counts = None
+        gc.collect()
+        assert gone() is None
+
+    def test_the_process_forgets_them_too(self, service, comparison, small):
+        counts = small.subset(np.arange(46))
+        order = comparison(counts=counts, seed=1)
+        finish(service.submit(order, "me"))
+        service.forget(counts.digest, "me")
+        # Had the process kept them, it could do without their file.
+        message = {"run": "again", "counts": str(service._counts_path(counts.digest))}
+        job = service._runs["again"] = Job(order, run="again")
+        job.process = service._workers["long"].send(
+            message | {"result": str(service._folder / "again.json")} | order.message()
+        )
+        assert finish(job).state == "failed"
+        assert "No such file" in job.message
+
+    def test_what_others_wait_for_is_not_forgotten_before_its_end(self, service, comparison, small):
+        counts = small.subset(np.arange(47))
+        job = service.submit(comparison(counts=counts, endless=True), "me")
+        service.submit(job.order, "you")
+        service.forget(counts.digest, "me")
+        assert job.active
+        assert job.watchers == {"you"}
+        service.cancel(job, "you")
+        wait(lambda: not service._counts_path(counts.digest).exists())
+
+    def test_that_cannot_be_written_are_a_sentence(self, service, small, fit_order, monkeypatch):
+        def full(*_: object) -> None:
+            raise OSError("no space left")
+
+        monkeypatch.setattr(CountTensor, "save", full)
+        order = FitOrder(small.subset(np.arange(20)), fit_order().settings)
+        job = service.submit(order)
+        assert (job.state, job.message) == ("failed", "it could not be handed over: no space left.")
+        assert not service._runs
+
+    def test_left_by_a_killed_server_are_removed(self, tmp_path):
+        old, new = tmp_path / "counts-old", tmp_path / "counts-new"
+        for folder in (old, new):
+            folder.mkdir()
+            (folder / "x.npz").write_text("")
+        half = tmp_path / ".result.json.1.partial"
+        half.write_text("")
+        for path in (old, half):
+            os.utime(path, (0, 0))
+        Service(folder=tmp_path).close()
+        assert list(tmp_path.iterdir()) == [new]
 
 
 class TestTrouble:
     @pytest.mark.parametrize("damage", ["empty", "text", "cut"])
-    def test_a_damaged_result_counts_as_none(self, own_service, finished, tmp_path, damage):
-        path = tmp_path / f"fit-{finished}.npz"
+    def test_a_damaged_fit_counts_as_none(self, own_service, finished, tmp_path, damage):
+        path = tmp_path / f"{finished.key}.npz"
         whole = path.read_bytes()
         path.write_bytes({"empty": b"", "text": b"not a fit", "cut": whole[:-100]}[damage])
         assert own_service.lookup(finished) is None
         assert not path.exists()
 
-    def test_damaged_files_are_made_again(self, own_service, finished, small, tmp_path):
-        (tmp_path / f"fit-{finished}.npz").write_bytes(b"not a fit")
-        (tmp_path / f"counts-{small.digest}.npz").write_bytes(b"not counts")
-        assert own_service.lookup(finished) is None
-        assert finish(own_service.submit(small, QUICK)).state == "done"
-        assert own_service.lookup(finished).settings == QUICK
+    def test_a_damaged_result_is_made_again(self, service, comparison):
+        order = comparison(seed=31)
+        (service._folder / f"{order.key}.json").write_text("{torn")
+        assert service.lookup(order) is None
+        assert finish(service.submit(order)).state == "done"
+        assert service.lookup(order)["trials"]
 
+    @pytest.mark.parametrize("lane", ["quick", "long"])
     def test_a_killed_process_fails_the_job_and_the_next_one_works(
-        self, own_service, small, workers
+        self, service, fit_order, comparison, lane
     ):
-        job = own_service.submit(small, ENDLESS)
-        wait(lambda: job.iteration >= 1)
-        workers[-1].kill()
-        wait(lambda: not job.active, seconds=30)
-        assert job.state == "failed"
-        assert job.message.endswith(".")
-        assert "Traceback" not in job.message
-        assert own_service.lookup(job.key) is None
-        before = len(workers)
-        assert finish(own_service.submit(small, QUICK)).state == "done"
-        assert len(workers) == before + 1
+        make = fit_order if lane == "quick" else comparison
+        job = service.submit(make(endless=True, seed=200))
+        wait(lambda: job.estimates if lane == "quick" else job.state == "running")
+        before = process(service, lane)
+        before.kill()
+        assert finish(job).state == "failed"
+        assert job.message == "its process ended unexpectedly. Ask for it again."
+        assert service.lookup(job.order) is None
+        wait(lambda: not service._runs)
+        assert not unfinished(service)
+        assert finish(service.submit(make(seed=201))).state == "done"
+        assert process(service, lane) is not before
 
-    def test_a_process_that_dies_unnoticed_is_replaced(
-        self, own_service, small, workers, monkeypatch
-    ):
-        own_service.warm()
-        workers[-1].kill()
-        workers[-1].wait()
+    def test_a_process_that_dies_unnoticed_is_replaced(self, service, fit_order, monkeypatch):
+        dead = process(service)
+        dead.kill()
+        dead.wait()
         with monkeypatch.context() as patch:  # as if it died between the look and the order
             polled = iter([None])
-            patch.setattr(workers[-1], "poll", lambda: next(polled, workers[-1].returncode))
-            job = own_service.submit(small, QUICK)
+            patch.setattr(dead, "poll", lambda: next(polled, dead.returncode))
+            job = service.submit(fit_order(seed=210))
         assert finish(job).state == "done"
 
-    def test_an_error_is_a_sentence_and_the_process_lives_on(self, service, small, workers):
+    def test_an_error_is_a_sentence_and_the_process_lives_on(self, service, small, fit_order):
+        before = process(service)
         nothing = small.subset(np.zeros(small.n_observed, dtype=bool))
-        job = finish(service.submit(nothing, QUICK))
+        job = finish(service.submit(FitOrder(nothing, fit_order().settings)))
         assert job.state == "failed"
         assert "at least 1 observed entry" in job.message
-        before = len(workers)
-        assert finish(service.submit(small, replace(QUICK, seed=50))).state == "done"
-        assert len(workers) == before
+        assert finish(service.submit(fit_order(seed=50))).state == "done"
+        assert process(service) is before
 
-    def test_counts_that_cannot_be_written_leave_no_job_behind(self, service, small, monkeypatch):
-        counts = small.subset(np.arange(20))
+    def test_what_a_method_refuses_is_a_sentence(self, service, comparison):
+        wide = CountTensor((300, 300, 300), np.column_stack([np.arange(30)] * 3), np.arange(30))
+        order = comparison(counts=wide, method="HaLRTC", settings=make_settings("HaLRTC", 1, 0))
+        job = finish(service.submit(order))
+        assert job.state == "failed"
+        assert "HaLRTC holds every entry of the tensor and takes at most" in job.message
+        assert service.lookup(order) is None
 
-        def full(_: CountTensor, path: Path) -> None:
-            raise OSError(f"no space left for {path}")
-
-        monkeypatch.setattr(CountTensor, "save", full)
-        with pytest.raises(OSError, match="no space left"):
-            service.submit(counts, QUICK)
-        assert service.job(fit_key(counts, QUICK)) is None
-
-    def test_a_folder_that_cannot_be_written_is_replaced(
-        self, small, tmp_path, monkeypatch, workers
-    ):
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        in_the_way = tmp_path / "file"
-        in_the_way.write_text("not a folder")
-        service = FitService(folder=in_the_way / "fits")
-        job = finish(service.submit(small, QUICK))
-        assert service.lookup(job.key) is not None
-        assert [path.parent.parent for path in tmp_path.glob("*/fit-*.npz")] == [tmp_path]
-        service.close()
-        service.close()
-        assert workers[-1].poll() is not None
+    def test_ended_jobs_are_bounded(self, own_service, fit_order, monkeypatch):
+        monkeypatch.setattr(jobs, "_ENDED_JOBS", 2)
+        monkeypatch.setattr(own_service._workers["quick"], "send", lambda _: None)
+        orders = [fit_order(seed=seed) for seed in range(4)]
+        for order in orders:
+            job = own_service.submit(order)
+            own_service._hear({"id": job.run, "end": "failed", "message": "It broke."})
+        assert [own_service.job(order) is not None for order in orders] == [False] * 2 + [True] * 2
 
     def test_default_folder_is_the_users_cache(self, tmp_path, monkeypatch):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        FitService().close()
-        assert (tmp_path / "uncletc" / "fits").is_dir()
+        Service().close()
+        assert list((tmp_path / "uncletc" / "results").iterdir()) == []
 
 
-def test_close_ends_the_process_also_in_the_middle_of_a_fit(own_service, small, workers):
-    job = own_service.submit(small, ENDLESS)
+def test_close_ends_the_process_also_in_the_middle_of_a_fit(own_service, fit_order, tmp_path):
+    own_service.warm()
+    before = process(own_service)
+    job = own_service.submit(fit_order(endless=True))
     wait(lambda: job.iteration >= 1)
+    assert process(own_service) is before  # the one that was warm
     own_service.close()
-    assert workers[-1].poll() is not None
-    wait(lambda: not job.active, seconds=30)
-    assert job.state == "failed"
-
-
-def test_worker_ends_with_its_input():
-    worker = subprocess.run(
-        [sys.executable, "-m", "dashboard.work.worker"],
-        input="",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=Path(jobs.__file__).parents[2],
-    )
-    assert (worker.returncode, worker.stdout) == (0, "")
+    own_service.close()
+    assert before.poll() is not None
+    assert finish(job).state == "failed"
+    assert list(tmp_path.glob("counts-*")) == []

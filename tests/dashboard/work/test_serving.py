@@ -14,11 +14,13 @@ import pytest
 from dashboard.work import serving
 
 WORK = """
+import os
 from time import sleep
 from dashboard.work.serving import serve
 
 def work(order, report):
     print("noise")
+    os.write(1, b"noise from native code\\n")
     report(step=1)
     if order["do"] == "fail":
         raise ValueError("the sentence")
@@ -27,9 +29,10 @@ def work(order, report):
     while order["do"] == "wait":
         sleep(0.01)
         report.check()
-    return {"result": order["do"]}
+    report(did=order["do"], forgotten=forgotten)
 
-serve(work)
+forgotten = []
+serve(work, forgotten.append)
 """
 
 
@@ -67,12 +70,14 @@ def told(process: subprocess.Popen[str]) -> Callable[[], dict[str, Any]]:
     return read
 
 
-def test_reports_and_a_result_and_nothing_printed_between(ask, told):
+def test_reports_and_nothing_printed_between(ask, told):
     ask(run="a", do="this")
+    ask(forget="counts")
     ask(run="b", do="that")
-    for run, result in (("a", "this"), ("b", "that")):
+    for run, did, forgotten in (("a", "this", []), ("b", "that", ["counts"])):
         assert told() == {"id": run, "step": 1}
-        assert told() == {"id": run, "end": "done", "message": "", "result": result}
+        assert told() == {"id": run, "did": did, "forgotten": forgotten}
+        assert told() == {"id": run, "end": "done", "message": ""}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,127 @@
+"""The one service of fits and comparisons, one browser session's view of it, and its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+from uuid import uuid4
+
+import streamlit as st
+
+from dashboard.work.service import Service
+from dashboard.work.session import Orders, Session
+
+
+@st.cache_resource(show_spinner=False)
+def service() -> Service:
+    """Return the one service that all sessions share, with its process for fits on the way."""
+    shared = Service()
+    shared.warm()
+    return shared
+
+
+def session(part: str) -> Session:
+    """What one part of a page asks of the service in this browser session."""
+    me: str = st.session_state.setdefault("me", uuid4().hex)
+    return Session(service(), f"{me}-{part}")
+
+
+def progress_bar(
+    share: float, text: str, *, key: str, on_cancel: Callable[..., None], args: tuple[Any, ...]
+) -> None:
+    """Draw how far something is, with a button that cancels it."""
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(share, 1.0), text=text)
+    # A callback runs first: a click is not lost where this run ends in a new picture.
+    button.button(
+        "Cancel",
+        key=key,
+        width="stretch",
+        on_click=on_cancel,
+        args=args,
+        help="Stops after the current iteration; finished results stay.",
+    )
+
+
+def say_failed(mine: Session, wanted: Orders, what: str = "A fit") -> None:
+    """Say why an order did not finish, where one failed."""
+    for job in mine.failed(wanted)[:1]:
+        st.error(f"{what} did not finish: {job.message}")
+
+
+def batch_under_way(
+    part: str,
+    spec: Hashable,
+    wanted: Orders,
+    *,
+    pressed: bool,
+    words: str,
+    draw: Callable[[], object] | None = None,
+) -> bool:
+    """Draw the progress of orders that a button begins, of which few are queued at a time.
+
+    Parameters
+    ----------
+    part : str
+        Of the page, as for :func:`session`.
+    spec : hashable
+        What the batch is about; another one is not under way.
+    wanted : sequence of Order
+    pressed : bool
+        Whether to begin.
+    words : str
+        Beside the bar: what is done, "{done}" and "{all}" among it.
+    draw : callable, optional
+        Draws what is finished so far. Without it the whole page runs again for each result.
+
+    Returns
+    -------
+    bool
+        Whether the batch is under way; where it is not, why an order failed has been drawn.
+    """
+    state = _state(part)
+    if pressed:
+        st.session_state[state] = (spec, set())
+    begun, asked = st.session_state.get(state, (None, set()))
+    mine = session(part)
+    if begun == spec and mine.advance(wanted, asked):
+        _batch(part, wanted, asked, len(mine.missing(wanted)), words, draw)
+        return True
+    say_failed(mine, wanted)
+    return False
+
+
+@st.fragment(run_every=0.7)
+def _batch(
+    part: str,
+    wanted: Orders,
+    asked: set[str],
+    missing: int,
+    words: str,
+    draw: Callable[[], object] | None,
+) -> None:
+    mine = session(part)
+    if not mine.advance(wanted, asked):
+        st.rerun()
+    now = len(mine.missing(wanted))
+    if draw is None and now != missing:
+        st.rerun()
+    done = len(wanted) - now
+    progress_bar(
+        done / len(wanted),
+        words.format(done=done, all=len(wanted)),
+        key=f"cancel-{part}",
+        on_cancel=_stop,
+        args=(part, wanted),
+    )
+    if draw is not None:
+        draw()
+
+
+def _stop(part: str, wanted: Orders) -> None:
+    st.session_state.pop(_state(part), None)
+    session(part).cancel(wanted)
+
+
+def _state(part: str) -> str:
+    return f"batch-{part}"

@@ -1,0 +1,33 @@
+"""Files that several processes, and several servers, may write and read at the same time."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+PARTIAL = ".partial"
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Yield a name of its own to write to, and put that file in the place of `path` at the end."""
+    partial = path.with_name(f".{path.name}.{uuid4().hex}{PARTIAL}")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def writable(folder: Path) -> Path:
+    """Return the folder, made where it was missing; a temporary one where it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix=f"uncletc-{folder.name}-"))

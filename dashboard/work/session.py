@@ -1,0 +1,76 @@
+"""What one session asks of the service that all sessions share, several orders at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.work.orders import Order, Result
+from dashboard.work.service import Job, Service
+
+_AT_ONCE = 2  # orders of a batch in the queue, so that others need not wait for all of them
+
+Orders = Sequence[Order[Any]]
+
+
+@dataclass(frozen=True)
+class Session:
+    """One session's view of the service.
+
+    Attributes
+    ----------
+    service : Service
+    watcher : str
+        Names the session: what others wait for as well is not stopped with it.
+    """
+
+    service: Service
+    watcher: str
+
+    def lookup(self, order: Order[Result]) -> Result | None:
+        """The result of an order, or None."""
+        return self.service.lookup(order)
+
+    def missing(self, wanted: Orders) -> list[Order[Any]]:
+        """Those without a result."""
+        return [order for order in wanted if self.service.lookup(order) is None]
+
+    def submit(self, wanted: Orders) -> None:
+        """Ask for these, in this order, also where there is a result."""
+        for order in wanted:
+            self.service.submit(order, self.watcher)
+
+    def under_way(self, wanted: Orders) -> list[Job]:
+        """Jobs that this session waits for."""
+        return [job for job in self._jobs(wanted) if job.active and self.watcher in job.watchers]
+
+    def cancel(self, wanted: Orders) -> None:
+        """Leave what waits or runs, the last in the queue first: nothing starts in between."""
+        for job in reversed(self._jobs(wanted)):
+            self.service.cancel(job, self.watcher)
+
+    def failed(self, wanted: Orders) -> list[Job]:
+        """Jobs that ended with an error."""
+        return [job for job in self._jobs(wanted) if job.state == "failed"]
+
+    def advance(self, wanted: Orders, asked: set[str]) -> bool:
+        """Queue the next orders of a batch, and return whether anything is left to wait for.
+
+        Parameters
+        ----------
+        wanted : sequence of Order
+        asked : set of str
+            Keys queued for this batch so far; grows. One that failed or was cancelled since is
+            not tried again.
+        """
+        free = _AT_ONCE - len(self.under_way(wanted))
+        left = [order for order in self.missing(wanted) if order.key not in asked]
+        for order in left[: max(free, 0)]:
+            asked.add(order.key)
+            self.submit([order])
+        return bool(self.under_way(wanted)) or len(left) > free
+
+    def _jobs(self, wanted: Orders) -> list[Job]:
+        jobs = (self.service.job(order) for order in wanted)
+        return [job for job in jobs if job is not None]

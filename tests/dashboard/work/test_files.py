@@ -1,0 +1,45 @@
+"""Files that several servers share."""
+
+from __future__ import annotations
+
+import tempfile
+
+import pytest
+
+from dashboard.work.files import atomic, writable
+
+
+def test_two_who_write_one_file_do_not_meet(tmp_path):
+    path = tmp_path / "result"
+    with atomic(path) as first, atomic(path) as second:
+        assert first != second
+        first.write_text("first")
+        second.write_text("second")
+        assert not path.exists()
+    assert path.read_text() == "first"  # its context ended last
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_goes_wrong_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "result"
+    path.write_text("before")
+
+    def broken() -> None:
+        with atomic(path) as partial:
+            partial.write_text("half")
+            raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError, match="full"):
+        broken()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("not a folder")
+    folder = writable(in_the_way / "results")
+    assert folder.is_dir()
+    assert folder.parent == tmp_path
+    assert writable(folder) == folder

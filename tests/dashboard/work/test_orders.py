@@ -1,0 +1,101 @@
+"""Orders: what decides their keys, and the way to the worker and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dashboard.work import orders
+from dashboard.work.orders import Cell, FitOrder, Recovery, make_settings, order_from
+from uncletc import METHODS, CountTensor, FitSettings
+
+CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
+SETTINGS = FitSettings(rank=2, hidden=(5,))
+RECOVERY = Recovery(simulation={"shape": (4, 4, 4), "rank": 2, "seed": 1}, settings=SETTINGS)
+
+
+@pytest.fixture
+def fit_order(small):
+    return FitOrder(small, SETTINGS)
+
+
+class TestKeys:
+    def test_same_data_and_settings_share_a_key(self, small, fit_order):
+        again = CountTensor(
+            small.shape,
+            small.indices,
+            small.counts,
+            attributes=small.attributes,
+            attribute_indices=small.attribute_indices,
+        )
+        same = FitOrder(again, replace(SETTINGS))
+        assert same.key == fit_order.key
+        assert same == fit_order
+        assert len({same, fit_order}) == 1
+
+    def test_everything_that_decides_a_fit_decides_its_key(self, small, fit_order):
+        others = [
+            FitOrder(small, replace(SETTINGS, seed=1)),
+            FitOrder(small, replace(SETTINGS, mu=100.0)),
+            FitOrder(small.subset(np.arange(10)), SETTINGS),
+        ]
+        assert len({fit_order.key, *(each.key for each in others)}) == 4
+
+    def test_everything_that_decides_a_comparison_decides_its_key(self, small, comparison):
+        base = comparison()
+        others = [
+            comparison(counts=small.subset(np.arange(20))),
+            comparison(method="BPTF", settings=make_settings("BPTF", 2, 0)),
+            comparison(settings=replace(base.settings, seed=1)),
+            comparison(kind="fibre"),
+            comparison(trials=2),
+            comparison(seed=1),
+        ]
+        assert comparison(settings=replace(base.settings)).key == base.key
+        assert len({base.key, *(each.key for each in others)}) == 7
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"table": "table-2"},
+            {"column": "γ_Ω = .1"},
+            {"method": "POND"},
+            {"seed": 4},
+            {"reading": "as in the public code"},
+        ],
+    )
+    def test_everything_that_decides_a_cell_decides_its_key(self, change):
+        assert replace(CELL, **change).key != CELL.key
+
+    def test_results_of_earlier_solvers_are_not_served(self, small, fit_order, monkeypatch):
+        before = fit_order.key
+        monkeypatch.setattr(orders, "RESULTS", orders.RESULTS + 1)
+        orders._program.cache_clear()
+        after = FitOrder(small, SETTINGS).key
+        orders._program.cache_clear()
+        assert after != before
+
+
+class TestMessages:
+    def test_an_order_comes_back_as_it_went(self, fit_order, comparison):
+        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), CELL):
+            message = json.loads(json.dumps(order.message()))
+            again = order_from(message, getattr(order, "counts", None))
+            assert type(again) is type(order)
+            assert again == order
+
+
+def test_lanes_keep_fits_from_waiting_for_comparisons(fit_order, comparison):
+    assert fit_order.lane == RECOVERY.lane == "quick"
+    assert comparison().lane == CELL.lane == "long"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_settings_have_the_rank_where_there_is_one(method):
+    settings = make_settings(method, 7, 3)
+    assert settings.seed == 3
+    assert getattr(settings, "rank", 7) == 7
+    assert hasattr(settings, "rank") == METHODS[method].has_rank

@@ -1,0 +1,92 @@
+"""The numbers that the worker makes are those of the library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.work import worker
+from dashboard.work.orders import Cell, Recovery
+from dashboard.work.recovery import recovery_errors
+from uncletc import METHODS, FitSettings, evaluation, fit, simulate, tables
+
+CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
+
+
+class Heard(list[dict[str, Any]]):
+    """Reports, as a worker sends them."""
+
+    def __call__(self, **report: Any) -> None:
+        self.append(report)
+
+    def check(self) -> None:
+        """Nobody cancels."""
+
+
+@pytest.fixture
+def every_report(monkeypatch):
+    monkeypatch.setattr(worker, "_REPORT_PAUSE", 0)
+    monkeypatch.setattr(worker, "_REPORT_PAUSE_PER_COST", 0)
+    return Heard()
+
+
+def test_an_evaluation_has_the_scores_of_the_library(small, comparison, every_report):
+    order = comparison(trials=2, kind="fibre", seed=4)
+    result = worker.run_evaluation(order, every_report)
+    whole = evaluation.evaluate(small, METHODS[order.method], order.settings, kind="fibre", seed=4)
+    assert result["method"] == "NTF-CPD-KL"
+    assert len(result["trials"]) == 2
+    for mine, theirs in zip(result["trials"], whole.trials, strict=False):
+        for name in ("rrmse", "deviance", "mae", "auroc", "auprc", "n"):
+            assert mine[name] == pytest.approx(getattr(theirs.test, name), nan_ok=True)
+        assert mine["coverage"] == theirs.coverage[0.9]
+        assert mine["iteration"] == theirs.iteration
+    trials = [report["trial"] for report in every_report]
+    assert set(trials) == {0, 1, 2}  # the third is left at its start
+    assert trials.count(2) == 1
+
+
+def test_errors_of_a_cell_end_near_those_of_the_table(every_report):
+    result = worker.run_cell(CELL, every_report)
+    curve = result["curve"]
+    heard = [(each["iteration"], each["values"]) for each in every_report if each["values"]]
+    assert heard == curve
+    assert len(curve) > 5
+    for metric in ("MAE_λ", "MAE_p"):
+        assert curve[-1][1][metric] == pytest.approx(result["values"][metric], rel=0.2)
+        assert curve[0][1][metric] > 1.5 * curve[-1][1][metric]
+    assert result["values"] == pytest.approx(
+        tables.run_cell(CELL.table, CELL.column, CELL.method, CELL.seed)
+    )
+
+
+def test_the_curve_of_a_recovery_ends_at_the_fit():
+    simulation = {"shape": (8, 7, 6), "rank": 2, "observed": 0.5, "attributed": 0.4, "seed": 3}
+    settings = FitSettings(rank=2, mu=100.0, hidden=())
+    heard = Heard()
+    curve = worker.run_recovery(Recovery(simulation=simulation, settings=settings), heard)["curve"]
+    counts, truth = simulate(**simulation)
+    estimate = fit(counts, settings)
+    iterations = [iteration for iteration, _ in curve]
+    assert iterations[0] == 1
+    assert iterations == sorted(set(iterations))
+    assert curve[-1] == (estimate.history[-1].iteration, recovery_errors(estimate, truth))
+    assert curve[0][1]["rate"] > curve[-1][1]["rate"]
+    assert len(heard) == len(estimate.history)
+
+
+def test_it_ends_with_its_input():
+    ended = subprocess.run(
+        [sys.executable, "-m", "dashboard.work.worker"],
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=Path(worker.__file__).parents[2],
+    )
+    assert (ended.returncode, ended.stdout) == (0, "")
