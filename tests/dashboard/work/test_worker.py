@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.work import worker
 from dashboard.work.orders import Cell, Recovery
-from dashboard.work.recovery import recovery_errors
+from dashboard.work.recovery import recover, recovery_errors
 from uncletc import METHODS, FitSettings, evaluation, fit, simulate, tables
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
@@ -68,7 +68,7 @@ def test_the_curve_of_a_recovery_ends_at_the_fit():
     simulation = {"shape": (8, 7, 6), "rank": 2, "observed": 0.5, "attributed": 0.4, "seed": 3}
     settings = FitSettings(rank=2, mu=100.0, hidden=())
     heard = Heard()
-    curve = worker.run_recovery(Recovery(simulation=simulation, settings=settings), heard)["curve"]
+    curve = recover(Recovery(simulation=simulation, settings=settings), heard)["curve"]
     counts, truth = simulate(**simulation)
     estimate = fit(counts, settings)
     iterations = [iteration for iteration, _ in curve]
