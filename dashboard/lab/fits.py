@@ -16,9 +16,9 @@ from dashboard.shared.parts import chart_config
 from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit, script
 from dashboard.shared.service import progress_bar, say_failed, session
+from dashboard.work.jobs import Job
 from dashboard.work.orders import FitOrder, Recovery
 from dashboard.work.recovery import recovery_errors
-from dashboard.work.service import Job
 from uncletc import Fit, FitSettings
 
 

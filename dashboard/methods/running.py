@@ -10,8 +10,8 @@ from dashboard.methods.charts import running_chart
 from dashboard.methods.scores import curve_frame
 from dashboard.shared.parts import chart_config
 from dashboard.shared.service import progress_bar, session
+from dashboard.work.jobs import Job
 from dashboard.work.orders import Cell, Evaluate
-from dashboard.work.service import Job
 from dashboard.work.session import Session
 
 _LOOKED = 0.5  # seconds between two looks

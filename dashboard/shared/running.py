@@ -13,8 +13,8 @@ from dashboard.shared.anchors import impossible
 from dashboard.shared.model import describe
 from dashboard.shared.service import progress_bar, service, session
 from dashboard.shared.sidebar import Choices
+from dashboard.work.jobs import Job
 from dashboard.work.orders import FitOrder
-from dashboard.work.service import Job
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
 

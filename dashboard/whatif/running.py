@@ -12,7 +12,7 @@ from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import sweep_chart
 from dashboard.whatif.runs import SWEEPS, Run
 from dashboard.whatif.scores import sweep_insight, sweep_table
-from dashboard.work.service import Job
+from dashboard.work.jobs import Job
 from dashboard.work.session import Session
 from uncletc import CountTensor
 from uncletc.datasets import Dataset

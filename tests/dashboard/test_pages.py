@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared import sidebar as state
 from dashboard.shared import sources
 from dashboard.shared.service import service
-from dashboard.work.service import Job
+from dashboard.work.jobs import Job
 from tests.dashboard.looking import charts, open_screen, own_cache, until, words
 from uncletc import datasets
 

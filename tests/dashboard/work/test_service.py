@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from dashboard.work import service as jobs
+from dashboard.work.jobs import Job
 from dashboard.work.orders import Cell, FitOrder, Recovery, make_settings
-from dashboard.work.service import Job, Service
+from dashboard.work.service import Service
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError, fit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.work.service import Job
+from dashboard.work.jobs import Job
 from dashboard.work.session import Session
 
 
