@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: run test test-all coverage lint docs constraints clean
+.PHONY: run test test-rest test-all coverage lint docs constraints clean
 
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
@@ -15,8 +15,10 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow and not browser"
 
-test-all: $(VENV)/.installed-test
-	$(PYTEST)
+test-rest: $(VENV)/.installed-test
+	$(PYTEST) -m "slow or browser"
+
+test-all: test test-rest
 
 coverage: $(VENV)/.installed-test
 	$(PYTEST) --ignore tests/browser --cov --cov-report=

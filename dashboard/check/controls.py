@@ -20,7 +20,7 @@ from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.kept import cached
 from dashboard.shared.model import Family
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.service import batch_under_way, session
 from dashboard.shared.widgets import segmented
 from uncletc import Fit
@@ -62,17 +62,15 @@ def distributions(view: CheckView, mu: float) -> None:
     st.subheader("Do counts scatter as predicted?")
     left, right = st.columns(2)
     with left:
-        st.plotly_chart(
+        show_chart(
             charts.pit_chart(view.pit),
-            config=chart_config(),
             key="pit",
             alt="Histogram of where counts fall in their predicted distribution",
         )
         st.caption(pit_words(view.check))
     with right:
-        st.plotly_chart(
+        show_chart(
             charts.quantile_chart(view.quantiles),
-            config=chart_config(),
             key="quantiles",
             alt="Quantiles of residuals against quantiles of a normal distribution",
         )
@@ -90,9 +88,8 @@ def sizes(view: CheckView) -> None:
     """Draw whether predictions are right on average, from small to large."""
     st.subheader("Are predictions right on average?")
     st.markdown(size_words(view.deciles))
-    st.plotly_chart(
+    show_chart(
         charts.decile_chart(view.deciles),
-        config=chart_config(),
         key="deciles",
         alt="Mean observed against mean predicted count in ten groups, from small to large",
     )
@@ -116,9 +113,8 @@ def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     groups = view.groups[by]
     if by == CELL and view.counties is not None:
         _map(dataset, view.counties)
-    st.plotly_chart(
+    show_chart(
         charts.group_chart(groups, by=by, ordered=by in view.ordered),
-        config=chart_config(),
         key="groups",
         alt=f"Mean residual by {by}",
     )
@@ -157,9 +153,8 @@ def _map(dataset: Dataset, counties: pd.DataFrame) -> None:
 
 def one_after_another(view: CheckView, mode: str) -> None:
     """Draw whether counts of one place go wrong together."""
-    st.plotly_chart(
+    show_chart(
         charts.lag_chart(view.lags, mode=mode),
-        config=chart_config(),
         key="lags",
         alt=f"Correlation of residuals by how many {mode}s lie between them",
     )
@@ -210,11 +205,11 @@ def _draw_ranks(table: pd.DataFrame, *, own: int, complete: bool) -> None:
         ("deviance_behind", "deviance_error", "deviance above the best"),
     )
     for column, (behind, error, title) in zip(st.columns(2), pictures, strict=True):
-        column.plotly_chart(
+        show_chart(
             charts.rank_chart(table, behind=behind, error=error, title=title, own=own),
-            config=chart_config(),
             key=f"ranks-{behind}",
             alt=f"{title.capitalize()}, mean per count, by rank",
+            where=column,
         )
     st.caption(
         "Means per held-out count; **lower is better**, and the best is at 0. Whiskers: ± 1 "

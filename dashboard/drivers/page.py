@@ -12,7 +12,7 @@ from dashboard.drivers.controls import choose_attribute, choose_pair, choose_pla
 from dashboard.drivers.place import explanation_view
 from dashboard.drivers.view import effect_view, importance_view, surface_view
 from dashboard.shared.kept import cached
-from dashboard.shared.parts import chart_config, fit_details, insight_with_caution, meaning
+from dashboard.shared.parts import fit_details, insight_with_caution, meaning, show_chart
 from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import choose_family, sidebar
@@ -43,29 +43,28 @@ st.markdown(
 bars_here = st.container()  # drawn last: the chosen attribute has its own colour
 st.caption(importance.note)
 if unfinished(found):
-    bars_here.plotly_chart(
+    show_chart(
         importance_chart(importance.bars, chosen=""),
-        config=chart_config(),
         key="importance-so-far",
         alt=f"Importance of {len(names)} attributes so far; largest: {names[0]}",
+        where=bars_here,
     )
     st.caption("Effects and explanations are drawn when the fit has ended.")
     st.stop()
 
 st.subheader("How p moves with one attribute")
 attribute, method = choose_attribute(dataset, family, names)
-bars_here.plotly_chart(
+show_chart(
     importance_chart(importance.bars, chosen=attribute),
-    config=chart_config(),
     key="importance",
     on_select=remember_bar("importance", family),
     selection_mode="points",
     alt=f"Importance of {len(names)} attributes; largest: {names[0]}",
+    where=bars_here,
 )
 effect = cached("effect", effect_view, dataset, found, attribute, method)
-st.plotly_chart(
+show_chart(
     effect_chart(effect, attribute=attribute),
-    config=chart_config(),
     key="effect-chart",
     alt=f"p over {attribute}, relative to its average: {effect.method}",
 )
@@ -74,9 +73,8 @@ st.caption(effect.note)
 st.subheader("Two attributes at once")
 first, second, kind = choose_pair(family, names)
 surface = cached("surface", surface_view, dataset, found, first, second, kind)
-st.plotly_chart(
+show_chart(
     surface_chart(surface, first=first, second=second),
-    config=chart_config(),
     key="surface-chart",
     alt=f"p over {first} and {second}, {kind}",
 )
@@ -86,9 +84,8 @@ st.subheader("Why is p what it is here?")
 place, where = choose_place(dataset)
 explained = cached("explanation", explanation_view, dataset, found, *where)
 st.markdown(explained.sentence)
-st.plotly_chart(
+show_chart(
     explanation_chart(explained),
-    config=chart_config(),
     key="explanation",
     alt=f"Contributions of attributes to p of {place}",
 )

@@ -12,7 +12,7 @@ from dashboard.lab.view import Setup, picture, simulated, truth_of
 from dashboard.lab.view_fits import compare, error_curve, error_table, recovery
 from dashboard.shared.detection import for_download
 from dashboard.shared.model import describe
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit, script
 from dashboard.shared.service import progress_bar, say_failed, session
@@ -132,9 +132,8 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
         ):
             with column:
                 st.markdown(f"**{title}** (simulated)")
-                st.plotly_chart(
+                show_chart(
                     figure,
-                    config=chart_config(),
                     key=f"lab-{quantity}-{number}",
                     alt=f"{title}, simulated",
                 )
@@ -187,9 +186,8 @@ def _wait_for(order: Recovery) -> None:
 
 
 def _draw_curve(curve: pd.DataFrame, key: str) -> None:
-    st.plotly_chart(
+    show_chart(
         charts.curve_chart(curve),
-        config=chart_config(),
         key=f"lab-{key}",
         alt="Errors of λ and p over the iterations of a fit of simulated counts",
     )

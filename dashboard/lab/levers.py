@@ -20,7 +20,7 @@ from dashboard.lab.view_fits import (
     lever_table,
     trials,
 )
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.service import batch_under_way, session
 from uncletc import FitSettings
 
@@ -98,9 +98,8 @@ def _draw_lever(lever: LeverName, wanted: list[Trial]) -> pd.DataFrame:
     results = [(trial, mine.lookup(trial.order)) for trial in wanted]
     table = lever_table([(trial, result) for trial, result in results if result is not None])
     if len(table):
-        st.plotly_chart(
+        show_chart(
             charts.lever_chart(table, label=LEVERS[lever].label),
-            config=chart_config(),
             key="lab-lever",
             alt=f"Errors of λ and p of small simulated fits by {LEVERS[lever].label}",
         )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.methods.charts import running_chart
 from dashboard.methods.scores import curve_frame
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.service import progress_bar, session
 from dashboard.work.jobs import Job
 from dashboard.work.orders import Cell, Evaluate
@@ -65,9 +65,8 @@ def _progress(wanted: MethodOrders, missing: int, references: dict[str, float]) 
         args=(wanted,),
     )
     if isinstance(job.order, Cell) and job.curve:
-        st.plotly_chart(
+        show_chart(
             running_chart(curve_frame(list(job.curve)), references),
-            config=chart_config(),
             key="live-cell",
             alt=f"Errors of {job.order.method} after each iteration so far",
         )

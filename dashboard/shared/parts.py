@@ -20,7 +20,7 @@ def chart_config() -> dict[str, Any]:
     return picture_config(picture_format())
 
 
-def show_chart(figure: go.Figure, *, key: str, alt: str, **more: Any) -> None:
+def show_chart(figure: go.Figure, *, key: str, alt: str, where: Any = st, **more: Any) -> None:
     """Draw a figure, with the camera saving what the reader chose.
 
     Parameters
@@ -29,10 +29,12 @@ def show_chart(figure: go.Figure, *, key: str, alt: str, **more: Any) -> None:
     key : str
     alt : str
         What it shows, for those who do not see it.
+    where : optional
+        A column.
     **more
-        What else ``st.plotly_chart`` is to be told.
+        Other arguments of ``st.plotly_chart``.
     """
-    st.plotly_chart(figure, config=chart_config(), key=key, alt=alt, **more)
+    where.plotly_chart(figure, config=chart_config(), key=key, alt=alt, **more)
 
 
 def insight_with_caution(insight: str, caution: str | None) -> None:

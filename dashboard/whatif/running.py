@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.charts import objective_chart
-from dashboard.shared.parts import chart_config
+from dashboard.shared.parts import show_chart
 from dashboard.shared.service import batch_under_way, progress_bar, say_failed, session
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import sweep_chart
@@ -100,9 +100,8 @@ def _one_side(side: str, pair: list[Job | None], missing: int) -> None:
     left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
     text = f"{what}: iteration {job.iteration} of {job.order.max_iter}{left}"
     st.progress(job.share, text=text)
-    st.plotly_chart(
+    show_chart(
         objective_chart({"": job.objectives}, height=170),
-        config=chart_config(),
         key=f"live-{side}-{missing}",
         alt=f"Objective of {side} after each iteration so far",
     )
@@ -170,9 +169,9 @@ def _draw_sweep(dataset: Dataset, runs: dict[int, Run], own: int, parameter: str
     }
     columns = [*st.columns(2), *st.columns(2)]
     for column, (name, (title, lines)) in zip(columns, pictures.items(), strict=True):
-        column.plotly_chart(
+        show_chart(
             sweep_chart(table, lines, parameter=SWEEPS[parameter], title=title, own=own),
-            config=chart_config(),
             key=f"sweep-{name}",
             alt=f"{title} by {SWEEPS[parameter]}",
+            where=column,
         )
