@@ -21,17 +21,10 @@ from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.detection import DetectionNetwork
 from uncletc.fitting import fit
-from uncletc.model import (
-    ConvergenceWarning,
-    Fit,
-    FitError,
-    Interval,
-    Iteration,
-    Member,
-    StopReason,
-    UnreadableFitError,
-)
+from uncletc.members import Interval, Member
+from uncletc.model import Fit
 from uncletc.paper import tables, theory
+from uncletc.records import ConvergenceWarning, FitError, Iteration, StopReason, UnreadableFitError
 from uncletc.results import RESULTS
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings

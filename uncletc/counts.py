@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +21,8 @@ from uncletc.entries import (
     exposure_at,
     flat_index,
 )
-from uncletc.frames import Rows, frame_of, read_rows
+from uncletc.frames import frame_of, read_dense, read_rows
+from uncletc.saving import COUNTS_FORMAT, load_counts, save_counts
 from uncletc.validation import (
     FloatArray,
     IntArray,
@@ -32,7 +32,6 @@ from uncletc.validation import (
     check_shape,
 )
 
-_FORMAT = 1
 _T = TypeVar("_T", bound=np.generic)
 
 
@@ -184,30 +183,7 @@ class CountTensor:
         )
         columns = list(rows.attribute_columns.values())
         z = np.column_stack(columns) if columns else None
-        return cls.from_rows(rows, modes, z, simulated=simulated)
-
-    @classmethod
-    def from_rows(
-        cls,
-        rows: Rows,
-        modes: Sequence[str],
-        attributes: FloatArray | None,
-        *,
-        simulated: bool = False,
-    ) -> CountTensor:
-        """Make counts of checked rows, whose attributes (S, D) may have been scaled."""
-        return cls(
-            tuple(len(each) for each in rows.labels),
-            rows.indices[rows.counted],
-            rows.counts[rows.counted].astype(np.int64),
-            attributes=attributes,
-            attribute_indices=None if attributes is None else rows.indices[rows.attributed],
-            modes=modes,
-            labels=rows.labels,
-            attribute_names=None if attributes is None else tuple(rows.attributes),
-            exposure=rows.exposure,
-            simulated=simulated,
-        )
+        return cls(**rows.fields(modes, z), simulated=simulated)
 
     @classmethod
     def from_dense(
@@ -242,29 +218,8 @@ class CountTensor:
         >>> CountTensor.from_dense([[4, 0, np.nan], [np.nan, 2, 1]])
         CountTensor(2 × 3, 4 observed (66.7%), 0 attributed, 0 attributes)
         """
-        dense = np.asarray(array)
-        if dense.dtype.kind not in "iuf" or dense.ndim < 2:
-            raise ValueError(
-                "array must hold numbers along at least 2 modes, "
-                f"got shape {dense.shape} of {dense.dtype}"
-            )
-        counted = ~np.isnan(dense)
-        z = attributed = None
-        if attributes is not None:
-            every = np.asarray(attributes, dtype=np.float64)
-            if every.shape[:-1] != dense.shape:
-                raise ValueError(
-                    f"attributes must have shape {dense.shape} and one more axis, one place for "
-                    f"each attribute, got {every.shape}"
-                )
-            known = ~np.isnan(every).any(axis=-1)
-            z, attributed = every[known], np.argwhere(known)
         return cls(
-            dense.shape,
-            np.argwhere(counted),
-            dense[counted],
-            attributes=z,
-            attribute_indices=attributed,
+            **read_dense(array, attributes),
             modes=modes,
             labels=labels,
             attribute_names=attribute_names,
@@ -403,19 +358,7 @@ class CountTensor:
         attributed = flat_index(self.attribute_indices, self.shape)
         if (np.diff(observed) > 0).all() and (np.diff(attributed) > 0).all():
             return self
-        rows, attribute_rows = np.argsort(observed), np.argsort(attributed)
-        return CountTensor(
-            self.shape,
-            self.indices[rows],
-            self.counts[rows],
-            attributes=self.attributes[attribute_rows],
-            attribute_indices=self.attribute_indices[attribute_rows],
-            modes=self.modes,
-            labels=self.labels,
-            attribute_names=self.attribute_names,
-            exposure=self.exposure,
-            simulated=self.simulated,
-        )
+        return self._rows(np.argsort(observed), np.argsort(attributed))
 
     def subset(self, observed: ArrayLike) -> CountTensor:
         """Keep some observed entries; the attributes of all entries stay.
@@ -434,23 +377,12 @@ class CountTensor:
             raise ValueError(
                 f"observed must have shape ({self.n_observed},) when it is a mask, got {rows.shape}"
             )
-        return CountTensor(
-            self.shape,
-            self.indices[rows],
-            self.counts[rows],
-            attributes=self.attributes,
-            attribute_indices=self.attribute_indices,
-            modes=self.modes,
-            labels=self.labels,
-            attribute_names=self.attribute_names,
-            exposure=self.exposure,
-            simulated=self.simulated,
-        )
+        return self._rows(rows, slice(None))
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 over every byte that a fit can see: shape, Ω, counts, Ξ, attributes, exposure."""
-        sha = hashlib.sha256(repr((_FORMAT, self.shape, self.attributes.shape)).encode())
+        sha = hashlib.sha256(repr((COUNTS_FORMAT, self.shape, self.attributes.shape)).encode())
         for array in (self.indices, self.counts, self.attributes, self.attribute_indices):
             sha.update(np.ascontiguousarray(array).data)
         if self.exposure is not None:
@@ -459,43 +391,26 @@ class CountTensor:
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
-        header = {
-            "format": _FORMAT,
-            "modes": self.modes,
-            "labels": self.labels,
-            "attribute_names": self.attribute_names,
-            "simulated": self.simulated,
-        }
-        optional: dict[str, Any] = {} if self.exposure is None else {"exposure": self.exposure}
-        with Path(path).open("wb") as file:
-            np.savez_compressed(
-                file,
-                header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-                shape=np.asarray(self.shape, dtype=np.int64),
-                indices=self.indices,
-                counts=self.counts,
-                attributes=self.attributes,
-                attribute_indices=self.attribute_indices,
-                **optional,
-            )
+        save_counts(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> CountTensor:
         """Read what :meth:`save` wrote, checking it like any other input."""
-        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            header = json.loads(file["header"].tobytes().decode())
-            return cls(
-                file["shape"].tolist(),
-                file["indices"],
-                file["counts"],
-                attributes=file["attributes"],
-                attribute_indices=file["attribute_indices"],
-                modes=header["modes"],
-                labels=header["labels"],
-                attribute_names=header["attribute_names"],
-                exposure=file["exposure"] if "exposure" in file.files else None,
-                simulated=header["simulated"],
-            )
+        return cls(**load_counts(Path(path)))
+
+    def _rows(self, observed: Any, attributed: Any) -> CountTensor:
+        return CountTensor(
+            self.shape,
+            self.indices[observed],
+            self.counts[observed],
+            attributes=self.attributes[attributed],
+            attribute_indices=self.attribute_indices[attributed],
+            modes=self.modes,
+            labels=self.labels,
+            attribute_names=self.attribute_names,
+            exposure=self.exposure,
+            simulated=self.simulated,
+        )
 
     @cached_property
     def _attributed_order(self) -> tuple[IntArray, IntArray]:

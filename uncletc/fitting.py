@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 
 from uncletc.counts import CountTensor
-from uncletc.model import Callback, ConvergenceWarning, Fit, StopReason
+from uncletc.model import Callback, Fit
+from uncletc.records import ConvergenceWarning, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.bcd import fit_bcd
 from uncletc.solvers.joint import fit_joint

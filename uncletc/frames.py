@@ -1,4 +1,4 @@
-"""Tables in long form, one row per entry, as the arrays of a count tensor."""
+"""Tables in long form, and dense arrays, as the arrays of a count tensor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uncletc.validation import FloatArray, IntArray
 
@@ -65,6 +65,20 @@ class Rows:
         known = self.attributed
         return {column: values[known] for column, values in self.attributes.items()}
 
+    def fields(self, modes: Sequence[str], attributes: FloatArray | None) -> dict[str, Any]:
+        """Arguments of :class:`uncletc.CountTensor`; the attributes (S, D) may have been scaled."""
+        return {
+            "shape": tuple(len(each) for each in self.labels),
+            "indices": self.indices[self.counted],
+            "counts": self.counts[self.counted].astype(np.int64),
+            "attributes": attributes,
+            "attribute_indices": None if attributes is None else self.indices[self.attributed],
+            "modes": modes,
+            "labels": self.labels,
+            "attribute_names": None if attributes is None else tuple(self.attributes),
+            "exposure": self.exposure,
+        }
+
 
 def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
     """Make a table of named columns; refuse a name that occurs twice."""
@@ -100,6 +114,28 @@ def read_rows(
     if z and not rows.attributed.any():
         raise ValueError("attributes must all be there in at least one row, each row lacks one")
     return rows
+
+
+def read_dense(array: ArrayLike, attributes: ArrayLike | None) -> dict[str, Any]:
+    """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_dense`."""
+    dense = np.asarray(array)
+    if dense.dtype.kind not in "iuf" or dense.ndim < 2:
+        raise ValueError(
+            "array must hold numbers along at least 2 modes, "
+            f"got shape {dense.shape} of {dense.dtype}"
+        )
+    counted = ~np.isnan(dense)
+    fields = {"shape": dense.shape, "indices": np.argwhere(counted), "counts": dense[counted]}
+    if attributes is None:
+        return fields
+    z = np.asarray(attributes, dtype=np.float64)
+    if z.shape[:-1] != dense.shape:
+        raise ValueError(
+            f"attributes must have shape {dense.shape} and one more axis, one place for "
+            f"each attribute, got {z.shape}"
+        )
+    complete = ~np.isnan(z).any(axis=-1)
+    return fields | {"attributes": z[complete], "attribute_indices": np.argwhere(complete)}
 
 
 def _check_columns(

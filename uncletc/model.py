@@ -2,127 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Literal, overload
 
 import numpy as np
 import pandas as pd
-import torch
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor
-from uncletc.cp import products, rate_tensor
-from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.cp import rate_tensor
 from uncletc.entries import exposure_at
-from uncletc.frames import frame_of
+from uncletc.fit_frame import fit_frame
+from uncletc.members import Interval, Member, Network, interval
+from uncletc.records import Iteration, StopReason
+from uncletc.saving import load_fit, save_fit
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
 from uncletc.solvers.options import Joint
-from uncletc.validation import FloatArray, check_finite, check_indices
-
-_FORMAT = 3
-
-Network = DetectionNetwork | AdditiveNetwork
-_T_co = TypeVar("_T_co", covariant=True)
-_ROWS = 65_536  # entries predicted at once
-_ALLOWANCE = 1.35  # of intervals for what smoothing hides from all members alike
-_LEAST = 1e-12  # of λ and p, for logarithms
-
-
-class ConvergenceWarning(UserWarning):
-    """A fit ran out of iterations before its objective settled."""
-
-
-class FitError(RuntimeError):
-    """A fit could not be finished; the message says why."""
-
-
-class UnreadableFitError(ValueError):
-    """A file is not a fit written by :meth:`Fit.save`, or is damaged."""
-
-
-class StopReason(Enum):
-    """Why a fit ended, as a sentence."""
-
-    TOLERANCE = "the objective changed by less than tol"
-    MAX_ITER = "max_iter was reached; raise it or loosen tol"
-    CALLBACK = "the callback asked to stop"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Iteration(Generic[_T_co]):
-    """What a fit, by this library's solvers or by a baseline, reports after each iteration.
-
-    Attributes
-    ----------
-    iteration : int
-        0 for the starting point.
-    objective : float
-        Value of the method's own objective, per observed entry; lower is better.
-    seconds : float
-        Time since the fit began.
-    current : callable, optional
-        Returns the estimates so far, a :class:`Fit` or a baseline's prediction, while the
-        callback runs; None for records kept in a history.
-    """
-
-    iteration: int
-    objective: float
-    seconds: float
-    current: Callable[[], _T_co] | None = field(default=None, compare=False, repr=False)
-
+from uncletc.validation import FloatArray, IntArray, check_finite, check_indices
 
 Callback = Callable[["Iteration[Fit]"], bool | None]
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """One of several fits of the same data: its factors and its network.
-
-    Its λ is the product of its own factors, and its p is its own network's.
-
-    Attributes
-    ----------
-    factors : tuple of ndarray, shapes (I_k, F)
-    network : DetectionNetwork or AdditiveNetwork, optional
-    """
-
-    factors: tuple[FloatArray, ...]
-    network: Network | None
-
-    def rate(self, indices: NDArray[np.int64]) -> FloatArray:
-        """λ per unit of exposure of entries (n, K) that are known to be valid; (n,)."""
-        parts = np.array_split(indices, max(len(indices) // _ROWS, 1))
-        return np.concatenate([products(self.factors, part).sum(axis=1) for part in parts])
-
-    def detection(self, attributes: FloatArray) -> FloatArray:
-        """p of attributes (n, D) that are known to be valid; (n,)."""
-        if self.network is None:
-            return np.ones(len(attributes))
-        return np.asarray(self.network.probability(torch.tensor(attributes)).numpy())
-
-
-@dataclass(frozen=True, eq=False)
-class Interval:
-    """An estimate per entry with the range that it may lie in; arrays (n,).
-
-    Attributes
-    ----------
-    estimate, low, high : ndarray, shape (n,)
-    level : float
-        Nominal coverage: how often such a range should hold the true value.
-    """
-
-    estimate: FloatArray
-    low: FloatArray
-    high: FloatArray
-    level: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -378,82 +280,22 @@ class Fit:
         >>> list(estimates.to_frame(y).columns)
         ['mode 1', 'mode 2', 'count', 'rate', 'detection', 'expected']
         """
-        if (counts.shape, counts.n_attributes) != (self.shape, self.n_attributes):
-            raise ValueError(
-                f"counts must have shape {self.shape} and {self.n_attributes} attributes, as in "
-                f"the fit, got {counts.shape} and {counts.n_attributes}"
-            )
-        scale = Scale(1.0, "as fitted", False) if scale is None else scale
-        indices, y = counts.entries()
-        known = counts.rows_of(indices) >= 0
-        z = counts.attributes_at(indices[known])
-        rate = self.rate(indices)
-        p = np.full(len(y), self.mean_detection)
-        p[known] = self.detection(z)
-        values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
-        ends: dict[str, Interval] = {}
-        if len(self.members) > 1:
-            ends["rate"] = self.rate(indices, spread=True, level=level)
-            ends["detection"] = self.detection(z, spread=True, level=level)
-            ends["expected"] = self.expected(indices[known], z, spread=True, level=level)
-        to_scale: dict[str, Callable[[ArrayLike], FloatArray]]
-        to_scale = {"rate": scale.rate, "detection": scale.detection, "expected": np.asarray}
-        columns = [*counts.label_columns(indices), ("count", y)]
-        for name, estimate in values.items():
-            columns.append((name, estimate))
-            if name in ends:
-                where = slice(None) if name == "rate" else known
-                for end in ("low", "high"):
-                    bound = np.full(len(y), np.nan)
-                    bound[where] = to_scale[name](getattr(ends[name], end))
-                    columns.append((f"{name}_{end}", bound))
-        return frame_of(columns)
+        return fit_frame(self, counts, scale, level)
 
-    def _rates(self, indices: NDArray[np.int64]) -> FloatArray:
+    def _rates(self, indices: IntArray) -> FloatArray:
         """λ of valid entries under each member; (M, n)."""
         per_unit = np.array([member.rate(indices) for member in self.members])
         return per_unit * exposure_at(self.exposure, indices)
 
     def _interval(self, centre: FloatArray, values: FloatArray, level: float) -> Interval:
-        n = len(values)
-        if n < 2:
-            raise ValueError(
-                f"spread needs a fit with at least 2 members, got {n}; raise FitSettings.members"
-            )
-        if not 0 < level < 1:
-            raise ValueError(f"level must be in (0, 1), got {level}")
-        deviation = np.log(np.maximum(values, _LEAST)).std(axis=0, ddof=1)
-        width = student.ppf((1 + level) / 2, n - 1) * deviation * np.sqrt(1 + 1 / n) * _ALLOWANCE
         options = self.settings.solver
-        resample = options.resample if isinstance(options, Joint) else 0.0
-        ratio = np.exp(np.minimum(width / (resample or 1.0), 700.0))
-        return Interval(estimate=centre, low=centre / ratio, high=centre * ratio, level=level)
+        return interval(
+            centre, values, level, options.resample if isinstance(options, Joint) else 0.0
+        )
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
-        header = {
-            "format": _FORMAT,
-            "modes": len(self.factors),
-            "members": len(self.members),
-            "network": "" if self.network is None else type(self.network).__name__,
-            "history": [[r.iteration, r.objective, r.seconds] for r in self.history],
-            "stop": self.stop.name,
-            "settings": json.loads(self.settings.to_json()),
-            "counts_digest": self.counts_digest,
-            "dropped": list(self.dropped),
-            "mean_detection": self.mean_detection,
-        }
-        arrays: dict[str, Any] = {} if self.exposure is None else {"exposure": self.exposure}
-        for i, member in enumerate(self.members):
-            arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
-            arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
-        with Path(path).open("wb") as file:
-            np.savez_compressed(
-                file,
-                header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-                observed_detection=self.observed_detection,
-                **arrays,
-            )
+        save_fit(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Fit:
@@ -466,69 +308,4 @@ class Fit:
         UnreadableFitError
             If the file is damaged or is not a fit.
         """
-        try:
-            with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                return cls._from_arrays({name: file[name] for name in file.files})
-        except FileNotFoundError:
-            raise
-        except Exception as error:
-            raise UnreadableFitError(
-                f"path must be a fit written by Fit.save; {path} is not readable as one ({error})"
-            ) from error
-
-    @classmethod
-    def _from_arrays(cls, arrays: Mapping[str, Any]) -> Fit:
-        header = json.loads(arrays["header"].tobytes().decode())
-        if header["format"] != _FORMAT:
-            raise ValueError(f"format {header['format']} instead of {_FORMAT}: fit the counts anew")
-        settings = FitSettings.from_json(json.dumps(header["settings"]))
-        first, *others = [
-            Member(
-                tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"])),
-                _network_from(
-                    header["network"],
-                    {
-                        name.removeprefix(f"{i}/g/"): array
-                        for name, array in arrays.items()
-                        if name.startswith(f"{i}/g/")
-                    },
-                    settings.hidden,
-                ),
-            )
-            for i in range(header["members"])
-        ]
-        return cls(
-            factors=first.factors,
-            network=first.network,
-            others=tuple(others),
-            dropped=tuple(header["dropped"]),
-            exposure=arrays.get("exposure"),
-            observed_detection=arrays["observed_detection"],
-            history=tuple(
-                Iteration(iteration=i, objective=value, seconds=seconds)
-                for i, value, seconds in header["history"]
-            ),
-            stop=StopReason[header["stop"]],
-            settings=settings,
-            counts_digest=header["counts_digest"],
-            mean_detection=header["mean_detection"],
-        )
-
-
-def _network_arrays(network: Network | None) -> dict[str, FloatArray]:
-    if network is None:
-        return {}
-    if isinstance(network, AdditiveNetwork):
-        return network.arrays()
-    return {f"{i}": weight for i, weight in enumerate(network.weights())}
-
-
-def _network_from(
-    kind: str, arrays: Mapping[str, FloatArray], hidden: Sequence[int]
-) -> Network | None:
-    if not kind:
-        return None
-    if kind == AdditiveNetwork.__name__:
-        return AdditiveNetwork.from_arrays(arrays)
-    weights = [arrays[f"{i}"] for i in range(len(arrays))]
-    return DetectionNetwork(weights[0].shape[1], hidden).load(weights)
+        return cls(**load_fit(Path(path)))

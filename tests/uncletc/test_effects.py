@@ -13,7 +13,8 @@ import torch
 from scipy.special import expit, xlogy
 
 from uncletc import CountTensor, Fit, FitSettings, StopReason, effects
-from uncletc.model import Iteration, Member
+from uncletc.members import Member
+from uncletc.records import Iteration
 
 Function = Callable[[np.ndarray], np.ndarray]
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor
 from uncletc.jsonable import Jsonable
-from uncletc.model import ConvergenceWarning, FitError, Iteration, StopReason
+from uncletc.records import ConvergenceWarning, FitError, Iteration, StopReason
 from uncletc.solvers.blocks import TINY
 from uncletc.threads import one_thread
 from uncletc.validation import (

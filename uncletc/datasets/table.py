@@ -129,7 +129,7 @@ def read_table(
     return Dataset(
         name="own",
         title=called,
-        counts=CountTensor.from_rows(rows, modes, z),
+        counts=CountTensor(**rows.fields(modes, z)),
         table=_rows(rows, tuple(modes)),
         mode_tables=_mode_tables(rows, tuple(modes)),
         provenance=_provenance(called, count, tuple(attributes), exposure, rows),

@@ -15,7 +15,7 @@ from uncletc.baselines import Method, Prediction
 from uncletc.counts import CountTensor
 from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
 from uncletc.evaluation.scores import Scores, count_interval, dispersion, score
-from uncletc.model import ConvergenceWarning, Iteration
+from uncletc.records import ConvergenceWarning, Iteration
 from uncletc.validation import FloatArray, IntArray, check_choice, check_whole
 
 Callback = Callable[[int, Iteration[Prediction]], bool | None]

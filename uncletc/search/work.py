@@ -15,7 +15,7 @@ from joblib import parallel_config
 from uncletc.baselines import Method
 from uncletc.counts import CountTensor
 from uncletc.evaluation import Split, run_trial
-from uncletc.model import FitError
+from uncletc.records import FitError
 from uncletc.search.settings import Workers
 
 CONNECT = 20  # seconds to wait for a scheduler

@@ -41,7 +41,8 @@ from torch import Tensor
 from uncletc.counts import CountTensor
 from uncletc.cp import fill_rows
 from uncletc.detection import SMALLEST_PROBABILITY, DetectionNetwork
-from uncletc.model import Callback, Fit, FitError, Iteration, StopReason
+from uncletc.model import Callback, Fit
+from uncletc.records import FitError, Iteration, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.blocks import (
     TINY,

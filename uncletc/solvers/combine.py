@@ -14,7 +14,7 @@ from uncletc.counts import CountTensor
 from uncletc.detection import AdditiveNetwork
 from uncletc.entries import over_attributed
 from uncletc.features import AttributeFeatures
-from uncletc.model import Member
+from uncletc.members import Member
 from uncletc.validation import FloatArray
 
 _ROWS = 65_536  # entries judged at once

@@ -38,7 +38,9 @@ from torch import Tensor
 from uncletc.counts import CountTensor
 from uncletc.detection import AdditiveNetwork
 from uncletc.features import AttributeFeatures
-from uncletc.model import Callback, Fit, FitError, Iteration, Member, StopReason
+from uncletc.members import Member
+from uncletc.model import Callback, Fit
+from uncletc.records import FitError, Iteration, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members

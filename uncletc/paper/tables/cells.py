@@ -14,8 +14,9 @@ from uncletc.baselines import METHODS, Callback, Prediction
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.metrics import mae_detection, mae_rate
-from uncletc.model import ConvergenceWarning, Fit, Iteration
+from uncletc.model import Fit
 from uncletc.paper.tables.definitions import KNOWN, PAPERS_OWN, Column, find
+from uncletc.records import ConvergenceWarning, Iteration
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, simulate
 from uncletc.solvers.options import Joint

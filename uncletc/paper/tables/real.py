@@ -15,9 +15,9 @@ from uncletc import datasets
 from uncletc.baselines import METHODS
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind, Trial, make_folds, run_trial, splits
-from uncletc.model import FitError
 from uncletc.paper.tables.results import DATA, REAL_TRIALS
 from uncletc.paper.tables.runner import Row, Say, run_all
+from uncletc.records import FitError
 from uncletc.settings import FitSettings
 from uncletc.solvers.options import Joint
 

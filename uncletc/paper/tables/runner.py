@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from joblib import Parallel, delayed, parallel_config
 
-from uncletc.model import FitError
 from uncletc.paper.tables.cells import measure, settings_for
 from uncletc.paper.tables.definitions import FIGURES, TABLES, Column, Table
 from uncletc.paper.tables.results import CURVE_TRIALS, TRIALS, Store
+from uncletc.records import FitError
 
 Say = Callable[[str], None]
 Row = dict[str, Any]

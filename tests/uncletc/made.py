@@ -1,0 +1,31 @@
+"""A fit made of random parts, for tests of what is done with a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from uncletc import DetectionNetwork, Fit, FitSettings, Iteration, StopReason
+
+
+def made_fit(
+    shape: tuple[int, ...] = (3, 4, 2), rank: int = 2, hidden: Any = (5,), **changes: Any
+) -> Fit:
+    rng = np.random.default_rng(0)
+    network = DetectionNetwork(3, hidden, torch.Generator().manual_seed(0))
+    parts: dict[str, Any] = {
+        "factors": tuple(rng.uniform(0, 3, (size, rank)) for size in shape),
+        "network": network,
+        "observed_detection": rng.uniform(0, 1, 7),
+        "history": (
+            Iteration(iteration=0, objective=1 / 3, seconds=0.1),
+            Iteration(iteration=1, objective=-2e100, seconds=0.25),
+        ),
+        "stop": StopReason.TOLERANCE,
+        "settings": FitSettings(rank=rank, hidden=hidden, seed=4),
+        "counts_digest": "ab" * 32,
+        **changes,
+    }
+    return Fit(**parts)

@@ -1,0 +1,155 @@
+"""Files of fits come back whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.uncletc.made import made_fit
+from uncletc import (
+    CountTensor,
+    Fit,
+    StopReason,
+    UnreadableFitError,
+)
+
+
+class TestSaveAndLoad:
+    @pytest.mark.parametrize("hidden", [(5,), (), (4, 3), None], ids=str)
+    def test_everything_comes_back(self, tmp_path: Path, hidden: tuple[int, ...] | None) -> None:
+        saved = made_fit(hidden=hidden) if hidden is not None else made_fit(network=None)
+        saved.save(tmp_path / "fit with a space.dat")
+        back = Fit.load(tmp_path / "fit with a space.dat")
+        for name in ("history", "stop", "settings", "counts_digest", "shape", "n_attributes"):
+            assert getattr(back, name) == getattr(saved, name), name
+        for ours, theirs in zip(back.factors, saved.factors, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(back.observed_detection, saved.observed_detection)
+        z = np.random.default_rng(1).standard_normal((6, saved.n_attributes))
+        np.testing.assert_array_equal(back.detection(z), saved.detection(z))
+
+    @pytest.mark.parametrize("stop", StopReason)
+    def test_every_reason_to_stop(self, tmp_path: Path, stop: StopReason) -> None:
+        made_fit(stop=stop).save(tmp_path / "fit.npz")
+        assert Fit.load(tmp_path / "fit.npz").stop is stop
+
+    def test_a_real_fit(self, tmp_path: Path, small: CountTensor, small_fit: Fit) -> None:
+        small_fit.save(tmp_path / "fit.npz")
+        back = Fit.load(str(tmp_path / "fit.npz"))
+        np.testing.assert_array_equal(back.rate_tensor(), small_fit.rate_tensor())
+        z = small.attributes
+        np.testing.assert_array_equal(back.detection(z), small_fit.detection(z))
+
+    def test_a_loaded_fit_is_a_start(
+        self, tmp_path: Path, small: CountTensor, small_fit: Fit, short_fit: Callable[..., Fit]
+    ) -> None:
+        small_fit.save(tmp_path / "fit.npz")
+        warm, cold = (
+            short_fit(small, 3, start=start)
+            for start in (Fit.load(tmp_path / "fit.npz"), small_fit)
+        )
+        np.testing.assert_array_equal(warm.rate_tensor(), cold.rate_tensor())
+
+    def test_no_pickle_inside(self, tmp_path: Path) -> None:
+        made_fit().save(tmp_path / "fit.npz")
+        with np.load(tmp_path / "fit.npz", allow_pickle=False) as file:
+            assert all(file[name].dtype != object for name in file.files)
+
+
+class TestUnreadable:
+    MESSAGE = "path must be a fit written by Fit.save; .*broken.npz is not readable as one"
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        made_fit().save(tmp_path / "broken.npz")
+        return tmp_path / "broken.npz"
+
+    def rewrite(self, path: Path, *, without: str = "", **changes: Any) -> None:
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files if name != without}
+        header = json.loads(arrays["header"].tobytes())
+        header.update({name: changes.pop(name) for name in list(changes) if name in header})
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        np.savez(path, **{**arrays, **changes})
+
+    def refused(self, path: Path) -> None:
+        with pytest.raises(UnreadableFitError, match=self.MESSAGE):
+            Fit.load(path)
+
+    def test_the_rewriting_itself_does_no_harm(self, path: Path) -> None:
+        self.rewrite(path)
+        assert Fit.load(path).rank == 2
+
+    def test_a_missing_file_is_missing(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError, match=r"nothing\.npz"):
+            Fit.load(tmp_path / "nothing.npz")
+
+    @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+    def test_truncated(self, path: Path, share: float) -> None:
+        whole = path.read_bytes()
+        path.write_bytes(whole[: int(share * len(whole))])
+        self.refused(path)
+
+    @pytest.mark.parametrize("name", ["header", "0/factor_1", "observed_detection", "0/g/0"])
+    def test_a_flipped_byte_in_the_contents(self, path: Path, name: str) -> None:
+        whole = bytearray(path.read_bytes())
+        with zipfile.ZipFile(path) as file:
+            part = file.getinfo(f"{name}.npy")
+        whole[part.header_offset + 30 + len(f"{name}.npy") + 20 + part.compress_size // 2] ^= 0xFF
+        path.write_bytes(whole)
+        self.refused(path)
+
+    @pytest.mark.parametrize("content", [b"rank = 3\n", b"\x00" * 100, b"\x80\x04N."])
+    def test_something_else(self, path: Path, content: bytes) -> None:
+        path.write_bytes(content)
+        self.refused(path)
+
+    def test_a_bare_array(self, path: Path) -> None:
+        with path.open("wb") as file:
+            np.save(file, np.arange(3))
+        self.refused(path)
+
+    def test_counts_are_not_a_fit(self, path: Path, small: CountTensor) -> None:
+        small.save(path)
+        self.refused(path)
+
+    @pytest.mark.parametrize("name", ["header", "0/factor_2", "0/g/3", "observed_detection"])
+    def test_a_missing_part(self, path: Path, name: str) -> None:
+        if name == "header":
+            with np.load(path) as file:
+                arrays = {key: file[key] for key in file.files if key != "header"}
+            np.savez(path, **arrays)
+        else:
+            self.rewrite(path, without=name)
+        self.refused(path)
+
+    def test_a_pickle_is_never_opened(self, path: Path) -> None:
+        self.rewrite(path, observed_detection=np.array([{"a": 1}, None], dtype=object))
+        self.refused(path)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"format": 1},
+            {"stop": "TIRED"},
+            {"settings": {"rank": 0}},
+            {"settings": {"rank": 2, "rnk": 2}},
+            {"history": [{"iteration": 0}]},
+            {"0/g/0": np.zeros((4, 3))},
+        ],
+        ids=str,
+    )
+    def test_a_part_that_does_not_fit(self, path: Path, changes: dict[str, Any]) -> None:
+        self.rewrite(path, **changes)
+        self.refused(path)
+
+    def test_it_is_a_value_error(self, path: Path) -> None:
+        path.write_bytes(b"")
+        with pytest.raises(ValueError, match=self.MESSAGE):
+            Fit.load(path)

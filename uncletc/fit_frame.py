@@ -1,0 +1,53 @@
+"""The estimates of a fit as a table in long form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from uncletc.counts import CountTensor
+from uncletc.frames import frame_of
+from uncletc.members import Interval
+from uncletc.scale import Scale
+from uncletc.validation import FloatArray
+
+if TYPE_CHECKING:
+    from uncletc.model import Fit
+
+
+def fit_frame(fit: Fit, counts: CountTensor, scale: Scale | None, level: float) -> pd.DataFrame:
+    """Tabulate a fit; see :meth:`uncletc.Fit.to_frame`."""
+    if (counts.shape, counts.n_attributes) != (fit.shape, fit.n_attributes):
+        raise ValueError(
+            f"counts must have shape {fit.shape} and {fit.n_attributes} attributes, as in "
+            f"the fit, got {counts.shape} and {counts.n_attributes}"
+        )
+    scale = Scale(1.0, "as fitted", False) if scale is None else scale
+    indices, y = counts.entries()
+    known = counts.rows_of(indices) >= 0
+    z = counts.attributes_at(indices[known])
+    rate = fit.rate(indices)
+    p = np.full(len(y), fit.mean_detection)
+    p[known] = fit.detection(z)
+    values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
+    ends: dict[str, Interval] = {}
+    if len(fit.members) > 1:
+        ends["rate"] = fit.rate(indices, spread=True, level=level)
+        ends["detection"] = fit.detection(z, spread=True, level=level)
+        ends["expected"] = fit.expected(indices[known], z, spread=True, level=level)
+    to_scale: dict[str, Callable[[ArrayLike], FloatArray]]
+    to_scale = {"rate": scale.rate, "detection": scale.detection, "expected": np.asarray}
+    columns = [*counts.label_columns(indices), ("count", y)]
+    for name, estimate in values.items():
+        columns.append((name, estimate))
+        if name in ends:
+            where = slice(None) if name == "rate" else known
+            for end in ("low", "high"):
+                bound = np.full(len(y), np.nan)
+                bound[where] = to_scale[name](getattr(ends[name], end))
+                columns.append((f"{name}_{end}", bound))
+    return frame_of(columns)

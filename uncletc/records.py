@@ -1,0 +1,53 @@
+"""What a fit reports while it runs and when it ends: iterations, reasons, errors and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Generic, TypeVar
+
+_T_co = TypeVar("_T_co", covariant=True)
+
+
+class ConvergenceWarning(UserWarning):
+    """A fit ran out of iterations before its objective settled."""
+
+
+class FitError(RuntimeError):
+    """A fit could not be finished; the message says why."""
+
+
+class UnreadableFitError(ValueError):
+    """A file is not a fit written by :meth:`Fit.save`, or is damaged."""
+
+
+class StopReason(Enum):
+    """Why a fit ended, as a sentence."""
+
+    TOLERANCE = "the objective changed by less than tol"
+    MAX_ITER = "max_iter was reached; raise it or loosen tol"
+    CALLBACK = "the callback asked to stop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration(Generic[_T_co]):
+    """What a fit, by this library's solvers or by a baseline, reports after each iteration.
+
+    Attributes
+    ----------
+    iteration : int
+        0 for the starting point.
+    objective : float
+        Value of the method's own objective, per observed entry; lower is better.
+    seconds : float
+        Time since the fit began.
+    current : callable, optional
+        Returns the estimates so far, a :class:`Fit` or a baseline's prediction, while the
+        callback runs; None for records kept in a history.
+    """
+
+    iteration: int
+    objective: float
+    seconds: float
+    current: Callable[[], _T_co] | None = field(default=None, compare=False, repr=False)

@@ -1,0 +1,146 @@
+"""Files of counts and of fits: arrays with a header of JSON text, and no pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.members import Member, Network
+from uncletc.records import Iteration, StopReason, UnreadableFitError
+from uncletc.settings import FitSettings
+from uncletc.validation import FloatArray
+
+if TYPE_CHECKING:
+    from uncletc.counts import CountTensor
+    from uncletc.model import Fit
+
+COUNTS_FORMAT = 1
+"""Moved by every change of what files of counts hold; part of their digest."""
+_FIT_FORMAT = 3
+_WORDS = ("modes", "labels", "attribute_names", "simulated")
+_ARRAYS = ("indices", "counts", "attributes", "attribute_indices")
+
+
+def save_counts(counts: CountTensor, path: Path) -> None:
+    """Write counts to a file; see :meth:`uncletc.CountTensor.save`."""
+    arrays = {name: getattr(counts, name) for name in _ARRAYS}
+    arrays["shape"] = np.asarray(counts.shape, dtype=np.int64)
+    if counts.exposure is not None:
+        arrays["exposure"] = counts.exposure
+    words = {name: getattr(counts, name) for name in _WORDS}
+    _write(path, {"format": COUNTS_FORMAT, **words}, arrays)
+
+
+def load_counts(path: Path) -> dict[str, Any]:
+    """Read what :func:`save_counts` wrote, as arguments of :class:`uncletc.CountTensor`."""
+    header, arrays = _read(path)
+    fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}
+    return fields | {"shape": arrays["shape"].tolist(), "exposure": arrays.get("exposure")}
+
+
+def save_fit(fit: Fit, path: Path) -> None:
+    """Write a fit to a file; see :meth:`uncletc.Fit.save`."""
+    header = {
+        "format": _FIT_FORMAT,
+        "modes": len(fit.factors),
+        "members": len(fit.members),
+        "network": "" if fit.network is None else type(fit.network).__name__,
+        "history": [[r.iteration, r.objective, r.seconds] for r in fit.history],
+        "stop": fit.stop.name,
+        "settings": json.loads(fit.settings.to_json()),
+        "counts_digest": fit.counts_digest,
+        "dropped": list(fit.dropped),
+        "mean_detection": fit.mean_detection,
+    }
+    arrays: dict[str, FloatArray] = {"observed_detection": fit.observed_detection}
+    if fit.exposure is not None:
+        arrays["exposure"] = fit.exposure
+    for i, member in enumerate(fit.members):
+        arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
+        arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
+    _write(path, header, arrays)
+
+
+def load_fit(path: Path) -> dict[str, Any]:
+    """Read what :func:`save_fit` wrote, as arguments of :class:`uncletc.Fit`."""
+    try:
+        return _fit_fields(*_read(path))
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise UnreadableFitError(
+            f"path must be a fit written by Fit.save; {path} is not readable as one ({error})"
+        ) from error
+
+
+def _write(path: Path, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez_compressed(file, header=text, **arrays)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    return json.loads(arrays.pop("header").tobytes().decode()), arrays
+
+
+def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    if header["format"] != _FIT_FORMAT:
+        raise ValueError(f"format {header['format']} instead of {_FIT_FORMAT}: fit the counts anew")
+    settings = FitSettings.from_json(json.dumps(header["settings"]))
+    first, *others = [
+        Member(
+            tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"])),
+            _network_from(
+                header["network"],
+                {
+                    name.removeprefix(f"{i}/g/"): array
+                    for name, array in arrays.items()
+                    if name.startswith(f"{i}/g/")
+                },
+                settings.hidden,
+            ),
+        )
+        for i in range(header["members"])
+    ]
+    return {
+        "factors": first.factors,
+        "network": first.network,
+        "others": tuple(others),
+        "dropped": tuple(header["dropped"]),
+        "exposure": arrays.get("exposure"),
+        "observed_detection": arrays["observed_detection"],
+        "history": tuple(
+            Iteration(iteration=i, objective=value, seconds=seconds)
+            for i, value, seconds in header["history"]
+        ),
+        "stop": StopReason[header["stop"]],
+        "settings": settings,
+        "counts_digest": header["counts_digest"],
+        "mean_detection": header["mean_detection"],
+    }
+
+
+def _network_arrays(network: Network | None) -> dict[str, FloatArray]:
+    if network is None:
+        return {}
+    if isinstance(network, AdditiveNetwork):
+        return network.arrays()
+    return {f"{i}": weight for i, weight in enumerate(network.weights())}
+
+
+def _network_from(
+    kind: str, arrays: Mapping[str, FloatArray], hidden: Sequence[int]
+) -> Network | None:
+    if not kind:
+        return None
+    if kind == AdditiveNetwork.__name__:
+        return AdditiveNetwork.from_arrays(arrays)
+    weights = [arrays[f"{i}"] for i in range(len(arrays))]
+    return DetectionNetwork(weights[0].shape[1], hidden).load(weights)
