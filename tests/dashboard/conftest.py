@@ -1,10 +1,9 @@
-"""Both simulated data sets with a short fit of each, and fitting processes that always end."""
+"""Both simulated data sets with a short fit of each, and one service for all pages."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dashboard.work import processes
+from dashboard.shared import service
+from dashboard.work.service import Service
 from uncletc import CountTensor, Fit, FitSettings, datasets
 from uncletc.datasets import Dataset
 
@@ -37,23 +37,16 @@ def ppi_fit(ppi_twin: Dataset, short_fit: Callable[..., Fit]) -> Fit:
     return short_fit(ppi_twin.counts, 2, hidden=(5,))
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[list[subprocess.Popen[str]]]:
-    """The fitting processes that a module starts; what still runs after it is killed."""
-    started: list[subprocess.Popen[str]] = []
-
-    class Recorded(subprocess.Popen):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            started.append(self)
-
+@pytest.fixture(autouse=True, scope="session")
+def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One service for all pages: each of its processes loads torch, which takes seconds."""
+    shared = Service(folder=tmp_path_factory.mktemp("results"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes.subprocess, "Popen", Recorded)
-        yield started
-    for worker in started:
-        if worker.poll() is None:
-            worker.kill()
-            worker.wait(timeout=10)
+        patch.setattr(service, "Service", lambda: shared)
+        yield
+    processes = [worker.process for worker in shared._workers.values()]
+    shared.close()
+    assert all(process is None or process.poll() is not None for process in processes)
 
 
 @pytest.fixture

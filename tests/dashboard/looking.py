@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -18,32 +17,44 @@ from streamlit.util import calc_hash
 from dashboard.shared import running, service, sources
 from dashboard.shared.parts import HOW
 from dashboard.shared.takeaway import BOX
+from dashboard.work.jobs import Job
+from dashboard.work.processes import Process
 
 APP = Path(running.__file__).parents[1] / "app.py"
 
 
-def forget() -> None:
-    """End the processes of the service, and drop what the pages remember."""
-    service.service().close()
-    service.service.clear()
-    sources._load.clear()
-
-
 @contextmanager
-def own_cache(
-    folder: Path, workers: Sequence[subprocess.Popen[str]]
-) -> Iterator[pytest.MonkeyPatch]:
-    """Pages with a cache of their own, no real data, no way to other machines; processes end."""
+def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
+    """Pages without real data and without a way to other machines; no fit is left under way."""
     with pytest.MonkeyPatch.context() as patch, socket.socket() as nobody_listens:
         nobody_listens.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}"
         patch.setenv("XDG_CACHE_HOME", str(folder))
         patch.setenv("UNCLETC_DATA_URL", address)
         patch.delenv("UNCLETC_DATA_DIR", raising=False)
-        forget()
+        sources._load.clear()
         yield patch
-        forget()
-        assert all(worker.poll() is not None for worker in workers)
+        sources._load.clear()
+        leave_all()
+
+
+def active_jobs() -> list[Job]:
+    """What waits or runs."""
+    return [job for job in service.service()._jobs.values() if job.active]
+
+
+def leave_all() -> None:
+    """Cancel what waits or runs, for everyone."""
+    for job in active_jobs():
+        for watcher in list(job.watchers):
+            service.service().cancel(job, watcher)
+
+
+def fitting_process() -> Process:
+    """The process that fits."""
+    process = service.service()._workers["quick"].process
+    assert process is not None
+    return process
 
 
 def new_test(screen: str | None = None) -> AppTest:
@@ -84,6 +95,21 @@ def until(at: AppTest, holds: Callable[[AppTest], object], seconds: float = 180)
     while not holds(at):
         assert monotonic() - began < seconds, f"this took too long: {words(at)}"
         sleep(0.1)
+        ran(at)
+    return at
+
+
+def ended(at: AppTest, holds: Callable[[AppTest], object], seconds: float = 180) -> AppTest:
+    """Run the page again once nothing is under way, until something holds.
+
+    Spares the pictures of estimates so far, which take longer than the fits.
+    """
+    began = monotonic()
+    while not holds(at):
+        while active_jobs():
+            assert monotonic() - began < seconds, f"this took too long: {words(at)}"
+            sleep(0.05)
+        assert monotonic() - began < seconds, f"this took too long: {words(at)}"
         ran(at)
     return at
 

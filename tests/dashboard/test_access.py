@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,11 +20,9 @@ PAPERS = {"light": "#ffffff", "dark": "#171614"}  # of Streamlit's themes
 
 
 @pytest.fixture(scope="module", autouse=True)
-def own_services(
-    tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
-) -> Iterator[None]:
+def own_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache of their own."""
-    with own_cache(tmp_path_factory.mktemp("cache"), workers):
+    with own_cache(tmp_path_factory.mktemp("cache")):
         yield
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -15,8 +14,17 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared import sidebar as state
 from dashboard.shared import sources
 from dashboard.shared.service import service
-from dashboard.work.jobs import Job
-from tests.dashboard.looking import charts, open_screen, own_cache, until, words
+from tests.dashboard.looking import (
+    active_jobs,
+    charts,
+    ended,
+    fitting_process,
+    leave_all,
+    open_screen,
+    own_cache,
+    until,
+    words,
+)
 from uncletc import datasets
 
 TITLES = {
@@ -46,9 +54,7 @@ class Iterations:
 
 
 @pytest.fixture(scope="module")
-def iterations(
-    tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
-) -> Iterator[Iterations]:
+def iterations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterations]:
     """How the fits of these pages end."""
     limit = Iterations()
     whole = state.sidebar
@@ -58,7 +64,7 @@ def iterations(
         settings = replace(choices.settings, max_iter=limit.at_most, tol=limit.tol)
         return replace(choices, settings=settings)
 
-    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
+    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
         yield limit
 
@@ -67,9 +73,7 @@ def iterations(
 def no_fit_is_left(iterations: Iterations) -> Iterator[None]:
     yield
     iterations.soon()
-    for job in active_jobs():
-        for watcher in list(job.watchers):
-            service().cancel(job, watcher)
+    leave_all()
 
 
 @pytest.fixture
@@ -102,11 +106,7 @@ def fitted(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
 
 
 def fitted_now(at: AppTest) -> AppTest:
-    return until(at, lambda page: charts(page) and not page.get("progress"))
-
-
-def active_jobs() -> list[Job]:
-    return [job for job in service()._jobs.values() if job.active]
+    return ended(at, lambda page: charts(page) and not page.get("progress"))
 
 
 def button(at: AppTest, label: str):
@@ -117,7 +117,7 @@ def button(at: AppTest, label: str):
 @pytest.mark.parametrize("name", FITTING)
 class TestFits:
     @pytest.mark.usefixtures("endless")
-    def test_progress_names_iteration_and_objective(self, open_page, workers, name):
+    def test_progress_names_iteration_and_objective(self, open_page, name):
         at = until(open_page(name), lambda page: ITERATION.search(words(page)))
         (bar,) = at.get("progress")
         for part in ("Fitting rank", "objective", "left"):
@@ -127,7 +127,7 @@ class TestFits:
         assert "Press **Fit**" in words(at)
         assert SO_FAR not in words(at)
         assert not charts(at)
-        assert workers[-1].poll() is None
+        assert fitting_process().poll() is None
 
     @pytest.mark.usefixtures("endless")
     def test_estimates_are_drawn_while_a_fit_goes_on(self, open_page, name):
@@ -161,12 +161,12 @@ class TestFits:
         assert charts(at) == before
         assert CHANGED in words(at)
 
-    def test_a_lost_process_is_a_sentence(self, fitted, iterations, workers, name):
+    def test_a_lost_process_is_a_sentence(self, fitted, iterations, name):
         at = fitted(name)
         before = charts(at)
         iterations.never()
         at.slider(key=f"{name}_rank").set_value(4).run()
-        workers[-1].kill()
+        fitting_process().kill()
         until(at, lambda page: page.error)
         for _ in range(3):  # it is not tried over and over
             at.run()
@@ -174,12 +174,12 @@ class TestFits:
         iterations.soon()
         assert charts(at) == before
         at.slider(key=f"{name}_rank").set_value(6).run()
-        until(at, lambda page: "Fitted with rank 6" in words(page) and not page.get("progress"))
+        ended(at, lambda page: "Fitted with rank 6" in words(page) and not page.get("progress"))
 
-    def test_a_lost_process_is_tried_again_at_a_press(self, open_page, iterations, workers, name):
+    def test_a_lost_process_is_tried_again_at_a_press(self, open_page, iterations, name):
         iterations.never()
         at = open_page(name, **{f"{name}_seed": "41"})
-        workers[-1].kill()
+        fitting_process().kill()
         until(at, lambda page: page.error)
         at.button(key="fit").click().run()
         until(at, lambda page: ITERATION.search(words(page)))
@@ -191,25 +191,14 @@ class TestFits:
         at = open_page(name, **{f"{name}_rank": "2", f"{name}_seed": "0"})
         assert at.slider(key=f"{name}_rank").value == 2
 
-    @pytest.mark.parametrize(
-        ("key", "value"),
-        [
-            ("{}_rank", "many"),
-            ("{}_rank", "999"),
-            ("{}_mu", "3.3"),
-            ("{}_counts", "imagined"),
-            ("{}_seed", "-1"),
-            ("scale", "foo"),
-            ("live", "perhaps"),
-            ("picture", "gif"),
-            ("span", "imagined"),
-            ("interaction", "nobody – nothing"),
-        ],
-    )
-    def test_a_bad_value_in_the_address_is_ignored(self, fitted, name, key, value):
-        at = fitted(name, **{key.format(name): value})
-        assert charts(at)
-        assert not at.error
+    def test_bad_values_in_the_address_are_ignored(self, fitted, name):
+        bad = {"scale": "foo", "live": "perhaps", "picture": "gif", "span": "imagined"}
+        bad |= {f"{name}_mu": "3.3", f"{name}_counts": "imagined", f"{name}_seed": "-1"}
+        usual = charts(fitted(name))
+        for rank in ("many", "999"):
+            at = fitted(name, interaction="nobody – nothing", **bad, **{f"{name}_rank": rank})
+            assert charts(at) == usual
+            assert not at.error
 
 
 @pytest.mark.parametrize("name", FITTING)
@@ -220,7 +209,7 @@ class TestFitAsIChange:
         at = fitted(name)
         before, rank = charts(at), at.slider(key=f"{name}_rank").value
         at.slider(key=f"{name}_rank").set_value(2).run()
-        until(at, lambda page: "Fitted with rank 2" in words(page) and not page.get("progress"))
+        ended(at, lambda page: "Fitted with rank 2" in words(page) and not page.get("progress"))
         assert CHANGED not in words(at)
         assert charts(at) != before
 
@@ -306,7 +295,7 @@ class TestFitOnRequest:
         assert not active_jobs()
 
         at.button(key="fit").click().run()
-        until(at, lambda page: not page.get("progress") and CHANGED not in words(page))
+        ended(at, lambda page: not page.get("progress") and CHANGED not in words(page))
         assert charts(at) != before
         assert "Fitted with rank 8" in words(at)
 
@@ -317,24 +306,21 @@ class TestFitOnRequest:
 
 @pytest.mark.parametrize("name", FITTING)
 class TestScale:
-    @pytest.mark.parametrize(
-        ("kind", "statement"),
-        [
+    def test_a_statement_changes_the_numbers_without_a_new_fit(self, fitted, name):
+        at = fitted(name)
+        before = charts(at)
+        for kind, statement in (
             ("mean", "mean detection is 25%"),
             ("entry", "detects 50%"),
             ("total", "true counts add up to"),
             ("best", "best entry detects everything"),
-        ],
-    )
-    def test_a_statement_changes_the_numbers_without_a_new_fit(self, fitted, name, kind, statement):
-        at = fitted(name)
-        before = charts(at)
-        at.selectbox(key="scale").set_value(kind).run()
-        assert not at.exception
-        assert not at.get("progress")
-        assert charts(at) != before
-        assert statement in words(at)
-        assert statement in json.dumps(charts(at))
+        ):
+            at.selectbox(key="scale").set_value(kind).run()
+            assert not at.exception
+            assert not at.get("progress")
+            assert charts(at) != before
+            assert statement in words(at)
+            assert statement in json.dumps(charts(at))
 
     def test_a_statement_that_cannot_be_is_said(self, fitted, name):
         at = fitted(name)

@@ -16,11 +16,11 @@ from dashboard.shared.parts import HOW
 from dashboard.shared.takeaway import BOX
 from tests.dashboard.looking import (
     charts,
+    ended,
     in_address,
     new_test,
     open_screen,
     own_cache,
-    until,
     waiting,
     words,
 )
@@ -31,7 +31,7 @@ CHARTS = ("deciles", "pit", "quantiles", "groups", "lags", "objective")
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory, workers) -> Iterator[None]:
+def quick(tmp_path_factory) -> Iterator[None]:
     """Fits of few iterations."""
     whole = state.sidebar
 
@@ -40,7 +40,7 @@ def quick(tmp_path_factory, workers) -> Iterator[None]:
         few = replace(choices.settings, rank=2, hidden=(), members=1, max_iter=12, tol=1e-3)
         return replace(choices, settings=few)
 
-    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
+    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
         yield
 
@@ -52,7 +52,7 @@ def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the
 
 def wait(at: AppTest, *, n: int = len(CHARTS)) -> AppTest:
     """Run the page until no fit is under way and it has its charts."""
-    return until(at, lambda page: not waiting(page) and len(charts(page)) >= n)
+    return ended(at, lambda page: not waiting(page) and len(charts(page)) >= n)
 
 
 def named(at: AppTest) -> dict[str, dict]:

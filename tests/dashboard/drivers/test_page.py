@@ -17,11 +17,11 @@ from dashboard.shared.places import place_table
 from dashboard.shared.takeaway import BOX
 from tests.dashboard.looking import (
     charts,
+    ended,
     in_address,
     new_test,
     open_screen,
     own_cache,
-    until,
     waiting,
     words,
 )
@@ -31,7 +31,7 @@ PPI = "Plant–pollinator"
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory, workers) -> Iterator[None]:
+def quick(tmp_path_factory) -> Iterator[None]:
     """Fits of few iterations."""
     whole = state.sidebar
 
@@ -40,7 +40,7 @@ def quick(tmp_path_factory, workers) -> Iterator[None]:
         few = replace(choices.settings, rank=3, hidden=(5,), max_iter=25, tol=1e-3)
         return replace(choices, settings=few)
 
-    with own_cache(tmp_path_factory.mktemp("cache"), workers) as patch:
+    with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
         yield
 
@@ -49,7 +49,7 @@ def quick(tmp_path_factory, workers) -> Iterator[None]:
 def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
     def run(**address: str) -> AppTest:
         at = open_screen("drivers", **address)
-        return until(at, lambda page: not waiting(page) and len(charts(page)) >= 5)
+        return ended(at, lambda page: not waiting(page) and len(charts(page)) >= 5)
 
     return run
 

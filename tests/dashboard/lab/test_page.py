@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-import subprocess
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
@@ -18,7 +17,15 @@ from dashboard.lab.view import Setup, one_entry, simulated, truth_of
 from dashboard.lab.view_fits import LEVERS, trials
 from dashboard.shared.model import settings_of
 from dashboard.work.recovery import recovery_errors
-from tests.dashboard.looking import charts, open_screen, own_cache, until, words
+from tests.dashboard.looking import (
+    charts,
+    ended,
+    fitting_process,
+    open_screen,
+    own_cache,
+    until,
+    words,
+)
 from uncletc import fit
 
 TITLE = "Lab: what can counts tell?"
@@ -26,11 +33,9 @@ RIGHT = {f"lab_guess_{step}": question.right for step, question in QUESTIONS.ite
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(
-    tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
-) -> Iterator[None]:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A fitting process and a cache of their own."""
-    with own_cache(tmp_path_factory.mktemp("cache"), workers):
+    with own_cache(tmp_path_factory.mktemp("cache")):
         yield
 
 
@@ -169,7 +174,7 @@ class TestFit:
         at = open_lab(step="fit", lab_fit_rank="2", lab_layers="0", **(RIGHT | address))
         if not at.metric:
             at.button(key="lab-fit").click().run()
-        return until(at, lambda page: page.metric)
+        return ended(at, lambda page: page.metric)
 
     def test_estimates_stand_beside_the_truth(self):
         at = self.fitted()
@@ -196,7 +201,7 @@ class TestFit:
         assert "Changed since this result" in words(at)
         assert [metric.value for metric in at.metric] == before
         at.button(key="lab-fit").click().run()
-        until(at, lambda page: "Changed since" not in words(page) and page.metric)
+        ended(at, lambda page: "Changed since" not in words(page) and page.metric)
         assert [metric.value for metric in at.metric] != before
 
     def test_a_fit_under_way_shows_progress_and_can_be_cancelled(self):
@@ -211,11 +216,11 @@ class TestFit:
         assert not charts(at)
         assert at.button(key="lab-fit")
 
-    def test_a_lost_process_is_a_sentence(self, workers):
+    def test_a_lost_process_is_a_sentence(self):
         at = open_lab(step="fit", lab_fit_rank="7", lab_members="5", lab_gamma_omega="1.0", **RIGHT)
         at.button(key="lab-fit").click().run()
         until(at, lambda page: page.get("progress"))
-        workers[-1].kill()
+        fitting_process().kill()
         until(at, lambda page: page.error)
         assert "did not finish" in at.error[0].value
         self.fitted(lab_seed="8")
@@ -233,7 +238,7 @@ class TestLevers:
         at.radio(key="lab_guess_entries_counted").set_value("Rise").run()
         assert not charts(at)
         at.button(key="lab-run").click().run()
-        until(at, lambda page: "The theorem:" in words(page))
+        ended(at, lambda page: "The theorem:" in words(page))
         tried = trials(
             "entries counted", Setup(), settings_of(rank=2, mu=2000, layers=0, members=1), 1
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +12,16 @@ from streamlit.testing.v1 import AppTest
 from dashboard.methods import paper as methods_paper
 from dashboard.methods.files import sample_table
 from dashboard.shared.service import service
-from tests.dashboard.looking import charts, open_screen, own_cache, press, until, waiting, words
+from tests.dashboard.looking import (
+    charts,
+    ended,
+    open_screen,
+    own_cache,
+    press,
+    until,
+    waiting,
+    words,
+)
 from uncletc import METHODS, search, simulate, tables
 
 TABLES, RERUN, YOURS = "The paper's tables", "Re-run a cell", "Your data"
@@ -21,11 +29,9 @@ QUICK = {"section": YOURS, "counts_of": "Plant–pollinator", "compare": ["NTF-C
 
 
 @pytest.fixture(scope="module")
-def quiet(
-    tmp_path_factory: pytest.TempPathFactory, workers: list[subprocess.Popen[str]]
-) -> Iterator[None]:
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache of their own."""
-    with own_cache(tmp_path_factory.mktemp("cache"), workers):
+    with own_cache(tmp_path_factory.mktemp("cache")):
         yield
 
 
@@ -152,7 +158,7 @@ class TestCell:
         at = open_page(**link)
         assert charts(at) == []
         press(at, "rerun")
-        until(at, lambda page: len(page.metric) == 2 and not waiting(page))
+        ended(at, lambda page: len(page.metric) == 2 and not waiting(page))
         text = words(at)
         assert "Committed: 0.100 ± 0.010 (20 trials)" in text
         assert "Lower than usual" in text
@@ -189,7 +195,7 @@ class TestCompare:
         assert "Simulated counts" in words(at)
         assert at.multiselect(key="compare").value == ["NTF-CPD-KL", "BPTF"]
         press(at, "compare_run")
-        until(at, lambda page: not waiting(page) and charts(page))
+        ended(at, lambda page: not waiting(page) and charts(page))
         (chart,) = charts(at)
         (table,) = at.dataframe
         known = table.value.set_index("method")
@@ -204,7 +210,7 @@ class TestCompare:
         at.slider(key="folds").set_value(2).run()
         assert "Press **Compare** to run 2 of 2 methods." in words(at)
         press(at, "compare_run")
-        until(at, lambda page: not waiting(page) and charts(page))
+        ended(at, lambda page: not waiting(page) and charts(page))
         assert "in 2 of 2 folds" in words(at) or "in 1 of 2 folds" in words(at)
 
     def test_nothing_runs_before_it_is_asked_for(self, open_page):
@@ -249,7 +255,7 @@ class TestOwn:
         at = self.upload(page, sample_table().to_csv(index=False).encode(), "mine.csv")
         assert "720 counts** of 12 site × 10 species × 12 week" in words(at)
         press(at, "compare_run")
-        until(at, lambda here: not waiting(here) and charts(here))
+        ended(at, lambda here: not waiting(here) and charts(here))
         assert "predicts hidden counts best" in words(at)
         code = "\n".join(block.value for block in at.code)
         assert '"mine.csv"' in code
@@ -295,7 +301,7 @@ class TestOwn:
     def test_too_few_counts_for_folds(self, page):
         at = self.upload(page, b"a,b,n\nx,1,2\ny,1,3\n", "x.csv")
         press(at, "compare_run")
-        until(at, lambda here: not waiting(here))
+        ended(at, lambda here: not waiting(here))
         assert "did not finish: n_folds must be at most the 2 observed entries" in words(at)
 
 
