@@ -35,6 +35,7 @@ def environment(**changes: str) -> dict[str, str]:
     return inherited | changes
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
