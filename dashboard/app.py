@@ -9,6 +9,8 @@ import streamlit as st
 from dashboard.shared.glossary import glossary
 from dashboard.shared.service import service
 
+# Before the navigation, which would take a page's icon for the tab from another machine.
+st.set_page_config(page_icon="🔎", layout="wide")
 page = st.navigation(
     {
         "See": [
@@ -41,7 +43,7 @@ page = st.navigation(
         "Learn": [st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:")],
     }
 )
-st.set_page_config(page_title=f"{page.title} · uncletc", page_icon="🔎", layout="wide")
+st.set_page_config(page_title=f"{page.title} · uncletc")
 service()  # its process loads torch while the first page is drawn
 glossary()
 page.run()

@@ -28,6 +28,13 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
 
     Those asked for where they are there, otherwise those shown before; None before there are any.
     """
+    # One box, empty or not: what follows keeps its place on the page, and so its state. A key
+    # pressed on a control that moves as the progress goes would be lost.
+    with st.container(key="compare-status"):
+        return _pair_to_show(dataset, a, b, pressed=pressed)
+
+
+def _pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Run, Run] | None:
     mine = compared()
     counts = dataset.counts
     wanted = jobs.orders(counts, (a, b))
