@@ -1,23 +1,23 @@
-"""Model checking: whether counts that a fit has not seen look as it says they should.
+"""Model checking: whether held-out counts are consistent with the predictions of a fit.
 
-Checks on counts that a fit has seen flatter it. So hold some out with :func:`held_out`, fit the
-others, predict with :func:`expected_at`, and ask:
+Checks on the counts that were fitted flatter the fit. So hold some out with :func:`held_out`, fit
+the others, predict with :func:`expected_at`, and ask:
 
 =========================== ==================================================================
-:func:`pearson`             do counts vary more than Poisson counts would? How much?
+:func:`pearson`             do counts vary more than Poisson counts would, and by how much?
 :func:`ratio`               are predictions right on average?
 :func:`by_decile`           are they right for small and for large predictions?
-:func:`pit_histogram`       are the predicted distributions too narrow, too wide, or off?
-:func:`quantile_residuals`  which single counts are far from what was predicted?
+:func:`pit_histogram`       are the predicted distributions too narrow, too wide or biased?
+:func:`quantile_residuals`  which single counts are far from their predictions?
 :func:`residuals_by`        in which places, at which times?
-:func:`autocorrelation`     do counts that follow one another go wrong together?
+:func:`autocorrelation`     are errors of successive counts correlated?
 :func:`share_of_zeros`      are there more zeros than predicted?
-:func:`compare`             which rank predicts best, and is the difference more than chance?
+:func:`compare`             which rank predicts best, and by more than chance?
 =========================== ==================================================================
 
-:func:`check` does most of it at once. Distributions are Poisson, or negative binomial with
-variance ŷ + φŷ² and φ as :func:`uncletc.evaluation.dispersion` estimates it. Everything is about
-the predicted count ŷ = λ·g(z), which has no free scale; a good ŷ says little about λ and p alone.
+:func:`check` runs most of them at once. Distributions are Poisson, or negative binomial with
+variance ŷ + φŷ², where :func:`uncletc.evaluation.dispersion` estimates φ. All checks concern the
+predicted count ŷ = λ·g(z), which has no free scale; a good ŷ is little evidence on λ or p alone.
 """
 
 from uncletc.checking.checks import Check, Distribution, check, expected_at, held_out

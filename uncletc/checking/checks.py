@@ -1,4 +1,4 @@
-"""Held-out counts, their predictions, and all checks of them at once."""
+"""Hold counts out, predict them, and run all checks at once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ from uncletc.checking.counts import (
     quantile_residuals,
     share_of_zeros,
 )
-from uncletc.checking.groups import (
-    Deciles,
-    Ratio,
-    by_decile,
-    ratio,
-)
+from uncletc.checking.groups import Deciles, Ratio, by_decile, ratio
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind, dispersion, make_folds
 from uncletc.validation import FloatArray, check_indices
@@ -60,7 +55,7 @@ class Distribution:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Check:
-    """What held-out counts say about their predictions.
+    """How well held-out counts agree with their predictions.
 
     Attributes
     ----------
@@ -72,8 +67,8 @@ class Check:
         Observed over predicted.
     deciles : Deciles
     poisson, negative_binomial : Distribution
-        With φ = 0, and with the likeliest φ of these counts: one number, so that it flatters the
-        negative binomial hardly at all.
+        With φ = 0, and with the maximum-likelihood φ of these counts; a single fitted number
+        hardly flatters the negative binomial.
     """
 
     n: int
@@ -87,7 +82,7 @@ class Check:
 def held_out(
     counts: CountTensor, *, kind: FoldKind = "entry", n_folds: int = 5, seed: int = 0
 ) -> NDArray[np.bool_]:
-    """Choose the observed entries to hold out: the first fold of :func:`evaluation.make_folds`.
+    """Choose entries to hold out: the first fold of :func:`uncletc.evaluation.make_folds`.
 
     Parameters
     ----------
@@ -95,25 +90,25 @@ def held_out(
     kind : {"entry", "fibre"}
         Single entries, or whole places or pairs.
     n_folds : int
-        One entry in so many is held out; at least 3.
+        One in `n_folds` entries is held out; at least 3.
     seed : int
 
     Returns
     -------
     ndarray of bool, shape (N,)
-        Fit ``counts.subset(~mask)``.
+        True where held out; fit ``counts.subset(~mask)``.
     """
     mask: NDArray[np.bool_] = make_folds(counts, n_folds, kind=kind, seed=seed) == 0
     return mask
 
 
-def expected_at(found: Prediction, counts: CountTensor, rows: ArrayLike) -> FloatArray:
-    """ŷ = λ·g(z) of some observed entries.
+def expected_at(fit: Prediction, counts: CountTensor, rows: ArrayLike) -> FloatArray:
+    """Predict ŷ = λ·g(z) of some observed entries.
 
     Parameters
     ----------
-    found : Fit, or the prediction of another method
-        Of counts without these entries.
+    fit : Fit, or the prediction of another method
+        Fitted without these entries.
     counts : CountTensor
         All counts.
     rows : array_like of bool, shape (N,), or of int, shape (n,)
@@ -122,14 +117,14 @@ def expected_at(found: Prediction, counts: CountTensor, rows: ArrayLike) -> Floa
     Returns
     -------
     ndarray, shape (n,)
-        An entry without attributes is given the mean g of those that have some.
+        An entry without attributes gets the mean g of those with attributes.
     """
-    chosen = np.asarray(rows)
-    if chosen.dtype == bool:
-        chosen = np.flatnonzero(chosen)
-    chosen = check_indices(chosen.reshape(-1, 1), (counts.n_observed,), "rows")[:, 0]
-    entries = counts.indices[chosen]
-    return found.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
+    row_numbers = np.asarray(rows)
+    if row_numbers.dtype == bool:
+        row_numbers = np.flatnonzero(row_numbers)
+    checked = check_indices(row_numbers.reshape(-1, 1), (counts.n_observed,), "rows")
+    entries = counts.indices[checked[:, 0]]
+    return fit.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
 
 
 def check(
@@ -149,9 +144,9 @@ def check(
     predicted : array_like of float, shape (n,)
         ŷ ≥ 0.
     groups : array_like of int, shape (n,), optional
-        For the interval of :func:`ratio`, such as :func:`fibres` returns.
+        For the interval of :func:`ratio`; such as :func:`fibres` returns.
     bins : int
-        Of the PIT histograms and of predictions.
+        Bins of the PIT histograms, and groups of predictions by size.
     seed : int
         See :func:`quantile_residuals`.
 
@@ -159,15 +154,16 @@ def check(
     --------
     >>> import numpy as np
     >>> mean = np.full(2000, 5.0)
-    >>> found = check(np.random.default_rng(0).poisson(mean), mean)
-    >>> bool(found.ratio.low < 1 < found.ratio.high), round(found.poisson.pearson)
+    >>> result = check(np.random.default_rng(0).poisson(mean), mean)
+    >>> bool(result.ratio.low < 1 < result.ratio.high), round(result.poisson.pearson)
     (True, 1)
     """
-    overall = ratio(counts, predicted, groups)
+    overall = ratio(counts, predicted, groups)  # rejects bad counts and predictions
+    y = np.asarray(counts)
     phi = dispersion(counts, predicted)
     return Check(
-        n=len(np.asarray(counts)),
-        zeros=float(np.mean(np.asarray(counts) == 0)),
+        n=len(y),
+        zeros=float(np.mean(y == 0)),
         ratio=overall,
         deciles=by_decile(counts, predicted, bins=bins),
         poisson=_distribution(counts, predicted, 0.0, bins, seed),

@@ -1,4 +1,4 @@
-"""Held-out counts together: by size, place or time. Names are public in `checking`."""
+"""Checks of groups of held-out counts: by size, place or time. Public in `checking`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from uncletc.checking.counts import pair
+from uncletc.checking.counts import validated_pair
 from uncletc.validation import FloatArray, IntArray
 
 FAR = 0.25
-_LEAST_IN_GROUP = 3  # a single count says little about its group
+_LEAST_IN_GROUP = 3  # one or two residuals are no evidence on their group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Ratio:
     Attributes
     ----------
     estimate, low, high : float
-        1: right on average; 1.1: a tenth more was counted than predicted.
+        1 where predictions are right on average; 1.1 where 10 % more was counted than predicted.
     level : float
         Nominal coverage.
     """
@@ -42,7 +42,7 @@ class Deciles:
     Attributes
     ----------
     n : ndarray of int, shape (bins,)
-        Counts.
+        Number of counts.
     predicted, observed : ndarray, shape (bins,)
         Means of ŷ and of y.
     low, high : ndarray, shape (bins,)
@@ -68,11 +68,11 @@ class GroupedResiduals:
         Mean with an approximate 95 % interval, ± 1.96 s/√n with s the standard deviation of all
         residuals; NaN where n is 0.
     far : ndarray of bool, shape (G,)
-        Whether the mean, of at least 3 residuals, is at least .25 from 0 and further than chance
-        would bring any of the G groups in 1 of 20 cases (Bonferroni).
+        Whether the mean, of at least 3 residuals, is at least .25 from 0 and significantly so at
+        the 5 % level over all G groups (Bonferroni).
     share : float
-        Share of the residuals' variance that lies between groups, beyond what chance puts there
-        (adjusted R²); 0 to 1.
+        Share of the residuals' variance that lies between groups, corrected for chance (adjusted
+        R²); 0 to 1.
     """
 
     n: IntArray
@@ -85,16 +85,16 @@ class GroupedResiduals:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Autocorrelation:
-    """How alike residuals are that lie some steps apart along the last mode.
+    """Correlation of residuals that lie some steps apart along the last mode.
 
     Attributes
     ----------
     lag : ndarray of int, shape (L,)
         1, 2, …
     value : ndarray, shape (L,)
-        Correlation; NaN where there is no pair.
+        Correlation; NaN without a pair.
     pairs : ndarray of int, shape (L,)
-        Pairs of residuals; by chance alone a value keeps to about ± 2/√pairs.
+        Pairs of residuals; by chance alone a value stays within about ± 2/√pairs.
     """
 
     lag: IntArray
@@ -111,13 +111,13 @@ class Comparison:
     mean : ndarray, shape (M,)
         Mean log-likelihood per count.
     behind : ndarray, shape (M,)
-        How far each lies behind the best, ≥ 0.
+        Distance behind the best, ≥ 0.
     error : ndarray, shape (M,)
         Standard error of that difference, paired over counts or groups; 0 for the best.
     best : int
-        The one with the largest mean.
+        The fit with the largest mean.
     chosen : int
-        The simplest that lies at most one standard error behind the best.
+        The simplest fit at most one standard error behind the best.
     """
 
     mean: FloatArray
@@ -130,7 +130,7 @@ class Comparison:
 def ratio(
     counts: ArrayLike, predicted: ArrayLike, groups: ArrayLike | None = None, *, level: float = 0.95
 ) -> Ratio:
-    """Σy / Σŷ, with an interval that allows for counts of one group being wrong together.
+    """Σy / Σŷ, with an interval that allows for correlated errors within a group.
 
     Parameters
     ----------
@@ -139,25 +139,25 @@ def ratio(
     predicted : array_like of float, shape (n,)
         ŷ ≥ 0.
     groups : array_like of int, shape (n,), optional
-        Which group, such as a place, each count belongs to. None: each is one of its own.
+        Which group, such as a place, each count belongs to. None: every count is its own group.
     level : float
         In (0, 1).
     """
-    y, mean = pair(counts, predicted)
+    y, mean = validated_pair(counts, predicted)
     total = float(mean.sum())
     if not total > 0:
         raise ValueError("predicted must not be 0 throughout")
-    found = float(y.sum()) / total
-    error = _error_of_sum(y - found * mean, groups) / total
-    if found == 0:
+    estimate = float(y.sum()) / total
+    error = _error_of_sum(y - estimate * mean, groups) / total
+    if estimate == 0:
         return Ratio(estimate=0.0, low=0.0, high=math.inf, level=level)
-    width = float(norm.ppf((1 + level) / 2)) * error / found
+    width = float(norm.ppf((1 + level) / 2)) * error / estimate
     factor = math.exp(min(width, 700.0))
-    return Ratio(estimate=found, low=found / factor, high=found * factor, level=level)
+    return Ratio(estimate=estimate, low=estimate / factor, high=estimate * factor, level=level)
 
 
 def by_decile(counts: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> Deciles:
-    """Compare means of y and ŷ in bins of ŷ that hold equally many counts, to within one.
+    """Compare means of y and ŷ in bins of ŷ with equal numbers of counts, to within one.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def by_decile(counts: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> Dec
     bins : int
         At least 1.
     """
-    y, mean = pair(counts, predicted)
+    y, mean = validated_pair(counts, predicted)
     if not 1 <= bins <= len(y):
         raise ValueError(f"bins must be from 1 to the {len(y)} counts, got {bins}")
     parts = np.array_split(np.argsort(mean, kind="stable"), bins)
@@ -218,7 +218,7 @@ def residuals_by(residuals: ArrayLike, groups: ArrayLike, n_groups: int) -> Grou
 
 
 def fibres(indices: ArrayLike) -> IntArray:
-    """Number the fibres along the last mode that entries (n, K) lie in, from 0; (n,)."""
+    """Number, from 0, the fibre along the last mode that each entry (n, K) lies in; (n,)."""
     where = np.asarray(indices, dtype=np.int64)
     return np.asarray(np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel())
 
@@ -230,7 +230,7 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
     ----------
     residuals : array_like of float, shape (n,)
     indices : array_like of int, shape (n, K)
-        Their entries. Pairs of which one was not held out are left out.
+        Their entries. Only pairs of which both were held out count.
     max_lag : int
         At least 1.
     """
@@ -238,24 +238,23 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
     if max_lag < 1:
         raise ValueError(f"max_lag must be at least 1, got {max_lag}")
     step = where[:, -1]
-    place = (
-        fibres(where) * (int(step.max()) + max_lag + 1) + step
-    )  # a lag never reaches the next fibre
+    # Fibres lie further apart than any lag reaches.
+    place = fibres(where) * (int(step.max()) + max_lag + 1) + step
     order = np.argsort(place)
     place, centred = place[order], r[order] - r.mean()
     variance = float(np.mean(centred**2))
     value, pairs = np.full(max_lag, np.nan), np.zeros(max_lag, dtype=np.int64)
     for k in range(1, max_lag + 1):
         partner = np.minimum(np.searchsorted(place, place + k), len(place) - 1)
-        there = place[partner] == place + k
-        pairs[k - 1] = there.sum()
-        if there.any() and variance > 0:
-            value[k - 1] = np.mean(centred[there] * centred[partner[there]]) / variance
+        paired = place[partner] == place + k
+        pairs[k - 1] = paired.sum()
+        if paired.any() and variance > 0:
+            value[k - 1] = np.mean(centred[paired] * centred[partner[paired]]) / variance
     return Autocorrelation(lag=np.arange(1, max_lag + 1), value=value, pairs=pairs)
 
 
 def compare(log_likelihoods: Any, groups: ArrayLike | None = None) -> Comparison:
-    """Which of several fits predicts held-out counts best, and which is simplest among equals.
+    """Find which of several fits predicts held-out counts best, and the simplest of its equals.
 
     Parameters
     ----------
@@ -279,7 +278,7 @@ def compare(log_likelihoods: Any, groups: ArrayLike | None = None) -> Comparison
 
 
 def _error_of_sum(values: FloatArray, groups: ArrayLike | None) -> float:
-    """Standard error of a sum whose parts are independent between groups; inf with one group."""
+    """Standard error of a sum of values independent between groups; inf with one group."""
     sums = values if groups is None else np.bincount(_ranked(groups, len(values)), values)
     return math.sqrt(len(sums)) * float(sums.std(ddof=1)) if len(sums) > 1 else math.inf
 

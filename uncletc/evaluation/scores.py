@@ -1,9 +1,10 @@
-"""How good predicted counts are, and how far counts spread around them."""
+"""How good predicted counts are, and how widely counts scatter around them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,8 @@ from uncletc.validation import FloatArray
 
 _LOG_PHI = (math.log(1e-6), math.log(1e4))
 _LEAST = 1e-9  # of ŷ, so that one zero does not make the deviance infinite
+_LEAST_SHARE = 1e-3  # of the mean ŷ
+_POISSON = 1e-9  # φ below which a negative binomial is treated as Poisson
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +30,12 @@ class Scores:
     rrmse : float
         NaN where all counts are zero.
     deviance : float
-        Mean Poisson deviance, ŷ taken as 1e-9 at least.
+        Mean Poisson deviance, with ŷ raised to at least 1e-9.
     mae : float
     auroc, auprc : float
-        Of "any count"; NaN where undefined.
+        For telling counts above zero from zeros; NaN where undefined.
     n : int
-        Counts judged.
+        Number of counts.
     """
 
     rrmse: float
@@ -44,7 +47,7 @@ class Scores:
 
 
 def score(counts: ArrayLike, predicted: ArrayLike) -> Scores:
-    """Judge predicted counts.
+    """Score predictions of held-out counts.
 
     Parameters
     ----------
@@ -65,18 +68,17 @@ def score(counts: ArrayLike, predicted: ArrayLike) -> Scores:
 
 
 def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
-    """φ of the likeliest negative binomial with variance ŷ + φŷ²; 0: no more spread than Poisson.
+    """Maximum-likelihood φ of a negative binomial with variance ŷ + φŷ²; 0: Poisson or narrower.
 
     Parameters
     ----------
     counts : array_like of int, shape (n,)
-        Held out of the fit that predicted them; else φ comes out too small.
+        Held out of the fit that predicted them; otherwise φ is too small.
     predicted : array_like of float, shape (n,)
-        ŷ ≥ 0, taken as a thousandth of its mean at least, so that no single count decides.
+        ŷ ≥ 0; raised to at least a thousandth of its mean, so that no single count dominates.
     """
     y = np.asarray(counts, dtype=np.float64)
-    y_hat = np.asarray(predicted, dtype=np.float64)
-    y_hat = np.maximum(y_hat, max(1e-3 * float(y_hat.mean()), _LEAST))
+    y_hat = floored(np.asarray(predicted, dtype=np.float64))
 
     def misfit(log_phi: float) -> float:
         size = math.exp(-log_phi)
@@ -90,7 +92,7 @@ def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
 def count_interval(
     predicted: ArrayLike, level: float, phi: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Range of counts around ŷ, between quantiles of a negative binomial, or of a Poisson.
+    """Prediction interval of counts around ŷ, from a negative binomial or Poisson distribution.
 
     Parameters
     ----------
@@ -103,16 +105,23 @@ def count_interval(
     Returns
     -------
     tuple of ndarray, shapes (n,)
-        Least and largest count. Counts are whole, so the ranges cover at least their level.
+        Smallest and largest count. Counts are whole, so the intervals cover at least their level.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
     if not (math.isfinite(phi) and phi >= 0):
         raise ValueError(f"phi must be finite and at least 0, got {phi}")
     y_hat = np.maximum(np.asarray(predicted, dtype=np.float64), _LEAST)
-    tails = (1 - level) / 2, (1 + level) / 2
-    if phi < 1e-9:
-        low, high = (poisson.ppf(tail, y_hat) for tail in tails)
-    else:
-        low, high = (nbinom.ppf(tail, 1 / phi, 1 / (1 + phi * y_hat)) for tail in tails)
+    predicted_counts = count_distribution(y_hat, phi)
+    low, high = (predicted_counts.ppf(tail) for tail in ((1 - level) / 2, (1 + level) / 2))
     return np.asarray(low), np.asarray(high)
+
+
+def floored(predicted: FloatArray) -> FloatArray:
+    """Raise ŷ (n,) to a thousandth of its mean, and to 1e-9, so that no single count dominates."""
+    return np.maximum(predicted, max(_LEAST_SHARE * float(predicted.mean()), _LEAST))
+
+
+def count_distribution(mean: FloatArray, phi: float) -> Any:
+    """SciPy's distribution of counts with means (n,) and variances ŷ + φŷ²; Poisson for φ = 0."""
+    return poisson(mean) if phi < _POISSON else nbinom(1 / phi, 1 / (1 + phi * mean))
