@@ -24,7 +24,7 @@ from uncletc.paper.tables import (
     settings_for,
     settings_of,
 )
-from uncletc.paper.tables.cells import curves, measure, told
+from uncletc.paper.tables.cells import curves, measure, with_known_detection
 from uncletc.paper.tables.printed import REAL, SCALING
 
 TINY = Column(
@@ -174,8 +174,9 @@ class TestCells:
             label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2
         )
         counts, truth = simulate(**column.simulation, seed=1)
-        np.testing.assert_array_equal(told(counts, truth.detection).exposure, truth.detection)
-        assert told(counts, truth.detection).n_attributes == 0
+        given = with_known_detection(counts, truth.detection)
+        np.testing.assert_array_equal(given.exposure, truth.detection)
+        assert given.n_attributes == 0
         known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
         assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
 

@@ -63,7 +63,7 @@ class TestRuns:
         run_tables([tiny()], tmp_path, trials=2, say=said.append)
         after = (tmp_path / "trials.csv").read_text("utf-8")
         assert after.startswith(before)
-        assert said[0] == "6 of 12 trials are in trials.csv already"
+        assert said[0] == "6 of 12 trials are already in trials.csv"
         assert len(said) == 1 + 6
         rows = TRIALS.read(tmp_path)
         assert not rows.duplicated([*TRIALS.key, "metric"]).any()
@@ -170,7 +170,7 @@ def test_killing_a_run_leaves_its_trials_and_no_process(tmp_path: Path) -> None:
     _wait(lambda: not any(_alive(pid) for pid in workers))
     said: list[str] = []
     run_all([Slow("a", 600), Slow("b", 600), Slow("e", 0)], SLOW, tmp_path, say=said.append)
-    assert said[0] == "2 of 3 trials are in slow.csv already"
+    assert said[0] == "2 of 3 trials are already in slow.csv"
     assert set(SLOW.read(tmp_path)["name"]) == {"a", "b", "e"}
 
 

@@ -1,4 +1,4 @@
-"""``uncletc tables``: the paper's tables and figures, run again."""
+"""``uncletc tables``: rerun the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -24,26 +24,33 @@ def add_command(commands: Any) -> None:
     parts = [*TABLES, *FIGURES, _REAL]
     parser = commands.add_parser(
         "tables",
-        help="run the paper's tables and figures again",
-        description="Run the simulations of the paper's tables and figures, and set them beside "
-        "its own figures. Finished trials are kept: the same command resumes where it stopped.",
+        help="rerun the paper's tables and figures",
+        description="Rerun the simulations of the paper's tables and figures, and set the results "
+        "beside its own numbers. Finished trials are kept, so that the same command resumes where "
+        "it stopped.",
     )
     parser.add_argument(
-        "--quick", action="store_true", help=f"a few minutes: {QUICK_TRIALS} trials of each cell"
+        "--quick", action="store_true", help=f"{QUICK_TRIALS} trials per cell; takes a few minutes"
     )
     parser.add_argument(
-        "--only", nargs="+", choices=parts, metavar="PART", help=f"some of: {', '.join(parts)}"
+        "--only",
+        nargs="+",
+        choices=parts,
+        metavar="PART",
+        help=f"run only these: {', '.join(parts)}",
     )
     parser.add_argument(
-        "--real", action="store_true", help="also the real counts, where they are on this machine"
+        "--real", action="store_true", help="include real counts that are available here"
     )
-    parser.add_argument("--trials", type=_positive, help="of each cell (default: the paper's, 20)")
+    parser.add_argument(
+        "--trials", type=_positive, help="trials per cell (default: 20, as in the paper)"
+    )
     parser.add_argument("--jobs", type=_positive, default=2, help="processes (default: 2)")
     parser.add_argument(
-        "--out", type=Path, help=f"folder for the results (default: {FULL}, or {QUICK})"
+        "--out", type=Path, help=f"folder of the results (default: {FULL}, or {QUICK} with --quick)"
     )
     parser.add_argument(
-        "--report-only", action="store_true", help="sum up the trials that the folder holds"
+        "--report-only", action="store_true", help="run nothing; summarise the trials in the folder"
     )
     parser.set_defaults(run=run)
 
@@ -67,7 +74,7 @@ def run(chosen: argparse.Namespace) -> None:
     try:
         draw(folder)
     except ModuleNotFoundError as error:
-        _say(str(error))
+        _notify(str(error))
     sys.stdout.write(f"{report}\n")
 
 
@@ -85,20 +92,20 @@ def _run_parts(chosen: argparse.Namespace, folder: Path) -> None:
         folder,
         trials=trials,
         jobs=chosen.jobs,
-        say=_say,
+        say=_notify,
     )
     if not (chosen.real or _REAL in names):
         return
     if chosen.quick:
-        run_real(folder, kinds=("entry",), folds=1, jobs=chosen.jobs, say=_say)
+        run_real(folder, kinds=("entry",), folds=1, jobs=chosen.jobs, say=_notify)
         return
-    run_real(folder, jobs=chosen.jobs, say=_say)
+    run_real(folder, jobs=chosen.jobs, say=_notify)
     run_real(
-        folder, data=("covid",), kinds=("entry",), methods=(MEMBERS,), jobs=chosen.jobs, say=_say
+        folder, data=("covid",), kinds=("entry",), methods=(MEMBERS,), jobs=chosen.jobs, say=_notify
     )
 
 
-def _say(line: str) -> None:
+def _notify(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 

@@ -1,4 +1,4 @@
-"""What reports of results share: Markdown tables, amounts, and facts about the machine."""
+"""Parts of every report of results: Markdown tables, amounts, and facts about the machine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def grid(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
 
 
 def amount(mean: float, deviation: float, mean_as: str = ".3f", deviation_as: str = ".3f") -> str:
-    """Return "mean ± sd", by default with the digits of the paper; "–" for none."""
+    """Return "mean ± sd", by default with as many digits as the paper; "–" for NaN."""
     return "–" if math.isnan(mean) else f"{mean:{mean_as}} ± {deviation:{deviation_as}}"
 
 
 def machine_facts() -> dict[str, str]:
-    """Return the date, the processor and the versions that results are made with."""
+    """Return the date, the processor and the software versions."""
     return {
         "Date": date.today().isoformat(),
         "Processor": _processor(),

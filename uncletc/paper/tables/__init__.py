@@ -1,7 +1,8 @@
-"""The paper's tables, figures and real-data comparison, run anew and set beside its own figures.
+"""The paper's tables, figures and real-data comparison, rerun and set beside its own numbers.
 
-``TABLES`` says what each holds, ``run_cell`` runs one trial of one cell, ``run_tables`` all of
-them, ``committed`` reads the results that come with the project. The command is ``uncletc tables``.
+``TABLES`` defines what each holds, ``run_cell`` runs one trial of one cell, ``run_tables`` runs all
+of them, and ``committed`` reads the results shipped with the project. The command is
+``uncletc tables``.
 """
 
 from uncletc.paper.tables.cells import ITERATIONS, errors, run_cell, settings_for

@@ -1,4 +1,4 @@
-"""One trial of one cell: simulate, fit, judge."""
+"""One trial of one cell: simulate, fit, score."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from uncletc.simulate import Truth, simulate
 from uncletc.solvers.options import Joint
 from uncletc.validation import FloatArray
 
-# Iterations at which the figure shows errors: all at first, then ever fewer.
+# Iterations at which the figure shows errors: all at first, then increasingly sparse.
 ITERATIONS = (*range(1, 31), *range(35, 101, 5), *range(120, 301, 20))
 PAPERS_ITERATIONS = 100
 
 
 def settings_for(method: str, column: Column, seed: int) -> Any:
-    """Settings of a method in a column: its defaults but for the rank, the seed and μ.
+    """Settings of a method in a column: its defaults, except for the rank, the seed and μ.
 
     Parameters
     ----------
@@ -68,15 +68,15 @@ def run_cell(
     table, column : str
         See :func:`settings_of`.
     method : str
-        A key of :data:`uncletc.METHODS`; "p known" for the floor, a fit that is told every true
+        A key of :data:`uncletc.METHODS`; "p known" for the floor, a fit that is given every true
         p; "UncleTC, paper's algorithm" for block coordinate descent.
     seed : int
-        Decides both the data and the fit.
+        Seed of both the data and the fit.
     reading : {"exact", "as in the public code"}
-        The fraction of entries that is observed: as the paper says, or as its code makes it.
+        The fraction of entries observed: as stated in the paper, or as its code makes it.
     callback : callable, optional
-        Called with each :class:`uncletc.Iteration`; return True to stop, and to judge
-        the fit as it is.
+        Called with each :class:`uncletc.Iteration`; return True to stop and score the fit as it
+        is.
 
     Returns
     -------
@@ -89,34 +89,34 @@ def run_cell(
     >>> sorted(run_cell("appendix-rank", "F = 5", "NTF-CPD-KL", 0))
     ['MAE_λ']
     """
-    found = find(table)
-    judge = ratios if found.measures == "ratios" else errors
-    counts, truth, prediction = _fit(found.column(column), method, seed, reading, callback)
-    return judge(prediction, counts, truth, method)
+    definition = find(table)
+    score = ratios if definition.measures == "ratios" else errors
+    counts, truth, prediction = _fit(definition.column(column), method, seed, reading, callback)
+    return score(prediction, counts, truth, method)
 
 
 def measure(
     column: Column, method: str, seed: int, reading: str, measures: str
 ) -> tuple[dict[str, Any], float]:
-    """Run one trial; the values by metric, or lists of them over iterations, and seconds."""
+    """Run one trial; return values by metric, or lists of them over iterations, and seconds."""
     began = time.perf_counter()
     if measures == "curves":
         values: dict[str, Any] = curves(column, method, seed)
     else:
         counts, truth, prediction = _fit(column, method, seed, reading, None)
-        judge = ratios if measures == "ratios" else errors
-        values = judge(prediction, counts, truth, method)
+        score = ratios if measures == "ratios" else errors
+        values = score(prediction, counts, truth, method)
     return values, time.perf_counter() - began
 
 
 def errors(
-    found: Prediction, counts: CountTensor, truth: Truth, method: str = ""
+    fit: Prediction, counts: CountTensor, truth: Truth, method: str = ""
 ) -> dict[str, float]:
-    """Errors of λ and, where the method has one, of p; those of finished and unfinished fits.
+    """Errors of λ and, where the method estimates it, of p; the fit may be unfinished.
 
     Parameters
     ----------
-    found : Prediction
+    fit : Prediction
         Of `counts`; where the method is "p known", of the same counts with p as their exposure.
     counts, truth : CountTensor, Truth
         As :func:`uncletc.simulate` returns them.
@@ -129,17 +129,17 @@ def errors(
         By metric, see :func:`run_cell`; NaN where an estimate has no positive mean.
     """
     if method == KNOWN:
-        assert isinstance(found, Fit)
-        return {"MAE_λ": _or_nan(mae_rate, rate_tensor(found.factors), truth.rate)}
-    values = {"MAE_λ": _or_nan(mae_rate, found.rate(_every(counts)), truth.rate.ravel())}
-    if not (isinstance(found, Fit) and found.n_attributes):
+        assert isinstance(fit, Fit)
+        return {"MAE_λ": _or_nan(mae_rate, rate_tensor(fit.factors), truth.rate)}
+    values = {"MAE_λ": _or_nan(mae_rate, fit.rate(_every(counts)), truth.rate.ravel())}
+    if not (isinstance(fit, Fit) and fit.n_attributes):
         return values
     assert truth.attributes is not None
     every_z = truth.attributes.reshape(-1, counts.n_attributes)
     for name, p, where in (
-        ("MAE_p", found.detection(counts.attributes), counts.attribute_indices),
-        ("MAE_p, own p over Ω", found.observed_detection, _sorted(counts)),
-        ("MAE_p, all entries", found.detection(every_z), _every(counts)),
+        ("MAE_p", fit.detection(counts.attributes), counts.attribute_indices),
+        ("MAE_p, own p over Ω", fit.observed_detection, _sorted(counts)),
+        ("MAE_p, all entries", fit.detection(every_z), _every(counts)),
     ):
         values[name] = _or_nan(mae_detection, p, truth.detection[tuple(where.T)])
     return values
@@ -154,14 +154,14 @@ def _or_nan(error: Callable[..., float], estimate: FloatArray, truth: FloatArray
 
 
 def ratios(
-    found: Prediction, counts: CountTensor, truth: Truth, method: str = ""
+    fit: Prediction, counts: CountTensor, truth: Truth, method: str = ""
 ) -> dict[str, float]:
-    """Mean and spread of λ̂/λ over all entries, of p̂/p and of their product over Ξ."""
-    if not isinstance(found, Fit):
-        raise ValueError(f"method must have a p for these ratios, got {method!r}")
+    """Mean and standard deviation of λ̂/λ over all entries, of p̂/p and their product over Ξ."""
+    if not isinstance(fit, Fit):
+        raise ValueError(f"method must estimate p for these ratios, got {method!r}")
     where = tuple(counts.attribute_indices.T)
-    rate = found.rate(_every(counts)).reshape(counts.shape) / truth.rate
-    p = found.detection(counts.attributes) / truth.detection[where]
+    rate = fit.rate(_every(counts)).reshape(counts.shape) / truth.rate
+    p = fit.detection(counts.attributes) / truth.detection[where]
     values = {"λ̂/λ": rate, "p̂/p": p, "λ̂p̂/λp": rate[where] * p}
     return {
         f"{name} {word}": float(amount)
@@ -171,19 +171,19 @@ def ratios(
 
 
 def curves(column: Column, method: str, seed: int) -> dict[str, list[float]]:
-    """Errors at each of :data:`ITERATIONS`; after the last one of a fit they stay."""
+    """Errors at each of :data:`ITERATIONS`; constant after the last iteration of a fit."""
     counts, truth = simulate(**column.arguments(), seed=seed)
-    seen: dict[int, dict[str, float]] = {}
+    by_iteration: dict[int, dict[str, float]] = {}
 
-    def look(record: Iteration[Prediction]) -> None:
+    def record_errors(record: Iteration[Prediction]) -> None:
         if record.iteration in ITERATIONS and record.current is not None:
-            seen[record.iteration] = errors(record.current(), counts, truth, method)
+            by_iteration[record.iteration] = errors(record.current(), counts, truth, method)
 
-    found = _run(method, counts, truth, settings_for(method, column, seed), look)
-    last = found.history[-1].iteration
-    seen[last] = errors(found, counts, truth, method)
-    names = [name for name in ("MAE_p", "MAE_λ") if name in seen[last]]
-    return {name: [seen[min(iteration, last)][name] for iteration in ITERATIONS] for name in names}
+    fit = _run(method, counts, truth, settings_for(method, column, seed), record_errors)
+    last = fit.history[-1].iteration
+    by_iteration[last] = errors(fit, counts, truth, method)
+    names = [name for name in ("MAE_p", "MAE_λ") if name in by_iteration[last]]
+    return {name: [by_iteration[min(i, last)][name] for i in ITERATIONS] for name in names}
 
 
 def _fit(
@@ -198,14 +198,14 @@ def _run(
     method: str, counts: CountTensor, truth: Truth, settings: Any, callback: Callback | None
 ) -> Prediction:
     name = "UncleTC" if method in (KNOWN, PAPERS_OWN) else method
-    seen = told(counts, truth.detection) if method == KNOWN else counts
+    data = with_known_detection(counts, truth.detection) if method == KNOWN else counts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return METHODS[name].fit(seen, settings, callback=callback)
+        return METHODS[name].fit(data, settings, callback=callback)
 
 
-def told(counts: CountTensor, p: FloatArray) -> CountTensor:
-    """Return the counts with every true p as exposure, and no attributes: λ alone is unknown."""
+def with_known_detection(counts: CountTensor, p: FloatArray) -> CountTensor:
+    """Return the counts with every true p as exposure and no attributes: only λ is unknown."""
     return CountTensor(
         counts.shape, counts.indices, counts.counts, exposure=p, simulated=counts.simulated
     )

@@ -14,10 +14,6 @@ READINGS: tuple[str, ...] = get_args(Reading)
 
 KNOWN = "p known"
 PAPERS_OWN = "UncleTC, paper's algorithm"
-KNOWN_FACTS = {
-    KNOWN: "λ fitted to the same counts by a masked Poisson CP that is told every true p",
-    PAPERS_OWN: "the model of the paper by its own block coordinate descent, 100 iterations",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +23,16 @@ class Column:
     Attributes
     ----------
     label : str
-        As shown to people.
+        As displayed.
     simulation : mapping
         Keyword arguments of :func:`uncletc.simulate`, without the seed.
     fitted_rank : int
-        F of the fits, the true one unless the table is about wrong ones.
+        F of the fits: the true rank, unless the table is about wrong ranks.
     mu : float, optional
         μ of UncleTC; None: the library's default.
     observed_in_code : float, optional
-        The fraction that the paper's public code observes in this column; None: not known to be
-        another than the paper says.
+        The fraction that the paper's public code observes in this column; None: as far as is
+        known, the fraction stated in the paper.
     """
 
     label: str
@@ -57,7 +53,7 @@ class Column:
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """The readings that it has."""
+        """The readings of this column."""
         return READINGS[: 1 if self.observed_in_code is None else 2]
 
 
@@ -69,16 +65,16 @@ class Table:
     ----------
     id : str
     title : str
-        What it shows, as the paper's caption says it in other words.
+        What it shows, paraphrasing the paper's caption.
     columns : tuple of Column
     methods : tuple of str
         Names of :data:`uncletc.METHODS`, and "p known" or "UncleTC, paper's algorithm".
     printed : mapping of (method, metric) to tuple of (mean, standard deviation)
-        The paper's own figures, one pair a column.
+        The paper's own numbers, one pair per column.
     measures : {"errors", "ratios", "curves"}
         Errors of the finished fit; mean and spread of λ̂/λ and p̂/p; errors by iteration.
     trials : int
-        The paper's number.
+        Number of trials in the paper.
     costly : tuple of str
         Methods that get a quarter of the trials.
     """
@@ -93,23 +89,23 @@ class Table:
     costly: tuple[str, ...] = ()
 
     def column(self, label: str) -> Column:
-        """Return the column of that label."""
-        for one in self.columns:
-            if one.label == label:
-                return one
-        labels = ", ".join(one.label for one in self.columns)
+        """Return the column with that label."""
+        for column in self.columns:
+            if column.label == label:
+                return column
+        labels = ", ".join(column.label for column in self.columns)
         raise ValueError(f"column must be one of {labels}; got {label!r}")
 
-    def n_trials(self, method: str, wanted: int | None = None) -> int:
-        """How many trials of a method: the paper's number or `wanted`, a quarter where costly."""
-        n = self.trials if wanted is None else wanted
+    def n_trials(self, method: str, requested: int | None = None) -> int:
+        """Trials of a method: as `requested` or as in the paper, a quarter where costly."""
+        n = self.trials if requested is None else requested
         if self.measures == "ratios":  # the paper lists its trials one by one
             n = min(n, self.trials)
         return -(-n // 4) if method in self.costly else n
 
 
 def _column(label: str, fitted_rank: int | None = None, **changes: Any) -> Column:
-    """Return a setting like Table 1's but for `changes`."""
+    """Return the setting of Table 1 with `changes`."""
     extra = {name: changes.pop(name) for name in ("mu", "observed_in_code") if name in changes}
     simulation: dict[str, Any] = {
         "shape": (20, 20, 20),
@@ -226,7 +222,7 @@ TABLES: Mapping[str, Table] = {one.id: one for one in _ALL if one.measures != "c
 
 
 def settings_of(table: str, column: str) -> dict[str, Any]:
-    """Arguments of a cell: those of :func:`uncletc.simulate`, and ``fitted_rank``.
+    """Arguments of a column: those of :func:`uncletc.simulate`, and ``fitted_rank``.
 
     Parameters
     ----------
@@ -246,13 +242,13 @@ def settings_of(table: str, column: str) -> dict[str, Any]:
     >>> settings_of("table-1", "γ_Ω = .05")["observed"]
     0.05
     """
-    found = find(table).column(column)
-    return {**found.simulation, "fitted_rank": found.fitted_rank}
+    definition = find(table).column(column)
+    return {**definition.simulation, "fitted_rank": definition.fitted_rank}
 
 
 def find(table: str) -> Table:
     """Return the table or figure of that name."""
-    for known in (TABLES, FIGURES):
-        if table in known:
-            return known[table]
-    raise ValueError(f"table must be one of {', '.join([*TABLES, *FIGURES])}; got {table!r}")
+    definitions = {**TABLES, **FIGURES}
+    if table not in definitions:
+        raise ValueError(f"table must be one of {', '.join(definitions)}; got {table!r}")
+    return definitions[table]

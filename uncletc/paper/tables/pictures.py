@@ -11,14 +11,14 @@ import pandas as pd
 
 from uncletc.paper.tables.definitions import FIGURES, PAPERS_OWN, TABLES, Table
 
-# Okabe and Ito's colours, told apart by colour-blind readers too.
+# Okabe and Ito's colours, which colour-blind readers can distinguish.
 _BLUE, _ORANGE, _GREEN, _RED, _GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
 _CURVES = {"UncleTC": _BLUE, "UncleTC(Linear)": _ORANGE, "NTF-CPD-KL": _GREEN}
 _DASHES = {"UncleTC": "-", "UncleTC(Linear)": "--", "NTF-CPD-KL": ":"}
 
 
 def draw(folder: Path) -> list[Path]:
-    """Draw what ``summary.csv`` and ``curves.csv`` in a folder hold.
+    """Draw the results in ``summary.csv`` and ``curves.csv`` of a folder.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def draw(folder: Path) -> list[Path]:
     Raises
     ------
     ModuleNotFoundError
-        Without matplotlib, with a sentence on how to get it.
+        Without matplotlib; the message says how to install it.
     """
     pyplot = _pyplot()
     written = []
@@ -75,7 +75,7 @@ def _save(pyplot: Any, figure: Any, path: Path) -> Path:
 
 
 def _errors(pyplot: Any, table: Table, summary: pd.DataFrame) -> Any:
-    """MAE_λ of each method, a panel for each column and reading; the paper's beside it."""
+    """MAE_λ of each method beside the paper's, with a panel for each column and reading."""
     panels = list(summary.groupby(["column", "reading"], sort=False))
     across = min(len(panels), 5 if len(table.columns) == 5 else 4)
     down = -(-len(panels) // across)
@@ -105,16 +105,16 @@ def _errors(pyplot: Any, table: Table, summary: pd.DataFrame) -> Any:
 
 
 def _panel(axis: Any, methods: Sequence[str], group: pd.DataFrame) -> None:
-    found = group.set_index("method").reindex(list(methods))
+    rows = group.set_index("method").reindex(list(methods))
     places = np.arange(len(methods))[::-1]
     for shift, mean, deviation, colour, marker, label in (
         (0.13, "mean", "sd", _BLUE, "o", "here"),
         (-0.13, "paper_mean", "paper_sd", _RED, "s", "paper"),
     ):
         axis.errorbar(
-            found[mean],
+            rows[mean],
             places + shift,
-            xerr=found[deviation],
+            xerr=rows[deviation],
             fmt=marker,
             ms=4,
             lw=1,

@@ -1,4 +1,4 @@
-"""Figures that the paper prints: mean and standard deviation over 20 trials, as facts.
+"""Numbers printed in the paper: mean and standard deviation over 20 trials.
 
 Method names are those of :data:`uncletc.METHODS`; the paper writes NTF-LS and CostCo for two of
 them.

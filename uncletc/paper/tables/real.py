@@ -16,7 +16,7 @@ from uncletc.baselines import METHODS
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind, Trial, make_folds, run_trial, splits
 from uncletc.paper.tables.results import DATA, REAL_TRIALS
-from uncletc.paper.tables.runner import Row, Say, run_all
+from uncletc.paper.tables.runner import Notify, Row, run_all
 from uncletc.records import FitError
 from uncletc.settings import FitSettings
 from uncletc.solvers.options import Joint
@@ -38,7 +38,7 @@ class FoldTask:
     data, kind, method : str
     fold : int
     ranks : tuple of int
-        Those tried; the least validation rRMSE decides. Empty for a method without a rank.
+        Ranks to try; the smallest validation rRMSE decides. Empty for a method without a rank.
     """
 
     data: str
@@ -53,21 +53,21 @@ class FoldTask:
         return (self.data, self.kind, self.method, str(self.fold))
 
     def run(self) -> list[Row]:
-        """Fit at each rank, keep the best by validation, judge it on the test fold."""
-        tried = [(rank, self._trial(rank)) for rank in self.ranks or (None,)]
-        found = [(rank, trial) for rank, trial in tried if trial is not None]
-        named: Row = dict(zip(REAL_TRIALS.key, self.key, strict=True))
-        if not found:
-            return [{**named, "metric": "rRMSE", "value": math.nan, "settings": "fit failed"}]
-        rank, best = min(found, key=lambda one: one[1].validation.rrmse)
-        named |= {
+        """Fit at each rank, keep the best by validation, and score it on the test fold."""
+        trials = [(rank, self._trial(rank)) for rank in self.ranks or (None,)]
+        finished = [(rank, trial) for rank, trial in trials if trial is not None]
+        row: Row = dict(zip(REAL_TRIALS.key, self.key, strict=True))
+        if not finished:
+            return [{**row, "metric": "rRMSE", "value": math.nan, "settings": "fit failed"}]
+        rank, best = min(finished, key=lambda candidate: candidate[1].validation.rrmse)
+        row |= {
             "settings": "defaults" if rank is None else f"rank {rank}",
             "iteration": best.iteration,
             "seconds": f"{best.seconds:.1f}",
         }
         scores = asdict(best.test)
         return [
-            {**named, "metric": metric, "value": f"{scores[name]:.6g}"}
+            {**row, "metric": metric, "value": f"{scores[name]:.6g}"}
             for name, metric in _NAMES.items()
         ]
 
@@ -89,28 +89,28 @@ def run_real(
     kinds: Sequence[str] = KINDS,
     folds: int = FOLDS,
     jobs: int = 1,
-    say: Say = lambda _: None,
+    say: Notify = lambda _: None,
 ) -> None:
-    """Run what is missing of the real-data table, on the data that are on this machine.
+    """Run the missing trials of the real-data table, on the data available on this machine.
 
     Parameters
     ----------
     folder : Path
-        Trials are kept there, and those that are there are not run again.
+        Keeps the trials; existing ones are not rerun.
     data, methods, kinds : sequence of str
-        Which.
+        Data sets, methods and kinds of folds to run.
     folds : int
         How many of the five trials to run.
     jobs : int
         Processes, each on one thread.
     say : callable
-        Called with a line after each trial, and for data that are absent.
+        Called with a line after each trial, and for each data set that is absent.
 
     Notes
     -----
-    One rule for every method with a rank: in the first trial each of :data:`RANKS` is fitted and
-    the least validation rRMSE decides, for each data set and kind of folds on its own; the other
-    trials keep that rank. All other settings are the method's defaults.
+    One rule holds for every method with a rank: the first trial fits each of :data:`RANKS`, the
+    smallest validation rRMSE decides, separately for each data set and kind of folds, and the
+    other trials keep that rank. All other settings are the method's defaults.
     """
     folder.mkdir(parents=True, exist_ok=True)
     here = [name for name in data if datasets.available(name)]
@@ -136,7 +136,7 @@ def run_real(
 
 
 def chosen_ranks(trials: pd.DataFrame) -> dict[tuple[str, str, str], tuple[int, ...]]:
-    """Ranks that the first trials settled on, by data, kind and method."""
+    """Ranks chosen in the first trials, by data, kind and method."""
     first = trials[trials["fold"] == 0].drop_duplicates(["data", "kind", "method"])
     return {
         (row["data"], row["kind"], row["method"]): (int(row["settings"].split()[1]),)

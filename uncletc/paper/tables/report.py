@@ -1,4 +1,4 @@
-"""The report: every table beside the paper's figures, in Markdown, and where the claims fail."""
+"""The report: every table beside the paper's numbers, in Markdown, and where the claims fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = ("MAE_p", "MAE_λ")
 
 
 def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
-    """Sum up all trials in a folder: ``summary.csv``, ``curves.csv``, ``real.csv``, ``tables.md``.
+    """Summarise all trials in a folder as ``summary``, ``curves``, ``real.csv`` and ``tables.md``.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
     Raises
     ------
     FileNotFoundError
-        If no trial is there.
+        If the folder holds no trials.
     """
     trials, curves = TRIALS.read(folder), CURVE_TRIALS.read(folder)
     real = REAL_TRIALS.read(folder)
@@ -60,7 +60,7 @@ def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
     machine_file = folder / "machine.json"
     machine = json.loads(machine_file.read_text("utf-8")) if machine_file.exists() else {}
-    parts = ["# The paper's tables, run anew", _head(machine), _legend()]
+    parts = ["# The paper's tables, rerun", _head(machine), _legend()]
     for table in tables.values():
         present = summary[summary["table"] == table.id]
         if not len(present):
@@ -71,8 +71,8 @@ def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
     if len(curves):
         parts.append(
             "## Figure: errors over iterations\n\nSee `iterations.png` and `curves.csv`. "
-            "Iterations of unlike methods are unlike work: UncleTC's are two sweeps of its factors "
-            "and a Newton step of g. After the last iteration of a fit its errors stay as they are."
+            "An iteration is not the same work in every method: UncleTC's is two sweeps of its "
+            "factors and a Newton step of g. After a fit's last iteration its errors stay constant."
         )
     if len(held_out):
         parts.append(real_section(held_out))
@@ -82,7 +82,7 @@ def write_report(folder: Path, tables: Mapping[str, Table] = TABLES) -> Path:
 
 
 def note_machine(folder: Path) -> None:
-    """Write down the date, the processor and the versions that trials are run with."""
+    """Record the date, the processor and the software versions of the trials."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(machine_facts(), indent=1, ensure_ascii=False)
     (folder / "machine.json").write_text(text + "\n", encoding="utf-8")
@@ -91,27 +91,28 @@ def note_machine(folder: Path) -> None:
 def _head(machine: Mapping[str, str]) -> str:
     facts = [f"- {name}: {value}" for name, value in machine.items()]
     return "\n".join(
-        [*facts, "- Threads: 1 per fit", "- Data: *simulated*, but for the last table"]
+        [*facts, "- Threads: 1 per fit", "- Data: *simulated*, except for the last table"]
     )
 
 
 def _legend() -> str:
     return (
-        "Each cell: mean ± standard deviation over trials, ours, and in brackets what the paper "
+        "Each cell: our mean ± standard deviation over trials, and in brackets what the paper "
         "prints for 20 trials of its own draws. MAE_λ is over all entries, MAE_p of g(z) over the "
-        "entries whose attributes are known; both are free of the common scale of λ and p. (The "
-        "paper's public code takes MAE_p over Ω from each entry's own p, which has seen the count "
-        "it is judged on; `trials.csv` has that reading too.) Trial s draws its data with seed s "
-        "and fits with seed s; every method sees the same data.\n\n"
+        "entries with known attributes; both are free of the common scale of λ and p. (The "
+        "paper's public code computes MAE_p over Ω from each entry's auxiliary p, which has seen "
+        "the count that it is scored on; `trials.csv` holds that version too.) Trial s draws its "
+        "data with seed s and fits with seed s; every method sees the same data.\n\n"
         "Settings: every method's defaults in this library with the true rank, or the wrong one "
         "that a column names; HaLRTC has no rank. UncleTC: one member (no averaging of restarts), "
-        "joint solver, 3 × 20 units, μ = 2000. Nothing was chosen by looking at a truth. All "
+        "joint solver, 3 × 20 units, μ = 2000. No setting was chosen by looking at the truth. All "
         "settings: `settings.json`.\n\n"
-        f"“{KNOWN}” is the floor: the same counts fitted by a masked Poisson CP that is told every "
-        "true p, so that λ alone is unknown. “Exact” means that the stated fractions are observed "
-        "exactly; “as in the public code” that Ω is as large as the paper's code makes it, which "
-        "thins with replacement: .132 and .156 of all entries where the columns say .05 and .1. "
-        "Seconds, here and in the csv files, are wall-clock, whatever else the machine was doing."
+        f"“{KNOWN}” is the floor: the same counts fitted by a masked Poisson CP that is given "
+        "every true p, so that only λ is unknown. “Exact” means that exactly the stated fractions "
+        "are observed; “as in the public code” means that Ω is as large as the paper's code makes "
+        "it: that code thins with replacement, and so observes .132 and .156 of all entries in the "
+        "columns .05 and .1. Seconds, here and in the csv files, are wall-clock times; the machine "
+        "may have had other work."
     )
 
 
@@ -127,8 +128,8 @@ def _sections(table: Table, summary: pd.DataFrame) -> list[str]:
     if table.id == "appendix-mu":
         parts.append(
             "In UncleTC μ is the inverse variance of a gamma deviation of p from g(z) and does not "
-            f"depend on the scale; in “{PAPERS_OWN}” it weighs (g - p)², as in the paper, whose "
-            "figures stand beside both. That algorithm is costly and has fewer trials: "
+            f"depend on the scale; in “{PAPERS_OWN}” it weights (g - p)², as in the paper, whose "
+            "numbers stand beside both. That algorithm is costly and has fewer trials: "
             f"{_span(summary[summary['method'] == PAPERS_OWN]['n'])}."
         )
     if table.id == "appendix-wrong-rank":
@@ -140,7 +141,7 @@ def _sections(table: Table, summary: pd.DataFrame) -> list[str]:
 
 
 def _groups(table: Table, present: set[str]) -> dict[str, list[tuple[str, Column]]]:
-    """Columns by the part of the label before its last comma; with the short labels."""
+    """Columns with their short labels, by the part of the label before its last comma."""
     groups: dict[str, list[tuple[str, Column]]] = {}
     for column in table.columns:
         if column.label in present:
@@ -152,7 +153,7 @@ def _groups(table: Table, present: set[str]) -> dict[str, list[tuple[str, Column
 def _grid(table: Table, summary: pd.DataFrame, columns: Sequence[tuple[str, Column]]) -> str:
     """Methods by columns."""
     cells = {
-        (one["method"], one["metric"], one["column"]): one for one in summary.to_dict("records")
+        (row["method"], row["metric"], row["column"]): row for row in summary.to_dict("records")
     }
     rows = []
     for method in table.methods:
@@ -166,11 +167,11 @@ def _grid(table: Table, summary: pd.DataFrame, columns: Sequence[tuple[str, Colu
     return grid(["method", "error", *(short for short, _ in columns)], rows)
 
 
-def _cell(found: Mapping[Hashable, Any]) -> str:
-    ours = amount(found["mean"], found["sd"])
-    if np.isnan(found["paper_mean"]):
+def _cell(row: Mapping[Hashable, Any]) -> str:
+    ours = amount(row["mean"], row["sd"])
+    if np.isnan(row["paper_mean"]):
         return ours
-    return f"{ours} ({amount(found['paper_mean'], found['paper_sd'])})"
+    return f"{ours} ({amount(row['paper_mean'], row['paper_sd'])})"
 
 
 def _scaling(trials: pd.DataFrame) -> list[str]:
@@ -178,19 +179,20 @@ def _scaling(trials: pd.DataFrame) -> list[str]:
     here = trials[trials["table"] == "table-4"]
     rows = []
     for place, (seed, group) in enumerate(here.groupby("seed")):
-        found = dict(zip(group["metric"], group["value"], strict=True))
+        values = dict(zip(group["metric"], group["value"], strict=True))
         line = [str(int(str(seed)) + 1)]
         for name, figures in SCALING.items():
-            ours = amount(found[f"{name} mean"], found[f"{name} sd"], ".2f", ".2f")
-            relative = found[f"{name} sd"] / found[f"{name} mean"]
+            mean, deviation = values[f"{name} mean"], values[f"{name} sd"]
+            ours, relative = amount(mean, deviation, ".2f", ".2f"), deviation / mean
             line.append(f"{ours}, {relative:.0%} ({amount(*figures[place], '.2f', '.2f')})")
         rows.append(line)
     note = (
-        "Mean ± standard deviation over entries, and the deviation in per cent of the mean; λ̂/λ "
-        "over all entries, p̂/p and the product over those with attributes. Each solver leaves the "
-        "common scale of λ and p where it will (here the largest p is 1), so the means say nothing "
-        "beside the paper's. What compares is that each ratio spreads little, and that the two are "
-        "reciprocal: the product is near 1. Draws differ, too: trial 1 here is not the paper's."
+        "Mean ± standard deviation over entries, and the deviation as a percentage of the mean; "
+        "λ̂/λ over all entries, p̂/p and the product over those with attributes. Each solver sets "
+        "the common scale of λ and p arbitrarily (here the largest p is 1), so the means cannot be "
+        "compared with the paper's. What can be compared: each ratio varies little, and the two "
+        "are reciprocal, so that the product is near 1. Draws differ, too: trial 1 here is not the "
+        "paper's."
     )
     return [note, grid(["trial", *SCALING], rows)]
 

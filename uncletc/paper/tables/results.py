@@ -1,4 +1,4 @@
-"""Files of results: trials appended one by one, and what is summed up from them."""
+"""Files of results: trials appended one by one, and their summaries."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Store:
     key: tuple[str, ...]
 
     def read(self, folder: Path) -> pd.DataFrame:
-        """All rows so far; none where there is no file."""
+        """All rows so far; none without a file."""
         path = folder / self.name
         if not path.exists():
             return pd.DataFrame(columns=list(self.columns))
         return pd.read_csv(path, keep_default_na=False, na_values=["nan"])[list(self.columns)]
 
     def done(self, folder: Path) -> set[tuple[str, ...]]:
-        """Names of the finished trials; a line that a kill left unfinished is cut off."""
+        """Keys of the finished trials; a line left incomplete by a killed process is cut off."""
         path = folder / self.name
         if path.exists():
             whole = path.read_bytes()
@@ -83,7 +83,7 @@ REAL_TRIALS = Store(
 
 
 def committed(name: Results) -> pd.DataFrame:
-    """Read results that come with the project.
+    """Read results shipped with the project.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def committed(name: Results) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError
-        If they are neither in a checkout nor in the installed package.
+        If neither a checkout nor the installed package holds them.
     """
     if name not in get_args(Results):
         raise ValueError(f"name must be one of {get_args(Results)}, got {name!r}")
@@ -110,24 +110,24 @@ def committed(name: Results) -> pd.DataFrame:
         if path.exists():
             return pd.read_csv(path)
     raise FileNotFoundError(
-        f"No {name} of the paper's tables came with this copy of uncletc; run `uncletc tables`."
+        f"No {name} of the paper's tables in this copy of uncletc; run `uncletc tables`."
     )
 
 
 def summarise(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> pd.DataFrame:
-    """Sum up trials by cell and metric, beside the paper's figures and the floor.
+    """Summarise trials by cell and metric, beside the paper's numbers and the floor.
 
     Parameters
     ----------
     trials : DataFrame
         As in ``trials.csv``.
     tables : mapping of str to Table
-        Those whose cells to sum up, in this order.
+        Tables whose cells to summarise, in this order.
 
     Returns
     -------
     DataFrame
-        See :func:`committed`. Trials whose fit failed have no value and do not count in `n`.
+        See :func:`committed`. Trials whose fit failed have no value and are not in `n`.
     """
     floors = trials[(trials["method"] == KNOWN) & (trials["metric"] == "MAE_λ")]
     floor = floors.groupby(list(CELL[:3]))["value"].mean()
@@ -154,10 +154,10 @@ def summarise(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> pd.
 
 
 def summarise_curves(trials: pd.DataFrame) -> pd.DataFrame:
-    """Sum up ``curve-trials.csv`` by iteration; see :func:`committed`."""
+    """Summarise ``curve-trials.csv`` by iteration; see :func:`committed`."""
     rows = []
     for key, group in trials.groupby(["figure", "setting", "method", "metric"], sort=False):
-        values = np.array([[float(one) for one in text.split()] for text in group["values"]])
+        values = np.array([[float(value) for value in text.split()] for text in group["values"]])
         for place, iteration in enumerate(ITERATIONS):
             here = values[:, place]
             n = np.count_nonzero(~np.isnan(here))
@@ -167,13 +167,13 @@ def summarise_curves(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarise_real(trials: pd.DataFrame) -> pd.DataFrame:
-    """Sum up ``real-trials.csv`` over folds; see :func:`committed`."""
+    """Summarise ``real-trials.csv`` over folds; see :func:`committed`."""
     rows = []
     for key, group in trials.groupby(["data", "kind", "method", "metric"], sort=False):
         data, kind, method, metric = map(str, key)
         values = group["value"].dropna()
         paper = (np.nan, np.nan)
-        if metric == "rRMSE" and method in REAL and kind == "entry":  # what the paper hid
+        if metric == "rRMSE" and method in REAL and kind == "entry":  # as in the paper
             paper = REAL[method][DATA.index(data)]
         settings = "; ".join(
             f"{text} ({count} of {len(group)})" if count < len(group) else str(text)
@@ -192,7 +192,7 @@ def _printed(table: Table, method: str, metric: str, position: int) -> Sequence[
     """Mean and standard deviation that the paper prints in a cell; NaN where it prints none."""
     if table.measures == "ratios":
         name, _, part = metric.rpartition(" ")
-        return mean_and_sd([one[part == "sd"] for one in SCALING[name]])
+        return mean_and_sd([pair[part == "sd"] for pair in SCALING[name]])
     if (method, metric) in table.printed:
         return table.printed[method, metric][position]
     return np.nan, np.nan

@@ -1,4 +1,4 @@
-"""Running trials: in processes, each finished one kept at once, those present skipped."""
+"""Run trials in processes: keep each as it finishes, and skip those kept before."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any, Protocol
 from joblib import Parallel, delayed, parallel_config
 
 from uncletc.paper.tables.cells import measure, settings_for
-from uncletc.paper.tables.definitions import FIGURES, TABLES, Column, Table
+from uncletc.paper.tables.definitions import FIGURES, TABLES, Column, Table, find
 from uncletc.paper.tables.results import CURVE_TRIALS, TRIALS, Store
 from uncletc.records import FitError
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 Row = dict[str, Any]
 
 
@@ -32,7 +32,7 @@ class Task(Protocol):
         """Values of the store's key columns."""
 
     def run(self) -> list[Row]:
-        """Do it; the rows to keep."""
+        """Run the task; return the rows to keep."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,34 +53,34 @@ class CellTask:
         return (self.table, *reading, self.column.label, self.method, str(self.seed))
 
     def run(self) -> list[Row]:
-        """Simulate, fit and judge; NaN where the fit fails."""
+        """Simulate, fit and score; NaN where the fit fails."""
         try:
             values, seconds = measure(
                 self.column, self.method, self.seed, self.reading, self.measures
             )
         except FitError:
             values, seconds = {"MAE_λ": math.nan}, math.nan
-        named = {"method": self.method, "seed": self.seed, "seconds": f"{seconds:.2f}"}
+        row = {"method": self.method, "seed": self.seed, "seconds": f"{seconds:.2f}"}
         if self.measures == "curves":
-            named |= {"figure": self.table, "setting": self.column.label}
+            row |= {"figure": self.table, "setting": self.column.label}
             return [
-                {**named, "metric": metric, "values": " ".join(f"{one:.5f}" for one in line)}
-                for metric, line in values.items()
+                {**row, "metric": metric, "values": " ".join(f"{value:.5f}" for value in curve)}
+                for metric, curve in values.items()
             ]
-        named |= {"table": self.table, "reading": self.reading, "column": self.column.label}
+        row |= {"table": self.table, "reading": self.reading, "column": self.column.label}
         return [
-            {**named, "metric": metric, "value": f"{value:.6g}"} for metric, value in values.items()
+            {**row, "metric": metric, "value": f"{value:.6g}"} for metric, value in values.items()
         ]
 
 
 def plan(tables: Iterable[Table], trials: int | None = None) -> list[CellTask]:
-    """Every trial of every cell: by table, column and seed, so that all methods advance alike.
+    """Every trial of every cell: by table, column and seed, so that all methods advance together.
 
     Parameters
     ----------
     tables : iterable of Table
     trials : int, optional
-        None: the paper's numbers.
+        Per cell; None: as in the paper.
     """
     return [
         CellTask(
@@ -94,7 +94,7 @@ def plan(tables: Iterable[Table], trials: int | None = None) -> list[CellTask]:
         for table in tables
         for column in table.columns
         for reading in column.readings
-        for seed in range(max(table.n_trials(one, trials) for one in table.methods))
+        for seed in range(max(table.n_trials(name, trials) for name in table.methods))
         for method in table.methods
         if seed < table.n_trials(method, trials)
     ]
@@ -106,17 +106,17 @@ def run_tables(
     *,
     trials: int | None = None,
     jobs: int = 1,
-    say: Say = lambda _: None,
+    say: Notify = lambda _: None,
 ) -> None:
-    """Run what is missing of some tables and figures.
+    """Run the missing trials of some tables and figures.
 
     Parameters
     ----------
     tables : sequence of Table
     folder : Path
-        Trials are kept there, and those that are there are not run again.
+        Keeps the trials; existing ones are not rerun.
     trials : int, optional
-        Per cell; None: the paper's number.
+        Per cell; None: as in the paper.
     jobs : int
         Processes, each on one thread.
     say : callable
@@ -130,46 +130,51 @@ def run_tables(
     folder.mkdir(parents=True, exist_ok=True)
     _check_settings(tables, folder)
     for is_curve, store in ((False, TRIALS), (True, CURVE_TRIALS)):
-        chosen = [one for one in tables if (one.measures == "curves") == is_curve]
+        chosen = [table for table in tables if (table.measures == "curves") == is_curve]
         run_all(plan(chosen, trials), store, folder, jobs=jobs, say=say)
 
 
 def run_all(
-    tasks: Sequence[Task], store: Store, folder: Path, *, jobs: int = 1, say: Say = lambda _: None
+    tasks: Sequence[Task],
+    store: Store,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    say: Notify = lambda _: None,
 ) -> None:
-    """Run the tasks that are not in the store, and keep each one's rows as it finishes."""
+    """Run the tasks that the store lacks, and keep the rows of each as it finishes."""
     done = store.done(folder)
     missing = [task for task in tasks if task.key not in done]
     if len(missing) < len(tasks):
-        say(f"{len(tasks) - len(missing)} of {len(tasks)} trials are in {store.name} already")
+        say(f"{len(tasks) - len(missing)} of {len(tasks)} trials are already in {store.name}")
     began = time.perf_counter()
     for count, (task, rows) in enumerate(_finished(missing, jobs), start=1):
         store.append(folder, rows)
         left = (time.perf_counter() - began) / count * (len(missing) - count)
         values = next((row["value"] for row in rows if row.get("value")), "")
-        what = f"{rows[0]['metric']} {values}" if values else ""
-        say(f"[{count}/{len(missing)}, {_clock(left)} left] {', '.join(task.key)}: {what}")
+        result = f"{rows[0]['metric']} {values}" if values else ""
+        say(f"[{count}/{len(missing)}, {_clock(left)} left] {', '.join(task.key)}: {result}")
 
 
 def _finished(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, list[Row]]]:
-    """Run tasks, each on one thread; each with its rows, as they finish."""
+    """Run tasks, each on one thread; yield each with its rows as it finishes."""
     with parallel_config("loky", inner_max_num_threads=1):
         workers = Parallel(min(jobs, len(tasks)) or 1, return_as="generator_unordered")
         yield from workers(delayed(_run)(task, os.getpid()) for task in tasks)
 
 
-def _run(task: Task, asking: int) -> tuple[Task, list[Row]]:
-    if os.getpid() != asking:
-        _end_with(asking)
+def _run(task: Task, parent: int) -> tuple[Task, list[Row]]:
+    if os.getpid() != parent:
+        _end_with(parent)
     return task, task.run()
 
 
 @cache
-def _end_with(process: int) -> None:
-    """Leave no worker behind, in the middle of a fit, when the process that asks is killed."""
+def _end_with(parent: int) -> None:
+    """End this worker, even in the middle of a fit, once its parent process is killed."""
 
     def wait() -> None:
-        while os.getppid() == process:
+        while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)
 
@@ -177,36 +182,36 @@ def _end_with(process: int) -> None:
 
 
 def _check_settings(tables: Iterable[Table], folder: Path) -> None:
-    """Refuse to mix trials of unlike settings; write down those of the tables."""
+    """Refuse to mix trials made with different settings; record the settings of the tables."""
     path = folder / "settings.json"
-    known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    recorded: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for table in tables:
-        now = json.loads(json.dumps(_settings(table)))
-        if known.get(table.id, now) != now:
+        settings = json.loads(json.dumps(_settings(table)))
+        if recorded.get(table.id, settings) != settings:
             raise ValueError(
                 f"{folder} holds trials of {table.id} made with other settings; choose another "
                 "folder, or remove its files"
             )
-        known[table.id] = now
-    path.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        recorded[table.id] = settings
+    path.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _settings(table: Table) -> Mapping[str, Any]:
-    """All that decides a table's figures, besides the seeds."""
+    """Everything that determines the numbers of a table, except for the seeds."""
     methods = {}
     for method in table.methods:
-        first = asdict(settings_for(method, table.columns[0], 0))
+        settings = asdict(settings_for(method, table.columns[0], 0))
         methods[method] = {
-            name: value for name, value in first.items() if name not in ("rank", "seed", "mu")
+            name: value for name, value in settings.items() if name not in ("rank", "seed", "mu")
         }
     columns = {
-        one.label: {
-            "simulate": dict(one.simulation),
-            "fitted_rank": one.fitted_rank,
-            "mu": one.mu,
-            "observed_in_code": one.observed_in_code,
+        column.label: {
+            "simulate": dict(column.simulation),
+            "fitted_rank": column.fitted_rank,
+            "mu": column.mu,
+            "observed_in_code": column.observed_in_code,
         }
-        for one in table.columns
+        for column in table.columns
     }
     return {"columns": columns, "methods": methods}
 
@@ -218,8 +223,5 @@ def _clock(seconds: float) -> str:
 
 def chosen_tables(names: Sequence[str]) -> list[Table]:
     """Tables and figures by name, in the order of the paper's tables, then figures."""
-    everything = {**TABLES, **FIGURES}
-    unknown = [name for name in names if name not in everything]
-    if unknown:
-        raise ValueError(f"table must be one of {', '.join(everything)}; got {unknown[0]!r}")
-    return [table for name, table in everything.items() if name in names]
+    requested = [find(name) for name in names]
+    return [table for table in (*TABLES.values(), *FIGURES.values()) if table in requested]
