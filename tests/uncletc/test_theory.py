@@ -483,7 +483,7 @@ class TestRecoverability:
             exposure=np.full((3, 1), 2.0),
         )
         found = recoverability(people, Layers.of_bounds(4, ()), **GIVEN)
-        assert found.caveats == ("λ includes exposure, which the theorem does not know.",)
+        assert found.caveats == ("λ includes exposure, which the theorem does not cover.",)
 
     def test_errors(self, problem: tuple[CountTensor, Truth]) -> None:
         y, truth = problem
@@ -494,7 +494,7 @@ class TestRecoverability:
             recoverability(small(), layers, **GIVEN)
         with pytest.raises(ValueError, match="rank must be given"):
             recoverability(y, layers, truth=truth)
-        with pytest.raises(ValueError, match="p_min must be given where neither"):
+        with pytest.raises(ValueError, match="p_min must be given if neither"):
             recoverability(y, layers, rank=2)
         fitting = Layers.of_bounds(4, ())
         for name, value, rule in [

@@ -18,13 +18,13 @@ _EVERYWHERE = "0.0.0.0"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line and do what it asks."""
-    chosen = read(arguments)
-    chosen.run(chosen)
+    """Parse the command line and run the subcommand."""
+    options = read(arguments)
+    options.run(options)
 
 
 def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line; its ``run`` does what it asks."""
+    """Parse the command line; the result's ``run`` is the subcommand."""
     parser = argparse.ArgumentParser(
         prog="uncletc", description="Under-counted tensor completion, explored in the browser."
     )
@@ -37,26 +37,26 @@ def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     dashboard.add_argument(
         "--host",
         default=_THIS_MACHINE,
-        help=f"address to listen on (default: {_THIS_MACHINE}, this machine alone; "
-        f"{_EVERYWHERE}: whoever can reach this machine)",
+        help=f"address to listen on (default: {_THIS_MACHINE}, for this machine only; "
+        f"{_EVERYWHERE}: for anyone who can reach this machine)",
     )
-    dashboard.set_defaults(run=lambda chosen: serve_dashboard(chosen.port, chosen.host))
+    dashboard.set_defaults(run=lambda options: serve_dashboard(options.port, options.host))
     search.add_command(commands)
     tables.add_command(commands)
     return parser.parse_args(arguments)
 
 
 def serve_dashboard(port: int, host: str = _THIS_MACHINE) -> None:
-    """Serve the dashboard until interrupted, by default to this machine's browsers alone."""
+    """Serve the dashboard until interrupted, by default only to browsers on this machine."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise SystemExit(
-            f"uncletc dashboard: the pages need packages not installed here: {', '.join(missing)}; "
+            f"uncletc dashboard: the pages need missing packages: {', '.join(missing)}; "
             'run pip install "uncletc[dashboard]"'
         )
     app = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
     shown = _THIS_MACHINE if host == _EVERYWHERE else host
-    print(f"uncletc dashboard: http://{shown}:{port}  (Ctrl+C ends it)", flush=True)
+    print(f"uncletc dashboard: http://{shown}:{port}  (Ctrl+C to stop)", flush=True)
     options = ["--server.address", host, "--server.port", str(port)]
     sys.argv = ["streamlit", "run", str(app), *options]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

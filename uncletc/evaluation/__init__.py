@@ -1,13 +1,13 @@
 """The paper's cross-validation: folds, held-out predictions and their scores.
 
-Which folds, when: ``kind="entry"`` hides random entries, as the paper does, and asks how well gaps
-are filled; ``kind="fibre"`` hides whole places or pairs at once, such as a county on all days or an
-interaction in all years, and asks what can be said where nothing was counted.
+Which folds, when: ``kind="entry"`` holds out random entries, as the paper does, and shows how well
+gaps are filled; ``kind="fibre"`` holds out whole places or pairs, such as a county on all days or
+an interaction in all years, and shows how well places without any counts are predicted.
 
-In each trial one fold is for testing, the next for validation, the others for training, and the
-roles move on by one (paper, appendix D.3). Counts of the validation fold decide only how many
-iterations to take; those of the test fold decide nothing. Attributes of held-out entries remain, so
-ŷ = λ·g(z) there; g has not seen their counts.
+In each trial one fold is for testing, the next for validation and the others for training; from
+trial to trial the roles move on by one fold (paper, appendix D.3). The validation fold decides only
+how many iterations to take; the test fold decides nothing. Attributes of held-out entries remain
+known, so ŷ = λ·g(z) there; g has not seen their counts.
 """
 
 from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits

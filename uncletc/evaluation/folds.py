@@ -23,7 +23,7 @@ def make_folds(
     across: Sequence[int] | None = None,
     seed: int = 0,
 ) -> IntArray:
-    """Divide the observed entries into disjoint folds of nearly one size.
+    """Divide the observed entries into disjoint folds of nearly equal size.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ def make_folds(
     kind : {"entry", "fibre"}
         Whether folds hold single entries, or whole fibres.
     across : sequence of int, optional
-        "fibre" only: the modes whose indices name a fibre; entries that agree in them stay
-        together. None: all modes but the last.
+        "fibre" only: the modes whose indices identify a fibre; entries that agree in them stay
+        together. None: all modes except the last.
     seed : int
-        Decides everything random, ≥ 0.
+        Seed of everything random, ≥ 0.
 
     Returns
     -------
@@ -76,16 +76,16 @@ def make_folds(
 def _fill_evenly(entries: IntArray, order: IntArray, n_folds: int) -> IntArray:
     """Give each group in turn, the largest first, to the fold that holds the fewest entries.
 
-    Groups of one size are given out at once: the m least of the sizes that the folds would have
-    after 0, 1, 2, … of them, a tie going to the fold of the lower number.
+    Groups of equal size are dealt at once: they go where the folds, after 0, 1, 2, … of them, have
+    the m smallest sizes, with ties to the fold of the lower number.
     """
     fold, filled = np.empty(len(entries), dtype=np.int64), np.zeros(n_folds, dtype=np.int64)
-    for alike in np.split(order, np.flatnonzero(np.diff(entries[order])) + 1):
-        m, size = len(alike), int(entries[alike[0]])
-        most = int(np.ptp(filled)) // size + m // n_folds + 2  # no fold is given more of them
+    for same_size in np.split(order, np.flatnonzero(np.diff(entries[order])) + 1):
+        m, size = len(same_size), int(entries[same_size[0]])
+        most = int(np.ptp(filled)) // size + m // n_folds + 2  # no fold gets more of them
         sizes = filled[:, None] + size * np.arange(most)
-        fold[alike] = np.argsort(sizes, axis=None, kind="stable")[:m] // most
-        filled += size * np.bincount(fold[alike], minlength=n_folds)
+        fold[same_size] = np.argsort(sizes, axis=None, kind="stable")[:m] // most
+        filled += size * np.bincount(fold[same_size], minlength=n_folds)
     return fold
 
 
@@ -106,7 +106,7 @@ class Split:
 
 
 def splits(folds: ArrayLike) -> tuple[Split, ...]:
-    """One trial per fold: it tests, the next one validates, the others train.
+    """Make one trial per fold: it tests, the next one validates, the others train.
 
     Parameters
     ----------

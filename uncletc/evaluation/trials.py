@@ -1,4 +1,4 @@
-"""The loop over trials: fit, choose the iteration, judge."""
+"""The loop over trials: fit, choose the iteration, score."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ LEVELS = (0.5, 0.8, 0.9, 0.95)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trial:
-    """One fit of a cross-validation, judged.
+    """One fit of a cross-validation, and its scores.
 
     Attributes
     ----------
     trial : int
     iteration : int
-        The iteration used: of those looked at, the one with the least validation rRMSE.
+        The iteration used: of those tried, the one with the smallest validation rRMSE.
     validation, test : Scores
     phi : float
         Dispersion of the validation counts.
     coverage : dict of float to float
-        Share of test counts in :func:`count_interval` with that φ, by nominal level.
+        Share of test counts within :func:`count_interval` with that φ, by nominal level.
     predicted : ndarray, shape (n,)
         ŷ of the test entries.
     rows : ndarray of int, shape (n,)
@@ -64,7 +64,7 @@ class Evaluation:
     settings : object
     kind : {"entry", "fibre"}
     trials : tuple of Trial
-        Fewer than folds where the callback stopped.
+        Fewer than folds if the callback stopped.
     """
 
     method: str
@@ -78,9 +78,9 @@ class Evaluation:
 
     def values(self, name: str, part: Literal["validation", "test"] = "test") -> FloatArray:
         """One of the :class:`Scores` of each trial; (T,)."""
-        check_choice("name", name, tuple(one.name for one in fields(Scores)))
+        check_choice("name", name, tuple(score.name for score in fields(Scores)))
         check_choice("part", part, ("validation", "test"))
-        return np.array([getattr(getattr(one, part), name) for one in self.trials], dtype=float)
+        return np.array([getattr(getattr(trial, part), name) for trial in self.trials], dtype=float)
 
 
 def evaluate(
@@ -103,15 +103,15 @@ def evaluate(
     method : Method
         One of :data:`uncletc.METHODS`.
     settings : object
-        Of that method.
+        Settings of that method.
     n_folds, kind, across, seed
         See :func:`make_folds`.
     every : int, optional
-        Predict the validation fold at every so many iterations and at the last, and keep the best,
-        as the paper chooses the number of iterations. None: take the last.
+        Predict the validation fold after every `every` iterations and after the last, and keep the
+        best, as the paper chooses the number of iterations. None: take the last.
     callback : callable, optional
-        Called with the trial and each :class:`uncletc.Iteration`; return True to stop
-        it all. Finished trials are kept.
+        Called with the trial and each :class:`uncletc.Iteration`; return True to stop the whole
+        evaluation. Finished trials are kept.
 
     Returns
     -------
@@ -121,10 +121,10 @@ def evaluate(
     folds = make_folds(counts, n_folds, kind=kind, across=across, seed=seed)
     trials: list[Trial] = []
     for split in splits(folds):
-        found = run_trial(counts, method, settings, split, step, callback)
-        if found is None:
+        trial = run_trial(counts, method, settings, split, step, callback)
+        if trial is None:
             break
-        trials.append(found)
+        trials.append(trial)
     return Evaluation(method=method.name, settings=settings, kind=kind, trials=tuple(trials))
 
 
@@ -136,48 +136,49 @@ def run_trial(
     every: int | None,
     callback: Callback | None,
 ) -> Trial | None:
-    """Fit the training counts and judge; None where the callback stopped it."""
+    """Fit the training counts and score the others; None if the callback stopped the fit."""
     began, stopped = time.perf_counter(), False
     y, held_out = counts.counts, split.validation | split.test
     z = counts.attributes_at(counts.indices[held_out], unknown_as_nan=True)
-    own = split.validation[held_out]
+    validating = split.validation[held_out]
     best: tuple[float, int, FloatArray] | None = None
 
-    def judge(found: Prediction, iteration: int) -> None:
-        """Keep the predictions with the least validation error."""
+    def keep_best(fit: Prediction, iteration: int) -> None:
+        """Keep the predictions with the smallest validation error."""
         nonlocal best
-        predicted = found.expected(counts.indices[held_out], z if found.n_attributes else None)
-        error = float(np.mean((predicted[own] - y[split.validation]) ** 2))
+        predicted = fit.expected(counts.indices[held_out], z if fit.n_attributes else None)
+        error = float(np.mean((predicted[validating] - y[split.validation]) ** 2))
         if best is None or error < best[0]:
             best = error, iteration, predicted
 
-    def look(record: Iteration[Prediction]) -> bool | None:
+    def after_iteration(record: Iteration[Prediction]) -> bool | None:
         nonlocal stopped
         if every is not None and record.current and record.iteration % every == 0:
-            judge(record.current(), record.iteration)
+            keep_best(record.current(), record.iteration)
         stopped = callback is not None and bool(callback(split.trial, record))
         return stopped
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = method.fit(counts.subset(split.train), settings, callback=look)
+        fit = method.fit(counts.subset(split.train), settings, callback=after_iteration)
     if stopped:
         return None
-    judge(found, found.history[-1].iteration)
+    keep_best(fit, fit.history[-1].iteration)
     assert best is not None
     _, iteration, predicted = best
-    phi = dispersion(y[split.validation], predicted[own])
+    tested = predicted[~validating]
+    phi = dispersion(y[split.validation], predicted[validating])
     return Trial(
         trial=split.trial,
         iteration=iteration,
-        validation=score(y[split.validation], predicted[own]),
-        test=score(y[split.test], predicted[~own]),
+        validation=score(y[split.validation], predicted[validating]),
+        test=score(y[split.test], tested),
         phi=phi,
         coverage={
-            level: metrics.coverage(y[split.test], *count_interval(predicted[~own], level, phi))
+            level: metrics.coverage(y[split.test], *count_interval(tested, level, phi))
             for level in LEVELS
         },
-        predicted=predicted[~own],
+        predicted=tested,
         rows=np.flatnonzero(split.test),
         seconds=time.perf_counter() - began,
     )

@@ -1,12 +1,12 @@
-"""The quantities of the recoverability theorem for a problem at hand (paper, theorem 3.1).
+"""The quantities of the recoverability theorem for a given problem (paper, theorem 3.1).
 
-The theorem bounds the squared errors of λ and p by terms whose constants it does not give. All
-that is named "without constants" here leaves them out: such numbers can be compared between
-problems (does η fall when more is counted? which term is largest?), but they are no error bars,
-and no error need come near them.
+The theorem bounds the squared errors of λ and p by terms whose constants it does not give.
+Everything named "without constants" here leaves them out: such numbers can be compared between
+problems (does η fall when more is counted? which term is largest?), but they are not error bars,
+and errors need not be close to them.
 
 Which one, when: :func:`recoverability` makes the whole report; :class:`Layers` measures a network;
-:func:`similar_entries` says how many entries have how similar attributes.
+:func:`similar_entries` counts entries with similar attributes.
 """
 
 from uncletc.paper.theory.assumed import Assumed, Given, largest_slope

@@ -1,4 +1,4 @@
-"""What the theorem's assumptions name, and where each value came from."""
+"""The quantities in the theorem's assumptions, and where each value came from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from uncletc.simulate import Truth
 from uncletc.validation import FloatArray, check_finite
 
 Origin = Literal["given", "from the truth", "from the fit", "from the layers"]
-_PAIRED = 2_000  # entries whose slopes are compared, each with each
+_PAIRED = 2_000  # entries compared in pairs
 _ROWS = 500
 
 
@@ -29,11 +29,11 @@ class Assumed:
     Attributes
     ----------
     name, symbol : str
-        That of the argument of :func:`uncletc.paper.theory.recoverability`, and the paper's.
+        The argument of :func:`uncletc.paper.theory.recoverability`, and the paper's symbol.
     value : float
     origin : {"given", "from the truth", "from the fit", "from the layers"}
     how : str
-        What was taken, in words.
+        How the value was obtained, in words.
     """
 
     name: str
@@ -55,9 +55,9 @@ def largest_slope(
     values : array_like of float, shape (S,)
         p of the same entries. Entries with the same attributes are not compared.
     n_paired : int
-        Where there are more entries than this, so many drawn at random are compared.
+        Number of entries to compare, drawn at random if there are more.
     seed : int
-        Decides which.
+        Seed of the draw.
 
     Returns
     -------
@@ -83,24 +83,24 @@ def largest_slope(
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a caller states; None: take it from the truth or the fit.
+    """What the caller states; None: take it from the truth or the fit.
 
     Parameters
     ----------
     p_min, p_max : float, optional
         In [0, 1]. None: smallest and largest p, of the truth over all entries or of the fit over Ξ.
     factor_min, factor_max : float, optional
-        β_u and α_u. None: the K-th roots of the smallest and largest λ over F (of the truth over
-        all entries, of the fit over Ω), for only these products enter the theorem and factors
+        β_u and α_u. None: the K-th roots of the smallest and largest λ/F (of the truth over all
+        entries, of the fit over Ω), because only these products enter the theorem and factors
         may be balanced.
     slope_truth, slope_network : float, optional
         L_g and L_θ. None: the :func:`largest_slope` of the truth's or the fit's p over Ξ, a lower
-        bound; of bare layers the product of their norms, an upper one.
+        bound; of layers without a fit the product of their norms, an upper bound.
     approximation : float
-        ν ≥ 0, how near the class of networks comes to the true g. No data tell it: 0 says that
-        it comes as near as one likes.
+        ν ≥ 0, the error with which the class of networks approximates the true g. It cannot be
+        estimated from data; 0 assumes that the error can be made arbitrarily small.
     delta : float
-        δ in (0, 0.2): the bounds hold with probability 1 - 5δ or a little less.
+        δ in (0, 0.2): the bounds hold with probability slightly below 1 - 5δ.
     """
 
     p_min: float | None = None
@@ -121,21 +121,21 @@ def assume(
     truth: Truth | None,
     fit: Fit | None,
 ) -> dict[str, Assumed]:
-    """Find every quantity that the assumptions name: given, else of the truth, else of the fit."""
+    """Find every quantity in the assumptions: as given, else of the truth, else of the fit."""
     of_fit = None if fit is None else _of_fit(counts, fit)
     first = of_fit if truth is None else _of_truth(counts, truth)
-    found: dict[str, Assumed] = {}
+    assumed: dict[str, Assumed] = {}
 
     def add(
         name: str, symbol: str, source: _Source | None, take: Callable[[_Source], float], how: str
     ) -> None:
         stated = getattr(given, name)
         if stated is not None:
-            found[name] = Assumed(name, symbol, _check(name, stated), "given", "as stated")
+            assumed[name] = Assumed(name, symbol, _check(name, stated), "given", "as stated")
         elif source is None:
-            raise ValueError(f"{name} must be given where neither a truth nor a fit tells it")
+            raise ValueError(f"{name} must be given if neither a truth nor a fit determines it")
         else:
-            found[name] = Assumed(name, symbol, take(source), source.origin, how)
+            assumed[name] = Assumed(name, symbol, take(source), source.origin, how)
 
     def balanced(rate: float) -> float:
         return float((rate / rank) ** (1 / len(counts.shape)))
@@ -143,26 +143,26 @@ def assume(
     def slope(source: _Source) -> float:
         return largest_slope(counts.attributes, source.detection_attributed)
 
-    smallest = "the K-th root of the smallest λ over F, as if factors were balanced"
-    largest = "the K-th root of the largest λ over F, as if factors were balanced"
-    seen = "the largest slope between two entries of Ξ: a lower bound"
+    smallest = "the K-th root of the smallest λ/F, as if factors were balanced"
+    largest = "the K-th root of the largest λ/F, as if factors were balanced"
+    steepest = "the largest slope between two entries of Ξ: a lower bound"
     add("p_min", "p_min", first, lambda s: float(np.nanmin(s.detection)), "the smallest p")
     add("p_max", "p_max", first, lambda s: float(np.nanmax(s.detection)), "the largest p")
     add("factor_min", "β_u", first, lambda s: balanced(s.rate.min()), smallest)
     add("factor_max", "α_u", first, lambda s: balanced(s.rate.max()), largest)
-    add("slope_truth", "L_g", first, slope, seen)
+    add("slope_truth", "L_g", first, slope, steepest)
     if of_fit is None and given.slope_network is None:
         how = "the product of the layers' norms and slopes: an upper bound"
-        found["slope_network"] = Assumed(
+        assumed["slope_network"] = Assumed(
             "slope_network", "L_θ", layers.steepest, "from the layers", how
         )
     else:
-        add("slope_network", "L_θ", of_fit, slope, seen)
+        add("slope_network", "L_θ", of_fit, slope, steepest)
     for name, symbol in (("approximation", "ν"), ("delta", "δ")):
         value = _check(name, getattr(given, name))
-        found[name] = Assumed(name, symbol, value, "given", "as stated")
-    _check_order(found)
-    return found
+        assumed[name] = Assumed(name, symbol, value, "given", "as stated")
+    _check_order(assumed)
+    return assumed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -203,15 +203,14 @@ def _check(name: str, value: float) -> float:
     return float(value)
 
 
-def _check_order(found: dict[str, Assumed]) -> None:
+def _check_order(assumed: dict[str, Assumed]) -> None:
     for low, high in (("p_min", "p_max"), ("factor_min", "factor_max")):
-        if found[low].value > found[high].value:
-            raise ValueError(
-                f"{low} must be at most {high} = {found[high].value:g}, got {found[low].value:g}"
-            )
-    delta = found["delta"].value
+        least, most = assumed[low].value, assumed[high].value
+        if least > most:
+            raise ValueError(f"{low} must be at most {high} = {most:g}, got {least:g}")
+    delta = assumed["delta"].value
     if not 0 < delta < 0.2:
         raise ValueError(
-            f"delta must be in (0, 0.2), for the theorem holds with probability 1 - 5 δ, "
+            f"delta must be in (0, 0.2), as the theorem holds with probability 1 - 5 δ, "
             f"got {delta:g}"
         )

@@ -1,4 +1,4 @@
-"""The detection network as the theorem sees it: layers, their norms, their complexity."""
+"""The detection network in the theorem's terms: layers, their norms, their complexity."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SIGMOID = 0.25  # its largest slope; that of ReLU and of the identity is 1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Layers:
-    """Norms of a network's L layers of weights; biases do not count (paper, appendix, lemma 14).
+    """Norms of a network's L weight layers, without biases (paper, appendix, lemma 14).
 
     Attributes
     ----------
     widths : tuple of int
-        d_0, …, d_L: what goes in, the units of each hidden layer, 1.
+        d_0, …, d_L: the inputs, the units of each hidden layer, 1.
     spectral : ndarray, shape (L,)
         s_ℓ ≥ 0, the largest singular value of each layer's weights.
     frobenius : ndarray, shape (L,)
@@ -32,9 +32,9 @@ class Layers:
     lipschitz : ndarray, shape (L,)
         ρ_ℓ, the largest slope of each layer's activation: 1 for ReLU, 1/4 for the sigmoid.
     source : str
-        Where the norms came from, a sentence.
+        Where the norms came from, in words.
     input_norm : float, optional
-        The Frobenius norm of what the first layer sees over Ξ; None: of the attributes, ‖Z‖_F.
+        The Frobenius norm of the first layer's inputs over Ξ; None: of the attributes, ‖Z‖_F.
     """
 
     widths: tuple[int, ...]
@@ -53,9 +53,9 @@ class Layers:
         Parameters
         ----------
         weights : sequence of array_like, shapes (d_ℓ, d_{ℓ-1})
-            Of each layer in turn, the last with one row; hidden units are taken to be ReLU.
+            Of each layer in turn, the last with one row; hidden units are assumed to be ReLU.
         sigmoid : bool
-            Whether a sigmoid follows the last layer; otherwise g is its plain output.
+            Whether a sigmoid follows the last layer; otherwise g is its output.
         source : str
         """
         matrices = [check_finite(w, f"weights[{i}]", 2) for i, w in enumerate(weights)]
@@ -64,8 +64,8 @@ class Layers:
         for i, (first, second) in enumerate(pairwise(matrices)):
             if second.shape[1] != len(first):
                 raise ValueError(
-                    f"weights[{i + 1}] must have {len(first)} columns, one per unit of the layer "
-                    f"before, got {second.shape[1]}"
+                    f"weights[{i + 1}] must have {len(first)} columns, one per unit of the "
+                    f"previous layer, got {second.shape[1]}"
                 )
         if len(matrices[-1]) != 1:
             raise ValueError(f"the last weights must have 1 row, got {len(matrices[-1])}")
@@ -95,7 +95,7 @@ class Layers:
         hidden : sequence of int
             Units of each hidden layer; () for the linear g.
         spectral, frobenius : float or sequence of L floats
-            s_ℓ and a_ℓ ≥ s_ℓ. Without `frobenius` each a_ℓ is the most that s_ℓ leaves room for,
+            s_ℓ and a_ℓ ≥ s_ℓ. Without `frobenius` each a_ℓ is the largest possible,
             s_ℓ·√min(d_ℓ, d_{ℓ-1}).
         """
         widths = (int(n_attributes), *(int(units) for units in hidden), 1)
@@ -103,12 +103,12 @@ class Layers:
             raise ValueError(f"n_attributes and hidden must be at least 1, got {widths[:-1]}")
         n_layers = len(widths) - 1
         s = _per_layer(spectral, n_layers, "spectral")
-        room = np.sqrt([min(pair) for pair in pairwise(widths)])
-        a = s * room if frobenius is None else _per_layer(frobenius, n_layers, "frobenius")
-        for i in np.flatnonzero((a < s) | (a > s * room * (1 + 1e-9))):
+        most = s * np.sqrt([min(pair) for pair in pairwise(widths)])
+        a = most if frobenius is None else _per_layer(frobenius, n_layers, "frobenius")
+        for i in np.flatnonzero((a < s) | (a > most * (1 + 1e-9))):
             raise ValueError(
-                f"frobenius must be from {s[i]:g} to {s[i] * room[i]:g} in layer {i + 1}, as its "
-                f"spectral norm and its size ask, got {a[i]:g}"
+                f"frobenius must be from {s[i]:g} to {most[i]:g} in layer {i + 1}, given its "
+                f"spectral norm and its size, got {a[i]:g}"
             )
         return cls(
             widths=widths,
@@ -128,14 +128,14 @@ class Layers:
         attributes : array_like of float, shape (S, D)
             z over Ξ.
         member : int
-            Which of the fit's members; the theorem speaks of one network.
+            Which of the fit's members; the theorem is about one network.
 
         Notes
         -----
-        Block coordinate descent trains all layers, as the theorem has it. The joint solver fixes
+        Block coordinate descent trains all layers, as the theorem assumes. The joint solver fixes
         its features (curves and random hidden units) before it sees a count, and learns only the
-        weights of their sum: in the theorem this is a network of one layer whose inputs are the
-        features in place of the attributes. Its complexity is that of what is learnt, and cannot
+        weights of their sum: for the theorem this is a network of one layer whose inputs are the
+        features instead of the attributes. Its complexity covers only what is learnt, and cannot
         be compared with that of a network of many layers.
 
         Raises
@@ -165,7 +165,7 @@ class Layers:
 
     @classmethod
     def _of_features(cls, network: AdditiveNetwork, z: FloatArray) -> Layers:
-        seen = network.features(torch.from_numpy(np.array(z)))[:, 1:].numpy()  # without constant
+        inputs = network.features(torch.from_numpy(np.array(z)))[:, 1:].numpy()  # without constant
         weights = network.coefficients[None, 1:]
         norm = float(np.linalg.norm(weights))
         return cls(
@@ -174,20 +174,20 @@ class Layers:
             frobenius=np.array([norm]),
             lipschitz=np.array([SIGMOID * float(np.exp(network.log_scale))]),
             source="the fitted weights of one layer over features that were fixed in advance",
-            input_norm=float(np.linalg.norm(seen)),
+            input_norm=float(np.linalg.norm(inputs)),
         )
 
     @property
     def steepest(self) -> float:
-        """∏ρ_ℓ·s_ℓ, the most that g can change per unit of change of the first layer's input."""
+        """∏ρ_ℓ·s_ℓ, an upper bound on the slope of g in the inputs of the first layer."""
         return float(np.prod(self.lipschitz * self.spectral))
 
     @property
     def complexity(self) -> float:
         """R_G, the sensitive complexity of all networks with such norms (paper, appendix).
 
-        R_G = 2 ∏ρ_ℓ s_ℓ · Σ (d_ℓ² d_{ℓ-1}² a_ℓ / s_ℓ) · L², after Lin and Zhang (2019). Made for
-        activations with σ(0) = 0, which the sigmoid is only up to a constant.
+        R_G = 2 ∏ρ_ℓ s_ℓ · Σ (d_ℓ² d_{ℓ-1}² a_ℓ / s_ℓ) · L², after Lin and Zhang (2019). It assumes
+        activations with σ(0) = 0, which holds for the sigmoid only up to a constant.
         """
         n_layers = len(self.spectral)
         slopes = self.lipschitz * self.spectral

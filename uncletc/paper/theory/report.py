@@ -1,4 +1,4 @@
-"""The report of the theorem's quantities, and its summands."""
+"""The report on the theorem's quantities, and the summands of its bounds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Term:
     Attributes
     ----------
     part : {"η²", "ϱ₁", "ϱ₂"}
-        What it is a summand of.
+        The quantity that it is a summand of.
     name : str
-        What it stands for, in words.
+        Its meaning, in words.
     formula : str
     value : float
         ≥ 0, without constants.
@@ -50,7 +50,7 @@ class Recoverability:
     attribute_norm : float
         ‖Z‖_F of the attributes over Ξ.
     input_norm : float
-        That of what the first layer sees: ‖Z‖_F, or of the features that replace them.
+        Norm of the first layer's inputs: ‖Z‖_F, or that of the features that replace them.
     layers : Layers
         With the complexity R_G.
     zeta : float
@@ -64,8 +64,7 @@ class Recoverability:
     terms : tuple of Term
         All summands of η², ϱ₁ and ϱ₂.
     caveats : tuple of str
-        Where this problem does not meet the assumptions, or they had to be stretched; a
-        sentence each.
+        Where this problem violates the assumptions or meets them only loosely, a sentence each.
     """
 
     shape: tuple[int, ...]
@@ -89,33 +88,33 @@ class Recoverability:
 
     @property
     def alpha(self) -> float:
-        """α = F α_u^K p_max, which no expected count λ·p exceeds."""
+        """α = F α_u^K p_max, an upper bound on every expected count λ·p."""
         return self._product("factor_max") * self._value("p_max")
 
     @property
     def beta(self) -> float:
-        """β = F β_u^K p_min, which no expected count λ·p is below."""
+        """β = F β_u^K p_min, a lower bound on every expected count λ·p."""
         return self._product("factor_min") * self._value("p_min")
 
     @property
     def probability(self) -> float:
-        """The least probability of the bounds, 1 - 5δ - 3 exp(-α(e² - 3)), or 0."""
+        """The probability with which the bounds hold at least, 1 - 5δ - 3 exp(-α(e² - 3)), or 0."""
         tail = 3 * math.exp(-self.alpha * (math.e**2 - 3))
         return max(0.0, 1 - 5 * self._value("delta") - tail)
 
     @property
     def eta_without_constants(self) -> float:
-        """η, the root of its summands: how well λ·p is known. To compare; no error bar."""
+        """η = √(sum of its terms), for the error of λ·p. For comparison; not an error bar."""
         return math.sqrt(self._sum("η²"))
 
     @property
     def rho1_without_constants(self) -> float:
-        """ϱ₁ = F α_u^K (η + ζ²(L_g + L_θ)² + √(log(1/δ)/|Θ|)). To compare; no error bar."""
+        """ϱ₁ = F α_u^K (η + ζ²(L_g + L_θ)² + √(log(1/δ)/|Θ|)). For comparison; not an error bar."""
         return self._sum("ϱ₁")
 
     @property
     def rho2_without_constants(self) -> float:
-        """ϱ₂, what learning g from Ξ alone adds. To compare; no error bar."""
+        """ϱ₂, the price of learning g from Ξ alone. For comparison; not an error bar."""
         return self._sum("ϱ₂")
 
     @property
@@ -126,7 +125,7 @@ class Recoverability:
 
     @property
     def detection_bound_without_constants(self) -> float:
-        """ϱ₁ p_max / (β p_min²) + ϱ₂: likewise of p, over new attributes."""
+        """ϱ₁ p_max / (β p_min²) + ϱ₂: the same for p, over new attributes."""
         if self.beta == 0:
             return math.inf
         shared = self.rate_bound_without_constants * self._value("p_max") / self.beta
@@ -171,7 +170,7 @@ def summands(
             "c √(log(1/δ) / T)",
             alpha * logs * math.sqrt(confidence) / root_t if alpha else 0.0,
         ),
-        Term("η²", "what the network cannot say", "α ν", alpha * values["approximation"]),
+        Term("η²", "approximation by the network", "α ν", alpha * values["approximation"]),
     )
     eta = math.sqrt(math.fsum(term.value for term in eta2))
     root_s = math.sqrt(counts.n_attributed)
@@ -180,13 +179,13 @@ def summands(
         Term("ϱ₁", "fit of the counts", "F α_u^K η", largest * eta),
         Term(
             "ϱ₁",
-            "attributes not quite alike",
+            "differences between similar attributes",
             "F α_u^K ζ² (L_g + L_θ)²",
             largest * (zeta * slope) ** 2,
         ),
         Term(
             "ϱ₁",
-            "few alike",
+            "few similar entries",
             "F α_u^K √(log(1/δ) / |Θ|)",
             largest * math.sqrt(confidence / n_similar),
         ),

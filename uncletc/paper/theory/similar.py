@@ -14,11 +14,11 @@ from uncletc.validation import FloatArray, IntArray, check_finite
 
 _N_ZETAS = 40
 _PAIRS = 2**21  # distances held at once
-_MOVES = 5  # of a ball towards the mean of what lies around it
+_MOVES = 5  # of a ball towards the mean of the entries around it
 
 
 class Choice(NamedTuple):
-    """A ζ, the |Θ| that goes with it, and ζ²(L_g + L_θ)² + √(log(1/δ)/|Θ|)."""
+    """A ζ, its |Θ|, and the trade-off ζ²(L_g + L_θ)² + √(log(1/δ)/|Θ|)."""
 
     zeta: float
     size: int
@@ -32,19 +32,20 @@ class SimilarEntries:
     Attributes
     ----------
     zetas : ndarray, shape (Z,)
-        ζ ≥ 0, rising: the largest distance between any two of Θ, in the units of the attributes.
+        ζ ≥ 0, ascending: the largest distance between any two of Θ, in the units of the attributes.
     sizes : ndarray of int, shape (Z,)
-        A lower bound of the largest |Θ|: the entries in the fullest ball of radius ζ/2 that was
-        found. Any two in a ball are within ζ.
+        A lower bound on the largest |Θ|: the number of entries in the fullest ball of radius ζ/2
+        found. Any two entries in such a ball are within ζ.
     at_most : ndarray of int, shape (Z,)
-        The most entries within ζ of one of the entries tried, or `sizes` where that is more. No Θ
-        with an entry that was tried in it is larger; where all were tried, no Θ at all.
+        The largest number of entries within ζ of any entry tried, or `sizes` where that is larger.
+        An upper bound on |Θ| for every Θ that contains an entry tried; on any |Θ| if all were
+        tried.
     centres : ndarray, shape (Z, D)
         Centre of each of these balls.
     n_tried : int
-        Entries that balls were tried around.
+        Number of entries tried as centres.
     n_entries : int
-        Entries with attributes, |Ξ|.
+        Number of entries with attributes, |Ξ|.
     """
 
     zetas: FloatArray
@@ -55,7 +56,7 @@ class SimilarEntries:
     n_entries: int
 
     def best(self, slope: float, delta: float = 0.05) -> Choice:
-        """Return the ζ of the curve that makes the theorem's trade-off smallest.
+        """Return the ζ of the curve that minimises the theorem's trade-off.
 
         Parameters
         ----------
@@ -67,7 +68,7 @@ class SimilarEntries:
         Returns
         -------
         Choice
-            The least ζ where several do equally well.
+            The smallest ζ if several do equally well.
         """
         if not (math.isfinite(slope) and slope >= 0):
             raise ValueError(f"slope must be at least 0 and finite, got {slope}")
@@ -90,18 +91,18 @@ def similar_entries(
     Parameters
     ----------
     attributes : array_like of float, shape (S, D)
-        z over Ξ, S ≥ 1, as they are: the theorem measures plain distances between attributes as
-        they enter g. One attribute in large units rules such distances; standardise the
-        attributes of the :class:`uncletc.CountTensor` itself where that is not what is meant.
+        z over Ξ, S ≥ 1, unscaled: the theorem measures distances between attributes as they enter
+        g. One attribute in large units dominates such distances; to avoid that, standardise the
+        attributes of the :class:`uncletc.CountTensor` itself.
     zetas : array_like of float, shape (Z,), optional
         ζ ≥ 0, in any order. None: 0 and 40 values, evenly spaced in their logarithm, from the
-        smallest distance seen to the ζ that holds all entries.
+        smallest distance found to the ζ that holds all entries.
     n_tried : int
-        Balls are tried around so many entries, drawn at random, then moved to where entries are
-        dense; all others are counted in every ball. A Θ that holds a share s of the entries has
-        none of them drawn with probability (1 - s)^`n_tried` at most: .007 for s = 1 %.
+        Number of entries to try as centres of balls, drawn at random; balls then move to where
+        entries are dense. Every ball counts all entries. A Θ that holds a share s of the entries
+        has none of them drawn with probability at most (1 - s)^`n_tried`: .007 for s = 1 %.
     seed : int
-        Decides which entries.
+        Seed of the draw.
 
     Examples
     --------
@@ -125,9 +126,9 @@ def similar_entries(
     sizes, centres = np.zeros(len(grid), dtype=np.int64), np.zeros((len(grid), z.shape[1]))
     best: FloatArray = tried[fullest.rows[0]]
     for i, zeta in enumerate(grid):
-        found = [(_count(z, c, zeta / 2), c) for c in (best, tried[fullest.rows[i]])]
-        found.append(_moved(z, max(found, key=lambda ball: ball[0])[1], zeta))
-        sizes[i], best = max(found, key=lambda ball: ball[0])
+        balls = [(_count(z, c, zeta / 2), c) for c in (best, tried[fullest.rows[i]])]
+        balls.append(_moved(z, max(balls, key=lambda ball: ball[0])[1], zeta))
+        sizes[i], best = max(balls, key=lambda ball: ball[0])
         centres[i] = best
     return SimilarEntries(
         zetas=grid,
@@ -141,11 +142,11 @@ def similar_entries(
 
 class _Fullest(NamedTuple):
     counts: IntArray  # of the fullest ball of each radius
-    rows: IntArray  # whose centre it is
+    rows: IntArray  # entries tried that are its centre
 
 
 def _most_within(tried: FloatArray, z: FloatArray, radii: FloatArray) -> _Fullest:
-    """The fullest of the balls around the entries tried, for each radius."""
+    """Find the fullest ball around any of the entries tried, for each radius."""
     counts = np.zeros(len(radii), dtype=np.int64)
     rows = np.zeros(len(radii), dtype=np.int64)
     step = max(_PAIRS // len(z), 1)
@@ -160,15 +161,15 @@ def _most_within(tried: FloatArray, z: FloatArray, radii: FloatArray) -> _Fulles
 
 
 def _moved(z: FloatArray, centre: FloatArray, zeta: float) -> tuple[int, FloatArray]:
-    """Move a ball to the mean of the entries within ζ while that fills it."""
+    """Move a ball to the mean of the entries within ζ, as long as it gains entries."""
     size = _count(z, centre, zeta / 2)
     for _ in range(_MOVES):
         around = cdist(centre[None], z)[0] <= zeta
         moved = z[around].mean(axis=0) if around.any() else centre
-        found = _count(z, moved, zeta / 2)
-        if found <= size:
+        moved_size = _count(z, moved, zeta / 2)
+        if moved_size <= size:
             break
-        size, centre = found, moved
+        size, centre = moved_size, moved
     return size, centre
 
 

@@ -1,4 +1,4 @@
-"""The whole report on the recoverability theorem for a problem at hand."""
+"""The report on the recoverability theorem for a given problem."""
 
 from __future__ import annotations
 
@@ -27,29 +27,28 @@ def recoverability(
     similar: SimilarEntries | None = None,
     **given: float,
 ) -> Recoverability:
-    """Work out the theorem's quantities, without its constants.
+    """Compute the theorem's quantities, without its constants.
 
     Parameters
     ----------
     counts : CountTensor
-        With attributes of at least one entry; they enter as they are, not standardised.
+        With attributes of at least one entry; they are not standardised.
     network : Fit or Layers
         A fit (its first member), or the layers of a network.
     rank : int, optional
         F. None: the fit's.
     truth : Truth, optional
-        What simulated counts came from. With it p, λ and L_g are the truth's, otherwise the
-        fit's, in the fit's own scale.
+        The truth behind simulated counts. If given, p, λ and L_g are the truth's; otherwise they
+        are the fit's, on the fit's own scale.
     zeta : float, optional
-        ζ ≥ 0. None: what makes ζ²(L_g + L_θ)² + √(log(1/δ)/|Θ|) smallest, or where `n_similar`
-        is given, the least ζ at which so many entries were found.
+        ζ ≥ 0. None: the minimiser of ζ²(L_g + L_θ)² + √(log(1/δ)/|Θ|) or, if `n_similar` is
+        given, the smallest ζ at which that many entries were found.
     n_similar : int, optional
-        The size of Θ, ≥ 1. None: as many entries as were found within `zeta`.
+        The size of Θ, ≥ 1. None: the number of entries found within `zeta`.
     similar : SimilarEntries, optional
-        That of the attributes, where it is known already. None: :func:`similar_entries`.
+        Of these attributes, if already computed. None: :func:`similar_entries`.
     **given : float
-        The quantities that are stated instead of taken from the truth or the fit: fields of
-        :class:`Given`.
+        Quantities to state rather than take from the truth or the fit: fields of :class:`Given`.
 
     Returns
     -------
@@ -58,22 +57,22 @@ def recoverability(
     Raises
     ------
     ValueError
-        If there are no attributes or observed entries, or a quantity is not given and neither
-        truth nor fit tells it.
+        If there are no attributes or observed entries, or a quantity is neither given nor
+        determined by a truth or a fit.
 
     Notes
     -----
-    Terms are those that the theorem prints. Its proof has others in two places: there the
-    complexity and the size of the tensor enter η² under a square root, and the last term of ϱ₂
-    falls with S^(5/8), not S^(1/2). ‖Z‖_F grows with √S: where more attributes come with more
-    counts, the printed term of the network does not fall.
+    Terms are as printed in the theorem. Its proof differs in two places: there the complexity and
+    the size of the tensor enter η² under a square root, and the last term of ϱ₂ falls with
+    S^(5/8), not S^(1/2). ‖Z‖_F grows with √S: if more attributes come with more counts, the
+    printed term of the network does not fall.
 
     Examples
     --------
     >>> from uncletc import simulate
     >>> y, truth = simulate((8, 8, 8), observed=0.3)
-    >>> found = recoverability(y, Layers.of_bounds(10, (20, 20)), rank=3, truth=truth)
-    >>> found.n_observed, found.assumed["p_max"].origin
+    >>> report = recoverability(y, Layers.of_bounds(10, (20, 20)), rank=3, truth=truth)
+    >>> report.n_observed, report.assumed["p_max"].origin
     (154, 'from the truth')
     """
     if not (counts.n_attributed and counts.n_attributes and counts.n_observed):
@@ -90,13 +89,13 @@ def recoverability(
         )
     if rank is None:
         if fit is None:
-            raise ValueError("rank must be given where network is not a fit")
+            raise ValueError("rank must be given if network is not a fit")
         rank = fit.rank
     if rank < 1:
         raise ValueError(f"rank must be at least 1, got {rank}")
     stated = Given(**given)
     assumed = assume(counts, rank, layers, stated, truth, fit)
-    values = {name: known.value for name, known in assumed.items()}
+    values = {name: quantity.value for name, quantity in assumed.items()}
     slope = values["slope_truth"] + values["slope_network"]
     if similar is None and (zeta is None or n_similar is None):
         similar = similar_entries(counts.attributes, None if zeta is None else [zeta])
@@ -158,25 +157,24 @@ def _caveats(
 ) -> tuple[str, ...]:
     attributed = flat_index(counts.attribute_indices, counts.shape)
     missing = ~np.isin(flat_index(counts.indices, counts.shape), attributed)
-    said = [
+    caveats = [
         (
             bool(missing.any()),
-            f"{missing.sum():,} observed entries have no attributes; the theorem asks for "
-            "attributes of all of them.",
+            f"{missing.sum():,} observed entries have no attributes; the theorem requires "
+            "attributes of all observed entries.",
         ),
         (
             similar is not None,
-            "Θ was looked for where attributes are dense; the theorem takes it to be a random "
-            "set of entries.",
+            "Θ was chosen where attributes are dense; the theorem assumes a random set of entries.",
         ),
         (
             truth is None and fit is not None,
-            "p, λ and the slopes are the fit's, in its own scale of λ and p.",
+            "p, λ and the slopes are the fit's, on its own scale of λ and p.",
         ),
         (
             layers.input_norm is not None,
-            "The network is read as one trained layer over fixed features, whose norm stands in "
-            "for that of the attributes.",
+            "The network is treated as one trained layer over fixed features, whose norm replaces "
+            "that of the attributes.",
         ),
         (
             fit is not None and len(fit.members) > 1,
@@ -184,7 +182,7 @@ def _caveats(
         ),
         (
             counts.exposure is not None,
-            "λ includes exposure, which the theorem does not know.",
+            "λ includes exposure, which the theorem does not cover.",
         ),
     ]
-    return tuple(words for applies, words in said if applies)
+    return tuple(sentence for applies, sentence in caveats if applies)
