@@ -1,4 +1,4 @@
-"""Model check: whether held-out counts look as the fit says they should."""
+"""Model check: whether held-out counts are consistent with the fit."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ kind = parts.choose_held_out(family)
 seen = seen_dataset(dataset, kind)
 found = fit_or_stop(seen, choices)
 if unfinished(found):
-    st.caption("The checks are drawn when the fit has ended.")
+    st.caption("The checks appear when the fit has finished.")
     st.stop()
 
 view = cached("check", check_view, dataset, found, kind)
@@ -36,8 +36,8 @@ ranks = parts.ranks(dataset, found, kind)
 
 meaning(
     "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
-    "counts well and still put into λ what belongs to p.",
-    "**A misfit is no verdict on the data.** Counts that come in bulk, or are corrected later, "
+    "counts well and still attribute to λ what belongs to p.",
+    "**A misfit does not make the data bad.** Counts that come in bulk, or are corrected later, "
     "vary more than any model of separate events allows.",
 )
 fit_details(found)

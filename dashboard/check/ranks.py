@@ -90,10 +90,10 @@ def rank_words(table: pd.DataFrame, own: int) -> str:
         ", and no smaller one comes within one standard error of it."
         if chosen == best
         else f"; **rank {chosen}** is the smallest within one standard error of it, so the data do "
-        "not clearly ask for more."
+        "not clearly call for more."
     )
     if best == table["rank"].max():
-        head += " It is the largest of them: more may be better still."
+        head += " It is the largest of them: a larger one may be better still."
     row = table[table["rank"] == own].iloc[0]
     if own in (best, chosen):
         return head

@@ -96,9 +96,7 @@ def verdict(
     if lag is not None:
         steps, value = lag
         apart = f"{steps} {mode}s apart" if steps > 1 else f"at neighbouring {mode}s"
-        groups += (
-            f" Counts of one place or pair {apart} go wrong together (correlation {value:.2f})."
-        )
+        groups += f" Counts of one place or pair {apart} have correlated errors ({value:.2f})."
     return Verdict(status="misfit" if wrong else "fits", points=(_spread(check), average, groups))
 
 
@@ -111,7 +109,7 @@ def _spread(check: Check) -> str:
         )
         if min(poisson.distance, wide.distance) <= CLOSE:
             return head
-        return f"{head} But their distribution has another shape than predicted."
+        return f"{head} But their distribution does not have the predicted shape."
     shape = f"Even a negative binomial (φ = {wide.phi:.2g}) does not have the right shape."
     if wide.distance <= CLOSE:
         shape = f"A negative binomial (φ = {wide.phi:.2g}) has about the right shape."
@@ -130,7 +128,7 @@ def _average(ratio: Ratio) -> str:
     interval = f"95 % interval {ratio.low:.2g} to {ratio.high:.2g}"
     says = f"observed counts are **{ratio.estimate:.2f} times** the predicted ones ({interval})"
     if ratio.low <= 1 <= ratio.high:
-        return f"In all, {says}: these counts cannot tell whether predictions are off."
+        return f"Overall, {says}: these counts cannot tell whether predictions are off."
     return f"Predictions are too {'low' if ratio.low > 1 else 'high'} on average: {says}."
 
 
@@ -141,10 +139,10 @@ def _off(ratio: Ratio) -> bool:
 
 def _largest(far: pd.DataFrame) -> str:
     if far.empty:
-        return "No place and no time stands out."
+        return "No place or time stands out."
     row = far.iloc[0]
     if row["share"] <= BETWEEN:
-        return f"No place and no time is far off; furthest, by {row['by']}: {row['most']}."
+        return f"No place or time is far off; furthest, by {row['by']}: {row['most']}."
     return (
         f"The largest misfit is **by {row['by']}**: {row['most']}. Differences by {row['by']} make "
         f"up {100 * row['share']:.0f} % of the variation of residuals."

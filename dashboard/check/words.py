@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from dashboard.shared.words import plural
 from uncletc.checking import Check
 
 _CLEAR_LAG = 0.15  # correlation
@@ -32,9 +33,9 @@ def held_out_words(n: int, n_all: int, *, whole: str | None, groups: int) -> str
         else f"**{groups:,} {whole}** with all their counts, {n:,} of {n_all:,}, drawn at random"
     )
     return (
-        f"Kept from the fit: {what}. The fit has seen their attributes, not their counts, and "
-        "predicts them as ŷ = λ·g(z). All checks below are on these counts: the ones that a fit "
-        "has seen would flatter it."
+        f"Held out: {what}. The fit has seen their attributes, not their counts, and predicts "
+        "them as ŷ = λ·g(z). All checks below use these counts: those that a fit has seen would "
+        "flatter it."
     )
 
 
@@ -42,7 +43,7 @@ def dispersion_words(check: Check, mu: float) -> str:
     """What the spread of counts means."""
     wide = check.negative_binomial
     if wide.phi < 1e-3:
-        return "The counts show no more spread than Poisson counts: φ is as good as 0."
+        return "The counts spread no more than Poisson counts: φ is practically 0."
     extra = math.sqrt(wide.phi)
     typical = (
         f"counts typically lie {100 * extra:.0f} % above or below the prediction"
@@ -51,11 +52,10 @@ def dispersion_words(check: Check, mu: float) -> str:
         f"{extra:.1f} times the prediction)"
     )
     return (
-        f"φ = {wide.phi:.2g} says that where many are expected, {typical}, beyond Poisson chance: "
-        "the variance is ŷ + φŷ². The "
-        f"setting μ = {mu:g} allows each entry's p a spread of φ = {1 / mu:.2g}; the rest is what "
-        "the model does not know of. A large φ alone does not make λ and p wrong, but ranges for "
-        "single counts must use it."
+        f"φ = {wide.phi:.2g} means that where many are expected, {typical}, beyond Poisson "
+        f"variation: the variance is ŷ + φŷ². The setting μ = {mu:g} allows each entry's p a "
+        f"spread of φ = {1 / mu:.2g}; the rest is variation that the model does not explain. A "
+        "large φ alone does not make λ and p wrong, but ranges for single counts must use it."
     )
 
 
@@ -73,30 +73,30 @@ def pit_words(check: Check) -> str:
         if ends > middle + 0.25
         else "higher in the middle: most counts vary less than predicted"
         if middle > ends + 0.25
-        else "uneven: the predicted distribution has another shape"
+        else "uneven: the predicted distribution has a different shape"
     )
     return (
         "Where each count falls in its predicted distribution: 0 far below, 1 far above. **Flat "
-        "is right**, a U says that predictions are too sure of themselves, a hump that they are "
-        f"not sure enough. Under the negative binomial it is {seen}."
+        "is right**; a U means that predictions are overconfident, a hump that they are "
+        f"underconfident. Under the negative binomial it is {seen}."
     )
 
 
 def lag_words(lags: pd.DataFrame, mode: str) -> str:
     """Whether counts that follow one another go wrong together."""
     how = (
-        f"Correlation of residuals of one place or pair, 1, 2, … {mode}s apart. Between the dotted "
-        "lines: chance."
+        f"Correlation of residuals of one place or pair, 1, 2, … {mode}s apart. Values between the "
+        "dotted lines may be chance."
     )
     found = clear_lag(lags)
     if found is None:
-        return f"{how} Nothing clear: counts go wrong one by one."
+        return f"{how} Nothing clear: errors do not persist."
     lag, value = found
-    weekly = "a weekly rhythm of reports that the model does not know"
-    what = weekly if mode == "day" and lag == 7 else "what the model misses lasts"
+    weekly = "a weekly reporting rhythm that the model does not know"
+    what = weekly if mode == "day" and lag == 7 else "what the model misses persists"
     return (
-        f"{how} **High at {lag} {mode}{'s' if lag > 1 else ''} ({value:.2f})**: {what}, so these "
-        "counts hold less evidence than as many separate ones."
+        f"{how} **High at {plural(lag, mode)} ({value:.2f})**: {what}, so these "
+        "counts hold less evidence than as many independent ones."
     )
 
 
@@ -129,7 +129,7 @@ def size_words(deciles: pd.DataFrame) -> str:
     off = sizes_off(deciles)
     if off.empty:
         return (
-            "From small to large, mean counts are about as predicted, or too few to tell otherwise."
+            "From small to large, mean counts are about as predicted, or there are too few to tell."
         )
     worst = off.iloc[0]
     return (

@@ -27,7 +27,7 @@ export default function (component) {
   const shown = module.then((map) => map.default(component));
   shown.catch((error) => {
     component.parentElement.querySelector(".wait").textContent =
-      `The map cannot be drawn (${error.message}). Load the page anew.`;
+      `The map cannot be drawn (${error.message}). Reload the page.`;
   });
   return () => shown.then((end) => end());
 }

@@ -321,4 +321,5 @@ def _undrawn_note(codes: Sequence[str]) -> str:
     if not codes:
         return ""
     named = ", ".join(codes[:3]) + (", …" if len(codes) > 3 else "")
-    return f"Not drawn, no such county in these shapes: {named} ({len(codes)})."
+    many = "1 county" if len(codes) == 1 else f"{len(codes)} counties"
+    return f"The map has no shape for {many} of the data: {named}."

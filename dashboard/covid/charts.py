@@ -93,7 +93,7 @@ def county_chart(
         rows=3,
         shared_xaxes=True,
         vertical_spacing=0.09,
-        subplot_titles=("reported cases a day", *titles),
+        subplot_titles=("reported cases per day", *titles),
     )
     figure.add_bar(
         x=days["day"],

@@ -55,15 +55,15 @@ def choose_days(days: Sequence[str]) -> int | None:
 
 
 def choose_bars() -> int:
-    """Ask how many bars to draw on either side."""
+    """Ask how many bars to draw at each end."""
     return st.slider(
-        "Bars on either side",
+        "Places to list",
         5,
         30,
         10,
         key="covid_bars",
         bind="query-params",
-        help="How many of the cells with the highest and the lowest p to draw.",
+        help="How many of the cells with the highest and the lowest p to list.",
     )
 
 

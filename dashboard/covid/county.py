@@ -12,8 +12,8 @@ from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
 COUNTY_DAYS = (
-    "Bars: cases that were reported; a day without one was not reported, which is not 0. The line "
-    "over them is what λ and p together predict, and rests on no statement about the scale. "
+    "Bars: reported cases; a day without a report is missing, not 0. The line over them is what "
+    "λ and p together predict; it does not depend on the scale. "
 )
 INTERVALS = (
     "Bands: 90 % intervals of λ and p over the members, cut off where they reach far beyond the "
@@ -95,7 +95,7 @@ def build_county_view(
 def rate_title(scale: Scale) -> str:
     """What an axis of λ of this data set says."""
     rule = scale.statement.removeprefix("relative: ").removeprefix("anchored: ")
-    return f"expected true cases a day, λ ({rule})"
+    return f"expected true cases per day, λ ({rule})"
 
 
 def _days(
@@ -126,12 +126,12 @@ def _days(
 def _summary(grids: DetectionGrids, place: tuple[int, int], title: str) -> str:
     """Where the cell stands among all cells, by its mean p."""
     if not np.isfinite(grids.p[place]).any():
-        return "Nothing is known here that p could be estimated from."
+        return "p cannot be estimated here: no attributes are known."
     means = over_last(grids.p)
     rank = int((means > means[place]).sum()) + 1
     return (
-        f"Mean {title}: **{means[place]:.3g}**; number {rank:,} of {np.isfinite(means).sum():,} "
-        "cells, counted from the highest."
+        f"Mean {title}: **{means[place]:.3g}**; rank {rank:,} of {np.isfinite(means).sum():,} "
+        "cells, 1 being the highest."
     )
 
 
@@ -142,6 +142,6 @@ def _shared(together: pd.DataFrame, fips: str) -> str | None:
     names = others["county"].tolist()
     named = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return (
-        f"This cell holds {len(together)} counties: this one, {named}. The counts are theirs "
-        "together, and they share one p and one λ."
+        f"This cell holds {len(together)} counties: this one, {named}. The counts are their sum, "
+        "and they share one p and one λ."
     )

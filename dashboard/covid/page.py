@@ -47,16 +47,16 @@ with above:
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "
         "value. "
-        + ("" if grids.ends else "To see where p is uncertain, fit 2 members or more. ")
-        + ("" if day is None else "While the map plays, the bars wait; they follow at a pause.")
+        + ("" if grids.ends else "To see where p is uncertain, fit 2 or more members. ")
+        + ("" if day is None else "While the map plays, the bars stay; they follow when it pauses.")
     )
     county_panel(county, day=None if day is None else days[day])
 
 cells_to_click(view, county)
 st.caption(
     "One bar per cell, named after its most populous county; +2 means that two more counties "
-    "share it. A click on a bar chooses that county. Inside: tests done per day and 1000 people, "
-    "which the fit has not seen. " + (WHISKERS if grids.ends else "")
+    "share it. Click a bar to choose that county. Inside: tests per day and 1000 people, which the "
+    "fit has not seen. " + (WHISKERS if grids.ends else "")
 )
 
 meaning(

@@ -25,7 +25,7 @@ from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
 UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
-UNCERTAIN_MEANS = f"uncertain: the ends of its 90 % interval differ more than {UNCERTAIN:g}-fold"
+UNCERTAIN_MEANS = f"uncertain: the ends of its 90 % interval differ by more than {UNCERTAIN:g}-fold"
 _LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
 
 
@@ -92,7 +92,7 @@ def build_covid_view(
     day : int, optional
         Index of one day; None for the mean over all days.
     n : int
-        Bars on either side.
+        Bars at each end.
     grids : DetectionGrids, optional
         ``detection_grids(dataset, found, anchor)`` where it is at hand, which saves time.
     """
@@ -110,8 +110,10 @@ def build_covid_view(
     counties = table[["fips", "county", "state"]].assign(
         **values,
         uncertain=ends["high"] > UNCERTAIN * ends["low"] if ends else False,
-        reported=[f"reported cases, 60 days: {cases:,}" for cases in table["cases"]],
-        tests=[f"tests a day per 1000: {_tests(tests)}" for tests in table["tests_per_1000"]],
+        reported=[f"reported cases in 60 days: {cases:,}" for cases in table["cases"]],
+        tests=[
+            f"tests per day and 1000 people: {_tests(tests)}" for tests in table["tests_per_1000"]
+        ],
         spread=_spread(ends) if ends else None,
         cell_note=cell_notes(table),
     )

@@ -79,7 +79,7 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
             error_x=spread(bars["sd"]),
             customdata=bars[["sd"]],
             hovertemplate="<b>%{y}</b><br>misfit rises by %{x:.3g} (± %{customdata[0]:.2g})"
-            "<br>Click: its effect on p<extra></extra>",
+            "<br>Click to see its effect on p<extra></extra>",
             # Plotly fades the bars that were not clicked; the colour already says which was.
             selected_marker_opacity=1,
             unselected_marker_opacity=1,

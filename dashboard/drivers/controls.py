@@ -31,8 +31,8 @@ def choose_attribute(dataset: Dataset, family: Family, names: list[str]) -> tupl
         where=right,
         disabled=is_category(dataset, attribute),
         help="**ALE**, accumulated local effects: moves an attribute only a little from where "
-        "each entry is, so it suits attributes that go together. **Partial dependence**: sets it "
-        "to each value for all entries, also where nobody saw such a combination. Categories, "
+        "each entry is, so it suits correlated attributes. **Partial dependence**: sets it "
+        "to each value for all entries, even where no such combination occurs. Categories, "
         "which have no order, always get partial dependence.",
     )
     return attribute, method

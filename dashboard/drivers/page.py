@@ -25,7 +25,7 @@ choices = sidebar(family, scale=False)  # ratios of p alone, the same on any sca
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
 st.info(
-    "**A description, not a cause.** This page shows what the fitted p goes along with. An "
+    "**A description, not a cause.** This page shows what the fitted p is associated with. An "
     "attribute may stand for something that was not recorded.",
     icon=":material/info:",
 )
@@ -49,10 +49,10 @@ if unfinished(found):
         alt=f"Importance of {len(names)} attributes so far; largest: {names[0]}",
         where=bars_here,
     )
-    st.caption("Effects and explanations are drawn when the fit has ended.")
+    st.caption("Effects and explanations appear when the fit has finished.")
     st.stop()
 
-st.subheader("How p moves with one attribute")
+st.subheader("How p changes with one attribute")
 attribute, method = choose_attribute(dataset, family, names)
 show_chart(
     importance_chart(importance.bars, chosen=attribute),
@@ -92,7 +92,7 @@ show_chart(
 st.caption(explained.note)
 
 meaning(
-    "**Shuffles, curves and contributions describe the fit.** Where p has taken over differences "
+    "**Shuffles, curves and contributions describe the fit.** Where p has absorbed differences "
     "that belong to λ, they show that too.",
 )
 fit_details(found)

@@ -53,14 +53,14 @@ def explanation_view(dataset: Dataset, found: Fit, first: int, second: int) -> E
         parts=parts,
         bars=_bars(parts),
         sentence=_sentence(parts, total),
-        note=f"Mean of log p over {here.sum():,} entries, shared out among the attributes: Shapley "
-        "values by sampled orders, against 1,000 counted entries drawn evenly along p. Typical: "
-        "their geometric mean. Low, high, middling: thirds of the counted entries.",
+        note=f"Mean of log p over {here.sum():,} entries, divided among the attributes: Shapley "
+        "values from sampled orders, against 1,000 counted entries spread evenly over p. Typical: "
+        "their geometric mean. Low, medium, high: thirds of the counted entries.",
     )
 
 
 def _where(counts: CountTensor, rows: NDArray[np.float64]) -> list[str]:
-    """Of each attribute: high, low, middling or the level that it has, over the given rows."""
+    """Of each attribute: high, low, medium or the level that it has, over the given rows."""
     z = used_attributes(counts)
     words = []
     for attribute, columns in effects.attribute_groups(counts).items():
@@ -70,7 +70,7 @@ def _where(counts: CountTensor, rows: NDArray[np.float64]) -> list[str]:
             continue
         low, high = np.quantile(z[:, columns[0]], [1 / 3, 2 / 3])
         mean = rows[:, columns[0]].mean()
-        words.append("low" if mean < low else "high" if mean > high else "middling")
+        words.append("low" if mean < low else "high" if mean > high else "medium")
     return words
 
 
@@ -98,7 +98,7 @@ def _sentence(parts: pd.DataFrame, total: float) -> str:
         f"entry, mostly because in this fit {_and(main)}."
     )
     if len(against):
-        text += f" Against it: {_and(against.head(1))}."
+        text += f" Pulling the other way: {_and(against.head(1))}."
     return text
 
 

@@ -113,8 +113,8 @@ def importance_view(dataset: Dataset, found: Fit) -> ImportanceView:
         f"Bar: mean rise of the misfit over {importance.rise.shape[1]} shuffles; whisker: their "
         f"standard deviation. Misfit: negative binomial deviance per count, "
         f"{importance.deviance:.2f} with nothing shuffled, on {importance.entries:,} counts "
-        f"drawn at random from {whose}. Attributes that go together can stand in for each "
-        "other; then each looks less important than it is."
+        f"drawn at random from {whose}. Correlated attributes can stand in for each "
+        "other; each then looks less important than it is."
     )
     return ImportanceView(
         bars=bars,
@@ -183,7 +183,7 @@ def surface_view(
         rows=rows,
         columns=columns,
         note="Each row and column holds about as many counts as the others where values allow it, "
-        "and is named after its middle value (0: smallest, 1: largest). Grey: no count has such "
+        "and is labelled with its middle value (0: smallest, 1: largest). Grey: no count has such "
         "a pair of values. Partial dependence over 200 counts drawn at random.",
     )
 
@@ -227,8 +227,8 @@ def _effect_note(curve: pd.DataFrame, method: Method) -> str:
         else "partial dependence over at most 500 counts drawn at random"
     )
     band = (
-        "The range around it goes from the lowest to the highest of the fit's members; it is no "
-        "interval."
+        "The range around it goes from the lowest to the highest of the fit's members; it is not a "
+        "confidence interval."
         if "low" in curve
         else "Fit 2 or more members to see how far they differ."
     )
@@ -241,6 +241,6 @@ def _effect_note(curve: pd.DataFrame, method: Method) -> str:
 def _importance_insight(bars: pd.DataFrame) -> str:
     clear = bars[(bars["rise"] > bars["sd"])]
     if clear.empty:
-        return "In this fit **no attribute** clearly matters to the predicted counts."
+        return "In this fit **no attribute** clearly matters for the predicted counts."
     names = " and ".join(f"**{name}**" for name in clear["attribute"].head(2))
     return f"In this fit, the predicted counts depend most on {names}."

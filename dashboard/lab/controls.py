@@ -28,7 +28,7 @@ _FIT = {
 CONTROLS: dict[str, Control] = {
     "lambda": Control(
         label="λ: true events to expect",
-        help="How many events happen on the average. How many do happen differs from draw to "
+        help="How many events happen on average. The number that do happen differs from draw to "
         "draw: it is Poisson.",
         default=20,
         limits=(1, 60, 1),
@@ -41,7 +41,7 @@ CONTROLS: dict[str, Control] = {
     ),
     "draw": Control(
         label="Draw",
-        help="Decides what chance does. The same number gives the same events again.",
+        help="Decides every random event. The same number gives the same events again.",
         default=0,
         limits=(0, 9999, 1),
         typed=True,
@@ -82,7 +82,7 @@ CONTROLS: dict[str, Control] = {
     ),
     "g": Control(
         label="True g: how p follows attributes",
-        help="p is a sigmoid of a weighted sum of h(z), and the fit is not told h. cubic: "
+        help="p is a sigmoid of a weighted sum of h(z), and the fit does not know h. cubic: "
         "0.5 z³ + 0.2 z. steep-cubic: 3 z³ + 0.2 z. log: 0.1 log z² + 0.1 z². tanh: tanh(z)³.",
         default="log",
         options=("cubic", "steep-cubic", "log", "tanh"),
@@ -95,7 +95,7 @@ CONTROLS: dict[str, Control] = {
     ),
     "events": Control(
         label="True events per entry",
-        help="How many to expect on the average over all entries. The paper's simulations have "
+        help="How many to expect on average over all entries. The paper's simulations have "
         "about 1,270.",
         default=25,
         options=(5, 25, 100, 400, 1266),

@@ -25,7 +25,7 @@ from uncletc import Fit, FitSettings
 def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
     """Fit on request; truth beside estimate, and both errors while it fits."""
     st.markdown(
-        "The fit is given the counts and the attributes that step 2 shows, and nothing of the "
+        "The fit is given the counts and the attributes that step 2 shows, and nothing about the "
         "truth. The settings in the sidebar say how counts are drawn, and how they are fitted."
     )
     slice_number = choose("slice") - 1
@@ -61,7 +61,7 @@ def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
                 icon=":material/history:",
             )
             return _result(before[0], earlier, slice_number)
-    st.info("Press **Fit** to see how near the estimates come to the truth.")
+    st.info("Press **Fit** to see how close the estimates come to the truth.")
     return None
 
 
@@ -108,7 +108,7 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
         "Error of λ (MAE)",
         f"{view.errors['rate']:.3f}",
         help="Mean absolute error over all entries of λ, after both estimate and truth are "
-        "divided by their mean. 0.1: off by a tenth of the mean, on the average.",
+        "divided by their mean. 0.1: off by a tenth of the mean, on average.",
     )
     columns[1].metric(
         "Error of p (MAE)",

@@ -1,4 +1,4 @@
-"""What a teacher hands out: five lessons of the Lab, and the questions of its steps. Pure."""
+"""Five lessons of the Lab for teachers to hand out, and the questions of its steps. Pure."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Lesson:
 LESSONS = (
     Lesson(
         title="Many missed, or few there?",
-        aim="See that one count cannot tell 20 events of which half are seen from 40 of which a "
-        "quarter are seen.",
+        aim="See that one count cannot tell 20 events, half of them seen, from 40, a quarter of "
+        "them seen.",
         query="step=entry&lab_lambda=20&lab_p=0.5",
     ),
     Lesson(
         title="Missing is not zero",
         aim="Tell entries that nobody counted from entries where nothing was seen, and see which "
-        "ones a fit may learn from.",
+        "ones a fit can learn from.",
         query="step=tensor&lab_gamma_omega=0.2&lab_gamma_xi=0.5&lab_events=5"
         "&hide=gamma_theta,snr,g,rank",
     ),
@@ -60,7 +60,7 @@ LESSONS = (
     ),
     Lesson(
         title="Only ratios are known",
-        aim="Find the one bound that counts put on the common scale of λ and p.",
+        aim="Find the only bound that counts put on the common scale of λ and p.",
         query="step=scale&lab_c=1.5&hide=gamma_omega,gamma_xi,gamma_theta,snr,rank",
     ),
     Lesson(
@@ -135,8 +135,8 @@ QUESTIONS: dict[Step, Question] = {
         "only estimated.",
     ),
     "scale": Question(
-        asks="Multiply every λ by c = 2 and divide every p by 2. What happens to the counts to "
-        "expect, ŷ = λp?",
+        asks="Multiply every λ by c = 2 and divide every p by 2. What happens to the expected "
+        "counts, ŷ = λp?",
         answers=(
             "They double",
             "They stay the same",
@@ -147,8 +147,8 @@ QUESTIONS: dict[Step, Question] = {
         "true.",
     ),
     "levers": Question(
-        asks="From the first value to the last, what will the {error} do? (Less than a fifth is "
-        "“hardly”.)",
+        asks="From the first value to the last, what will the {error} do? (Less than a fifth "
+        "counts as “hardly”.)",
         answers=(
             "Fall",
             "Hardly change",

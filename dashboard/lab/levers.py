@@ -22,21 +22,22 @@ from dashboard.lab.view_fits import (
 )
 from dashboard.shared.parts import show_chart
 from dashboard.shared.service import batch_under_way, session
+from dashboard.shared.words import plural
 from uncletc import FitSettings
 
 THEOREM = """\
 **The paper's recoverability theorem (3.1), in two sentences.** Suppose that entries are counted at
 random and all counted entries have attributes, that λ has a known rank and all factors and p lie
-between known bounds, that g is smooth and the network can come near it, and that some entries have
-similar attributes: then the λ and p of largest likelihood are, with high probability, near the
-truth at *all* entries, but for one common factor. The bounds on both mean squared errors shrink
-with more counted entries (Ω) and with more, and more alike, entries of similar attributes (Θ), the
-one on p also with more attributed entries (Ξ), and grow with the rank, with smaller p, and with a
-network that is too simple or more complex than need be.
+between known bounds, that g is smooth and the network can approximate it, and that some entries
+have similar attributes: then the maximum-likelihood λ and p are, with high probability, close to
+the truth at *all* entries, up to a common factor. The bounds on both mean squared errors shrink
+with more counted entries (Ω) and with more, and more similar, entries of similar attributes (Θ);
+the one on p also with more attributed entries (Ξ). They grow with the rank, with smaller p, and
+with a network that is too simple or more complex than necessary.
 
-**Its limits.** A bound says what is enough, not how large the error is: its constants are unknown,
-and a lever that shrinks it need not help in each data set. It is about the best solution there is,
-which no solver is sure to find, and about counts that follow the model.
+**Its limits.** A bound says what is sufficient, not how large the error is: its constants are
+unknown, and a lever that shrinks it need not help in every data set. It is about the best possible
+solution, which no solver is sure to find, and about counts that follow the model.
 """
 
 
@@ -58,13 +59,13 @@ def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
     orders = [trial.order for trial in wanted]
     missing = len(session("levers").missing(orders))
     values = ", ".join(f"{value:g}" for value in dict.fromkeys(trial.value for trial in wanted))
-    simulations = f"{n_draws} simulation{'' if n_draws == 1 else 's'}"
+    simulations = plural(n_draws, "simulation")
     st.markdown(f"**{LEVERS[lever].label}:** {values}; {simulations} each")
     pressed = missing > 0 and st.button(
-        f"Run {missing} fits",
+        f"Run {plural(missing, 'fit')}",
         type="primary",
         key="lab-run",
-        help="One after the other, about a second each. Those made before show at once.",
+        help="One after the other, about a second each. Those made before appear at once.",
     )
     if batch_under_way(
         "levers",

@@ -24,13 +24,13 @@ def go(by: int) -> None:
 st.title("Lab: what can counts tell?")
 st.markdown(
     "Five short steps, from one place to the theorem behind this dashboard. Predict, press, and "
-    "see what happened beside what was counted."
+    "compare what happened with what was counted."
 )
 simulated_badge(simulated(Setup()))
 _, unknown = hidden_names()
 if unknown:
     st.caption(
-        f"The address asks to hide what the Lab does not have: {', '.join(map(escape, unknown))}."
+        f"This link hides controls that the Lab does not have: {', '.join(map(escape, unknown))}."
     )
 
 step = segmented(
@@ -38,7 +38,7 @@ step = segmented(
     steps,
     key="step",
     width="stretch",
-    help="Go in order, or jump. The address always leads back to where you are.",
+    help="Go in order, or jump. The address of this page always leads back to where you are.",
 )
 number = steps.index(step)
 st.subheader(f"{number + 1} of {len(steps)} · {STEPS[step]}")

@@ -30,7 +30,7 @@ from uncletc import Fit
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Shown:
-    """What a step shows, to take away.
+    """What a step shows, to download.
 
     Attributes
     ----------
@@ -84,8 +84,8 @@ def entry_step() -> Shown | None:
     """One entry: dots for events, filled where counted; many draws beside the formula."""
     st.markdown(
         "At one place and time, **n** events happen: each draw of the model gives another n, "
-        "Poisson with mean **λ**. Each event is counted with probability **p**. What we get to "
-        "see is the count **y** alone."
+        "Poisson with mean **λ**. Each event is counted with probability **p**. All that we see "
+        "is the count **y**."
     )
     columns = st.columns(3, vertical_alignment="bottom")
     with columns[0]:
@@ -101,7 +101,7 @@ def entry_step() -> Shown | None:
                 on_click=_draw_again,
                 width="stretch",
                 icon=":material/casino:",
-                help="Let chance decide anew how many events happen and which are counted.",
+                help="Draw again how many events happen and which of them are counted.",
             )
     if not predict("entry"):
         return None
@@ -124,7 +124,7 @@ def entry_step() -> Shown | None:
         )
     st.markdown(
         f"**λ = {rate:g}, p = {chance:g}** and **λ = {2 * rate:g}, p = {chance / 2:g}** give the "
-        "same counts, but for chance: one count, or any number of them from one entry, cannot "
+        "same counts, except for chance: one count, or any number of them from one entry, cannot "
         "tell many missed from few there."
     )
     return Shown(
@@ -143,7 +143,7 @@ def tensor_step(setup: Setup) -> Shown | None:
     st.markdown(
         "Counts come by place, kind and time: a **tensor**, here of 20 × 20 × 20 entries. λ is "
         "built from a few patterns that entries share; p follows **attributes** of the entry "
-        "(weather, tests, effort). This is what makes the two separable at all."
+        "(weather, tests, effort). Only this makes it possible to tell the two apart."
     )
     slice_number = choose("slice") - 1
     if not predict("tensor"):
@@ -196,7 +196,7 @@ def scale_step(setup: Setup) -> Shown | None:
     if view.n_impossible:
         st.warning(
             f"**Impossible:** with c = {c:g}, {view.n_impossible:,} of 8,000 entries would have p "
-            "above 1 (hatched above where shown), and a chance cannot be more than 1.",
+            "above 1 (hatched above where shown), and a probability cannot exceed 1.",
             icon=":material/block:",
         )
     st.markdown(
@@ -217,7 +217,7 @@ def _shown(name: str, table: pd.DataFrame, made: Code, setup: Setup) -> Shown:
 
 
 def lessons_box() -> None:
-    """Draw the folded list of lesson links, and what a teacher needs to make more."""
+    """Draw the folded list of lesson links, and how a teacher makes more."""
     with st.expander("Five ready-made lessons, and how to hide controls"):
         # Plain links: each opens a fresh Lab, so that nothing chosen before gets into a lesson.
         links = "".join(
@@ -229,7 +229,7 @@ def lessons_box() -> None:
         names = ", ".join(f"`{name}`" for name in [*CONTROLS, QUESTIONS_HIDDEN])
         st.markdown(
             "**For teachers:** set the Lab up as you want it, copy its address, and add `&hide=` "
-            "with the names of controls to take away, `&hide=gamma_xi,snr` for example. Hidden "
+            "with the names of controls to leave out, for example `&hide=gamma_xi,snr`. Hidden "
             "controls keep the value that the address gives them (there, `lab_` stands before "
-            f"the name) or their usual one. Names: {names}."
+            f"the name) or their default. Names: {names}."
         )

@@ -35,7 +35,7 @@ class Setup:
     detection : {"cubic", "steep-cubic", "log", "tanh"}
     rank : int
     events : float
-        True events an entry has on the average, in expectation over the factors.
+        True events an entry has on average, in expectation over the factors.
     seed : int
     """
 
@@ -52,7 +52,7 @@ class Setup:
     def arguments(self) -> dict[str, Any]:
         """Arguments of :func:`uncletc.simulate`.
 
-        An element of a factor is uniform on [0, κ], so an entry's λ is F·(κ/2)³ on the average:
+        An element of a factor is uniform on [0, κ], so an entry's λ is F·(κ/2)³ on average:
         κ follows from `events` and the rank.
         """
         return {

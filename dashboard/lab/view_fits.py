@@ -92,7 +92,7 @@ def compare(dataset: Dataset, found: Fit) -> Comparison:
 
 
 def recovery(setup: Setup, settings: FitSettings) -> Recovery:
-    """Return the order that says how near a fit comes to the truth, and on what way."""
+    """Return the order that measures how near a fit comes to the truth, iteration by iteration."""
     return Recovery(simulation=setup.arguments, settings=settings)
 
 
@@ -178,10 +178,10 @@ LEVERS: dict[LeverName, Lever] = {
         says="The theorem takes the rank as known; the larger it is, the larger the bounds.",
     ),
     "true events": Lever(
-        label="true events per entry, on the average",
+        label="mean true events per entry",
         values=(5, 25, 100, 400),
         says="The theorem needs λ and p bounded away from 0; it does not single out large counts. "
-        "Few events mean much chance in every count.",
+        "With few events, chance weighs heavily in every count.",
     ),
 }
 

@@ -97,7 +97,7 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         type="primary",
         key="compare_run",
         disabled=not missing,
-        help="Runs in the background, one method after the other; each result shows as it ends.",
+        help="Runs in the background, one method after the other; results appear when ready.",
     ):
         mine.submit(missing)
     going = progress_or_trouble(wanted)  # before the look-up: see fit_or_stop
@@ -130,8 +130,8 @@ def _choose_folds() -> tuple[FoldKind, int, int]:
         key="folds",
         bind="query-params",
         help="Counts are divided into five parts. Each fold hides one part, chooses the number of "
-        "iterations on another and fits the other three. 1 is a quick look; 5 shows how far "
-        "chance goes.",
+        "iterations on another and fits the other three. 1 is a quick look; 5 show how much "
+        "chance matters.",
     )
     rank = right.slider(
         "Rank",
@@ -154,7 +154,7 @@ def _draw(
         format_func=lambda name: metric_of(name).axis,
         key="by",
         bind="query-params",
-        help="How predicted and hidden counts are held against each other.",
+        help="How predicted and hidden counts are compared.",
     )
     view = scores(results, metric)
     if view.insight:
@@ -168,7 +168,7 @@ def _draw(
     st.caption(
         metric_of(metric).help
         + (" ± is the standard deviation over folds." if several else "")
-        + " Blue methods know that events are missed; amber ones take counts as complete."
+        + " Blue methods model missed events; amber ones take counts as complete."
     )
     shown = view.table.dropna(axis="columns", how="all").round(4)  # no ± of one fold
     st.dataframe(shown, width="stretch", hide_index=True)

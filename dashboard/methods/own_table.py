@@ -30,8 +30,8 @@ class _Own:
 def own_dataset() -> tuple[Dataset, Code] | None:
     """Ask for a file and its columns; the counts and the code that reads them, None without."""
     st.markdown(
-        "A table in **long form**: one row per entry, a column for each thing that names it "
-        "(place, species, week), one with the count, and any with numbers that detection may "
+        "A table in **long form**: one row per entry, with a column for each label "
+        "(place, species, week), one for the count, and any number of columns that detection may "
         "depend on. "
         "**A combination without a row is missing, not zero**: write zeros where you looked and "
         "found none."
@@ -43,7 +43,7 @@ def own_dataset() -> tuple[Dataset, Code] | None:
         key="sample",
         on_click="ignore",
         icon=":material/download:",
-        help="A small simulated table in this form, to look at or to try.",
+        help="A small simulated table in this form, to look at or to try out.",
     )
     own = _uploaded()
     if own is None:
@@ -105,7 +105,7 @@ def _uploaded() -> _Own | None:
     own = st.session_state.get(_FILE)
     if own is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.caption(f"Below: {own.name}, uploaded before.")
+        left.caption(f"In use: {own.name}, uploaded earlier.")
         if right.button("Forget it", key="own_forget", help="Removes it from memory."):
             _forget()
             st.rerun()

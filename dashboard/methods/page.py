@@ -33,9 +33,9 @@ SECTIONS[section]()
 with st.expander("What these numbers mean, and what they do not"):
     st.markdown(
         "- **Predicting counts well is not the same as finding p.** A method that ignores misses "
-        "can predict reported counts; only simulations show whether λ and p are found.\n"
-        "- **λ and p are known up to one common factor.** Their errors are taken after each is "
-        "divided by its mean.\n"
+        "can predict reported counts; only simulations show whether λ and p are recovered.\n"
+        "- **λ and p are known only up to a common factor.** Their errors are computed after each "
+        "is divided by its mean.\n"
         "- **A small difference is not a ranking.** Look at ± before you prefer a method.\n"
         "- **Settings matter.** Here each method has its defaults and the rank you choose; a "
         "search over settings may change who is ahead."

@@ -43,7 +43,7 @@ def paper_section() -> None:
     if not known:
         st.info(
             "The results of the paper's tables did not come with this copy of uncletc. "
-            "`uncletc tables` makes them; the other two sections work without."
+            "`uncletc tables` makes them; the other two sections work without them."
         )
         return
     if words := overall_finding(rows):
@@ -72,7 +72,7 @@ def paper_section() -> None:
     if shown.insight:
         st.markdown(shown.insight)
     if shown.rows.empty:
-        st.info(f"None of the chosen methods has a figure here; {', '.join(present)} do.")
+        st.info(f"None of the chosen methods has a result here; {', '.join(present)} do.")
         return
     _draw(shown, metric, table)
     st.dataframe(shown.table, width="stretch", row_height=38)
@@ -145,7 +145,7 @@ def _draw(view: PaperView, metric: str, table: str) -> None:
     if _printed(view):
         legend.append("○ printed in the paper")
     if view.floors:
-        legend.append("┊ error left when every p is told")
+        legend.append("┊ error left when every p is known")
     if not folds:
         legend.append("simulated counts")
     st.caption(" · ".join(legend))

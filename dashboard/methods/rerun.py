@@ -46,7 +46,7 @@ def rerun_section() -> None:
     if going:
         return
     if result is None:
-        st.info("Press **Run this cell** to see its errors beside the committed ones.")
+        st.info("Press **Run this cell** to see its errors beside the stored ones.")
         return
     values = cell_rows(result, rows, cell)
     shown = values[values["metric"].isin(["MAE_λ", "MAE_p"])]
@@ -56,7 +56,7 @@ def rerun_section() -> None:
         place.caption(f"{committed_words(row)}. {row.verdict}")
     st.caption(
         f"One trial, seed {cell.seed}, {result['seconds']:.1f} s. Simulated counts. Dotted lines "
-        "below: committed means."
+        "below: stored means."
     )
     curve = curve_frame(result["curve"])
     if curve["iteration"].nunique() > 1:
@@ -99,7 +99,7 @@ def _choose_cell() -> Cell:
         list(known.methods),
         key=f"cell_method_{table}",
         bind="query-params",
-        help="Who fits. “p known” is told every p: what is left then is the floor. “UncleTC, "
+        help="Who fits. “p known” is given every p: its error is the floor. “UncleTC, "
         "paper's algorithm” is the paper's own, slower way to fit the same model.",
     )
     seed = fourth.number_input(
@@ -109,7 +109,7 @@ def _choose_cell() -> Cell:
         0,
         key="cell_seed",
         bind="query-params",
-        help="Decides the counts and the fit. Committed trials begin with seed 0.",
+        help="Decides the counts and the fit. Stored trials start at seed 0.",
     )
     readings = list(known.column(column).readings)
     reading = readings[0]

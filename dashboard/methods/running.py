@@ -77,7 +77,7 @@ def _text(job: Job, behind: int) -> str:
     more = f" · {behind} more to come" if behind else ""
     if job.state == "waiting":
         if monotonic() - job.asked > _LONG_WAIT:
-            return f"{order.method}: waiting for another run to end …{more}"
+            return f"{order.method}: waiting for another run to finish …{more}"
         return f"{order.method}: getting ready …{more}"
     fold = ""
     if isinstance(order, Evaluate):

@@ -54,7 +54,7 @@ def scores(results: Mapping[str, Result], metric: str) -> Scores:
     Parameters
     ----------
     results : mapping of str to result
-        By method; those that are there.
+        By method; those that have finished.
     metric : str
         A key of :data:`FIELDS`, for the bars and the insight.
     """
@@ -100,10 +100,10 @@ def comparison(results: Mapping[str, Result], metric: str) -> str:
         f"{second} with {number(means[second])}"
     )
     if len(both) == 1:
-        return words + ". One fold only: a first look, which another fold may turn around."
-    words += f"; it is ahead of it in {won} of {len(both)} folds."
+        return words + ". One fold only: a first look, which another fold may reverse."
+    words += f"; it is ahead in {won} of {len(both)} folds."
     if won < len(both):
-        words += " The difference is within what folds differ by: do not lean on it."
+        words += " Folds differ by more than this: do not rely on the difference."
     return words
 
 
@@ -146,16 +146,16 @@ def _verdict(value: float, mean: float, sd: float) -> str:
     if math.isnan(mean) or math.isnan(sd):
         return ""
     if abs(value - mean) <= 2 * sd:
-        return "As usual: within two standard deviations."
+        return "As expected: within two standard deviations."
     side = "Lower" if value < mean else "Higher"
-    return f"{side} than usual: more than two standard deviations away."
+    return f"{side} than expected: more than two standard deviations away."
 
 
 def committed_words(row: Any) -> str:
-    """What stands beside a new value: "Committed: 0.012 ± 0.003 (20 trials)"."""
+    """What stands beside a new value: "Stored: 0.012 ± 0.003 (20 trials)"."""
     if math.isnan(row.mean):
-        return "Nothing committed to compare with"
-    return f"Committed: {spread(row.mean, row.sd)} ({int(row.n)} trials)"
+        return "No stored result to compare with"
+    return f"Stored: {spread(row.mean, row.sd)} ({int(row.n)} trials)"
 
 
 def curve_frame(curve: Sequence[tuple[int, Mapping[str, float]]]) -> pd.DataFrame:
@@ -167,7 +167,7 @@ def curve_frame(curve: Sequence[tuple[int, Mapping[str, float]]]) -> pd.DataFram
 def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
     """What one fold hides, in words of the data."""
     if kind == "entry":
-        return f"a fifth of all counts, single ones at random, {len(counts.counts) // N_FOLDS:,}"
+        return f"a random fifth of all counts, {len(counts.counts) // N_FOLDS:,}"
     place = " – ".join(counts.modes[:-1])
     return f"all counts of a fifth of all {place} combinations, on every {counts.modes[-1]}"
 
@@ -216,7 +216,8 @@ def default_methods() -> list[str]:
 def settings_words(methods: Sequence[str], rank: int) -> str:
     """What else decides the fits, in a sentence."""
     without = [m for m in methods if not METHODS[m].has_rank]
-    none = f"; {', '.join(without)} has no rank" if without else ""
+    have = "has" if len(without) == 1 else "have"
+    none = f"; {', '.join(without)} {have} no rank" if without else ""
     return f"Rank {rank}{none}; all other settings are each method's defaults."
 
 

@@ -26,12 +26,12 @@ def study_box() -> None:
     with st.expander("Open a search study", icon=":material/query_stats:"):
         st.markdown(
             "`uncletc search` looks for good settings of a method and keeps its trials in one "
-            "file, which can be looked at here, also while the search goes on."
+            "file, which you can open here, even while the search is running."
         )
         file = st.file_uploader(
             "Study file",
             key="study_upload",
-            help="The file that the search writes. It is read and not kept.",
+            help="The file that the search writes. It is read but not kept.",
         )
         if file is None:
             return

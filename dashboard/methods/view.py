@@ -203,8 +203,10 @@ def finding(rivals: pd.DataFrame, metric: str) -> str:
     n, ahead = len(groups), len(groups) - len(behind)
     words = f"**UncleTC has the {most} {described.words} in {ahead or 'none'} of {n} columns**"
     if n == 1:
-        words = f"**UncleTC has {'not ' if behind else ''}the {most} {described.words}**"
-    words += f"; where not: {'; '.join(behind)}." if behind else "."
+        has = "does not have" if behind else "has"
+        words = f"**UncleTC {has} the {most} {described.words}**"
+    ahead_there = "ahead" if n == 1 else "ahead elsewhere"
+    words += f"; {ahead_there}: {'; '.join(behind)}." if behind else "."
     ours = rivals[rivals["method"] == OURS].dropna(subset="paper_mean")
     if ours.empty:
         return words

@@ -1,4 +1,4 @@
-"""How tables and metrics of the page "Methods" are called, and what they mean. Pure."""
+"""What tables and metrics of the page "Methods" are called, and what they mean. Pure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ ABOUT = {
     "table-3": "γ_Θ is the share of all entries that share their attributes up to noise.",
     "table-4": "λ and p are known only up to a common factor. If only that is wrong, λ̂/λ is about "
     "the same in all entries (a small sd), and λ̂p̂/λp is 1.",
-    "appendix-rank": "F is how many patterns the true counts are made of; the fits are told it.",
-    "appendix-wrong-rank": "The counts have rank 7; the fits are told another one.",
-    "iterations": "After the last iteration of a fit its errors stay as they are.",
-    "appendix-mu": "μ says how closely each entry's detection keeps to what attributes tell.",
-    REAL: "Predicted against real counts that the methods did not see; no truth of λ or p is known "
-    "here. The paper's figures rest on its own preparation of the data: compare ranks only.",
+    "appendix-rank": "F is the number of patterns in the true counts; the fits know it.",
+    "appendix-wrong-rank": "The counts have rank 7; the fits assume another.",
+    "iterations": "After the last iteration of a fit its errors are drawn on unchanged.",
+    "appendix-mu": "μ says how closely each entry's detection follows its attributes.",
+    REAL: "Predicted against real counts that the methods did not see; the true λ and p are not "
+    "known here. The paper prepared the data in its own way: compare ranks only.",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """How a metric is called, and which way is better.
+    """What a metric is called, and which way is better.
 
     Attributes
     ----------
@@ -57,26 +57,26 @@ METRICS = {
         help="The same for detection p = g(z), over all entries with attributes.",
     ),
     "MAE_p, own p over Ω": Metric(
-        words="error of the own p of counted entries",
-        axis="MAE of own p",
-        help="As the paper's public code has it: it has seen the counts it is judged on.",
+        words="error of p fitted to each counted entry",
+        axis="MAE of p fitted to each count",
+        help="As in the paper's public code: this p has seen the counts it is judged on.",
     ),
     "MAE_p, all entries": Metric(
         words="error of p over all entries",
         axis="MAE of p, all entries",
-        help="The same for p = g(z) over all entries, most of them with attributes not seen.",
+        help="The same over all entries, most of whose attributes the fit has not seen.",
     ),
     "rRMSE": Metric(
         words="relative error of hidden counts",
         axis="rRMSE",
         help="Root mean square error of predicted hidden counts over their mean; large counts "
-        "decide. 0 is perfect.",
+        "dominate. 0 is perfect.",
     ),
     "deviance": Metric(
         words="Poisson deviance of hidden counts",
         axis="Poisson deviance per count",
-        help="Misfit of predicted hidden counts as the Poisson law sees it; large and small counts "
-        "matter. About 1 where counts vary no more than chance makes them.",
+        help="Misfit of predicted hidden counts under the Poisson law; large and small counts "
+        "matter. About 1 where counts vary only by chance.",
     ),
     "MAE": Metric(
         words="absolute error of hidden counts",
@@ -93,7 +93,7 @@ METRICS = {
         words="AUPRC of “any count”",
         axis="AUPRC",
         better="higher",
-        help="The same, looking at those predicted to have a count; 1 is perfect.",
+        help="The same, with the weight on entries predicted to have a count; 1 is perfect.",
     ),
     "coverage": Metric(
         words="coverage of 90 % ranges",
@@ -105,12 +105,12 @@ METRICS = {
 
 
 def metric_of(name: str) -> Metric:
-    """How a metric is called; one not known here by its own name, without a better side."""
+    """What a metric is called; an unknown one has its name, and no better side."""
     return METRICS.get(name, Metric(words=name, axis=name, better=None))
 
 
 def number(value: float) -> str:
-    """A number of a table: 3 digits behind the point, or 3 in all where it is large."""
+    """A number of a table: 3 decimals, or fewer digits where it is large."""
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.4g}" if value < 1e6 else f"{value:.2e}"
 
 

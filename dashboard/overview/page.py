@@ -28,7 +28,7 @@ NEXT = {
 st.title("What was counted, and what was missed?")
 st.markdown(
     "Counts are often too low: a case is never tested, an insect is never seen. This dashboard "
-    "estimates, for every place and time, **λ**, the number of true events to expect, and **p**, "
+    "estimates, for every place and time, **λ**, the expected number of true events, and **p**, "
     "the chance that one of them is counted. It learns λ from patterns that places and times "
     "share, and p from **attributes** such as weather or hospital beds."
 )
@@ -54,7 +54,7 @@ third = pattern.third_mode
 what = (
     f"Its colour says for how many {third}s there is a count"
     if step is None
-    else f"Its colour is the count reported at this {third}, the same colours for each {third}"
+    else f"Its colour is the count reported at this {third}, with the same colours for each {third}"
 )
 st.markdown(
     f"One square is one {pattern.row_mode} and {pattern.column_mode}. {what}; blank means that "
@@ -78,10 +78,10 @@ st.markdown(
 )
 attributes(dataset, view)
 
-st.subheader("Where it comes from")
+st.subheader("Where the data come from")
 provenance_card(dataset)
 
-st.subheader("Go on")
+st.subheader("Where to go next")
 with st.container(horizontal=True):
     st.page_link(screen, label=NEXT[family][1], icon=icon, query_params=same_counts)
     st.page_link("whatif/page.py", label="Compare two settings", icon=":material/compare:")

@@ -196,12 +196,14 @@ def _insight(dataset: Dataset) -> str:
     everything = int(np.prod([float(size) for size in counts.shape]))
     zeros = float(np.mean(counts.counts == 0))
     positive = counts.counts[counts.counts > 0]
-    usual = f"a usual one above zero is {np.median(positive):,.0f}" if len(positive) else ""
+    median = (
+        f"the median non-zero count is {np.median(positive):,.0f} and " if len(positive) else ""
+    )
     kind = "simulated " if dataset.provenance.simulated else ""
     return (
         f"Of {everything:,} combinations of {', '.join(first)} and {last}, "
-        f"**{1 - counts.share_observed:.0%} have no count**. Of the {kind}counts that there are, "
-        f"**{zeros:.0%} are zero**, {usual}, and the largest is {counts.counts.max():,}."
+        f"**{1 - counts.share_observed:.0%} have no count**. Of the {kind}counts, "
+        f"**{zeros:.0%} are zero**; {median}the largest is {counts.counts.max():,}."
     )
 
 

@@ -215,7 +215,7 @@ def _hover(rows: pd.DataFrame, title: str) -> pd.Series:
         if pd.isna(row["p"]):
             return ""
         dates = f" ({row['dates']})" if row["dates"] else ""
-        counted = f"counted: {row['counted']:,.0f}" if row["observed"] else "nobody could count it"
+        counted = f"counted: {row['counted']:,.0f}" if row["observed"] else "not counted"
         interval = f" (90 %: {row['low']:.3g} to {row['high']:.3g})" if "low" in row else ""
         return (
             f"<b>{row['label']}</b><br>{row['year']:.0f}, visit {number}{dates}<br>"

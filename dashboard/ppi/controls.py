@@ -45,7 +45,7 @@ class Filters:
     guilds : tuple of str
     meadows : tuple of str
     n : int
-        Bars on either side.
+        Bars at each end.
     """
 
     years: tuple[int, ...]
@@ -87,7 +87,7 @@ def filters(dataset: Dataset) -> Filters:
             "p is the same in all of them.",
         )
     n = right.slider(
-        "Bars on either side",
+        "Interactions to list",
         5,
         30,
         10,
@@ -128,8 +128,8 @@ def choose_interactions(dataset: Dataset, view: PpiView, found: Fit) -> list[str
         bind="query-params",
         max_selections=MOST_CHOSEN,
         placeholder="type a plant or a pollinator",
-        help=f"Up to {MOST_CHOSEN} are drawn over each other. Type a part of a name to search. A "
-        "click on a bar or on a square of the matrix adds an interaction or takes it away.",
+        help=f"Up to {MOST_CHOSEN} are drawn in one chart. Type part of a name to search. Click a "
+        "bar or a square of the matrix to add an interaction or remove it.",
     )
 
 
@@ -158,7 +158,7 @@ def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
 
 
 def on_click(chart: str) -> None:
-    """Add the interaction clicked on in a chart, or take it away."""
+    """Add the interaction clicked on in a chart, or remove it."""
     for point in st.session_state[chart].selection.points:
         label = point["customdata"] if chart == "matrix" else point["y"]
         st.session_state["interaction"] = toggled(st.session_state.get("interaction", []), label)

@@ -53,8 +53,8 @@ if chosen:
         alt=f"p of {', '.join(chosen)} over the visits of each year",
     )
     st.caption(
-        "Filled and joined: both species were seen at that visit, so there is a count, perhaps 0. "
-        "Open: at least one was not seen; p is then what the attributes of the visit suggest. "
+        "Filled and connected: both species were seen at that visit, so there is a count, perhaps "
+        "0. Open: at least one was not seen; p is then what the attributes of the visit suggest. "
         + ("Bands: 90 % intervals over the members, cut off at the edge." if grids.ends else "")
     )
 else:
@@ -65,7 +65,7 @@ with above:
     axis = " The axis is logarithmic: each step is ten times the one before." if view.log else ""
     st.caption(
         f"Mean of p over the visits, {view.scale.statement}; interactions seen at least once. The "
-        f"text says how many were seen in all.{axis} A click adds one to the chart of visits."
+        f"text says how many were seen in all.{axis} Click one to add it to the chart of visits."
     )
     if "high" in view.top:
         st.caption(WHISKERS)
@@ -79,7 +79,7 @@ with above:
         key="order",
         bind="query-params",
         help="**mean p**: best detected first. **activity**: most often seen first. **guild**: "
-        "pollinators by guild, then by activity. **name**: by the alphabet.",
+        "pollinators by guild, then by activity. **name**: in alphabetical order.",
     )
     show_chart(
         matrix_chart(
@@ -96,8 +96,8 @@ with above:
         alt=f"Mean p of plants and pollinators, {len(view.interactions)} interactions",
     )
     st.caption(
-        "One square is one plant and pollinator; blank: never seen together. A click on a square "
-        "adds the interaction to the chart below or takes it away, as the list there does."
+        "One square is one plant and pollinator; blank: never seen together. Click a square to add "
+        "the interaction to the chart below or to remove it, as in the list there."
     )
 
 meaning(

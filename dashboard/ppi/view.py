@@ -122,7 +122,7 @@ def build_ppi_view(
     found : Fit
     anchor : Anchor
     n : int
-        Bars on either side.
+        Bars at each end.
     years : sequence of int
         The seasons to average over; none: all.
     guilds : sequence of str
@@ -176,7 +176,7 @@ def quick_pick(view: PpiView, pick: Pick) -> str:
 
 
 def toggled(chosen: Sequence[str], label: str) -> list[str]:
-    """The choice after a click: added, or taken away; the oldest makes room beyond five."""
+    """The choice after a click: added, or removed; the oldest makes room beyond five."""
     if label in chosen:
         return [each for each in chosen if each != label]
     return [*chosen, label][-MOST_CHOSEN:]

@@ -114,6 +114,6 @@ def impossible(scale: Scale, detection: ArrayLike) -> str | None:
         return None
     return (
         f"**This statement and this fit do not agree.** With “{scale.statement}” the highest p "
-        f"is {most:.3g}, and a chance cannot be more than 1. Ranks and ratios still hold; state a "
-        "lower detection, or look at relative values."
+        f"is {most:.3g}, and a probability cannot exceed 1. Ranks and ratios still hold; state a "
+        "lower detection, or use relative values."
     )

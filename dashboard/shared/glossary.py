@@ -8,40 +8,40 @@ import streamlit as st
 GLOSSARY: dict[str, str] = {
     "Count, y": "What was reported for one place and time: cases in a county on a day, or an "
     "interaction seen at a visit. It can be too low, never too high.",
-    "True count": "What really happened there and then. Nobody has seen it; only a part of it was "
+    "True count": "What really happened there and then. It is never observed; only part of it was "
     "counted.",
-    "λ (lambda)": "The true count to expect: its average, if the same place and time could be had "
-    "many times over.",
+    "λ (lambda)": "The expected true count: its average if the same place and time could be "
+    "repeated many times.",
     "p": "The chance that one true event is counted, between 0 and 1. Of 100 true events about "
     "100 × p are counted.",
-    "Relative p": "p divided by its median: 2 means twice as likely to be counted as in the "
-    "middle. It needs no assumption, and it may be larger than 1.",
-    "ŷ (y hat)": "The reported count to expect, λ × p. Unlike λ and p alone it has no free scale.",
+    "Relative p": "p divided by its median: 2 means twice as likely to be counted as the median "
+    "entry. It needs no assumption, and it may be larger than 1.",
+    "ŷ (y hat)": "The expected reported count, λ × p. Unlike λ or p alone, it has no free scale.",
     "Anchor, scale of p": "Twice the true events with half the detection would give the same "
     "counts, so counts alone fix only ratios of p. An anchor is your own statement that fixes "
-    "the rest, such as “a quarter of all cases is counted”.",
+    "the rest, such as “a quarter of all cases are counted”.",
     "Attribute, z": "Something known about a place and time that detection may depend on: "
     "weather, hospital beds, the kind of pollinator.",
-    "Tensor": "A table with more than two directions. Cases by latitude, longitude and day are "
+    "Tensor": "A table with more than two dimensions. Cases by latitude, longitude and day form "
     "one with three.",
-    "Mode": "One direction of the table, such as the day or the plant.",
-    "Entry": "One cell of the table, such as one place on one day. An entry without a count is "
+    "Mode": "One dimension of the tensor, such as the day or the plant.",
+    "Entry": "One cell of the tensor, such as one place on one day. An entry without a count is "
     "missing, not zero.",
-    "Rank, component": "λ is built as a sum of patterns, the components; each is a profile over "
-    "places times a profile over days. The rank is how many there are.",
-    "μ (mu)": "How closely the p of an entry keeps to what its attributes say. The larger μ, the "
-    "less an entry may deviate from others with the same attributes.",
+    "Rank, component": "λ is a sum of patterns, the components; each is a profile over places "
+    "times a profile over days. The rank is the number of components.",
+    "μ (mu)": "How closely the p of an entry follows its attributes. The larger μ, the less an "
+    "entry may deviate from others with the same attributes.",
     "Detection network, g(z)": "The curve that turns attributes into p, learned from the counts.",
-    "Member": "One of several fits of the same counts, each from another start and with its "
-    "entries weighted anew. Where members disagree the answer is uncertain.",
-    "Interval": "A range meant to hold the true value 9 times out of 10, from the spread of the "
-    "members. It holds chance in counts and starts, not mistakes of the model itself.",
-    "Held-out error": "How badly counts are predicted that were hidden from the fit. Counts that "
-    "a fit has seen prove little.",
-    "rRMSE": "Relative root mean squared error: the typical size of the mistakes in ŷ over the "
-    "mean count. 0 is perfect; large counts weigh most.",
+    "Member": "One of several fits of the same counts, each with another start and "
+    "bootstrap-reweighted entries. Where members disagree, the answer is uncertain.",
+    "Interval": "A range meant to contain the true value 9 times out of 10, from the spread of the "
+    "members. It reflects chance in counts and starts, not errors of the model itself.",
+    "Held-out error": "How badly the fit predicts counts that were hidden from it. Counts that a "
+    "fit has seen prove little.",
+    "rRMSE": "Relative root mean squared error: the typical size of the errors of ŷ over the mean "
+    "count. 0 is perfect; large counts weigh most.",
     "Deviance": "How unlikely the counts are under the fit, on a scale where 0 is a perfect fit. "
-    "It weighs mistakes against what chance alone would give.",
+    "It weighs errors against what chance alone would give.",
     "Simulated": "Drawn from the model by this program. Nothing was observed, and the truth is "
     "known, so estimates can be checked against it.",
 }

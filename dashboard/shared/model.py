@@ -153,7 +153,7 @@ MODEL = (
         name="rank",
         label="Rank",
         help="How many patterns the expected true counts λ are built from. More patterns follow "
-        "the counts closer and need more counts.",
+        "the counts more closely, but need more counts.",
         default=5,
         limits=(1, 20, 1),
         by_family={"covid": 15, "ppi": 5},
@@ -173,9 +173,8 @@ MODEL = (
         name="mu",
         symbol="μ",
         label="μ",
-        help="How closely each entry's detection keeps to what its attributes say. It is g(z) "
-        "times a deviation of the entry's own, with mean 1 and variance 1/μ: the larger μ, the "
-        "closer to g(z).",
+        help="How closely each entry's detection follows its attributes. It is g(z) times a "
+        "deviation of this entry, with mean 1 and variance 1/μ: the larger μ, the closer to g(z).",
         default=2000,
         options=(2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
         group="model",
@@ -189,8 +188,8 @@ MODEL = (
         name="layers",
         label="Hidden layers",
         help="What the detection network g(z) adds to one curve per attribute: layers of hidden "
-        "units, which let attributes act together. 0 leaves out curves and units and makes "
-        "detection linear in the attributes.",
+        "units, which let attributes interact. 0 leaves out curves and units and makes detection "
+        "linear in the attributes.",
         default=3,
         limits=(0, 5, 1),
         group="network",
@@ -218,7 +217,7 @@ MODEL = (
     Setting(
         name="solver",
         label="Solver",
-        help="How the estimates are found. **joint**: all at once, the usual choice. **bcd**: "
+        help="How the estimates are found. **joint**: all at once, the default. **bcd**: "
         "block coordinate descent, the paper's algorithm; slower, one member, and its μ is on a "
         "scale of its own.",
         default="joint",
@@ -233,7 +232,7 @@ MODEL = (
         name="members",
         label="Members",
         help="How many fits to combine, each from another start and with its entries "
-        "bootstrap-reweighted. 2 or more show how far they spread, and take longer.",
+        "bootstrap-reweighted. 2 or more show how much they differ, and take longer.",
         default=1,
         limits=(1, 8, 1),
         by_family={"covid": 1, "ppi": 3},

@@ -9,14 +9,14 @@ import pandas as pd
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ranking:
-    """What a page ranks, and how many bars it draws on either side.
+    """What a page ranks, and how many bars it draws at each end.
 
     Attributes
     ----------
     ranked : DataFrame
         Best first.
     n : int
-        Bars on either side.
+        Bars at each end.
     """
 
     ranked: pd.DataFrame

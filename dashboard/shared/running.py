@@ -1,4 +1,4 @@
-"""From settings to a fit on the page: cached, fitting with progress, or not asked for yet."""
+"""From settings to a fit on the page: cached, fitting with progress, or not requested yet."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
         if so_far is not None:
             track.drawn = so_far
             st.info(
-                "**Still fitting: these are estimates so far.** They change until the fit ends.",
+                "**Still fitting: these are estimates so far.** They change until it finishes.",
                 icon=":material/hourglass_top:",
             )
             return so_far
@@ -155,7 +155,7 @@ def how_it_was_fitted(found: Fit) -> str:
         return f"Still being fitted with {describe(found.settings)}: {took} so far."
     why = f"because {found.stop.value}"
     if found.stop is StopReason.MAX_ITER:
-        why = "at the most iterations that a fit makes here; its estimates had not quite settled"
+        why = "at the largest number of iterations made here, before the estimates quite settled"
     sentences = [
         f"Fitted with {describe(found.settings)}: {took}; stopped {why}.",
         *(f"{reason}." for reason in found.dropped),
@@ -205,7 +205,7 @@ def _leave(track: _Track, job: Job) -> None:
 
 def _progress_text(job: Job) -> str:
     if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
-        return f"Fitting {describe(job.order.settings)}: waiting for another fit to end …"
+        return f"Fitting {describe(job.order.settings)}: waiting for another fit to finish …"
     if not job.objectives:
         return f"Fitting {describe(job.order.settings)}: getting ready …"
     left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
@@ -222,6 +222,6 @@ def _say_why_not(job: Job) -> None:
         st.info(f"The fit with {describe(job.order.settings)} was cancelled.")
     elif job.active:
         st.info(
-            f"You left the fit with {describe(job.order.settings)}. It continues, because someone "
-            "else waits for it too."
+            f"You left the fit with {describe(job.order.settings)}. It continues because someone "
+            "else is waiting for it too."
         )

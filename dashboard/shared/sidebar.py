@@ -92,7 +92,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             key=f"{family}_reset",
             on_click=_reset,
             args=(family,),
-            help="Brings all settings above and the scale of p back to their defaults.",
+            help="Resets all settings above and the scale of p to their defaults.",
         )
         if scale:
             st.divider()
@@ -126,15 +126,18 @@ def _reset(family: Family) -> None:
 
 # The label is what the address holds, so it is the same on all pages; then what it states.
 _KINDS: dict[Kind, tuple[str, str]] = {
-    "relative": ("relative", "p over its median: 2 is twice as likely to be counted as usual."),
+    "relative": (
+        "relative",
+        "p over its median: 2 is twice as likely to be counted as the median.",
+    ),
     "mean": ("known mean", "You state the mean of p over all entries with attributes."),
-    "entry": ("known place or pair", "You state the p of one, on the average over days or visits."),
-    "total": ("known total", "You state how many true events there were where there is a count."),
+    "entry": ("known place or pair", "You state the p of one, averaged over days or visits."),
+    "total": ("known total", "You state how many true events there were in all counted entries."),
     "best": ("best is complete", "You state that nothing is missed where detection is best."),
 }
 _MEAN_DETECTION = Control(
     label="Mean detection (%)",
-    help="From a serosurvey for example: of 100 true events, how many are counted.",
+    help="From a serosurvey, for example: of 100 true events, how many are counted.",
     default=_MEAN,
     limits=(1, 100, 1),
 )

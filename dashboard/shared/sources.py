@@ -39,7 +39,7 @@ def simulated_badge(dataset: datasets.Dataset) -> None:
     if dataset.provenance.simulated:
         st.warning(
             "**Simulated counts.** No number here was observed: all were drawn from the model, so "
-            "that the truth is known.",
+            "the truth is known.",
             icon=":material/science:",
         )
 
@@ -47,22 +47,22 @@ def simulated_badge(dataset: datasets.Dataset) -> None:
 def _offer_download(name: str) -> None:
     st.info(
         "The real counts are not on this machine yet. Download the public files once (they are "
-        "checked and kept), or start the dashboard with UNCLETC_DATA_DIR naming a folder that "
+        "verified and kept), or start the dashboard with UNCLETC_DATA_DIR naming a folder that "
         "holds them. Simulated counts need neither.",
         icon=":material/download:",
     )
     if not st.button("Download the public files", type="primary", key="download"):
         return
-    bar = st.progress(0.0, text="Asking for the files …")
+    bar = st.progress(0.0, text="Requesting the files …")
 
-    def tell(files: int, all_files: int, size: int, all_size: int) -> None:
+    def report(files: int, all_files: int, size: int, all_size: int) -> None:
         bar.progress(
             size / max(all_size, 1),
             text=f"{files} of {all_files} files, {size / 1e6:.1f} of {all_size / 1e6:.1f} MB",
         )
 
     try:
-        datasets.fetch_all(name, progress=tell)
+        datasets.fetch_all(name, progress=report)
     except datasets.DataUnavailableError as error:
         st.error(f"The download did not finish: {error}")
         return

@@ -13,6 +13,7 @@ import streamlit as st
 
 from dashboard.shared.model import stem_of
 from dashboard.shared.sidebar import PICTURES
+from dashboard.shared.words import plural
 from uncletc import Fit, FitSettings
 from uncletc.datasets import Dataset, Provenance
 
@@ -128,7 +129,7 @@ def npz_bytes(found: Fit) -> bytes:
 
 def _table(stem: str, name: str, table: pd.DataFrame) -> None:
     columns = st.columns([3, 1, 1], vertical_alignment="center")
-    columns[0].markdown(f"{name} · {len(table):,} rows")
+    columns[0].markdown(f"{name} · {plural(len(table), 'row')}")
     with columns[1]:
         _button("CSV", lambda: csv_bytes(table), f"{stem}.csv", f"{_slug(name)}-csv")
     with columns[2]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 WHISKERS = (
-    "Whiskers: 90 % intervals over the members. They hold other starts and other counts from the "
-    "same model, not the model's own mistakes; long ones are cut off at the edge."
+    "Whiskers: 90 % intervals over the members. They reflect chance in starts and counts, not "
+    "errors of the model itself; long ones are cut off at the edge."
 )
 
 
@@ -22,6 +22,11 @@ def escape(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}" if line else ""
 
 
+def plural(n: int, one: str, many: str = "") -> str:
+    """A number of things: "1 row", "2,000 rows"; `many` where an s is not enough."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
 def times(ratio: float) -> str:
     """A ratio as a reader needs it: "0.4 times", "1.4 times", "12 times", "more than 100 times"."""
     if ratio > 100:
@@ -30,7 +35,8 @@ def times(ratio: float) -> str:
         return "less than 0.01 times"
     if ratio < 1:
         return f"{ratio:.2g} times"
-    return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"
+    digits = 2 if ratio < 1.1 else 1 if ratio < 10 else 0  # 1.04 is not the same as 1
+    return f"{ratio:.{digits}f} times"
 
 
 def caution(ratio: float) -> str | None:
@@ -42,8 +48,8 @@ def caution(ratio: float) -> str | None:
         )
     if ratio > 20:
         return (
-            "Differences this large are hardly detection alone. Real counts vary more than the "
-            "model allows, and p may have taken over differences that belong to λ. Compare other "
-            "ranks and seeds before you believe a value."
+            "Differences this large are unlikely to be detection alone. Real counts vary more than "
+            "the model allows, and p may have absorbed differences that belong to λ. Compare other "
+            "ranks and seeds before you trust a value."
         )
     return None

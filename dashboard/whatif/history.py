@@ -25,7 +25,7 @@ def remember(dataset: Dataset, family: Family, run: Run, *, fit: Fit, score: Sco
     run : Run
     fit : Fit
     score : Score, optional
-        None where the second fit is not there yet.
+        None where the second fit has not finished.
     """
     history = st.session_state.setdefault("whatif-history", {})
     entry = history.setdefault(

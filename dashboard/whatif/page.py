@@ -59,8 +59,8 @@ if shown is not None:
     place = chosen_county(dataset) if family == "covid" else None
     parts.two_pictures(dataset, view, place)
     st.caption(
-        f"Mean of p over all {last_mode}s, {view.statement}. Both pictures have the same colours, "
-        "which follow ratios."
+        f"Mean of p over all {last_mode}s, {view.statement}. Both pictures share one colour scale, "
+        "which follows ratios."
     )
     if place is not None:
         st.markdown(view.about(place))
@@ -78,7 +78,7 @@ if shown is not None:
         )
         st.caption(f"One dot is one of the {view.of}; on the dashed line nothing changes.")
 
-    st.subheader("Who moves in the ranking")
+    st.subheader("What moves in the ranking")
     parts.ranking(view)
 
     st.subheader("Which predicts better")
@@ -114,7 +114,7 @@ history_section()
 
 meaning(
     "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
-    "counts well and still put into λ what belongs to p.",
+    "counts well and still attribute to λ what belongs to p.",
     "**The 10 % of counts that are held out** are drawn at random once and are the same for all "
     "settings and sweeps. They lie beside counted entries; days or places without any count are "
     "harder to predict.",

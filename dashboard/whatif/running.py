@@ -1,4 +1,4 @@
-"""Fits of the What-if page: what is shown, what is on its way, what a sweep has found."""
+"""Fits of the What-if page: those shown, those under way, and those of a sweep."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compared() -> Session:
 def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Run, Run] | None:
     """Return the settings whose fits can be shown, with progress or a note drawn above.
 
-    Those asked for where they are there, otherwise those shown before; None before there are any.
+    Those requested once they have finished, until then those shown before; None without any.
     """
     # One box, empty or not: what follows keeps its place on the page, and so its state. A key
     # pressed on a control that moves as the progress goes would be lost.
@@ -56,7 +56,7 @@ def _pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[R
     before = st.session_state.get(shown)
     if under_way:
         if before is not None:
-            st.caption("Below: the comparison from before, until this one is there.")
+            st.caption("Below: the previous comparison, until this one has finished.")
         return before
     if before is None:
         st.info("Change A or B, then press **Compare** to fit both and see what differs.")
@@ -128,7 +128,7 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
     )
     runs = jobs.sweep_runs(base, parameter)
     if not runs:
-        st.info("A has no hidden layer, so there are no units to vary. Give it one first.")
+        st.info("A has no hidden layer, so there are no units to vary. Add a layer first.")
         return pd.DataFrame()
     own = jobs.value_of(base, parameter)
     wanted = jobs.sweep_orders(counts, runs.values())
@@ -148,7 +148,7 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
         draw=lambda: _draw_sweep(dataset, runs, own, parameter),
     ):
         if missing:
-            st.caption(f"{values}: {missing} of {len(wanted)} fits are still to do.")
+            st.caption(f"{values}: {missing} of {len(wanted)} fits are still missing.")
         _draw_sweep(dataset, runs, own, parameter)
     return _sweep_table(dataset, runs, own).dropna(subset="seconds")
 

@@ -61,7 +61,7 @@ def differences(a: Run, b: Run) -> str:
         if first != second and None not in (first, second)
     ]
     if not changes:
-        return "A and B are the same setting: change one of them to compare."
+        return "A and B are identical: change one of them to compare."
     return f"From A to B: {', '.join(changes)}."
 
 
@@ -105,7 +105,7 @@ def value_of(run: Run, parameter: str) -> int:
 def sweep_runs(base: Run, parameter: str) -> dict[int, Run]:
     """Return settings that differ from `base` in one parameter alone, by its value.
 
-    The base's own value is among them. Empty where `base` has none, as of units without a hidden
+    The value of the base is among them. Empty where `base` has none, as of units without a hidden
     layer.
     """
     setting = _SWEPT[parameter]
@@ -124,6 +124,6 @@ def sweep_orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
 
 
 def fits(mine: Session, counts: CountTensor, run: Run) -> tuple[Fit | None, Fit | None]:
-    """The fit of a setting and its second one, each None where it is not there yet."""
+    """The fit of a setting and its second one, each None where it has not finished."""
     first, second = (order(counts, run, held_out=held) for held in (False, True))
     return mine.lookup(first), mine.lookup(second)

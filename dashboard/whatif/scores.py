@@ -68,7 +68,7 @@ def verdict(a: Score, b: Score, n: int) -> str:
     if by_deviance is None:
         head = (
             "**A and B predict held-out counts about equally well**: "
-            f"{numbers}, a difference that another choice of {n:,} entries could turn around."
+            f"{numbers}, a difference that another choice of {n:,} entries could reverse."
         )
     else:
         head = (
@@ -76,16 +76,16 @@ def verdict(a: Score, b: Score, n: int) -> str:
             f"over {n:,} entries."
         )
     if by_square is None:
-        tail = " rRMSE, which a few very large counts decide, does not tell them apart."
+        tail = " rRMSE, which a few very large counts dominate, does not separate them."
     elif by_deviance in (None, by_square):
         tail = f" By rRMSE, {by_square} is {'ahead' if by_deviance is None else 'ahead as well'}."
     else:
-        tail = f" But by rRMSE, which a few very large counts decide, {by_square} is ahead."
+        tail = f" But by rRMSE, which a few very large counts dominate, {by_square} is ahead."
     return head + tail
 
 
 def held_out_words(scores: Mapping[str, Score], counts: CountTensor, runs: Sequence[Run]) -> str:
-    """What the held-out errors are and say, as far as they are there.
+    """What the held-out errors are and say, as far as they are known.
 
     Parameters
     ----------
@@ -102,11 +102,11 @@ def held_out_words(scores: Mapping[str, Score], counts: CountTensor, runs: Seque
         "for A and B), which they then predict. Lower is better."
     ]
     if runs[0] == runs[1]:
-        words.insert(0, "A and B are the same setting.")
+        words.insert(0, "A and B are identical.")
     elif {"A", "B"} <= set(scores):
         words.insert(0, verdict(scores["A"], scores["B"], n))
     else:
-        words.insert(0, "Not known yet: the second fits of A and B are not there.")
+        words.insert(0, "Not known yet: the second fits of A and B have not finished.")
     words += [
         f"{side} has seen only the {run.part} of the {mode}s; for the others it predicts "
         f"with the λ of an average {mode}."
@@ -117,7 +117,7 @@ def held_out_words(scores: Mapping[str, Score], counts: CountTensor, runs: Seque
 
 
 def _ahead(a: NDArray[np.float64], b: NDArray[np.float64]) -> str | None:
-    """Whose errors are clearly smaller on the same entries; None where that is open."""
+    """Whose errors are clearly smaller on the same entries; None where it is unclear."""
     gap = b - a
     error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.inf
     if not abs(gap.mean()) > _CLEAR * error:
@@ -134,7 +134,7 @@ def score_table(
     ----------
     dataset : Dataset
     second : mapping of str to Fit
-        Second fits by "A" and "B", as far as they are there.
+        Second fits by "A" and "B", those that have finished.
     first : mapping of str to Fit
         First fits by "A" and "B".
 
@@ -177,7 +177,7 @@ def sweep_table(
     counts : CountTensor
         All counts of the data set.
     fits : mapping of int to pair of Fit
-        First and second fit by value, in order; None where it is not there yet.
+        First and second fit by value, in order; None where it has not finished.
     own : int
         The value that A has.
 

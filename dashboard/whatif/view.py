@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,7 +30,7 @@ from uncletc.datasets import Dataset
 End = Literal["highest p under A", "highest p under B", "lowest p under A", "lowest p under B"]
 ENDS: tuple[End, ...] = get_args(End)
 DIFFERENCE = "log₂ of p under B ÷ p under A"
-_ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "in part alike"))
+_ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -234,7 +235,7 @@ def _ranked(rows: pd.DataFrame, pair: list[str], *, covid: bool) -> pd.DataFrame
 def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
     if np.isnan(correlation):
         return f"One of the two finds the same detection in all {len(cells):,} {of}."
-    alike = next((words for least, words in _ALIKE if correlation >= least), "hardly alike")
+    alike = next((words for least, words in _ALIKE if correlation >= least), "very differently")
     most = cells.loc[cells["log2_ratio"].abs().idxmax()]
     ratio = 2 ** float(abs(most["log2_ratio"]))
     typical = 2 ** float(cells["log2_ratio"].abs().median())
@@ -243,6 +244,14 @@ def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
     return (
         f"**A and B order the {len(cells):,} {of} {alike}** (rank correlation {correlation:.2f}); "
         f"{common} of the 10 with the highest p under A are among the 10 under B. Half of them "
-        f"change by less than {times(typical)}; the largest change is {most['label']}, with "
-        f"{times(ratio)} as high a relative p under {sides[1]} as under {sides[0]}."
+        f"change by less than a factor of {_factor_above(typical)}; the largest change is "
+        f"{most['label']}, whose relative p is {times(ratio)} as high under {sides[1]} as under "
+        f"{sides[0]}."
     )
+
+
+def _factor_above(ratio: float) -> str:
+    """A round number just above a ratio of at least 1: "1.1" for 1.04."""
+    if ratio < 10:
+        return f"{(math.floor(10 * ratio) + 1) / 10:.1f}"
+    return f"{math.floor(ratio) + 1:,}"

@@ -327,7 +327,7 @@ class TestScale:
         assert "do not agree" not in words(at)
         at.selectbox(key="scale").set_value("mean").run()
         at.slider(key="mean").set_value(100).run()
-        assert "a chance cannot be more than 1" in words(at)
+        assert "a probability cannot exceed 1" in words(at)
 
     def test_relative_values_say_so(self, fitted, name):
         text = words(fitted(name))

@@ -169,13 +169,12 @@ def _provenance(
         f"Counts are those of the column {count}; combinations without a row are missing, not zero."
     ]
     if not table.counted.all():
-        rules.append(f"{int((~table.counted).sum())} rows without a count are missing too.")
+        rules.append(f"Rows without a count are missing too ({int((~table.counted).sum())}).")
     if attributes:
         rules.append(f"Attributes are {', '.join(attributes)}, each min-max scaled to 0..1.")
         if not table.attributed.all():
-            rules.append(
-                f"{int((~table.attributed).sum())} rows that lack an attribute have none of them."
-            )
+            n = int((~table.attributed).sum())
+            rules.append(f"Rows that lack an attribute are used without attributes ({n}).")
     if exposure is not None:
         rules.append(
             f"True counts are taken as proportional to {exposure}; its median stands in where no "

@@ -85,7 +85,7 @@ class CountyMap {
 
   fail(error) {
     this.find(".wait").hidden = false;
-    this.find(".wait").textContent = `The map cannot be drawn (${error.message}). Load the page anew.`;
+    this.find(".wait").textContent = `The map cannot be drawn (${error.message}). Reload the page.`;
   }
 
   remove() {

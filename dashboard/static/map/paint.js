@@ -105,10 +105,10 @@ export function legend(picture) {
   const some = picture.numbers.some((number) => number !== null);
   const scale = `<div class="scale"><div>${escaped(picture.title)}</div>
     <div style="display:flex;align-items:center">
-      <span title="${below ? "some counties lie below" : ""}">${below ? "◂" : ""}</span>
+      <span title="${below ? "some counties lie below the scale" : ""}">${below ? "◂" : ""}</span>
       <div style="flex:1"><div class="ramp" style="background:linear-gradient(to right,${bar})"></div>
       <div class="ticks">${ticks}</div></div>
-      <span title="${above ? "some counties lie above" : ""}">${above ? "▸" : ""}</span></div></div>`;
+      <span title="${above ? "some counties lie above the scale" : ""}">${above ? "▸" : ""}</span></div></div>`;
   return (
     (some ? scale : "") +
     keys(picture)

@@ -67,8 +67,8 @@ export class Search {
         return item;
       }),
     );
-    if (open && !this.found.length) this.list.append(note("No county of this name"));
-    if (all > MOST) this.list.append(note(`… ${all - MOST} more: type on`));
+    if (open && !this.found.length) this.list.append(note("No county with this name"));
+    if (all > MOST) this.list.append(note(`… ${all - MOST} more: keep typing`));
     const now = open && this.found.length ? `${this.list.id}-${this.found[this.active]}` : "";
     this.input.setAttribute("aria-activedescendant", now);
   }

@@ -2,7 +2,7 @@
 
 const NEAREST = 16;
 const CLICK = 4; // pixels that a click may move
-const views = new Map(); // by the map's key: kept when a page draws its map anew
+const views = new Map(); // by the map's key: kept when a page redraws its map
 
 export class View {
   constructor(svg, world, key, { width, height }, { onMove, onClick }) {

@@ -132,7 +132,7 @@ def test_estimates_so_far_are_not_judged(monkeypatch):
     at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
     at.run()
     began = monotonic()
-    while not at.exception and "when the fit has ended" not in words(at):
+    while not at.exception and "when the fit has finished" not in words(at):
         assert monotonic() - began < 120
         sleep(0.2)
         at.run()

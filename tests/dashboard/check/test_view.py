@@ -189,7 +189,7 @@ class TestVerdict:
         text = " ".join(found.points)
         assert "about as much as Poisson" in text
         assert "within ± " in text
-        assert "No place and no time stands out." in text
+        assert "No place or time stands out." in text
 
     def test_too_few_counts_are_no_verdict(self):
         for check, positive in ((clean(50), 50), (clean(500), 3)):
@@ -234,7 +234,7 @@ class TestVerdict:
         assert "20 %" in found.points[2]
         found = judge(clean(), FAR.assign(share=0.02), 4000)
         assert found.status == "fits"
-        assert "No place and no time is far off; furthest, by weekday" in found.points[2]
+        assert "No place or time is far off; furthest, by weekday" in found.points[2]
 
     def test_sizes_and_rhythm(self):
         off = pd.concat([RIGHT, RIGHT.assign(observed=3.0, low=2.0, high=4.0)] * 2)
@@ -244,9 +244,7 @@ class TestVerdict:
         assert judge(clean(), deciles=off.head(2)).status == "fits"
         found = judge(clean(), lags=QUIET.assign(lag=7, value=0.4))
         assert found.status == "misfit"
-        assert (
-            "one place or pair 7 days apart go wrong together (correlation 0.40)" in found.points[2]
-        )
+        assert "one place or pair 7 days apart have correlated errors (0.40)" in found.points[2]
 
 
 class TestWords:
@@ -278,7 +276,7 @@ class TestWords:
 
     def test_spread(self):
         check = clean()
-        assert "no more spread" in dispersion_words(check, 2000)
+        assert "spread no more" in dispersion_words(check, 2000)
         wide = replace(check.negative_binomial, phi=0.25)
         words = dispersion_words(replace(check, negative_binomial=wide), 100)
         assert "50 % above or below" in words
@@ -296,7 +294,7 @@ class TestWords:
             ([0.5, 1, 1, 1, 1.5, 1.5, 1, 1, 1, 0.5], "vary less than predicted"),
             (np.linspace(0.4, 1.6, 10), "rising: more"),
             (np.linspace(1.6, 0.4, 10), "falling: less"),
-            ([1, 1.4, 0.6, 1, 1, 1, 1, 0.6, 1.4, 1], "another shape"),
+            ([1, 1.4, 0.6, 1, 1, 1, 1, 0.6, 1.4, 1], "a different shape"),
         ],
     )
     def test_pit(self, density, words):
@@ -309,10 +307,10 @@ class TestWords:
         lags = pd.DataFrame(
             {"lag": [1, 7, 14], "value": [0.1, 0.33, 0.34], "pairs": 900, "chance": 0.07}
         )
-        assert "High at 7 days (0.33)**: a weekly rhythm" in lag_words(lags, "day")
+        assert "High at 7 days (0.33)**: a weekly reporting rhythm" in lag_words(lags, "day")
         assert "Nothing clear" in lag_words(lags.assign(value=[0.1, np.nan, np.nan]), "day")
         one = lags.assign(value=[0.6, 0.3, 0.1])
-        assert "High at 1 visit (0.60)**: what the model misses lasts" in lag_words(one, "visit")
+        assert "High at 1 visit (0.60)**: what the model misses persists" in lag_words(one, "visit")
 
 
 class TestRanks:
@@ -366,5 +364,5 @@ class TestRanks:
         assert "about as well" in rank_words(table, 9)
         alone = table.assign(chosen=table["best"])
         assert "no smaller one" in rank_words(alone, 7)
-        assert "more may be better still" not in rank_words(alone, 7)
-        assert "more may be better still" in rank_words(alone.head(3), 7)
+        assert "a larger one may be better still" not in rank_words(alone, 7)
+        assert "a larger one may be better still" in rank_words(alone.head(3), 7)

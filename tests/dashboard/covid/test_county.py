@@ -125,14 +125,14 @@ class TestWords:
 
     def test_rank_among_cells(self, shared, known):
         summary = view_of(shared, known, "01003").summary
-        assert "**0.3**; number 2 of 2 cells" in summary
-        assert "**0.7**; number 1 of 2 cells" in view_of(shared, known, "01007").summary
+        assert "**0.3**; rank 2 of 2 cells" in summary
+        assert "**0.7**; rank 1 of 2 cells" in view_of(shared, known, "01007").summary
 
     def test_a_cell_without_attributes_says_so(self, shared, known):
         grids = detection_grids(shared, known, HALF)
         grids.p[0, 0] = np.nan
         view = build_county_view(shared, known, grids, "01003", title=TITLE)
-        assert "Nothing is known" in view.summary
+        assert "no attributes are known" in view.summary
 
     def test_the_axis_of_rate_states_its_scale(self):
         assert rate_title(Scale.relative([1.0])).endswith("λ (the median p is 1)")

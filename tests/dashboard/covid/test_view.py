@@ -118,7 +118,7 @@ class TestByHand:
         by_hand.table.loc[3, "tests_per_1000"] = np.nan
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
         assert view.top["inside"].iloc[0] == "unknown tests per 1000"
-        assert view.counties["tests"].iloc[3] == "tests a day per 1000: unknown"
+        assert view.counties["tests"].iloc[3] == "tests per day and 1000 people: unknown"
 
     def test_no_intervals_from_one_member(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)

@@ -160,7 +160,7 @@ def test_estimates_so_far_show_importance_alone(monkeypatch):
         at.run()
     assert not at.exception
     assert len(charts(at)) == 1
-    assert "when the fit has ended" in words(at)
+    assert "when the fit has finished" in words(at)
 
 
 def test_a_click_on_a_bar_chooses_the_attribute(monkeypatch):

@@ -189,7 +189,7 @@ class TestExplanations:
         mean = counts.attributes[here, column].mean()
         used = counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0], column]
         low, high = np.quantile(used, [1 / 3, 2 / 3])
-        expected = "low" if mean < low else "high" if mean > high else "middling"
+        expected = "low" if mean < low else "high" if mean > high else "medium"
         assert parts["here"]["flower abundance"] == expected
 
     def test_sentences(self):
@@ -201,7 +201,7 @@ class TestExplanations:
         assert low.startswith("p is **low** here: **0.51 times** that of a typical entry, mostly ")
         assert "in this fit *wind* is high (× 0.40)." in low
         assert "cloud" not in low
-        assert low.endswith("Against it: *month* is high (× 1.30).")
+        assert low.endswith("Pulling the other way: *month* is high (× 1.30).")
         high = _sentence(parts(2.0, 1.9, 1.01), 3.84)
         assert "p is **high** here: **3.8 times**" in high
         assert "*wind* is high (× 2.00) and *cloud* is high (× 1.90)." in high

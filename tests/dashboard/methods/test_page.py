@@ -107,7 +107,7 @@ class TestTables:
         )
         (chart,) = charts(at)
         assert chart["data"][0]["text"] == ["POND"]
-        assert "where not: γ_Ω = .3, POND (0.050 against 0.100)" in words(at)
+        assert "ahead elsewhere: γ_Ω = .3, POND (0.050 against 0.100)" in words(at)
 
     @pytest.mark.parametrize(
         "bad", [{"table": "x", "metric": "y", "methods": ["z"]}, {"section": "?"}]
@@ -135,7 +135,7 @@ class TestTables:
 
     def test_methods_without_a_figure_there(self, open_page):
         at = open_page(methods=["HaLRTC"])
-        assert "None of the chosen methods has a figure here; UncleTC, POND do." in words(at)
+        assert "None of the chosen methods has a result here; UncleTC, POND do." in words(at)
         assert charts(at) == []
 
     def test_without_results_one_sentence_and_the_rest_works(self, open_page, results):
@@ -160,8 +160,8 @@ class TestCell:
         press(at, "rerun")
         ended(at, lambda page: len(page.metric) == 2 and not waiting(page))
         text = words(at)
-        assert "Committed: 0.100 ± 0.010 (20 trials)" in text
-        assert "Lower than usual" in text
+        assert "Stored: 0.100 ± 0.010 (20 trials)" in text
+        assert "Lower than expected" in text
         assert "seed 7" in text
         (chart,) = charts(at)
         assert {trace["name"] for trace in chart["data"]} == {"MAE_λ", "MAE_p"}

@@ -67,7 +67,7 @@ class TestComparison:
         assert "**BPTF predicts hidden counts best**" in words
         assert "2.333, then POND with 3.000" in words
         assert "in 2 of 3 folds" in words
-        assert "do not lean on it" in words
+        assert "do not rely on the difference" in words
 
     def test_a_clear_lead_has_no_caution(self):
         words = comparison({"POND": result(2, 4), "BPTF": result(1, 3)}, "rRMSE")
@@ -108,17 +108,17 @@ class TestCell:
         found = cell_rows(values, self.rows, self.cell).set_index("metric")
         assert list(found["value"]) == [0.15, 0.3, 1]
         assert list(found["mean"][:2]) == [0.1, 0.2]
-        assert found.loc["MAE_λ", "verdict"].startswith("Higher than usual")
-        assert found.loc["MAE_p", "verdict"].startswith("As usual")
+        assert found.loc["MAE_λ", "verdict"].startswith("Higher than expected")
+        assert found.loc["MAE_p", "verdict"].startswith("As expected")
         assert found.loc["other", "verdict"] == ""
         first, *_, last = found.itertuples()
-        assert committed_words(first) == "Committed: 0.100 ± 0.010 (20 trials)"
-        assert "Nothing committed" in committed_words(last)
+        assert committed_words(first) == "Stored: 0.100 ± 0.010 (20 trials)"
+        assert "No stored result" in committed_words(last)
 
     def test_lower_than_usual_and_nothing_committed(self):
         values = {"values": {"MAE_λ": 0.01}}
         (row,) = cell_rows(values, self.rows, self.cell).itertuples()
-        assert row.verdict.startswith("Lower than usual")
+        assert row.verdict.startswith("Lower than expected")
         (row,) = cell_rows(values, self.rows.iloc[:0], self.cell).itertuples()
         assert math.isnan(row.mean)
 

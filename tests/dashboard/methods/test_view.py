@@ -178,7 +178,7 @@ class TestView:
 class TestFinding:
     def test_counts_columns_and_names_who_is_ahead(self, summary):
         words = TestView().view(summary).insight
-        assert "smallest error of λ in 1 of 2 columns**; where not: γ_Ω = .1, BPTF" in words
+        assert "smallest error of λ in 1 of 2 columns**; ahead elsewhere: γ_Ω = .1, BPTF" in words
         assert "(0.250 against 0.300)" in words
         assert "printed in the paper in 1 of 2" in words
 
@@ -191,9 +191,9 @@ class TestFinding:
         ("metric", "best", "words"),
         [
             ("rRMSE", 0.1, "has the smallest relative error"),
-            ("rRMSE", 0.9, "has not the smallest relative error"),
+            ("rRMSE", 0.9, "does not have the smallest relative error"),
             ("AUROC", 0.9, "has the largest AUROC"),
-            ("AUROC", 0.1, "has not the largest AUROC"),
+            ("AUROC", 0.1, "does not have the largest AUROC"),
         ],
     )
     def test_lower_or_higher_is_better(self, metric, best, words):

@@ -56,7 +56,7 @@ def test_insight_says_what_is_missing_and_what_the_counts_are_like(by_hand):
     insight = build_overview(by_hand).insight
     assert insight.startswith("Of 24 combinations of row, column and step, **83% have no count**.")
     assert "**25% are zero**" in insight
-    assert "a usual one above zero is 5" in insight
+    assert "the median non-zero count is 5" in insight
     assert insight.endswith("the largest is 7.")
     assert "simulated" not in insight
 

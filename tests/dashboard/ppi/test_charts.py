@@ -223,7 +223,7 @@ class TestVisits:
         line = self.lines(self.draw(visits))[0]
         assert "2011, visit 1 (1 Jun to 2 Jun)<br>relative p: 0.5<br>counted: 12" in line.text[0]
         assert line.text[1].endswith("visit 2<br>relative p: 0.2<br>counted: 0")
-        assert line.text[2].endswith("nobody could count it")
+        assert line.text[2].endswith("not counted")
         assert self.lines(self.draw(visits))[2].text[2].endswith("counted: 1,234")
 
     def test_bands_break_with_the_line(self, visits):

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.shared.words import caution, escape, times
+from dashboard.shared.words import caution, escape, plural, times
 
 
 @pytest.mark.parametrize(
@@ -19,14 +19,19 @@ def test_nothing_in_an_escaped_text_is_markup(text: str, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "words"),
-    [(1.04, "1.0 times"), (3.14, "3.1 times"), (42.4, "42 times"), (3391.5, "more than 100 times")],
+    [
+        (1.04, "1.04 times"),
+        (3.14, "3.1 times"),
+        (42.4, "42 times"),
+        (3391.5, "more than 100 times"),
+    ],
 )
 def test_times_keeps_two_digits(ratio: float, words: str) -> None:
     assert times(ratio) == words
 
 
 @pytest.mark.parametrize(
-    ("ratio", "word"), [(1.01, "almost no difference"), (160.0, "hardly detection alone")]
+    ("ratio", "word"), [(1.01, "almost no difference"), (160.0, "unlikely to be detection alone")]
 )
 def test_caution_where_the_spread_is_not_believable(ratio: float, word: str) -> None:
     note = caution(ratio)
@@ -36,3 +41,9 @@ def test_caution_where_the_spread_is_not_believable(ratio: float, word: str) -> 
 
 def test_no_caution_in_between() -> None:
     assert caution(3.0) is None
+
+
+def test_plural() -> None:
+    assert plural(1, "row") == "1 row"
+    assert plural(2000, "row") == "2,000 rows"
+    assert plural(0, "county", "counties") == "0 counties"

@@ -157,7 +157,7 @@ class TestCompare:
 
     def test_the_same_setting_twice_is_said(self, compared):
         at = compared(**PPI | {"b_rank": "2"})
-        assert "same setting: change one" in words(at)
+        assert "identical: change one" in words(at)
         table = numbers(at)
         assert table["A"].tolist() == table["B"].tolist()
 
@@ -238,7 +238,7 @@ class TestSweep:
         assert "Sweeping" in words(at)
         press(at, "cancel-sweep")
         assert not waiting(at)
-        assert "still to do" in words(at)
+        assert "still missing" in words(at)
 
         press(at, "run-sweep")
         ended(at, lambda page: not waiting(page))

@@ -43,7 +43,7 @@ class TestWords:
     def test_differences_name_both_values_and_nothing_else(self):
         a, b = Run(settings=usual()), Run(settings=usual(rank=7), part="second half")
         assert differences(a, b) == "From A to B: rank (5 → 7), counts (all → second half)."
-        assert "same setting" in differences(a, a)
+        assert "identical" in differences(a, a)
         linear = Run(settings=usual(layers=0))
         assert differences(a, linear) == "From A to B: hidden layers (2 → 0)."
 

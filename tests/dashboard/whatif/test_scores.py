@@ -79,7 +79,7 @@ class TestVerdict:
         text = verdict(a, b, 400)
         assert text.startswith("**A and B predict held-out counts about equally well**")
         assert "9.96 for A, 9.98 for B" in text
-        assert "does not tell them apart" in text
+        assert "does not separate them" in text
 
     def test_measures_that_disagree_are_told(self):
         a = made(10 + self.noise, squares=50 + self.noise)

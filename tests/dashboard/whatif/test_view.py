@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -106,6 +107,12 @@ class TestCells:
             ppi.cells.nsmallest(10, "rank_b")["label"]
         )
         assert f"{len(common)} of the 10" in ppi.insight
+
+    def test_insight_names_a_factor_that_half_of_the_changes_stay_below(self, ppi):
+        named = re.search(r"less than a factor of ([0-9.]+);", ppi.insight)
+        typical = 2 ** ppi.cells["log2_ratio"].abs().median()
+        assert named is not None
+        assert typical < float(named[1]) <= typical + 0.1
 
     def test_limits_hold_both_sides(self, ppi):
         low, high = ppi.limits
