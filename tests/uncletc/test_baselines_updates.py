@@ -57,7 +57,7 @@ class TestKL:
         for (i, j, k), y in zip(counts.indices, counts.counts, strict=True):
             rate = sum(factors[0][i, f] * factors[1][j, f] * factors[2][k, f] for f in range(2))
             total += rate - y * math.log(rate)
-        value = ntf_kl.objective(factors, Observed.of(counts))
+        value = ntf_kl.objective(factors, Observed(counts))
         assert value == pytest.approx(total / counts.n_observed)
 
     def test_an_element_at_zero_comes_back(
@@ -65,7 +65,7 @@ class TestKL:
     ) -> None:
         factors[0][:, :] = 0.0
         factors[0][0] = 1.0
-        lifted = ntf_kl.update_factor(factors, 0, Observed.of(counts), sweeps=3)
+        lifted = ntf_kl.update_factor(factors, 0, Observed(counts), sweeps=3)
         assert (lifted[counts.indices[counts.counts > 0][:, 0]] > 0).all()
 
     def test_balance_keeps_the_rate(self, counts: CountTensor, factors: list[np.ndarray]) -> None:
@@ -80,7 +80,7 @@ class TestLS:
     def test_rows_are_the_nonnegative_least_squares(
         self, counts: CountTensor, factors: list[np.ndarray]
     ) -> None:
-        found = ntf_ls.update_factor(factors, 1, Observed.of(counts), passes=500)
+        found = ntf_ls.update_factor(factors, 1, Observed(counts), passes=500)
         others = products(factors, counts.indices, skip=1)
         for row in range(counts.shape[1]):
             own = counts.indices[:, 1] == row
@@ -160,7 +160,7 @@ class TestBPTF:
                     mean *= state.shapes[k][i] / state.rates[k][i]
             shape[index[mode]] += y * share / share.sum()
             rate[index[mode]] += mean
-        bptf.update_mode(state, mode, Observed.of(counts), alpha)
+        bptf.update_mode(state, mode, Observed(counts), alpha)
         np.testing.assert_allclose(state.shapes[mode], shape)
         np.testing.assert_allclose(state.rates[mode], rate)
         assert state.beta[mode] == pytest.approx(1 / (shape / rate).mean())
@@ -183,7 +183,7 @@ class TestBPTF:
             # E log Poisson of the parts, and the entropy of how y splits over them.
             term = y * (share @ (logs - np.log(share))) - parts.sum(axis=1).mean()
             total += float(term) - math.lgamma(y + 1)
-        value = bptf.bound(state, Observed.of(few), alpha)
+        value = bptf.bound(state, Observed(few), alpha)
         assert value == pytest.approx(total, rel=0.01)
 
     def test_points(self, counts: CountTensor, rng: np.random.Generator) -> None:
@@ -246,7 +246,7 @@ class TestIndependentSoftware:
             )
             weighted = result.normalize(0)  # all weight in the first factor
             own = [np.maximum(factor, 0) for factor in weighted.factor_matrices]
-            found.append(value(own, Observed.of(counts)))
+            found.append(value(own, Observed(counts)))
         return min(found)
 
     def test_kl_against_pyttb(self, counts: CountTensor) -> None:
@@ -282,7 +282,7 @@ class TestIndependentSoftware:
             data.to_sptensor(), 2, init=start, printitn=0, maxiters=300, stoptol=1e-6
         )
         weighted = result.normalize(0)
-        theirs = ntf_kl.objective(weighted.factor_matrices, Observed.of(whole))
+        theirs = ntf_kl.objective(weighted.factor_matrices, Observed(whole))
         ours = solve("NTF-CPD-KL", whole, rank=2, max_iter=5000, tol=1e-10)
         assert ours.history[-1].objective == pytest.approx(theirs, rel=1e-3)
 

@@ -87,7 +87,7 @@ class BPTF(Algorithm):
     """Raise the evidence lower bound by coordinate ascent."""
 
     def __init__(self, data: CountTensor, settings: BPTFSettings) -> None:
-        self.data, self.observed, self.settings = data, Observed.of(data), settings
+        self.data, self.observed, self.settings = data, Observed(data), settings
         starts = starting_factors(data, settings.rank, np.random.default_rng(settings.seed))
         means = [np.maximum(start, _LEAST_MEAN) for start in starts]
         self.posterior = Posterior(

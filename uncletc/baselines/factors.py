@@ -13,7 +13,7 @@ from uncletc.baselines.base import Algorithm, Estimate, RankSettings
 from uncletc.counts import CountTensor
 from uncletc.cp import fill_rows, products
 from uncletc.entries import exposure_at
-from uncletc.solvers.blocks import TINY, SliceSums
+from uncletc.solvers.blocks import TINY, Problem
 from uncletc.validation import FloatArray, IntArray
 
 
@@ -37,36 +37,34 @@ class FactorEstimate(Estimate):
         return np.asarray(product.sum(axis=1) * exposure_at(self.exposure, indices))
 
 
-@dataclass(frozen=True, eq=False)
 class Observed:
-    """The data as the updates need them; N = |Ω|."""
+    """The data as the updates need them; N = |Ω|.
 
-    counts: FloatArray  # (N,)
-    exposure: FloatArray  # (N,)
-    indices: np.ndarray  # (N, K)
-    slices: tuple[SliceSums, ...]
+    Attributes
+    ----------
+    problem : Problem
+        As the solvers see them.
+    counts, exposure : ndarray, shape (N,)
+    indices : ndarray of int, shape (N, K)
+    """
 
-    @classmethod
-    def of(cls, counts: CountTensor) -> Observed:
-        """Copy the arrays of a count tensor."""
-        return cls(
-            counts.counts.astype(np.float64),
-            counts.exposure_at(counts.indices),
-            counts.indices,
-            tuple(SliceSums(counts.indices[:, k], size) for k, size in enumerate(counts.shape)),
-        )
+    def __init__(self, counts: CountTensor) -> None:
+        self.problem = Problem.of(counts)
+        self.counts = self.problem.counts.numpy()
+        self.exposure = self.problem.exposure.numpy()
+        self.indices = self.problem.indices.numpy()
 
     def sums(self, mode: int, weights: FloatArray, values: FloatArray) -> FloatArray:
         """Σ weight_i · values_i over the entries of each slice; (N,), (N, F) to (I_k, F)."""
-        found = self.slices[mode](torch.from_numpy(weights), torch.from_numpy(values))
-        return np.asarray(found.numpy())
+        slices = self.problem.slices[mode]
+        return slices(torch.from_numpy(weights), torch.from_numpy(values)).numpy()
 
 
 class CP(Algorithm):
     """A CP decomposition whose factors are updated in turn; each method says how."""
 
     def __init__(self, data: CountTensor, settings: RankSettings) -> None:
-        self.data, self.observed, self.settings = data, Observed.of(data), settings
+        self.data, self.observed, self.settings = data, Observed(data), settings
         self.factors = starting_factors(data, settings.rank, np.random.default_rng(settings.seed))
 
     @abstractmethod

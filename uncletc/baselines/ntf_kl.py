@@ -14,12 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from scipy.special import xlogy
 
 from uncletc.baselines.base import RankSettings
 from uncletc.baselines.factors import CP, Observed
 from uncletc.cp import products
 from uncletc.solvers.blocks import TINY
+from uncletc.solvers.blocks import update_factor as update_poisson
 from uncletc.validation import FloatArray
 
 _NEARLY_ZERO, _LIFT = 1e-10, 1e-2  # relative to the mean of the factor
@@ -65,24 +67,28 @@ def objective(factors: list[FloatArray], data: Observed) -> float:
 
 
 def update_factor(factors: list[FloatArray], mode: int, data: Observed, sweeps: int) -> FloatArray:
-    """Multiply U_k by Φ = Σ (y/λ)·w / Σ e·w some times, w the product of the other factors.
+    """Multiply U_k some times, as every solver here does, by sums of all that was counted.
 
-    Φ = 1 at a minimum. Elements near zero with Φ > 1 are lifted first, once, because no multiple
-    of zero leaves zero (source, section 5.3). Rows without an observed entry stay.
+    Elements near zero whose derivative asks for more are lifted first, in place of the first step,
+    because no multiple of zero leaves zero (source, section 5.3).
     """
-    factor, where = factors[mode], data.indices[:, mode]
-    others = products(factors, data.indices, skip=mode)
-    denominator = data.sums(mode, data.exposure, others)
-    seen = denominator > 0
+    before = factors[mode]
+    factor = lift(factors, mode, data)
+    sweeps -= factor is not before
+    parts = [torch.from_numpy(each) for each in (*factors[:mode], factor, *factors[mode + 1 :])]
+    detected = torch.ones_like(data.problem.counts)
+    return update_poisson(parts, mode, data.problem, detected, sweeps, tol=0.0).numpy()
+
+
+def lift(factors: list[FloatArray], mode: int, data: Observed) -> FloatArray:
+    """Lift elements of U_k that are stuck near zero; the same array where none is."""
+    factor = factors[mode]
     level = max(float(factor.mean()), TINY)
-    for sweep in range(sweeps):
-        rate = np.maximum(np.einsum("nf,nf->n", factor[where], others), TINY)
-        phi = np.ones_like(factor)
-        np.divide(data.sums(mode, data.counts / rate, others), denominator, out=phi, where=seen)
-        if sweep == 0:
-            stuck = (factor < _NEARLY_ZERO * level) & (phi > 1)
-            if stuck.any():
-                factor = np.where(stuck, factor + _LIFT * level, factor)
-                continue
-        factor = factor * phi
-    return factor
+    low = factor < _NEARLY_ZERO * level
+    if not low.any():
+        return factor
+    others = products(factors, data.indices, skip=mode)
+    rate = np.einsum("nf,nf->n", factor[data.indices[:, mode]], others)
+    wanted = data.sums(mode, data.counts / np.maximum(rate, TINY), others)
+    stuck = low & (wanted > data.sums(mode, data.exposure, others))
+    return np.where(stuck, factor + _LIFT * level, factor) if stuck.any() else factor

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from uncletc.counts import CountTensor
 from uncletc.features import AttributeFeatures
-from uncletc.solvers.blocks import product_of
+from uncletc.solvers.blocks import multiply, product_of
 from uncletc.solvers.parallel import total, world
 from uncletc.validation import FloatArray, IntArray
 
@@ -158,11 +158,6 @@ class Members:
             out[part] = product.view(-1, self.size, self.rank).sum(-1) * entries.exposure[part]
         return out
 
-    def resize(self, mode: int, ratio: Tensor) -> None:
-        """Multiply λ in each slice of a mode by positive numbers (M, I_k)."""
-        spread = ratio.T.repeat_interleave(self.rank, dim=1)
-        self.factors[mode] = self.factors[mode] * spread.to(self.factors[mode].dtype)
-
     def scaled(self, ratio: Tensor) -> None:
         """Multiply λ of each member by a positive number (M,)."""
         root = (ratio ** (1 / len(self.factors))).repeat_interleave(self.rank)
@@ -218,7 +213,7 @@ class Members:
             mean = (rows * columns).view_as(factor).clamp_min(_SMALLEST)
             level = blocks.mean(dim=0).view(1, -1).clamp_min(_SMALLEST)
             held = prior / mean + _SHARE * prior / level
-            factor = (factor * numerator + (1 + _SHARE) * prior) / (denominator + held)
+            factor = multiply(factor, numerator, denominator, (1 + _SHARE) * prior, held)
             self.factors[mode] = factor.to(self.factors[mode].dtype)
 
     def _sums(

@@ -106,11 +106,9 @@ def product_of(factors: Sequence[Tensor], where: Sequence[Tensor], modes: Sequen
 def update_factor(
     factors: Sequence[Tensor], mode: int, problem: Problem, p: Tensor, sweeps: int, tol: float
 ) -> Tensor:
-    """Multiplicative updates of one U_k (eq. 13); returns the new U_k (I_k, F).
+    """Multiplicative updates of one U_k under p (N,) (eq. 13); returns the new U_k (I_k, F).
 
-    Each is a majorisation-minimisation step and never raises the objective. Stops when the
-    subproblem's objective changes by less than `tol`, relative to its size. Rows without an
-    observed entry stay as they are.
+    Stops when the objective changes by less than `tol`, relative to its size; 0: after `sweeps`.
     """
     where = problem.indices[:, mode]
     other_modes = [j for j in range(len(factors)) if j != mode]
@@ -120,13 +118,31 @@ def update_factor(
     last = math.inf
     for _ in range(sweeps):
         rate = torch.einsum("nf,nf->n", factor.index_select(0, where), others).clamp_min(TINY)
-        value = float((rate * p - torch.xlogy(problem.counts, rate)).sum())
-        if abs(last - value) < tol * abs(value):
-            break
-        last = value
-        numerator = sums(problem.counts / rate, others)
-        factor = torch.where(denominator > 0, factor * numerator / denominator, factor)
+        if tol:
+            value = float((rate * p - torch.xlogy(problem.counts, rate)).sum())
+            if abs(last - value) < tol * abs(value):
+                break
+            last = value
+        factor = multiply(factor, sums(problem.counts / rate, others), denominator)
     return factor
+
+
+def multiply(
+    factor: Tensor,
+    numerator: Tensor,
+    denominator: Tensor,
+    shape: Tensor | float = 0.0,
+    rate: Tensor | float = 0.0,
+) -> Tensor:
+    """Take the multiplicative step of a Poisson factor; all (I_k, F).
+
+    A majorisation-minimisation step, which never raises the objective: U_k times
+    Σ (y/λ)·w over Σ p·w, with w the product of the other factors, summed over the observed entries
+    of each slice. With a gamma prior of each element `shape`, less 1, joins the counts and `rate`
+    the expectations. Rows that neither speaks about stay as they are.
+    """
+    below = denominator + rate
+    return torch.where(below == 0, factor, (factor * numerator + shape) / below)
 
 
 def update_factors(
