@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, xlogy
+from scipy.special import xlogy
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from uncletc.validation import FloatArray
@@ -208,28 +208,6 @@ def negative_binomial_deviance(counts: ArrayLike, predicted: ArrayLike, size: fl
     y, y_hat = _counts_and_predictions(counts, predicted)
     terms = xlogy(y, y / y_hat) - (y + size) * np.log((y + size) / (y_hat + size))
     return float(2 * np.mean(terms))
-
-
-def negative_binomial_log_likelihood(
-    counts: ArrayLike, predicted: ArrayLike, size: float
-) -> FloatArray:
-    """Log-likelihood of each count y with mean ŷ and variance ŷ + ŷ²/size, but for -log y!.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (n,)
-    predicted : array_like of float, shape (n,)
-        ŷ > 0.
-    size : float
-        > 0; the larger, the nearer to Poisson.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-    """
-    y, y_hat = _counts_and_predictions(counts, predicted)
-    terms = gammaln(y + size) - gammaln(size) + xlogy(y, y_hat / (size + y_hat))
-    return np.asarray(terms - size * np.log1p(y_hat / size))
 
 
 def mean_and_sd(values: ArrayLike) -> tuple[float, float]:

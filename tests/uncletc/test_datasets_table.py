@@ -109,7 +109,13 @@ class TestDataset:
         (source,) = found.provenance.sources
         assert source.name == "visits.csv (your own file)"
         rules = " ".join(found.provenance.rules)
-        for part in ("missing, not zero", "Rows without a count are missing too (1)", "hours", "traps", "min-max"):
+        for part in (
+            "missing, not zero",
+            "Rows without a count are missing too (1)",
+            "hours",
+            "traps",
+            "min-max",
+        ):
             assert part in rules
 
     def test_tables_of_rows_and_modes(self):

@@ -10,7 +10,8 @@ from scipy.optimize import minimize_scalar
 from uncletc.counts import CountTensor
 from uncletc.effects.entries import LEAST, attribute_groups, checked
 from uncletc.effects.records import Importance
-from uncletc.metrics import negative_binomial_deviance, negative_binomial_log_likelihood
+from uncletc.evaluation.scores import count_distribution
+from uncletc.metrics import negative_binomial_deviance
 from uncletc.model import Fit
 from uncletc.validation import FloatArray, IntArray, check_whole
 
@@ -91,7 +92,6 @@ def permutation_importance(
 
 def _likeliest_size(y: IntArray, y_hat: FloatArray) -> float:
     def misfit(log_size: float) -> float:
-        terms = negative_binomial_log_likelihood(y, y_hat, math.exp(log_size))
-        return -float(terms.sum())
+        return -float(count_distribution(y_hat, math.exp(-log_size)).logpmf(y).sum())
 
     return math.exp(float(minimize_scalar(misfit, bounds=_SIZES, method="bounded").x))

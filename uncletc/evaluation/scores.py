@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
-from scipy.special import xlogy
 from scipy.stats import nbinom, poisson
 
 from uncletc import metrics
@@ -80,13 +79,11 @@ def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
     y = np.asarray(counts, dtype=np.float64)
     y_hat = floored(np.asarray(predicted, dtype=np.float64))
 
-    def misfit(log_phi: float) -> float:
-        size = math.exp(-log_phi)
-        return -float(metrics.negative_binomial_log_likelihood(y, y_hat, size).sum())
+    def misfit(phi: float) -> float:
+        return -float(count_distribution(y_hat, phi).logpmf(y).sum())
 
-    best = minimize_scalar(misfit, bounds=_LOG_PHI, method="bounded")
-    poisson_misfit = -float(np.sum(xlogy(y, y_hat) - y_hat))
-    return float(math.exp(best.x)) if best.fun < poisson_misfit else 0.0
+    best = minimize_scalar(lambda x: misfit(math.exp(x)), bounds=_LOG_PHI, method="bounded")
+    return float(math.exp(best.x)) if best.fun < misfit(0.0) else 0.0
 
 
 def count_interval(
