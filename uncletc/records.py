@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import Generic, TypeVar
 
+_T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
 
@@ -51,3 +54,35 @@ class Iteration(Generic[_T_co]):
     objective: float
     seconds: float
     current: Callable[[], _T_co] | None = field(default=None, compare=False, repr=False)
+
+
+class History(Generic[_T]):
+    """The iterations of a fit as they come, each told to a callback.
+
+    Attributes
+    ----------
+    records : list of Iteration
+        So far, the starting point first.
+    """
+
+    def __init__(self, callback: Callable[[Iteration[_T]], bool | None] | None) -> None:
+        self.records: list[Iteration[_T]] = []
+        self._callback, self._began = callback, time.perf_counter()
+
+    def add(self, objective: float, result: Callable[[StopReason], _T]) -> bool:
+        """Add an iteration, whose estimates are `result`'s; whether the callback asks to stop."""
+        now: Iteration[_T] = Iteration(
+            iteration=len(self.records),
+            objective=objective,
+            seconds=time.perf_counter() - self._began,
+        )
+        self.records.append(now)
+        current = partial(result, StopReason.CALLBACK)
+        return self._callback is not None and bool(self._callback(replace(now, current=current)))
+
+    def settled(self, tol: float, least: float) -> bool:
+        """Whether the last change was below `tol`, relative to the value before, or to `least`."""
+        if len(self.records) < 2:
+            return False
+        before, now = (record.objective for record in self.records[-2:])
+        return abs(before - now) < tol * max(abs(before), least)

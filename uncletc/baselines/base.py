@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor
 from uncletc.jsonable import Jsonable
-from uncletc.records import ConvergenceWarning, FitError, Iteration, StopReason
+from uncletc.records import ConvergenceWarning, FitError, History, Iteration, StopReason
 from uncletc.solvers.blocks import TINY
 from uncletc.threads import one_thread
 from uncletc.validation import (
@@ -274,32 +272,26 @@ def run(
         raise TypeError(f"settings must be {kind.__name__}, got {type(settings).__name__}")
     if counts.n_observed == 0:
         raise ValueError("counts must hold at least 1 observed entry, got 0")
-    began = time.perf_counter()
-    history: list[Iteration[Any]] = []
+    history = History(callback)
 
     def result(stop: StopReason) -> Estimate:
         return state.estimate(
             shape=counts.shape,
-            history=tuple(history),
+            history=tuple(history.records),
             stop=stop,
             settings=settings,
             counts_digest=counts.digest,
         )
 
     def record() -> StopReason | None:
-        value, n = float(state.objective()), len(history)
+        value, n = float(state.objective()), len(history.records)
         if not math.isfinite(value):
             raise FitError(f"the objective became {value} at iteration {n}")
-        seconds = time.perf_counter() - began
-        now: Iteration[Prediction] = Iteration(iteration=n, objective=value, seconds=seconds)
-        history.append(now)
-        current = partial(result, StopReason.CALLBACK)
-        if callback is not None and callback(replace(now, current=current)):
+        if history.add(value, result):
             return StopReason.CALLBACK
         settled = state.settled
-        if settled is None and n:
-            before = history[-2].objective
-            settled = abs(before - value) < settings.tol * max(abs(before), state.least, TINY)
+        if settled is None:
+            settled = history.settled(settings.tol, max(state.least, TINY))
         if settled:
             return StopReason.TOLERANCE
         return StopReason.MAX_ITER if n >= settings.max_iter else None

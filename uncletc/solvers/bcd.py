@@ -30,10 +30,6 @@ from __future__ import annotations
 
 import copy
 import math
-import time
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -42,7 +38,7 @@ from uncletc.counts import CountTensor
 from uncletc.cp import fill_rows
 from uncletc.detection import SMALLEST_PROBABILITY, DetectionNetwork
 from uncletc.model import Callback, Fit
-from uncletc.records import FitError, Iteration, StopReason
+from uncletc.records import FitError, History, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.blocks import (
     TINY,
@@ -70,7 +66,7 @@ def fit_bcd(
     It stops when the objective changes by less than ``tol`` relative to its size (paper,
     appendix D.1), after ``max_iter`` iterations, or when the callback returns True.
     """
-    began = time.perf_counter()
+    history = History(callback)
     problem = Problem.of(counts)
     generator = torch.Generator().manual_seed(settings.seed)
     network = starting_network(problem, settings, generator, start)
@@ -89,14 +85,12 @@ def fit_bcd(
     rate = observed_rate(factors, problem)  # (N,)
     level = _mean_detection(problem, p)
 
-    history: list[Iteration[Fit]] = []
-
     def result(stop: StopReason) -> Fit:
         return Fit(
             factors=fill_rows([factor.numpy() for factor in factors], counts.indices),
             network=copy.deepcopy(network),
             observed_detection=p.numpy().copy(),
-            history=tuple(history),
+            history=tuple(history.records),
             stop=stop,
             settings=settings,
             counts_digest=counts.digest,
@@ -108,19 +102,14 @@ def fit_bcd(
         value = objective(problem, rate, p, g, settings.mu, options.loss)
         if not math.isfinite(value):
             raise FitError(
-                f"the objective became {value} at iteration {len(history)}; "
+                f"the objective became {value} at iteration {len(history.records)}; "
                 f"lower learning_rate (now {options.learning_rate})"
             )
-        now: Iteration[Fit] = Iteration(
-            iteration=len(history), objective=value, seconds=time.perf_counter() - began
-        )
-        history.append(now)
-        current = partial(result, StopReason.CALLBACK)
-        if callback is not None and callback(replace(now, current=current)):
+        if history.add(value, result):
             return StopReason.CALLBACK
-        if len(history) > 1 and _relative_change(history) < settings.tol:
+        if history.settled(settings.tol, TINY):
             return StopReason.TOLERANCE
-        return StopReason.MAX_ITER if len(history) > settings.max_iter else None
+        return StopReason.MAX_ITER if len(history.records) > settings.max_iter else None
 
     while (stop := record()) is None:
         p = update_detection(problem, rate, g, p, settings.mu, options.loss)
@@ -236,8 +225,3 @@ def _return_to(level: float, problem: Problem, factors: list[Tensor], p: Tensor)
     ratio = level / now
     factors[:] = [factor * ratio ** (-1 / len(factors)) for factor in factors]
     return (p * ratio).clamp_max(1.0)
-
-
-def _relative_change(history: Sequence[Iteration[Fit]]) -> float:
-    before, now = history[-2].objective, history[-1].objective
-    return abs(before - now) / max(abs(before), TINY)

@@ -28,9 +28,6 @@ members are brought to one scale and one order of components.
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -40,7 +37,7 @@ from uncletc.detection import AdditiveNetwork
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.model import Callback, Fit
-from uncletc.records import FitError, Iteration, StopReason
+from uncletc.records import FitError, History, Iteration, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members
@@ -85,33 +82,23 @@ def fit_joint(
     a round, relative to its size, over some rounds; after ``max_iter`` rounds; or when the
     callback returns True.
     """
-    began = time.perf_counter()
+    history, values = History(callback), list[Tensor]()
     run = _Run(counts, settings, options, start)
-    history: list[Iteration[Fit]] = []
-    values: list[Tensor] = []
+
+    def result(stop: StopReason) -> Fit:
+        return run.result(tuple(history.records), stop)
 
     def record() -> StopReason | None:
         values.append(run.deviance)
-        now: Iteration[Fit] = Iteration(
-            iteration=len(history),
-            objective=float(run.deviance.mean()),
-            seconds=time.perf_counter() - began,
-        )
-        history.append(now)
-
-        def current() -> Fit:
-            return run.result(tuple(history), StopReason.CALLBACK)
-
-        wish = callback is not None and bool(callback(replace(now, current=current)))
-        if agree(wish, run.device):
+        if agree(history.add(float(run.deviance.mean()), result), run.device):
             return StopReason.CALLBACK
         if _settled(values, settings.tol):
             return StopReason.TOLERANCE
-        return StopReason.MAX_ITER if len(history) > settings.max_iter else None
+        return StopReason.MAX_ITER if len(values) > settings.max_iter else None
 
     while (stop := record()) is None:
         run.round()
-    return run.result(tuple(history), stop)
+    return result(stop)
 
 
 def _settled(values: list[Tensor], tol: float) -> bool:
