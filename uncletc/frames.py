@@ -107,7 +107,7 @@ def read_rows(
     y = _counts(table, counts)
     if np.isnan(y).all():
         raise ValueError(f"{counts} must hold at least one count, all its rows are empty")
-    z = {column: _numbers(table, column) for column in attributes}
+    z = {column: numbers(table, column) for column in attributes}
     shape = tuple(len(each) for each in ordered)
     sizes = None if exposure is None else _exposure(table, exposure, indices, shape)
     rows = Rows(indices=indices, labels=ordered, counts=y, attributes=z, exposure=sizes)
@@ -166,8 +166,8 @@ def _empty(column: pd.Series) -> NDArray[np.bool_]:
     return np.asarray(column.isna() | text.isin(MISSING), dtype=bool)
 
 
-def _numbers(table: pd.DataFrame, column: str) -> FloatArray:
-    """A column as float64, NaN where it is empty."""
+def numbers(table: pd.DataFrame, column: str, name: str | None = None) -> FloatArray:
+    """A column as float64, NaN where it is empty; errors call it `name`, by default `column`."""
     empty = _empty(table[column])
     values = pd.to_numeric(table[column].where(~empty), errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
@@ -176,14 +176,15 @@ def _numbers(table: pd.DataFrame, column: str) -> FloatArray:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
-            f"{column} must hold numbers; data row {row + 1} is {str(table[column].iloc[row])!r}"
+            f"{name or column} must hold numbers; data row {row + 1} is "
+            f"{str(table[column].iloc[row]).strip()!r}"
         )
     return np.asarray(values)
 
 
 def _counts(table: pd.DataFrame, column: str) -> FloatArray:
     """Whole counts, NaN where there is none."""
-    y = _numbers(table, column)
+    y = numbers(table, column)
     for wrong, rule in (
         (y < 0, "at least 0"),
         (y != np.floor(y), "whole numbers"),
@@ -267,7 +268,7 @@ def _exposure(
     table: pd.DataFrame, column: str, indices: IntArray, shape: tuple[int, ...]
 ) -> FloatArray:
     """Exposure along the fewest modes that it depends on; the median where no row says it."""
-    values = _numbers(table, column)
+    values = numbers(table, column)
     wrong = ~(values > 0)
     if wrong.any():
         row = int(np.argmax(wrong))

@@ -38,7 +38,7 @@ def save_counts(counts: CountTensor, path: Path) -> None:
 
 def load_counts(path: Path) -> dict[str, Any]:
     """Read what :func:`save_counts` wrote, as arguments of :class:`uncletc.CountTensor`."""
-    header, arrays = _read(path)
+    header, arrays = read_arrays(path)
     fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}
     return fields | {"shape": arrays["shape"].tolist(), "exposure": arrays.get("exposure")}
 
@@ -69,7 +69,7 @@ def save_fit(fit: Fit, path: Path) -> None:
 def load_fit(path: Path) -> dict[str, Any]:
     """Read what :func:`save_fit` wrote, as arguments of :class:`uncletc.Fit`."""
     try:
-        return _fit_fields(*_read(path))
+        return _fit_fields(*read_arrays(path))
     except FileNotFoundError:
         raise
     except Exception as error:
@@ -84,7 +84,8 @@ def _write(path: Path, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> 
         np.savez_compressed(file, header=text, **arrays)
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the header and the arrays of a file."""
     with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     return json.loads(arrays.pop("header").tobytes().decode()), arrays

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from uncletc.datasets import fetch
-from uncletc.datasets.reading import numbers, read_table, with_numbers
+from uncletc.datasets.reading import read_table, with_numbers
+from uncletc.frames import numbers
 from uncletc.validation import FloatArray
 
 DAYS = pd.date_range("2021-01-01", "2021-03-01", freq="D")
@@ -180,7 +181,7 @@ def _report(day: pd.Timestamp) -> pd.DataFrame:
     columns = ("FIPS", "Admin2", "Province_State", "Country_Region", "Lat", "Long_", "Confirmed")
     table = read_table(file, columns)
     table = table[(table["Country_Region"] == "US") & (table["FIPS"] != "")]
-    code = numbers(table, "FIPS", file.name)
+    code = numbers(table, "FIPS", f"FIPS of {file.name}")
     named = ~table["Admin2"].str.startswith(("Unassigned", "Out of"))
     table = table[named & (code >= 1000) & (code < 1000 * (_LAST_STATE + 1))]
     table = with_numbers(table, ("FIPS", "Lat", "Long_", "Confirmed"), file.name)

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from uncletc.datasets import fetch
-from uncletc.datasets.reading import numbers, read_table, with_numbers
+from uncletc.datasets.reading import read_table, with_numbers
+from uncletc.frames import numbers
 
 WATCHES = (
     "lamb-j/plant-pollinator-prediction/5ddfcce2b7f4ab04933bcec2839f10a167845f86/"
@@ -78,7 +79,7 @@ def read_watches(path: str | Path | None = None) -> pd.DataFrame:
     file = fetch.find(WATCHES) if path is None else Path(path)
     table = _read_uneven(file)
     for column in ("year", "watch", "count"):
-        table[column] = numbers(table.rename(columns=_OFFICIAL), _OFFICIAL[column], file.name)
+        table[column] = numbers(table, column, f"{_OFFICIAL[column]} of {file.name}")
     _check_pollinators(table, file.name)
     usable = (
         table["status"].isin(["1", ""])

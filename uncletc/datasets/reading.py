@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import MinMaxScaler
 
-from uncletc.frames import MISSING
+from uncletc.frames import numbers
 from uncletc.validation import FloatArray, IntArray
 
 
@@ -46,22 +46,10 @@ def check_columns(present: Iterable[str], needed: Iterable[str], file: str) -> N
         )
 
 
-def numbers(table: pd.DataFrame, column: str, file: str) -> FloatArray:
-    """Return a text column as float64, NaN where it is empty, ``NA`` or ``.``."""
-    text = table[column].str.strip()
-    values = pd.to_numeric(text, errors="coerce")
-    wrong = ~(np.isfinite(values) | text.isin(MISSING))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"{column} of {file} must hold numbers; data row {row + 1} is {text.iloc[row]!r}"
-        )
-    return values.to_numpy(dtype=np.float64)
-
-
 def with_numbers(table: pd.DataFrame, columns: Iterable[str], file: str) -> pd.DataFrame:
-    """Return ``table`` with the text columns ``columns`` as numbers (see :func:`numbers`)."""
-    return table.assign(**{name: numbers(table, name, file) for name in columns})
+    """Return ``table`` with some columns as numbers, NaN where they are empty."""
+    values = {column: numbers(table, column, f"{column} of {file}") for column in columns}
+    return table.assign(**values)
 
 
 def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:

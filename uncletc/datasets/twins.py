@@ -8,7 +8,6 @@ files.
 
 from __future__ import annotations
 
-import json
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
 from uncletc.datasets.reading import every_day
+from uncletc.saving import read_arrays
 from uncletc.simulate import Truth
 from uncletc.validation import FloatArray, IntArray
 
@@ -200,9 +200,7 @@ def _read(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             f"data/make_twins.py in a checkout"
         )
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-        return json.loads(arrays.pop("header").tobytes().decode()), arrays
+        return read_arrays(path)
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise DataUnavailableError(
             f"{path} cannot be read ({error}); reinstall uncletc, or run data/make_twins.py in a "
