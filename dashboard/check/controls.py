@@ -49,12 +49,12 @@ def choose_held_out(family: Family) -> Kind:
     return "entry" if chosen == "single entries" else "fibre"
 
 
-def draw_verdict(found: Verdict) -> None:
+def draw_verdict(verdict: Verdict) -> None:
     """Draw what the checks say together, marked by colour, sign and words."""
-    color, icon = _MARKS[found.status]
+    color, icon = _MARKS[verdict.status]
     with st.container(border=True, key="verdict"):
-        st.badge(found.headline, icon=icon, color=color)
-        st.markdown("\n".join(f"- {point}" for point in found.points))
+        st.badge(verdict.headline, icon=icon, color=color)
+        st.markdown("\n".join(f"- {point}" for point in verdict.points))
 
 
 def distributions(view: CheckView, mu: float) -> None:
@@ -161,10 +161,10 @@ def one_after_another(view: CheckView, mode: str) -> None:
     st.caption(lag_words(view.lags, mode))
 
 
-def ranks(dataset: Dataset, found: Fit, kind: Kind) -> pd.DataFrame:
+def ranks(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     """Compare ranks on demand; return what is known."""
     st.subheader("Would another rank predict better?")
-    wanted = rank_orders(dataset.counts, found.settings, kind)
+    wanted = rank_orders(dataset.counts, fit.settings, kind)
     mine = session("ranks")
     names = ", ".join(map(str, wanted))
     st.markdown(
@@ -179,7 +179,7 @@ def ranks(dataset: Dataset, found: Fit, kind: Kind) -> pd.DataFrame:
     )
     batch_under_way(
         "ranks",
-        (dataset.name, found.settings, kind),
+        (dataset.name, fit.settings, kind),
         list(wanted.values()),
         pressed=pressed,
         words="Comparing ranks: {done} of {all} fits finished",
@@ -187,8 +187,8 @@ def ranks(dataset: Dataset, found: Fit, kind: Kind) -> pd.DataFrame:
     finished = tuple(rank for rank, order in wanted.items() if mine.lookup(order) is not None)
     if len(finished) < 2:
         return pd.DataFrame()
-    table = cached("ranks", _rank_table, dataset, found, kind, finished)
-    _draw_ranks(table, own=found.rank, complete=len(finished) == len(wanted))
+    table = cached("ranks", _rank_table, dataset, fit, kind, finished)
+    _draw_ranks(table, own=fit.rank, complete=len(finished) == len(wanted))
     return table
 
 

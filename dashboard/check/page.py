@@ -19,20 +19,20 @@ simulated_badge(dataset)
 verdict_here = st.container()  # first, as soon as it is known
 kind = parts.choose_held_out(family)
 seen = seen_dataset(dataset, kind)
-found = fit_or_stop(seen, choices)
-if unfinished(found):
+fit = fit_or_stop(seen, choices)
+if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")
     st.stop()
 
-view = cached("check", check_view, dataset, found, kind)
+view = cached("check", check_view, dataset, fit, kind)
 with verdict_here:
     parts.draw_verdict(view.verdict)
 st.caption(view.held)
 parts.sizes(view)
-parts.distributions(view, found.settings.mu)
+parts.distributions(view, fit.settings.mu)
 by = parts.places_and_times(dataset, view, family)
 parts.one_after_another(view, dataset.counts.modes[-1])
-ranks = parts.ranks(dataset, found, kind)
+ranks = parts.ranks(dataset, fit, kind)
 
 meaning(
     "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
@@ -40,11 +40,11 @@ meaning(
     "**A misfit does not make the data bad.** Counts that come in bulk, or are corrected later, "
     "vary more than any model of separate events allows.",
 )
-fit_details(found)
+fit_details(fit)
 take_away(
     "check",
     dataset=dataset,
-    found=found,
+    fit=fit,
     tables={
         "Held-out counts": view.table,
         "Checks": view.numbers,
@@ -54,5 +54,5 @@ take_away(
         "Correlation of residuals": view.lags,
         **({"Ranks": ranks} if len(ranks) else {}),
     },
-    code=check_script(dataset.name, found.settings, kind),
+    code=check_script(dataset.name, fit.settings, kind),
 )

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from dashboard.check.groups import CELL, Grouping, county_residuals, groupings
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.words import held_out_words
-from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit, load, script
+from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit_code, load, script
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
 from uncletc.datasets import Dataset
@@ -92,14 +92,14 @@ def seen_dataset(dataset: Dataset, kind: Kind) -> Dataset:
     )
 
 
-def check_view(dataset: Dataset, found: Fit, kind: Kind) -> CheckView:
+def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     """Check a fit on the counts that it has not seen.
 
     Parameters
     ----------
     dataset : Dataset
         With all counts.
-    found : Fit
+    fit : Fit
         Of :func:`seen_counts`.
     kind : {"entry", "fibre"}
         What was held out.
@@ -107,7 +107,7 @@ def check_view(dataset: Dataset, found: Fit, kind: Kind) -> CheckView:
     counts = dataset.counts
     held = held_mask(counts, kind)
     where, y = counts.indices[held], counts.counts[held]
-    predicted = checking.expected_at(found, counts, held)
+    predicted = checking.expected_at(fit, counts, held)
     place = checking.fibres(where)
     check = checking.check(y, predicted, groups=place, bins=min(10, len(y)))
     residuals = check.negative_binomial.residuals
@@ -157,7 +157,7 @@ def check_script(dataset_name: str, settings: FitSettings, kind: Kind) -> str:
     """Return a script that gives the table of held-out counts."""
     seen = call(seen_counts, COUNTS, kind)
     table = call(check_view, DATASET, FITTED, kind, take=".table")
-    return script(table, dataset=load(dataset_name), fitted=fit(seen, settings))
+    return script(table, dataset=load(dataset_name), fitted=fit_code(seen, settings))
 
 
 def _grouped(
@@ -168,21 +168,21 @@ def _grouped(
     residuals: NDArray[np.float64],
 ) -> tuple[pd.DataFrame, float]:
     group, size = grouping.groups[held], len(grouping.labels)
-    found = checking.residuals_by(residuals, group, size)
-    n = np.maximum(found.n, 1)
+    by_group = checking.residuals_by(residuals, group, size)
+    n = np.maximum(by_group.n, 1)
     table = pd.DataFrame(
         {
             "group": grouping.labels,
-            "n": found.n,
+            "n": by_group.n,
             "observed": np.bincount(group, y, minlength=size) / n,
             "predicted": np.bincount(group, predicted, minlength=size) / n,
-            "mean": found.mean,
-            "low": found.low,
-            "high": found.high,
-            "far": found.far,
+            "mean": by_group.mean,
+            "low": by_group.low,
+            "high": by_group.high,
+            "far": by_group.far,
         }
     )
-    return table[table["n"] > 0].reset_index(drop=True), found.share
+    return table[table["n"] > 0].reset_index(drop=True), by_group.share
 
 
 def _numbers(check: Check) -> pd.DataFrame:
@@ -234,9 +234,10 @@ def _deciles(check: Check) -> pd.DataFrame:
 
 
 def _lags(residuals: NDArray[np.float64], where: NDArray[np.int64], steps: int) -> pd.DataFrame:
-    found = checking.autocorrelation(residuals, where, max_lag=min(_MAX_LAG, max(steps - 1, 1)))
+    max_lag = min(_MAX_LAG, max(steps - 1, 1))
+    by_lag = checking.autocorrelation(residuals, where, max_lag=max_lag)
     with np.errstate(divide="ignore"):
-        chance = 2 / np.sqrt(found.pairs)
+        chance = 2 / np.sqrt(by_lag.pairs)
     return pd.DataFrame(
-        {"lag": found.lag, "value": found.value, "pairs": found.pairs, "chance": chance}
+        {"lag": by_lag.lag, "value": by_lag.value, "pairs": by_lag.pairs, "chance": chance}
     )

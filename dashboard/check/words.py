@@ -88,10 +88,10 @@ def lag_words(lags: pd.DataFrame, mode: str) -> str:
         f"Correlation of residuals of one place or pair, 1, 2, … {mode}s apart. Values between the "
         "dotted lines may be chance."
     )
-    found = clear_lag(lags)
-    if found is None:
+    clear = clear_lag(lags)
+    if clear is None:
         return f"{how} Nothing clear: errors do not persist."
-    lag, value = found
+    lag, value = clear
     weekly = "a weekly reporting rhythm that the model does not know"
     what = weekly if mode == "day" and lag == 7 else "what the model misses persists"
     return (

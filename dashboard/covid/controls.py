@@ -67,18 +67,18 @@ def choose_bars() -> int:
     )
 
 
-def covid_view(dataset: Dataset, found: Fit, anchor: Anchor, day: int | None) -> CovidView:
+def covid_view(dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None) -> CovidView:
     """Return the view of a fit and a day; for `cached`."""
-    return build_covid_view(dataset, found, anchor, day=day, grids=grids_of(dataset, found, anchor))
+    return build_covid_view(dataset, fit, anchor, day=day, grids=grids_of(dataset, fit, anchor))
 
 
 def the_map(
-    dataset: Dataset, found: Fit, anchor: Anchor, *, fips: str | None, day: int | None
+    dataset: Dataset, fit: Fit, anchor: Anchor, *, fips: str | None, day: int | None
 ) -> None:
     """Draw the map; a county chosen in it is chosen everywhere."""
     days = dataset.counts.labels[2]
-    steps = None if day is None else day_steps(dataset, grids_of(dataset, found, anchor), day)
-    picture = cached("covid map", _picture, dataset, found, anchor, day)
+    steps = None if day is None else day_steps(dataset, grids_of(dataset, fit, anchor), day)
+    picture = cached("covid map", _picture, dataset, fit, anchor, day)
     show_county_map(
         picture,
         key="map",
@@ -104,8 +104,8 @@ def day_steps(dataset: Dataset, grids: DetectionGrids, day: int) -> Steps:
     )
 
 
-def _picture(dataset: Dataset, found: Fit, anchor: Anchor, day: int | None) -> MapPicture:
-    view = cached("covid", covid_view, dataset, found, anchor, day)
+def _picture(dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None) -> MapPicture:
+    view = cached("covid", covid_view, dataset, fit, anchor, day)
     return county_map(
         view.counties,
         title=view.title,

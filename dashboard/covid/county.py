@@ -53,7 +53,7 @@ class CountyView:
 
 
 def build_county_view(
-    dataset: Dataset, found: Fit, grids: DetectionGrids, fips: str, *, title: str
+    dataset: Dataset, fit: Fit, grids: DetectionGrids, fips: str, *, title: str
 ) -> CountyView:
     """Return the days of the county's cell.
 
@@ -61,9 +61,9 @@ def build_county_view(
     ----------
     dataset : Dataset
         COVID-19 counts, real or simulated.
-    found : Fit
+    fit : Fit
     grids : DetectionGrids
-        p of `found` on the chosen scale.
+        p of `fit` on the chosen scale.
     fips : str
         A county of ``dataset.table``.
     title : str
@@ -79,7 +79,7 @@ def build_county_view(
         raise ValueError(f"fips must be a county of these data, got {fips!r}")
     county = rows.iloc[0]
     place = (int(county["latitude_index"]), int(county["longitude_index"]))
-    days = _days(dataset, found, grids, place)
+    days = _days(dataset, fit, grids, place)
     together = dataset.table[dataset.table["cell"] == county["cell"]]
     return CountyView(
         name=f"{county['county']}, {county['state']}",
@@ -99,12 +99,12 @@ def rate_title(scale: Scale) -> str:
 
 
 def _days(
-    dataset: Dataset, found: Fit, grids: DetectionGrids, place: tuple[int, int]
+    dataset: Dataset, fit: Fit, grids: DetectionGrids, place: tuple[int, int]
 ) -> pd.DataFrame:
     counts = dataset.counts
     n = counts.shape[2]
     entries = np.column_stack([np.full(n, place[0]), np.full(n, place[1]), np.arange(n)])
-    rate = grids.scale.rate(found.rate(entries))
+    rate = grids.scale.rate(fit.rate(entries))
     p = grids.p[place]
     table = pd.DataFrame(
         {
@@ -116,7 +116,7 @@ def _days(
         }
     )
     if grids.ends:
-        interval = found.rate(entries, spread=True)
+        interval = fit.rate(entries, spread=True)
         table["rate_low"] = grids.scale.rate(interval.low)
         table["rate_high"] = grids.scale.rate(interval.high)
         table["p_low"], table["p_high"] = grids.ends["low"][place], grids.ends["high"][place]

@@ -29,20 +29,20 @@ st.title("Where were COVID-19 cases missed?")
 choices = sidebar("covid")
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
-found = fit_or_stop(dataset, choices)
+fit = fit_or_stop(dataset, choices)
 
 days = dataset.counts.labels[2]
 day = choose_days(days)
 fips = chosen_county(dataset)
 above = st.container()  # drawn after the number of bars is known
 n = choose_bars()
-grids = grids_of(dataset, found, choices.anchor)
-view = replace(cached("covid", covid_view, dataset, found, choices.anchor, day), n=n)
-county = None if fips is None else build_county_view(dataset, found, grids, fips, title=view.title)
+grids = grids_of(dataset, fit, choices.anchor)
+view = replace(cached("covid", covid_view, dataset, fit, choices.anchor, day), n=n)
+county = None if fips is None else build_county_view(dataset, fit, grids, fips, title=view.title)
 
 with above:
     insight_with_caution(view.insight, view.caution)
-    the_map(dataset, found, choices.anchor, fips=fips, day=day)
+    the_map(dataset, fit, choices.anchor, fips=fips, day=day)
     st.caption(
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "
@@ -63,18 +63,18 @@ meaning(
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
     "that the attributes explain; the part that places and days share goes to λ."
 )
-fit_details(found)
+fit_details(fit)
 tables = {"Counties": view.main_table}
 if county is not None:
     tables["Days of the chosen county"] = for_download(county.days, absolute=view.scale.absolute)
 take_away(
     "covid",
     dataset=dataset,
-    found=found,
+    fit=fit,
     tables=tables,
     code=fit_script(
         dataset.name,
-        found.settings,
+        fit.settings,
         build_covid_view,
         choices.anchor,
         day=day,

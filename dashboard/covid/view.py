@@ -74,7 +74,7 @@ class CovidView(Ranking):
 
 def build_covid_view(
     dataset: Dataset,
-    found: Fit,
+    fit: Fit,
     anchor: Anchor,
     *,
     day: int | None = None,
@@ -87,16 +87,16 @@ def build_covid_view(
     ----------
     dataset : Dataset
         COVID-19 counts, real or simulated.
-    found : Fit
+    fit : Fit
     anchor : Anchor
     day : int, optional
         Index of one day; None for the mean over all days.
     n : int
         Bars at each end.
     grids : DetectionGrids, optional
-        ``detection_grids(dataset, found, anchor)`` where it is at hand, which saves time.
+        ``detection_grids(dataset, fit, anchor)`` where it is at hand, which saves time.
     """
-    grids = detection_grids(dataset, found, anchor) if grids is None else grids
+    grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     p, scale = grids.p, grids.scale
 
     def at(grid: NDArray[np.float64]) -> NDArray[np.float64]:

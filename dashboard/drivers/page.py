@@ -29,9 +29,9 @@ st.info(
     "attribute may stand for something that was not recorded.",
     icon=":material/info:",
 )
-found = fit_or_stop(dataset, choices)
+fit = fit_or_stop(dataset, choices)
 
-importance = cached("importance", importance_view, dataset, found)
+importance = cached("importance", importance_view, dataset, fit)
 insight_with_caution(importance.insight, importance.caution)
 names = list(importance.bars["attribute"])
 
@@ -42,7 +42,7 @@ st.markdown(
 )
 bars_here = st.container()  # drawn last: the chosen attribute has its own colour
 st.caption(importance.note)
-if unfinished(found):
+if unfinished(fit):
     show_chart(
         importance_chart(importance.bars, chosen=""),
         key="importance-so-far",
@@ -62,7 +62,7 @@ show_chart(
     alt=f"Importance of {len(names)} attributes; largest: {names[0]}",
     where=bars_here,
 )
-effect = cached("effect", effect_view, dataset, found, attribute, method)
+effect = cached("effect", effect_view, dataset, fit, attribute, method)
 show_chart(
     effect_chart(effect, attribute=attribute),
     key="effect-chart",
@@ -72,7 +72,7 @@ st.caption(effect.note)
 
 st.subheader("Two attributes at once")
 first, second, kind = choose_pair(family, names)
-surface = cached("surface", surface_view, dataset, found, first, second, kind)
+surface = cached("surface", surface_view, dataset, fit, first, second, kind)
 show_chart(
     surface_chart(surface, first=first, second=second),
     key="surface-chart",
@@ -82,7 +82,7 @@ st.caption(surface.note)
 
 st.subheader("Why is p what it is here?")
 place, where = choose_place(dataset)
-explained = cached("explanation", explanation_view, dataset, found, *where)
+explained = cached("explanation", explanation_view, dataset, fit, *where)
 st.markdown(explained.sentence)
 show_chart(
     explanation_chart(explained),
@@ -95,16 +95,16 @@ meaning(
     "**Shuffles, curves and contributions describe the fit.** Where p has absorbed differences "
     "that belong to λ, they show that too.",
 )
-fit_details(found)
+fit_details(fit)
 take_away(
     "drivers",
     dataset=dataset,
-    found=found,
+    fit=fit,
     tables={
         "Importance": importance.bars,
         f"Effect of {attribute}": effect.curve,
         f"{first} and {second}": surface.cells,
         f"Contributions for {place}": explained.parts,
     },
-    code=fit_script(dataset.name, found.settings, importance_view, take=".bars"),
+    code=fit_script(dataset.name, fit.settings, importance_view, take=".bars"),
 )

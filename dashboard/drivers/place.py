@@ -39,11 +39,11 @@ class ExplanationView:
     note: str
 
 
-def explanation_view(dataset: Dataset, found: Fit, first: int, second: int) -> ExplanationView:
+def explanation_view(dataset: Dataset, fit: Fit, first: int, second: int) -> ExplanationView:
     """Return what the attributes of a county or an interaction do to its p, over all times."""
     counts = dataset.counts
     here = entries_at(counts, (first, second))
-    explained = effects.explain(found, counts, counts.attribute_indices[here])
+    explained = effects.explain(fit, counts, counts.attribute_indices[here])
     words = _where(counts, counts.attributes[here])
     parts = pd.DataFrame({"attribute": explained.names, "here": words, "factor": explained.ratio})
     strongest = np.argsort(-np.abs(explained.log_effect), kind="stable")

@@ -94,10 +94,10 @@ class SurfaceView:
     note: str
 
 
-def importance_view(dataset: Dataset, found: Fit) -> ImportanceView:
+def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
     """Return permutation importance of every attribute, and what it says."""
     counts = dataset.counts
-    importance = effects.permutation_importance(found, counts, size=None)
+    importance = effects.permutation_importance(fit, counts, size=None)
     bars = pd.DataFrame(
         {
             "attribute": importance.names,
@@ -120,7 +120,7 @@ def importance_view(dataset: Dataset, found: Fit) -> ImportanceView:
         bars=bars,
         insight=_importance_insight(bars),
         note=note,
-        caution=caution(contrast(found.detection(z))),
+        caution=caution(contrast(fit.detection(z))),
     )
 
 
@@ -129,16 +129,16 @@ def is_category(dataset: Dataset, attribute: str) -> bool:
     return len(effects.attribute_groups(dataset.counts)[attribute]) > 1
 
 
-def effect_view(dataset: Dataset, found: Fit, attribute: str, method: Method) -> EffectView:
+def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> EffectView:
     """Return p over one attribute; levels of a category always as partial dependence."""
     counts = dataset.counts
     columns = effects.attribute_groups(counts)[attribute]
     levels = len(columns) > 1
     used: Method = "partial dependence" if levels else method
     effect = (
-        effects.accumulated_effect(found, counts, attribute)
+        effects.accumulated_effect(fit, counts, attribute)
         if used == "ALE"
-        else effects.partial_dependence(found, counts, attribute)
+        else effects.partial_dependence(fit, counts, attribute)
     )
     z = used_attributes(counts)[:, columns]
     if levels:
@@ -158,12 +158,10 @@ def effect_view(dataset: Dataset, found: Fit, attribute: str, method: Method) ->
     )
 
 
-def surface_view(
-    dataset: Dataset, found: Fit, first: str, second: str, kind: Surface
-) -> SurfaceView:
+def surface_view(dataset: Dataset, fit: Fit, first: str, second: str, kind: Surface) -> SurfaceView:
     """Return p over two attributes, NaN where no counted entry lies."""
     counts = dataset.counts
-    pair = effects.pair_effect(found, counts, first, second)
+    pair = effects.pair_effect(fit, counts, first, second)
     log_effect = pair.log_effect if kind == "both together" else pair.interaction
     shown = np.where(pair.entries > 0, log_effect, np.nan)
     rows = _value_names(counts, first, pair.first)

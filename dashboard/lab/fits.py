@@ -14,7 +14,7 @@ from dashboard.shared.detection import for_download
 from dashboard.shared.model import describe
 from dashboard.shared.parts import show_chart
 from dashboard.shared.running import how_it_was_fitted
-from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit, script
+from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit_code, script
 from dashboard.shared.service import progress_bar, say_failed, session
 from dashboard.work.jobs import Job
 from dashboard.work.orders import FitOrder, Recovery
@@ -33,10 +33,10 @@ def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
         return None
     mine, order = session("lab"), _order(setup, settings)
     job = mine.service.job(order)  # before the look-up: a fit that ends in between is found
-    found = mine.lookup(order)
-    if found is not None:
+    fit = mine.lookup(order)
+    if fit is not None:
         st.session_state["lab-shown"] = (setup, settings)
-        return _result(setup, found, slice_number)
+        return _result(setup, fit, slice_number)
     waiting = job is not None and job.active
     if not waiting and st.button(
         "Fit",
@@ -100,9 +100,9 @@ def _progress_text(job: Job) -> str:
     )
 
 
-def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
+def _result(setup: Setup, fit: Fit, slice_number: int) -> Shown:
     dataset = simulated(setup)
-    view = compare(dataset, found)
+    view = compare(dataset, fit)
     columns = st.columns(2)
     columns[0].metric(
         "Error of λ (MAE)",
@@ -143,20 +143,20 @@ def _result(setup: Setup, found: Fit, slice_number: int) -> Shown:
         "λ·c, p/c. Only simulated counts allow this."
     )
     st.markdown("**Both errors while it was fitted**")
-    curve = _measured(setup, found.settings)
+    curve = _measured(setup, fit.settings)
     st.caption(
         "The fit sees the objective, never these errors: they may rise while the objective falls. "
-        + how_it_was_fitted(found)
+        + how_it_was_fitted(fit)
     )
     table, loaded = call(error_table, DATASET, FITTED), call(simulated, setup)
     return Shown(
         tables={
-            "errors": error_table(dataset, found),
+            "errors": error_table(dataset, fit),
             **({} if curve is None else {"errors while it fits": curve}),
             "entries": for_download(view.entries, absolute=True),
         },
-        code=script(table, dataset=loaded, fitted=fit(COUNTS, found.settings)),
-        found=found,
+        code=script(table, dataset=loaded, fitted=fit_code(COUNTS, fit.settings)),
+        fit=fit,
     )
 
 

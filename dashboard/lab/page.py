@@ -85,7 +85,7 @@ if shown is not None:
     take_away(
         f"lab-{step}",
         dataset=simulated(setup),
-        found=shown.found,
+        fit=shown.fit,
         tables=shown.tables,
         code=shown.code,
     )

@@ -38,12 +38,12 @@ class Shown:
         The main one first.
     code : str
         A script that makes the main one.
-    found : Fit, optional
+    fit : Fit, optional
     """
 
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     code: str
-    found: Fit | None = None
+    fit: Fit | None = None
 
 
 def predict(step: Step) -> bool:

@@ -24,16 +24,16 @@ ERROR_NAMES: dict[Quantity, str] = {"rate": "error of λ", "detection": "error o
 _N_POINTS = 400  # of a scatter plot: what a page can send and an eye can use
 
 
-def error_table(dataset: Dataset, found: Fit) -> pd.DataFrame:
+def error_table(dataset: Dataset, fit: Fit) -> pd.DataFrame:
     """Both errors of a fit in one row: rate, detection."""
-    return pd.DataFrame([recovery_errors(found, truth_of(dataset))])
+    return pd.DataFrame([recovery_errors(fit, truth_of(dataset))])
 
 
-def _detection(dataset: Dataset, found: Fit) -> NDArray[np.float64]:
+def _detection(dataset: Dataset, fit: Fit) -> NDArray[np.float64]:
     """p of all entries of the tensor, in their order."""
     z = truth_of(dataset).attributes
     assert z is not None
-    p: NDArray[np.float64] = found.detection(z.reshape(-1, N_ATTRIBUTES))
+    p: NDArray[np.float64] = fit.detection(z.reshape(-1, N_ATTRIBUTES))
     return p
 
 
@@ -65,10 +65,10 @@ class Comparison:
         return here.rename(columns={"i": "row", "j": "column"})
 
 
-def compare(dataset: Dataset, found: Fit) -> Comparison:
+def compare(dataset: Dataset, fit: Fit) -> Comparison:
     """Bring estimates to the truth's scale with one factor, and set them beside it."""
     truth = truth_of(dataset)
-    rate = found.rate_tensor().ravel()
+    rate = fit.rate_tensor().ravel()
     scale = Scale.known_total(rate, float(truth.rate.sum()))
     i, j, k = (axis.ravel() + 1 for axis in np.indices(SHAPE))
     entries = pd.DataFrame(
@@ -80,14 +80,14 @@ def compare(dataset: Dataset, found: Fit) -> Comparison:
             "rate": truth.rate.ravel(),
             "rate_hat": scale.rate(rate),
             "p": truth.detection.ravel(),
-            "p_hat": scale.detection(_detection(dataset, found)),
+            "p_hat": scale.detection(_detection(dataset, fit)),
         }
     )
     return Comparison(
         entries=entries,
         points=entries.sample(_N_POINTS, random_state=0).sort_index(),
         scale=scale,
-        errors=recovery_errors(found, truth),
+        errors=recovery_errors(fit, truth),
     )
 
 

@@ -101,8 +101,9 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
     ):
         mine.submit(missing)
     going = progress_or_trouble(wanted)  # before the look-up: see fit_or_stop
-    found = {order.method: mine.lookup(order) for order in wanted}
-    results = {method: result for method, result in found.items() if result is not None}
+    results = {
+        order.method: result for order in wanted if (result := mine.lookup(order)) is not None
+    }
     waiting = len(wanted) - len(results)
     if waiting and not going:
         st.info(f"Press **Compare** to run {waiting} of {len(wanted)} methods.")
@@ -177,7 +178,7 @@ def _draw(
     take_away(
         "methods",
         dataset=dataset,
-        found=None,
+        fit=None,
         tables={"Held-out errors": view.table},
         code=evaluate_script(loaded, methods, rank=rank, kind=kind, trials=trials),
     )

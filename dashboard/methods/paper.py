@@ -83,7 +83,7 @@ def paper_section() -> None:
     take_away(
         f"methods-{table}",
         dataset=paper_dataset(real=table == REAL),
-        found=None,
+        fit=None,
         tables={"This table": shown.rows, "All tables": rows},
         code=paper_script(shown, table=table, metric=metric, reading=reading),
     )
@@ -183,7 +183,7 @@ def _figure(curves: pd.DataFrame, figure: str, metric: str) -> None:
     take_away(
         f"methods-{figure}",
         dataset=paper_dataset(real=False),
-        found=None,
+        fit=None,
         tables={"This figure": curve_table(curves, figure=figure, metric=metric)},
         code=curve_script(figure, metric),
     )

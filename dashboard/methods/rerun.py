@@ -70,7 +70,7 @@ def rerun_section() -> None:
     take_away(
         "methods-cell",
         dataset=paper_dataset(real=False),
-        found=None,
+        fit=None,
         tables={"This trial": values, "Errors over iterations": curve},
         code=cell_script(cell),
     )

@@ -187,7 +187,7 @@ def held_out_errors(
     """
     results = {}
     for method in methods:
-        found = evaluation.evaluate(
+        outcome = evaluation.evaluate(
             counts,
             METHODS[method],
             make_settings(method, rank, 0),
@@ -195,7 +195,7 @@ def held_out_errors(
             kind=kind,
             callback=lambda trial, _: trial >= trials,
         )
-        results[method] = {"trials": plain_numbers(found)}
+        results[method] = {"trials": plain_numbers(outcome)}
     return scores(results, "rRMSE").table
 
 

@@ -90,7 +90,7 @@ with st.container(horizontal=True):
 take_away(
     "overview",
     dataset=dataset,
-    found=None,
+    fit=None,
     tables={
         f"Counts by {pattern.row_mode} and {pattern.column_mode}": pattern_table(
             dataset, pair, step

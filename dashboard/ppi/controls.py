@@ -100,27 +100,27 @@ def filters(dataset: Dataset) -> Filters:
 
 def ppi_view(
     dataset: Dataset,
-    found: Fit,
+    fit: Fit,
     anchor: Anchor,
     years: tuple[int, ...],
     guilds: tuple[str, ...],
     meadows: tuple[str, ...],
 ) -> PpiView:
     """Return the view of a fit and what is averaged and compared; for `cached`."""
-    grids = grids_of(dataset, found, anchor)
+    grids = grids_of(dataset, fit, anchor)
     return build_ppi_view(
-        dataset, found, anchor, years=years, guilds=guilds, meadows=meadows, grids=grids
+        dataset, fit, anchor, years=years, guilds=guilds, meadows=meadows, grids=grids
     )
 
 
-def choose_interactions(dataset: Dataset, view: PpiView, found: Fit) -> list[str]:
+def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
     """Draw quick picks and the list of interactions, and return what is chosen."""
     with st.container(horizontal=True):
         for pick, name in _BUTTONS.items():
             if st.button(name, key=f"pick-{pick}", help=f"Shows the one with the {pick} of p"):
                 st.session_state["interaction"] = [quick_pick(view, pick)]
     labels = pair_labels(dataset)
-    _keep_valid(labels, view, found)
+    _keep_valid(labels, view, fit)
     return st.multiselect(
         "Interactions",
         labels,
@@ -164,14 +164,14 @@ def on_click(chart: str) -> None:
         st.session_state["interaction"] = toggled(st.session_state.get("interaction", []), label)
 
 
-def _keep_valid(labels: Sequence[str], view: PpiView, found: Fit) -> None:
+def _keep_valid(labels: Sequence[str], view: PpiView, fit: Fit) -> None:
     """Choose the best-detected interaction where nothing fitting is chosen."""
     provisional = st.session_state.pop("picked-so-far", None)  # from estimates so far
     given = st.session_state.get("interaction")
     kept = [label for label in given or [] if label in labels]
     if given is None or kept == provisional or (given and not kept):
         kept = [quick_pick(view, next(iter(PICKS)))]
-        if unfinished(found):
+        if unfinished(fit):
             st.session_state["picked-so-far"] = kept
     if kept != given:
         st.session_state["interaction"] = kept

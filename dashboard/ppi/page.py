@@ -28,12 +28,12 @@ st.title("Which interactions were overlooked?")
 choices = sidebar("ppi")
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
-found = fit_or_stop(dataset, choices)
+fit = fit_or_stop(dataset, choices)
 
 asked = filters(dataset)
-grids = grids_of(dataset, found, choices.anchor)
+grids = grids_of(dataset, fit, choices.anchor)
 kept = cached(
-    "ppi", ppi_view, dataset, found, choices.anchor, asked.years, asked.guilds, asked.meadows
+    "ppi", ppi_view, dataset, fit, choices.anchor, asked.years, asked.guilds, asked.meadows
 )
 view = replace(kept, n=asked.n)
 if view.interactions.empty:
@@ -44,7 +44,7 @@ insight_with_caution(view.insight, view.caution)
 above = st.container()  # drawn last, because it marks what is chosen below
 
 st.subheader("Detection over the visits")
-chosen = choose_interactions(dataset, view, found)
+chosen = choose_interactions(dataset, view, fit)
 visits = chosen_visits(dataset, grids, chosen, years=asked.years)
 if chosen:
     show_chart(
@@ -104,18 +104,18 @@ meaning(
     "**p is the chance that an interaction that happens is seen**, as far as flower abundance, "
     "weather, season and the kind of pollinator explain it."
 )
-fit_details(found)
+fit_details(fit)
 take_away(
     "plant-pollinator",
     dataset=dataset,
-    found=found,
+    fit=fit,
     tables={
         "Interactions": view.main_table,
         "Visits of the chosen interactions": for_download(visits, absolute=view.scale.absolute),
     },
     code=fit_script(
         dataset.name,
-        found.settings,
+        fit.settings,
         build_ppi_view,
         choices.anchor,
         years=asked.years,

@@ -104,7 +104,7 @@ class Matrix:
 
 def build_ppi_view(
     dataset: Dataset,
-    found: Fit,
+    fit: Fit,
     anchor: Anchor,
     *,
     n: int = 10,
@@ -119,7 +119,7 @@ def build_ppi_view(
     ----------
     dataset : Dataset
         Plant–pollinator counts, real or simulated.
-    found : Fit
+    fit : Fit
     anchor : Anchor
     n : int
         Bars at each end.
@@ -131,9 +131,9 @@ def build_ppi_view(
         Keep interactions counted in any of them; none: all. p does not depend on meadows: counts
         are sums over them.
     grids : DetectionGrids, optional
-        ``detection_grids(dataset, found, anchor)`` where it is at hand, which saves time.
+        ``detection_grids(dataset, fit, anchor)`` where it is at hand, which saves time.
     """
-    grids = detection_grids(dataset, found, anchor) if grids is None else grids
+    grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     everything = shown = _interactions(dataset, grids, (), (), ())
     if years or guilds or meadows:
         shown = _interactions(dataset, grids, years, guilds, meadows)

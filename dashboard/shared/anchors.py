@@ -42,16 +42,16 @@ class Anchor:
     detects: float = 0.5
     total: float = 1.0
 
-    def of(self, counts: CountTensor, found: Fit, detection: ArrayLike | None = None) -> Scale:
+    def of(self, counts: CountTensor, fit: Fit, detection: ArrayLike | None = None) -> Scale:
         """Return the scale for a fit.
 
         Parameters
         ----------
         counts : CountTensor
             The counts that were fitted.
-        found : Fit
+        fit : Fit
         detection : array_like, shape (S,), optional
-            ``found.detection(counts.attributes)`` where it is at hand, which saves time.
+            ``fit.detection(counts.attributes)`` where it is at hand, which saves time.
 
         Raises
         ------
@@ -59,8 +59,8 @@ class Anchor:
             If no entry of the place has attributes.
         """
         if self.kind == "total":
-            return Scale.known_total(found.rate(counts.indices), self.total)
-        p = found.detection(counts.attributes) if detection is None else np.asarray(detection)
+            return Scale.known_total(fit.rate(counts.indices), self.total)
+        p = fit.detection(counts.attributes) if detection is None else np.asarray(detection)
         if self.kind == "entry":
             here = entries_at(counts, self.place)
             if not here.any():

@@ -38,23 +38,23 @@ class DetectionGrids:
 
 
 def detection_grids(
-    dataset: Dataset, found: Fit, anchor: Anchor, *, fitted: FittedDetection | None = None
+    dataset: Dataset, fit: Fit, anchor: Anchor, *, fitted: FittedDetection | None = None
 ) -> DetectionGrids:
     """Return p of every entry with attributes, and its interval where the fit has members.
 
     Parameters
     ----------
     dataset : Dataset
-    found : Fit
+    fit : Fit
     anchor : Anchor
     fitted : Interval or ndarray, optional
-        ``fitted_detection(dataset, found)`` where it is at hand, which saves time.
+        ``fitted_detection(dataset, fit)`` where it is at hand, which saves time.
     """
-    fitted = fitted_detection(dataset, found) if fitted is None else fitted
+    fitted = fitted_detection(dataset, fit) if fitted is None else fitted
     ends: dict[str, NDArray[np.float64]] = {}
     if not isinstance(fitted, np.ndarray):
         fitted, ends = fitted.estimate, {"low": fitted.low, "high": fitted.high}
-    counts, scale = dataset.counts, anchor.of(dataset.counts, found, fitted)
+    counts, scale = dataset.counts, anchor.of(dataset.counts, fit, fitted)
     return DetectionGrids(
         p=on_grid(counts, scale.detection(fitted)),
         ends={end: on_grid(counts, scale.detection(values)) for end, values in ends.items()},
@@ -84,12 +84,12 @@ def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
-def fitted_detection(dataset: Dataset, found: Fit) -> FittedDetection:
+def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
     """Return p of every entry with attributes as fitted, with intervals where there are members."""
     attributes = dataset.counts.attributes
-    if len(found.members) > 1:
-        return found.detection(attributes, spread=True)
-    return found.detection(attributes)
+    if len(fit.members) > 1:
+        return fit.detection(attributes, spread=True)
+    return fit.detection(attributes)
 
 
 def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:

@@ -55,14 +55,14 @@ def meaning(*points: str) -> None:
         st.markdown("\n".join(f"- {point}" for point in (*points, *always)))
 
 
-def fit_details(found: Fit) -> None:
+def fit_details(fit: Fit) -> None:
     """Draw the folded account of how a fit went; its chart is drawn once it is open."""
     folded = st.expander("How it was fitted", key=HOW, on_change="rerun")
     with folded:
-        st.markdown(how_it_was_fitted(found))
+        st.markdown(how_it_was_fitted(fit))
         if folded.open:
             show_chart(
-                objective_chart({"": [record.objective for record in found.history]}),
+                objective_chart({"": [record.objective for record in fit.history]}),
                 key="objective",
                 alt="Objective after each iteration",
             )

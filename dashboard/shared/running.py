@@ -61,12 +61,12 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Fit:
     """
     # One box, empty or not: what follows keeps its place on the page, and so its state.
     with st.container(key="fit-status"):
-        found = _fit_to_show(dataset, choices)
-        if found is not None:
-            _say_if_impossible(dataset, choices, found)
-    if found is None:
+        fit = _fit_to_show(dataset, choices)
+        if fit is not None:
+            _say_if_impossible(dataset, choices, fit)
+    if fit is None:
         st.stop()
-    return found
+    return fit
 
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
@@ -75,11 +75,11 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
     if choices.pressed or track.left != order.key:
         track.left = ""
     job = service().job(order)  # before the look-up: a fit that ends in between is found
-    found = mine.lookup(order)
-    if found is not None:
+    fit = mine.lookup(order)
+    if fit is not None:
         _leave_earlier(track, order, choices)
-        track.finished = track.drawn = found
-        return found
+        track.finished = track.drawn = fit
+        return fit
 
     if _wanted(track, job, choices):
         _leave_earlier(track, order, choices)
@@ -134,38 +134,38 @@ def _say_changed(before: Fit, choices: Choices, *, waiting: bool) -> None:
     )
 
 
-def _say_if_impossible(dataset: Dataset, choices: Choices, found: Fit) -> None:
+def _say_if_impossible(dataset: Dataset, choices: Choices, fit: Fit) -> None:
     anchor = choices.anchor
     if anchor.kind not in ("mean", "entry", "total"):
         return
     track = _track(dataset.name)
-    if track.detection is None or track.detection[0] is not found:
-        track.detection = (found, found.detection(dataset.counts.attributes))
+    if track.detection is None or track.detection[0] is not fit:
+        track.detection = (fit, fit.detection(dataset.counts.attributes))
     p = track.detection[1]
-    note = impossible(anchor.of(dataset.counts, found, p), p)
+    note = impossible(anchor.of(dataset.counts, fit, p), p)
     if note:
         st.warning(note, icon=":material/balance:")
 
 
-def how_it_was_fitted(found: Fit) -> str:
+def how_it_was_fitted(fit: Fit) -> str:
     """One line under a result: its settings, how long it ran and why it stopped."""
-    last = found.history[-1]
+    last = fit.history[-1]
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"
-    if unfinished(found):
-        return f"Still being fitted with {describe(found.settings)}: {took} so far."
-    why = f"because {found.stop.value}"
-    if found.stop is StopReason.MAX_ITER:
+    if unfinished(fit):
+        return f"Still being fitted with {describe(fit.settings)}: {took} so far."
+    why = f"because {fit.stop.value}"
+    if fit.stop is StopReason.MAX_ITER:
         why = "at the largest number of iterations made here, before the estimates quite settled"
     sentences = [
-        f"Fitted with {describe(found.settings)}: {took}; stopped {why}.",
-        *(f"{reason}." for reason in found.dropped),
+        f"Fitted with {describe(fit.settings)}: {took}; stopped {why}.",
+        *(f"{reason}." for reason in fit.dropped),
     ]
     return " ".join(sentences)
 
 
-def unfinished(found: Fit) -> bool:
+def unfinished(fit: Fit) -> bool:
     """Whether these are estimates so far; a cancelled fit is not kept."""
-    return found.stop is StopReason.CALLBACK
+    return fit.stop is StopReason.CALLBACK
 
 
 def _track(name: str) -> _Track:

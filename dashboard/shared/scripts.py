@@ -53,7 +53,7 @@ def load(dataset_name: str) -> Code:
     return call(uncletc.datasets.load, dataset_name)
 
 
-def fit(counts: Code, settings: FitSettings | Code) -> Code:
+def fit_code(counts: Code, settings: FitSettings | Code) -> Code:
     """Return the fit of some counts."""
     return call(uncletc.fit, counts, settings)
 
@@ -86,7 +86,7 @@ def fit_script(
 ) -> str:
     """Return a script that fits a data set and prints ``build(dataset, fitted, …)``."""
     table = call(build, DATASET, FITTED, *choices, take=take, **options)
-    return script(table, dataset=load(dataset_name), fitted=fit(COUNTS, settings))
+    return script(table, dataset=load(dataset_name), fitted=fit_code(COUNTS, settings))
 
 
 def _code(value: Any) -> Code:

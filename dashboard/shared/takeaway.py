@@ -25,7 +25,7 @@ BOX = "take-away"  # key of the box, whose value says whether it is open
 
 
 def take_away(
-    page: str, *, dataset: Dataset, found: Fit | None, tables: Mapping[str, pd.DataFrame], code: str
+    page: str, *, dataset: Dataset, fit: Fit | None, tables: Mapping[str, pd.DataFrame], code: str
 ) -> None:
     """Draw the folded box with everything that a reader may download or cite.
 
@@ -37,14 +37,14 @@ def take_away(
     page : str
         A short name, which file names begin with.
     dataset : Dataset
-    found : Fit, optional
+    fit : Fit, optional
         None where the page shows no fit.
     tables : mapping of str to DataFrame
         By name, in the order to offer them.
     code : str
         A script that gives the numbers of the page; see :mod:`dashboard.shared.scripts`.
     """
-    stem = file_stem(page, dataset.name, None if found is None else found.settings)
+    stem = file_stem(page, dataset.name, None if fit is None else fit.settings)
     folded = st.expander("Download & cite", icon=":material/download:", key=BOX, on_change="rerun")
     with folded:
         st.markdown("**Pictures**: the camera above each chart saves it as")
@@ -60,13 +60,13 @@ def take_away(
         )
         if not folded.open:  # the rest waits, so that no page is slower for it
             return
-        scale = "" if found is None else ", on the scale of p chosen now"
+        scale = "" if fit is None else ", on the scale of p chosen now"
         st.markdown(f"**Tables** of what this page shows{scale}")
         for name, table in tables.items():
             _table(f"{stem}-{_slug(name)}", name, table)
-        if found is not None:
+        if fit is not None:
             st.markdown("**The fit**, to continue with in Python: `uncletc.Fit.load(path)`")
-            _button("Fit (.npz)", lambda: npz_bytes(found), f"{stem}.npz", "fit")
+            _button("Fit (.npz)", lambda: npz_bytes(fit), f"{stem}.npz", "fit")
         st.markdown(
             "**The code for this view**: with `uncletc` installed, this script prints the first "
             "of these tables"
@@ -119,11 +119,11 @@ def parquet_bytes(table: pd.DataFrame) -> bytes:
     return data
 
 
-def npz_bytes(found: Fit) -> bytes:
+def npz_bytes(fit: Fit) -> bytes:
     """The fit as :meth:`uncletc.Fit.load` reads it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fit.npz"
-        found.save(path)
+        fit.save(path)
         return path.read_bytes()
 
 

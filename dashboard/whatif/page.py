@@ -43,13 +43,13 @@ st.markdown(differences(a, b))
 pressed = parts.compare_buttons(a, b)
 shown = pair_to_show(dataset, a, b, pressed=pressed)
 
-tables, found = {}, None
+tables, fit = {}, None
 if shown is not None:
     pairs = [fits(compared(), counts, run) for run in shown]
     first = {side: pair[0] for side, pair in zip("AB", pairs, strict=True)}
     second = {side: pair[1] for side, pair in zip("AB", pairs, strict=True) if pair[1]}
     scores = {side: score(counts, each) for side, each in second.items()}
-    found = first["A"]
+    fit = first["A"]
     view = build_whatif_view(dataset, first["A"], first["B"])
     for side, run in zip("AB", shown, strict=True):
         remember(dataset, family, run, fit=first[side], score=scores.get(side))
@@ -119,6 +119,6 @@ meaning(
     "settings and sweeps. They lie beside counted entries; days or places without any count are "
     "harder to predict.",
 )
-if found is not None:
+if fit is not None:
     script = whatif_script(name, *shown)
-    take_away("what-if", dataset=dataset, found=found, tables=tables, code=script)
+    take_away("what-if", dataset=dataset, fit=fit, tables=tables, code=script)

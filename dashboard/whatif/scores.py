@@ -40,10 +40,10 @@ class Score:
 
 
 @lru_cache(maxsize=32)
-def score(counts: CountTensor, found: Fit) -> Score:
+def score(counts: CountTensor, fit: Fit) -> Score:
     """Judge a fit by ŷ = λ·g(z) of the held-out entries, which it has not seen."""
     held = held_rows(counts)
-    return _score(counts.counts[held], checking.expected_at(found, counts, held))
+    return _score(counts.counts[held], checking.expected_at(fit, counts, held))
 
 
 def constant_score(counts: CountTensor) -> Score:
@@ -196,8 +196,8 @@ def sweep_table(
     for value, (first, second) in fits.items():
         row = {"value": value, "deviance": np.nan, "rrmse": np.nan}
         if second is not None:
-            found = score(counts, second)
-            row |= {"deviance": found.deviance, "rrmse": found.rrmse}
+            judged = score(counts, second)
+            row |= {"deviance": judged.deviance, "rrmse": judged.rrmse}
         row |= {"like_a": spearman(p[value], p[own]), "like_before": spearman(p[value], before)}
         row["seconds"] = np.nan if first is None else first.history[-1].seconds
         rows.append(row)

@@ -21,7 +21,7 @@ from dashboard.shared.places import (
     name_columns,
     pair_columns,
 )
-from dashboard.shared.scripts import COUNTS, DATASET, Code, call, fit, load, script
+from dashboard.shared.scripts import COUNTS, DATASET, Code, call, fit_code, load, script
 from dashboard.shared.words import times
 from dashboard.whatif.runs import Run, visible
 from uncletc import CountTensor, Fit
@@ -143,7 +143,7 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit) -> WhatIfView:
 
 
 @lru_cache(maxsize=32)
-def mean_p(counts: CountTensor, found: Fit) -> NDArray[np.float64]:
+def mean_p(counts: CountTensor, fit: Fit) -> NDArray[np.float64]:
     """p averaged over the last of three modes, NaN where nothing is known.
 
     Returns
@@ -151,7 +151,7 @@ def mean_p(counts: CountTensor, found: Fit) -> NDArray[np.float64]:
     ndarray, shape (I_1, I_2)
         Read-only: it is shared.
     """
-    mean = over_last(on_grid(counts, found.detection(counts.attributes)))
+    mean = over_last(on_grid(counts, fit.detection(counts.attributes)))
     mean.flags.writeable = False
     return mean
 
@@ -213,10 +213,10 @@ def matrix(dataset: Dataset, table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def whatif_script(dataset_name: str, a: Run, b: Run) -> str:
     """Return a script that makes `table` of :class:`WhatIfView`."""
-    fits = {
-        name: fit(COUNTS if run.part == "all" else call(visible, COUNTS, run.part), run.settings)
-        for name, run in (("a", a), ("b", b))
-    }
+    fits = {}
+    for name, run in (("a", a), ("b", b)):
+        counts = COUNTS if run.part == "all" else call(visible, COUNTS, run.part)
+        fits[name] = fit_code(counts, run.settings)
     table = call(build_whatif_view, DATASET, Code("a"), Code("b"), take=".main_table")
     return script(table, dataset=load(dataset_name), **fits)
 

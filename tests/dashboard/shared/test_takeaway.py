@@ -73,7 +73,7 @@ def page(found, table) -> None:
 
     st.session_state["camera"] = chart_config()["toImageButtonOptions"]["format"]
     dataset = datasets.load("ppi-twin")
-    take_away("map", dataset=dataset, found=found, tables={"Bars, all": table}, code="table = 1")
+    take_away("map", dataset=dataset, fit=found, tables={"Bars, all": table}, code="table = 1")
 
 
 @pytest.fixture
