@@ -261,7 +261,7 @@ def lag_chart(lags: pd.DataFrame, *, mode: str, height: int = 260) -> go.Figure:
 
 
 def rank_chart(
-    table: pd.DataFrame, *, behind: str, error: str, title: str, own: int, height: int = 280
+    table: pd.DataFrame, *, behind: str, error: str, title: str, current: int, height: int = 280
 ) -> go.Figure:
     """How far each rank lies behind the best, ± one standard error.
 
@@ -272,7 +272,7 @@ def rank_chart(
     behind, error : str
     title : str
         Of the axis.
-    own : int
+    current : int
         The rank in use; its dot is larger.
     """
     figure = go.Figure(
@@ -282,7 +282,7 @@ def rank_chart(
             mode="lines+markers",
             line={"color": BLUE, "dash": "dot", "width": 1},
             marker={
-                "size": np.where(table["rank"] == own, 15, 9),
+                "size": np.where(table["rank"] == current, 15, 9),
                 "color": np.where(table["chosen"], VERMILION, BLUE),
                 "symbol": np.where(table["chosen"], "diamond", "circle"),
             },

@@ -164,14 +164,14 @@ def one_after_another(view: CheckView, mode: str) -> None:
 def ranks(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     """Compare ranks on demand; return what is known."""
     st.subheader("Would another rank predict better?")
-    wanted = rank_orders(dataset.counts, fit.settings, kind)
+    orders = rank_orders(dataset.counts, fit.settings, kind)
     mine = session("ranks")
-    names = ", ".join(map(str, wanted))
+    names = ", ".join(map(str, orders))
     st.markdown(
         f"Fits ranks {names} without the same held-out counts and compares how likely each makes "
         "them: what AIC estimates from counts a fit has seen, measured on counts it has not."
     )
-    missing = len(mine.missing(list(wanted.values())))
+    missing = len(mine.missing(list(orders.values())))
     pressed = missing > 0 and st.button(
         "Compare ranks",
         key="compare-ranks",
@@ -180,33 +180,33 @@ def ranks(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     batch_under_way(
         "ranks",
         (dataset.name, fit.settings, kind),
-        list(wanted.values()),
+        list(orders.values()),
         pressed=pressed,
         words="Comparing ranks: {done} of {all} fits finished",
     )
-    finished = tuple(rank for rank, order in wanted.items() if mine.lookup(order) is not None)
+    finished = tuple(rank for rank, order in orders.items() if mine.lookup(order) is not None)
     if len(finished) < 2:
         return pd.DataFrame()
     table = cached("ranks", _rank_table, dataset, fit, kind, finished)
-    _draw_ranks(table, own=fit.rank, complete=len(finished) == len(wanted))
+    _draw_ranks(table, current=fit.rank, complete=len(finished) == len(orders))
     return table
 
 
 def _rank_table(dataset: Dataset, fit: Fit, kind: Kind, finished: tuple[int, ...]) -> pd.DataFrame:
-    wanted = rank_orders(dataset.counts, fit.settings, kind)
-    fits = {rank: session("ranks").lookup(wanted[rank]) for rank in finished}
+    orders = rank_orders(dataset.counts, fit.settings, kind)
+    fits = {rank: session("ranks").lookup(orders[rank]) for rank in finished}
     return rank_table(dataset.counts, {rank: each for rank, each in fits.items() if each}, kind)
 
 
-def _draw_ranks(table: pd.DataFrame, *, own: int, complete: bool) -> None:
-    st.markdown(rank_words(table, own) if complete else "So far:")
+def _draw_ranks(table: pd.DataFrame, *, current: int, complete: bool) -> None:
+    st.markdown(rank_words(table, current) if complete else "So far:")
     pictures = (
         ("behind", "error", "log-likelihood behind the best"),
         ("deviance_behind", "deviance_error", "deviance above the best"),
     )
     for column, (behind, error, title) in zip(st.columns(2), pictures, strict=True):
         show_chart(
-            charts.rank_chart(table, behind=behind, error=error, title=title, own=own),
+            charts.rank_chart(table, behind=behind, error=error, title=title, current=current),
             key=f"ranks-{behind}",
             alt=f"{title.capitalize()}, mean per count, by rank",
             where=column,

@@ -79,20 +79,23 @@ def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) 
     counts, table = dataset.counts, dataset.table
     group = pd.Series(grouping.groups, pd.MultiIndex.from_arrays(counts.indices[:, :2].T))
     group = group[~group.index.duplicated()]
-    own = group.reindex(pd.MultiIndex.from_frame(table[pair_columns(dataset)])).to_numpy()
-    labels = pd.Series(grouping.labels).reindex(own)
-    here = means.set_index("group").reindex(labels).reset_index(drop=True)
+    group_of_county = group.reindex(
+        pd.MultiIndex.from_frame(table[pair_columns(dataset)])
+    ).to_numpy()
+    labels = pd.Series(grouping.labels).reindex(group_of_county)
+    county_means = means.set_index("group").reindex(labels).reset_index(drop=True)
     counted = [
         f"held-out counts: {each.n:.0f}, mean {each.observed:,.1f}, predicted {each.predicted:,.1f}"
         if each.n > 0
         else None
-        for each in here.itertuples()
+        for each in county_means.itertuples()
     ]
     return pd.DataFrame(
         {
             "fips": table["fips"].to_numpy(),
-            "value": here["mean"],
-            "unsure": here["low"].le(0) & here["high"].ge(0) | here["n"].lt(_FEW_IN_CELL),
+            "value": county_means["mean"],
+            "unsure": county_means["low"].le(0) & county_means["high"].ge(0)
+            | county_means["n"].lt(_FEW_IN_CELL),
             "counted": counted,
             "cell_note": cell_notes(table),
         }

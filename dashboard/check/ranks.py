@@ -81,7 +81,7 @@ def rank_table(counts: CountTensor, fits: Mapping[int, Fit], kind: Kind) -> pd.D
     )
 
 
-def rank_words(table: pd.DataFrame, own: int) -> str:
+def rank_words(table: pd.DataFrame, current: int) -> str:
     """What the comparison says about the rank in use."""
     best = int(table.loc[table["best"], "rank"].iloc[0])
     chosen = int(table.loc[table["chosen"], "rank"].iloc[0])
@@ -94,10 +94,10 @@ def rank_words(table: pd.DataFrame, own: int) -> str:
     )
     if best == table["rank"].max():
         head += " It is the largest of them: a larger one may be better still."
-    row = table[table["rank"] == own].iloc[0]
-    if own in (best, chosen):
+    row = table[table["rank"] == current].iloc[0]
+    if current in (best, chosen):
         return head
     if row["behind"] <= row["error"]:
-        return f"{head} Rank {own}, in use here, predicts about as well."
+        return f"{head} Rank {current}, in use here, predicts about as well."
     by = row["behind"] / row["error"]
-    return f"{head} Rank {own}, in use here, lies {by:.1f} standard errors behind the best."
+    return f"{head} Rank {current}, in use here, lies {by:.1f} standard errors behind the best."

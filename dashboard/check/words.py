@@ -108,9 +108,9 @@ def clear_lag(lags: pd.DataFrame) -> tuple[int, float] | None:
     lags : DataFrame
         lag, value, chance.
     """
-    known = lags.dropna(subset="value")
-    least = (_BEYOND_CHANCE * known["chance"]).clip(lower=_CLEAR_LAG)
-    clear = known[known["value"] > least]
+    measured = lags.dropna(subset="value")
+    least = (_BEYOND_CHANCE * measured["chance"]).clip(lower=_CLEAR_LAG)
+    clear = measured[measured["value"] > least]
     if clear.empty:
         return None
     # Of a rhythm, which comes back, the first beat.

@@ -12,9 +12,9 @@ _KEPT = "covid-county"  # in the session, for the way back from another page
 
 def chosen_county(dataset: Dataset) -> str | None:
     """FIPS code of the chosen county, from the address or the session; None without one."""
-    known = set(dataset.table["fips"])
-    asked = st.query_params.get(_COUNTY, st.session_state.get(_KEPT))
-    fips = asked if asked in known else None
+    existing = set(dataset.table["fips"])
+    requested = st.query_params.get(_COUNTY, st.session_state.get(_KEPT))
+    fips = requested if requested in existing else None
     choose_county(fips)
     return fips
 

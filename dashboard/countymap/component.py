@@ -78,7 +78,7 @@ def show_county_map(
     str or None
         FIPS code.
     """
-    own = chosen_in(key)
+    last_chosen = chosen_in(key)
     play = None
     if steps is not None:
         play = {
@@ -95,14 +95,14 @@ def show_county_map(
             "alt": alt,
             "height": height,
             "picture": picture.packed,
-            "selected": own if selected is None and on_choose is None else selected,
+            "selected": last_chosen if selected is None and on_choose is None else selected,
             "seen": _value(key, "chosen").get("at", 0),
             "play": play,
         },
         on_chosen_change=lambda: on_choose(chosen_in(key)) if on_choose else None,
         on_play_change=lambda: _stopped(key, len(steps.labels) if steps else 0, on_step),
     )
-    return own
+    return last_chosen
 
 
 def chosen_in(key: str) -> str | None:

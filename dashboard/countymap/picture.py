@@ -93,13 +93,13 @@ class MapPicture:
 
     def to_json(self) -> dict[str, Any]:
         """Return what the browser reads; five digits of each number."""
-        known = np.isfinite(self.numbers)
+        finite = np.isfinite(self.numbers)
         low, high = self.limits
         return {
             "title": self.title,
             "numbers": [
-                float(f"{number:.5g}") if there else None
-                for number, there in zip(self.numbers.tolist(), known.tolist(), strict=True)
+                float(f"{number:.5g}") if exists else None
+                for number, exists in zip(self.numbers.tolist(), finite.tolist(), strict=True)
             ],
             "notes": [_without_repeats(lines) for lines in self.notes],
             "uncertain": np.flatnonzero(self.uncertain).tolist(),
@@ -108,8 +108,8 @@ class MapPicture:
             "colors": self.colors,
             "limits": self.limits,
             "beyond": [
-                bool((self.numbers[known] < low).any()),
-                bool((self.numbers[known] > high).any()),
+                bool((self.numbers[finite] < low).any()),
+                bool((self.numbers[finite] > high).any()),
             ],
             "log": self.log,
             "ticks": self.ticks,

@@ -59,7 +59,7 @@ def color_levels(
 ) -> NDArray[np.uint8]:
     """Return numbers as levels of a colour scale, 0 to 125, and 127 where there is none."""
     low, high = limits
-    known = np.isfinite(numbers)
-    inside = np.clip(np.where(known, numbers, low), low, high)
+    finite = np.isfinite(numbers)
+    inside = np.clip(np.where(finite, numbers, low), low, high)
     share = np.log(inside / low) / np.log(high / low) if log else (inside - low) / (high - low)
-    return np.where(known, np.rint(_LEVELS * share), _NONE).astype(np.uint8)
+    return np.where(finite, np.rint(_LEVELS * share), _NONE).astype(np.uint8)

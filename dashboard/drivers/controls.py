@@ -107,12 +107,12 @@ def _linked(
     Not bound by Streamlit: which option comes first depends on the fit, and the address holds
     the option itself, not its label. What the address says is checked against the options.
     """
-    asked = st.query_params.get(key)
+    requested = st.query_params.get(key)
     if st.session_state.get(key) not in options:
-        st.session_state[key] = asked if asked in options else options[0]
+        st.session_state[key] = requested if requested in options else options[0]
     chosen: str = column.selectbox(label, options, format_func=format_func, key=key, help=help)
     if chosen != options[0]:
         st.query_params[key] = chosen
-    elif asked is not None:
+    elif requested is not None:
         del st.query_params[key]
     return chosen

@@ -42,9 +42,9 @@ class ExplanationView:
 def explanation_view(dataset: Dataset, fit: Fit, first: int, second: int) -> ExplanationView:
     """Return what the attributes of a county or an interaction do to its p, over all times."""
     counts = dataset.counts
-    here = entries_at(counts, (first, second))
-    explained = effects.explain(fit, counts, counts.attribute_indices[here])
-    words = _where(counts, counts.attributes[here])
+    at_place = entries_at(counts, (first, second))
+    explained = effects.explain(fit, counts, counts.attribute_indices[at_place])
+    words = _where(counts, counts.attributes[at_place])
     parts = pd.DataFrame({"attribute": explained.names, "here": words, "factor": explained.ratio})
     strongest = np.argsort(-np.abs(explained.log_effect), kind="stable")
     parts = with_range(parts, explained).iloc[strongest].reset_index(drop=True)
@@ -53,9 +53,9 @@ def explanation_view(dataset: Dataset, fit: Fit, first: int, second: int) -> Exp
         parts=parts,
         bars=_bars(parts),
         sentence=_sentence(parts, total),
-        note=f"Mean of log p over {here.sum():,} entries, divided among the attributes: Shapley "
-        "values from sampled orders, against 1,000 counted entries spread evenly over p. Typical: "
-        "their geometric mean. Low, medium, high: thirds of the counted entries.",
+        note=f"Mean of log p over {at_place.sum():,} entries, divided among the attributes: "
+        "Shapley values from sampled orders, against 1,000 counted entries spread evenly over p. "
+        "Typical: their geometric mean. Low, medium, high: thirds of the counted entries.",
     )
 
 
@@ -65,8 +65,8 @@ def _where(counts: CountTensor, rows: NDArray[np.float64]) -> list[str]:
     words = []
     for attribute, columns in effects.attribute_groups(counts).items():
         if len(columns) > 1:
-            own = set(level_names(counts, attribute, rows[:, columns]))
-            words.append(own.pop() if len(own) == 1 else "mixed")
+            levels = set(level_names(counts, attribute, rows[:, columns]))
+            words.append(levels.pop() if len(levels) == 1 else "mixed")
             continue
         low, high = np.quantile(z[:, columns[0]], [1 / 3, 2 / 3])
         mean = rows[:, columns[0]].mean()
@@ -104,8 +104,8 @@ def _sentence(parts: pd.DataFrame, total: float) -> str:
 
 def _and(parts: pd.DataFrame) -> str:
     each = [
-        f"*{attribute}* is {here} ({by(factor)})"
-        for attribute, here, factor in zip(
+        f"*{attribute}* is {level} ({by(factor)})"
+        for attribute, level, factor in zip(
             parts["attribute"], parts["here"], parts["factor"], strict=True
         )
     ]

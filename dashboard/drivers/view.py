@@ -143,8 +143,10 @@ def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> E
     z = used_attributes(counts)[:, columns]
     if levels:
         names = level_names(counts, attribute, effect.values)
-        own = level_names(counts, attribute, z)
-        spread = pd.DataFrame({"value": names, "entries": [own.count(name) for name in names]})
+        level_of_entry = level_names(counts, attribute, z)
+        spread = pd.DataFrame(
+            {"value": names, "entries": [level_of_entry.count(name) for name in names]}
+        )
         curve = with_range(pd.DataFrame({"value": names, "ratio": effect.ratio}), effect)
         order = np.argsort(-effect.ratio, kind="stable")
         curve, spread = (each.iloc[order].reset_index(drop=True) for each in (curve, spread))

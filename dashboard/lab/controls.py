@@ -131,9 +131,9 @@ CONTROLS: dict[str, Control] = {
 
 def hidden_names() -> tuple[set[str], list[str]]:
     """What the address asks to hide: names that exist, and those that do not."""
-    asked = [name.strip() for name in st.query_params.get("hide", "").split(",")]
-    known = {*CONTROLS, QUESTIONS}
-    return known.intersection(asked), sorted({name for name in asked if name} - known)
+    requested = [name.strip() for name in st.query_params.get("hide", "").split(",")]
+    existing = {*CONTROLS, QUESTIONS}
+    return existing.intersection(requested), sorted({name for name in requested if name} - existing)
 
 
 def choose(name: str) -> Any:

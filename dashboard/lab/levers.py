@@ -55,10 +55,10 @@ def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
     answer = ask("levers", f"lab_guess_{lever.replace(' ', '_')}", asks)
     if answer is None:
         return None
-    wanted = trials(lever, setup, settings, n_draws)
-    orders = [trial.order for trial in wanted]
+    tried = trials(lever, setup, settings, n_draws)
+    orders = [trial.order for trial in tried]
     missing = len(session("levers").missing(orders))
-    values = ", ".join(f"{value:g}" for value in dict.fromkeys(trial.value for trial in wanted))
+    values = ", ".join(f"{value:g}" for value in dict.fromkeys(trial.value for trial in tried))
     simulations = plural(n_draws, "simulation")
     st.markdown(f"**{LEVERS[lever].label}:** {values}; {simulations} each")
     pressed = missing > 0 and st.button(
@@ -69,17 +69,17 @@ def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
     )
     if batch_under_way(
         "levers",
-        tuple(wanted),
+        tuple(tried),
         orders,
         pressed=pressed,
         words="{done} of {all} simulated fits finished",
-        draw=lambda: _draw_lever(lever, wanted),
+        draw=lambda: _draw_lever(lever, tried),
     ):
         return None
     if missing:
         st.info("Press **Run** to make these fits of simulated counts.")
         return None
-    table = _draw_lever(lever, wanted)
+    table = _draw_lever(lever, tried)
     kind, says = change(table, LEVERS[lever].judged)
     if answer:
         is_right = answer == kind
@@ -94,9 +94,9 @@ def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
     return Shown(tables={"lever": table}, code=lever_script(lever, setup, settings, n_draws))
 
 
-def _draw_lever(lever: LeverName, wanted: list[Trial]) -> pd.DataFrame:
+def _draw_lever(lever: LeverName, tried: list[Trial]) -> pd.DataFrame:
     mine = session("levers")
-    results = [(trial, mine.lookup(trial.order)) for trial in wanted]
+    results = [(trial, mine.lookup(trial.order)) for trial in tried]
     table = lever_table([(trial, result) for trial, result in results if result is not None])
     if len(table):
         show_chart(

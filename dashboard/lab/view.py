@@ -172,17 +172,17 @@ def slice_table(dataset: Dataset, slice_number: int) -> pd.DataFrame:
     seen, attributed = np.isfinite(y), np.isfinite(on_grid(counts, 1.0))
     mean_missed = np.where(seen, truth.rate * (1 - truth.detection), truth.rate)
     missed = np.random.default_rng(0).poisson(mean_missed)  # of the whole tensor: slices agree
-    here = (slice(None), slice(None), slice_number)
+    at = (slice(None), slice(None), slice_number)
     row, column = np.indices(counts.shape[:2])
     return pd.DataFrame(
         {
             "row": row.ravel() + 1,
             "column": column.ravel() + 1,
-            "rate": truth.rate[here].ravel(),
-            "true_count": (np.nan_to_num(y) + missed)[here].astype(int).ravel(),
-            "p": truth.detection[here].ravel(),
-            "counted": y[here].ravel(),
-            "known": np.array(KINDS)[(2 * seen + attributed)[here].ravel()],
+            "rate": truth.rate[at].ravel(),
+            "true_count": (np.nan_to_num(y) + missed)[at].astype(int).ravel(),
+            "p": truth.detection[at].ravel(),
+            "counted": y[at].ravel(),
+            "known": np.array(KINDS)[(2 * seen + attributed)[at].ravel()],
         }
     )
 
@@ -255,8 +255,8 @@ def in_figures(dataset: Dataset) -> str:
     counts, truth = dataset.counts, truth_of(dataset)
     n = int(np.prod(counts.shape))
     both = int((counts.attribute_rows >= 0).sum())
-    here = tuple(counts.indices.T)
-    expected = float(truth.rate[here].sum())
+    at = tuple(counts.indices.T)
+    expected = float(truth.rate[at].sum())
     return (
         f"Of {n:,} entries **{counts.n_observed:,}** were counted, {both:,} of these with "
         f"attributes; {counts.n_attributed:,} have attributes in all. In the counted entries "

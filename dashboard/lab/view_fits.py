@@ -61,8 +61,8 @@ class Comparison:
 
     def slice(self, slice_number: int) -> pd.DataFrame:
         """The entries of one slice as :func:`picture` takes them."""
-        here = self.entries[self.entries["k"] == slice_number + 1]
-        return here.rename(columns={"i": "row", "j": "column"})
+        in_slice = self.entries[self.entries["k"] == slice_number + 1]
+        return in_slice.rename(columns={"i": "row", "j": "column"})
 
 
 def compare(dataset: Dataset, fit: Fit) -> Comparison:

@@ -166,8 +166,8 @@ def running_chart(
     """
     figure = go.Figure()
     colors = {"MAE_λ": BLUE, "MAE_p": VERMILION}
-    known = rows.dropna()
-    for metric, part in known.groupby("metric", sort=False):
+    finite = rows.dropna()
+    for metric, part in finite.groupby("metric", sort=False):
         color = colors.get(str(metric), GREY)
         figure.add_scatter(
             x=part["iteration"],
@@ -184,8 +184,8 @@ def running_chart(
                 line={"color": color, "width": 1.5, "dash": "dot"},
             )
     values = [
-        *known["value"],
-        *(references[m] for m in known["metric"].unique() if m in references),
+        *finite["value"],
+        *(references[m] for m in finite["metric"].unique() if m in references),
     ]
     limits = (min(values), max(values)) if values else (0.01, 1.0)
     y = value_axis(limits, log=True) | {"title": "error"}
@@ -239,18 +239,18 @@ def trials_chart(trials: pd.DataFrame, *, setting: str, height: int = 320) -> go
     setting : str
         A column of it.
     """
-    known = trials.dropna(subset=["value"])
-    best = known["value"].idxmin() if len(known) else None
+    complete = trials.dropna(subset=["value"])
+    best = complete["value"].idxmin() if len(complete) else None
     figure = go.Figure(
         go.Scatter(
-            x=known[setting],
-            y=known["value"],
+            x=complete[setting],
+            y=complete["value"],
             mode="markers",
             marker={
-                "size": [14 if row == best else 8 for row in known.index],
-                "color": [_OURS if row == best else _OTHERS for row in known.index],
+                "size": [14 if row == best else 8 for row in complete.index],
+                "color": [_OURS if row == best else _OTHERS for row in complete.index],
             },
-            text=known["number"],
+            text=complete["number"],
             hovertemplate=f"trial %{{text}}<br>{setting} %{{x}}<br>rRMSE %{{y:.3f}}<extra></extra>",
         )
     )

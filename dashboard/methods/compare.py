@@ -72,7 +72,7 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         help="The first four take seconds; CoSTCo, POND and HaLRTC take much longer.",
     )
     kind, folds, rank = _choose_folds()
-    wanted = [
+    orders = [
         Evaluate(
             counts=dataset.counts,
             method=method,
@@ -87,11 +87,11 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         + ("**One of five folds only: a quick look.** " if folds == 1 else "")
         + settings_words(methods, rank)
     )
-    if not wanted:
+    if not orders:
         st.info("Choose at least one method.")
         return
     mine = session("methods")
-    missing = mine.missing(wanted)
+    missing = mine.missing(orders)
     if st.button(
         "Compare",
         type="primary",
@@ -100,15 +100,15 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         help="Runs in the background, one method after the other; results appear when ready.",
     ):
         mine.submit(missing)
-    going = progress_or_trouble(wanted)  # before the look-up: see fit_or_stop
+    going = progress_or_trouble(orders)  # before the look-up: see fit_or_stop
     results = {
-        order.method: result for order in wanted if (result := mine.lookup(order)) is not None
+        order.method: result for order in orders if (result := mine.lookup(order)) is not None
     }
-    waiting = len(wanted) - len(results)
+    waiting = len(orders) - len(results)
     if waiting and not going:
-        st.info(f"Press **Compare** to run {waiting} of {len(wanted)} methods.")
+        st.info(f"Press **Compare** to run {waiting} of {len(orders)} methods.")
     if results:
-        _draw(dataset, loaded, results, wanted, rank)
+        _draw(dataset, loaded, results, orders, rank)
 
 
 def _choose_folds() -> tuple[FoldKind, int, int]:
@@ -147,7 +147,7 @@ def _choose_folds() -> tuple[FoldKind, int, int]:
 
 
 def _draw(
-    dataset: Dataset, loaded: Code, results: dict[str, dict], wanted: list[Evaluate], rank: int
+    dataset: Dataset, loaded: Code, results: dict[str, dict], orders: list[Evaluate], rank: int
 ) -> None:
     metric = st.selectbox(
         "Compared by",
@@ -160,7 +160,7 @@ def _draw(
     view = scores(results, metric)
     if view.insight:
         st.markdown(view.insight)
-    several = wanted[0].trials > 1
+    several = orders[0].trials > 1
     show_chart(
         scores_chart(view.bars, title=metric_of(metric).axis),
         key="scores",
@@ -173,8 +173,8 @@ def _draw(
     )
     shown = view.table.dropna(axis="columns", how="all").round(4)  # no ± of one fold
     st.dataframe(shown, width="stretch", hide_index=True)
-    trials, kind = wanted[0].trials, wanted[0].kind
-    methods = [order.method for order in wanted]
+    trials, kind = orders[0].trials, orders[0].kind
+    methods = [order.method for order in orders]
     take_away(
         "methods",
         dataset=dataset,

@@ -19,7 +19,7 @@ _FILE = "own-file"
 
 
 @dataclass(frozen=True, eq=False)
-class _Own:
+class _Upload:
     """A file of this session: its name, what tells it apart, and its table."""
 
     name: str
@@ -45,22 +45,22 @@ def own_dataset() -> tuple[Dataset, Code] | None:
         icon=":material/download:",
         help="A small simulated table in this form, to look at or to try out.",
     )
-    own = _uploaded()
-    if own is None:
+    upload = _uploaded()
+    if upload is None:
         return None
-    columns = _choose_columns(own)
+    columns = _choose_columns(upload)
     if columns is None:
         return None
-    key = (own.digest, columns)
+    key = (upload.digest, columns)
     before = st.session_state.get("own-counts")
     if before is not None and before[0] == key:
         dataset: Dataset = before[1]
     else:
         try:
             dataset = datasets.read_table(
-                own.table,
+                upload.table,
                 **asdict(columns),
-                name=own.name,
+                name=upload.name,
             )
         except ValueError as error:
             st.error(f"These columns cannot be used: {error}")
@@ -74,10 +74,10 @@ def own_dataset() -> tuple[Dataset, Code] | None:
         + " ".join(dataset.provenance.rules),
         icon=":material/check:",
     )
-    return dataset, columns.load(own.name)
+    return dataset, columns.load(upload.name)
 
 
-def _uploaded() -> _Own | None:
+def _uploaded() -> _Upload | None:
     """The file of this session, also after another section was shown."""
     file = st.file_uploader(
         "Your table",
@@ -92,24 +92,24 @@ def _uploaded() -> _Own | None:
     if file is not None:
         data = file.getvalue()
         digest = hashlib.sha256(data).hexdigest()
-        own = st.session_state.get(_FILE)
-        if own is None or own.digest != digest:
+        upload = st.session_state.get(_FILE)
+        if upload is None or upload.digest != digest:
             try:
-                own = _Own(file.name, digest, datasets.read_file(file, file.name))
+                upload = _Upload(file.name, digest, datasets.read_file(file, file.name))
             except ValueError as error:
                 st.error(f"This file cannot be read: {error}")
                 return None
             _forget()
-            st.session_state[_FILE] = own
-        return own
-    own = st.session_state.get(_FILE)
-    if own is not None:
+            st.session_state[_FILE] = upload
+        return upload
+    upload = st.session_state.get(_FILE)
+    if upload is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.caption(f"In use: {own.name}, uploaded earlier.")
+        left.caption(f"In use: {upload.name}, uploaded earlier.")
         if right.button("Forget it", key="own_forget", help="Removes it from memory."):
             _forget()
             st.rerun()
-    return own
+    return upload
 
 
 def _forget() -> None:
@@ -121,11 +121,11 @@ def _forget() -> None:
         mine.service.forget(digest, mine.watcher)
 
 
-def _choose_columns(own: _Own) -> Columns | None:
-    names = [str(name) for name in own.table.columns]
-    guess = guess_columns(own.table)
-    st.dataframe(own.table.head(5), width="stretch", hide_index=True)
-    key = own.digest[:8]  # choices belong to one file, and so not into the address
+def _choose_columns(upload: _Upload) -> Columns | None:
+    names = [str(name) for name in upload.table.columns]
+    guess = guess_columns(upload.table)
+    st.dataframe(upload.table.head(5), width="stretch", hide_index=True)
+    key = upload.digest[:8]  # choices belong to one file, and so not into the address
     left, right = st.columns(2)
     modes = left.multiselect(
         "Columns that name an entry",

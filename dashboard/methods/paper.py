@@ -39,8 +39,8 @@ committed_rows = st.cache_data(ttl=60, show_spinner=False)(view.committed_rows)
 def paper_section() -> None:
     """Draw one table or figure of the paper as charts, with the finding on top."""
     rows, curves = committed_rows(), committed("curves")
-    known = titles(rows, curves)
-    if not known:
+    names = titles(rows, curves)
+    if not names:
         st.info(
             "The results of the paper's tables did not come with this copy of uncletc. "
             "`uncletc tables` makes them; the other two sections work without them."
@@ -48,7 +48,7 @@ def paper_section() -> None:
         return
     if words := overall_finding(rows):
         st.success(words, icon=":material/leaderboard:")
-    table, metric = _choose_table(known, rows, curves)
+    table, metric = _choose_table(names, rows, curves)
     is_figure = table in tables.FIGURES
     st.caption(" ".join([ABOUT.get(table, ""), metric_of(metric).help]))
     if is_figure and curves is not None:
@@ -90,14 +90,14 @@ def paper_section() -> None:
 
 
 def _choose_table(
-    known: dict[str, str], rows: pd.DataFrame, curves: pd.DataFrame | None
+    names: dict[str, str], rows: pd.DataFrame, curves: pd.DataFrame | None
 ) -> tuple[str, str]:
     """A table or figure of the paper, and what is compared in it."""
     left, right = st.columns([3, 2])
     table = left.selectbox(
         "Table",
-        list(known),
-        format_func=known.__getitem__,
+        list(names),
+        format_func=names.__getitem__,
         key="table",
         bind="query-params",
         help="All simulations of the paper run again, and its comparison on real data.",

@@ -39,8 +39,8 @@ def rerun_section() -> None:
     rows = committed_rows()
     if pressed:
         mine.submit([cell])
-    known = committed_cell(rows, cell)
-    references = {m: float(known.loc[m, "mean"]) for m in ("MAE_λ", "MAE_p") if m in known.index}
+    stored = committed_cell(rows, cell)
+    references = {m: float(stored.loc[m, "mean"]) for m in ("MAE_λ", "MAE_p") if m in stored.index}
     going = progress_or_trouble([cell], references)  # before the look-up: see fit_or_stop
     result = mine.lookup(cell)
     if going:
@@ -86,17 +86,17 @@ def _choose_cell() -> Cell:
         bind="query-params",
         help="One of the paper's tables of simulations.",
     )
-    known = tables.TABLES[table]
+    chosen = tables.TABLES[table]
     column = second.selectbox(
         "Column",
-        [each.label for each in known.columns],
+        [each.label for each in chosen.columns],
         key=f"cell_column_{table}",
         bind="query-params",
         help="The setting of the simulation.",
     )
     method = third.selectbox(
         "Method",
-        list(known.methods),
+        list(chosen.methods),
         key=f"cell_method_{table}",
         bind="query-params",
         help="Who fits. “p known” is given every p: its error is the floor. “UncleTC, "
@@ -111,7 +111,7 @@ def _choose_cell() -> Cell:
         bind="query-params",
         help="Decides the counts and the fit. Stored trials start at seed 0.",
     )
-    readings = list(known.column(column).readings)
+    readings = list(chosen.column(column).readings)
     reading = readings[0]
     if len(readings) > 1:
         reading = st.segmented_control(

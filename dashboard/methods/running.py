@@ -27,12 +27,12 @@ def method_session() -> Session:
     return mine
 
 
-def progress_or_trouble(wanted: MethodOrders, references: dict[str, float] | None = None) -> bool:
+def progress_or_trouble(orders: MethodOrders, references: dict[str, float] | None = None) -> bool:
     """Draw the progress of what is under way, or why something did not finish.
 
     Parameters
     ----------
-    wanted : list of Evaluate or Cell
+    orders : list of Evaluate or Cell
     references : dict of str to float, optional
         Committed means to draw beside the errors of a cell.
 
@@ -42,27 +42,27 @@ def progress_or_trouble(wanted: MethodOrders, references: dict[str, float] | Non
         Whether anything is under way.
     """
     mine = session("methods")
-    if mine.under_way(wanted):
-        _progress(wanted, len(mine.missing(wanted)), references or {})
+    if mine.under_way(orders):
+        _progress(orders, len(mine.missing(orders)), references or {})
         return True
-    for job in mine.failed(wanted):
+    for job in mine.failed(orders):
         st.error(f"{job.order.method} did not finish: {job.message}")
     return False
 
 
 @st.fragment(run_every=_LOOKED)
-def _progress(wanted: MethodOrders, missing: int, references: dict[str, float]) -> None:
+def _progress(orders: MethodOrders, missing: int, references: dict[str, float]) -> None:
     mine = session("methods")
-    under_way = mine.under_way(wanted)
-    if not under_way or len(mine.missing(wanted)) != missing:
+    under_way = mine.under_way(orders)
+    if not under_way or len(mine.missing(orders)) != missing:
         st.rerun()
     job = next((each for each in under_way if each.state == "running"), under_way[0])
     progress_bar(
-        (len(wanted) - len(under_way) + job.share) / len(wanted),
+        (len(orders) - len(under_way) + job.share) / len(orders),
         _text(job, len(under_way) - 1),
         key="cancel-methods",
         on_cancel=mine.cancel,
-        args=(wanted,),
+        args=(orders,),
     )
     if isinstance(job.order, Cell) and job.curve:
         show_chart(

@@ -116,8 +116,8 @@ def cell_table(cell: Cell) -> pd.DataFrame:
 def committed_cell(rows: pd.DataFrame, cell: Cell) -> pd.DataFrame:
     """The committed results of a cell by metric, of :func:`dashboard.methods.view.paper_rows`."""
     names = ["table", "column", "method", "reading"]
-    here = (rows[names] == [getattr(cell, name) for name in names]).all(axis=1)
-    return rows[here].set_index("metric")
+    in_cell = (rows[names] == [getattr(cell, name) for name in names]).all(axis=1)
+    return rows[in_cell].set_index("metric")
 
 
 def cell_rows(result: Result, rows: pd.DataFrame, cell: Cell) -> pd.DataFrame:

@@ -37,10 +37,10 @@ def paper_rows(summary: pd.DataFrame | None, real: pd.DataFrame | None) -> pd.Da
     if real is not None:
         kinds = real["kind"].map(_KINDS).fillna(real["kind"])
         column = real["data"].map(_DATA).fillna(real["data"]) + ": " + kinds
-        own = real.assign(table=REAL, reading=EXACT, column=column, floor=np.nan)
+        real_rows = real.assign(table=REAL, reading=EXACT, column=column, floor=np.nan)
         # The paper hides single entries; its figures say nothing of whole places.
-        own.loc[real["kind"] != "entry", ["paper_mean", "paper_sd"]] = np.nan
-        parts.append(own)
+        real_rows.loc[real["kind"] != "entry", ["paper_mean", "paper_sd"]] = np.nan
+        parts.append(real_rows)
     columns = ["table", "reading", "column", "method", "metric", "mean", "sd", "n", "seconds"]
     columns += ["paper_mean", "paper_sd", "floor"]
     if not parts:
@@ -150,9 +150,9 @@ def _part(rows: pd.DataFrame, table: str, metric: str, reading: str) -> pd.DataF
 
 def _floors(part: pd.DataFrame) -> dict[str, float]:
     """The floor of each column: stated, or the row of the fit that knows p."""
-    known = part[part["method"] == tables.KNOWN].set_index("column")["mean"]
+    p_known = part[part["method"] == tables.KNOWN].set_index("column")["mean"]
     stated = part.dropna(subset="floor").groupby("column")["floor"].first()
-    return {str(c): float(v) for c, v in (known.to_dict() | stated.to_dict()).items()}
+    return {str(c): float(v) for c, v in (p_known.to_dict() | stated.to_dict()).items()}
 
 
 def _limits(rivals: pd.DataFrame, floors: dict[str, float]) -> tuple[float, float]:
@@ -227,10 +227,10 @@ def overall_finding(rows: pd.DataFrame) -> str:
 def titles(rows: pd.DataFrame, curves: pd.DataFrame | None) -> dict[str, str]:
     """What each table and figure with results is called, by id; figures last."""
     present = set(rows["table"]) | (set() if curves is None else set(curves["figure"]))
-    known = {key: each.title for key, each in {**tables.TABLES, **tables.FIGURES}.items()}
+    names = {key: each.title for key, each in {**tables.TABLES, **tables.FIGURES}.items()}
     order = [*tables.TABLES, REAL, *tables.FIGURES]
-    known[REAL] = "Real data: predicted against hidden counts"
-    return {key: known[key] for key in order if key in present}
+    names[REAL] = "Real data: predicted against hidden counts"
+    return {key: names[key] for key in order if key in present}
 
 
 def curve_table(curves: pd.DataFrame, *, figure: str, metric: str) -> pd.DataFrame:

@@ -30,12 +30,12 @@ dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
 fit = fit_or_stop(dataset, choices)
 
-asked = filters(dataset)
+selected = filters(dataset)
 grids = grids_of(dataset, fit, choices.anchor)
 kept = cached(
-    "ppi", ppi_view, dataset, fit, choices.anchor, asked.years, asked.guilds, asked.meadows
+    "ppi", ppi_view, dataset, fit, choices.anchor, selected.years, selected.guilds, selected.meadows
 )
-view = replace(kept, n=asked.n)
+view = replace(kept, n=selected.n)
 if view.interactions.empty:
     st.info("No interaction was seen in these seasons, guilds and meadows. Choose more of them.")
     st.stop()
@@ -45,7 +45,7 @@ above = st.container()  # drawn last, because it marks what is chosen below
 
 st.subheader("Detection over the visits")
 chosen = choose_interactions(dataset, view, fit)
-visits = chosen_visits(dataset, grids, chosen, years=asked.years)
+visits = chosen_visits(dataset, grids, chosen, years=selected.years)
 if chosen:
     show_chart(
         visits_chart(visits, title=view.title, limits=view.limits, log=view.log),
@@ -118,9 +118,9 @@ take_away(
         fit.settings,
         build_ppi_view,
         choices.anchor,
-        years=asked.years,
-        guilds=asked.guilds,
-        meadows=asked.meadows,
+        years=selected.years,
+        guilds=selected.guilds,
+        meadows=selected.meadows,
         take=".main_table",
     ),
 )

@@ -276,11 +276,11 @@ def _interactions(
         **{end: grid[pairs][:, keep].mean(axis=1) for end, grid in grids.ends.items()},
     )
     counted = table["interactions"] > 0
-    wanted = table["guild"].isin(list(guilds)) if guilds else True
+    kept = table["guild"].isin(list(guilds)) if guilds else True
     if meadows:
         names = dataset.table["meadows"].str.split(MEADOWS_APART)
-        wanted &= names.map(lambda known: not set(meadows).isdisjoint(known))
-    ranked = table[counted & wanted].sort_values("mean", ascending=False, kind="stable")
+        kept &= names.map(lambda listed: not set(meadows).isdisjoint(listed))
+    ranked = table[counted & kept].sort_values("mean", ascending=False, kind="stable")
     return ranked.reset_index(drop=True)
 
 

@@ -62,10 +62,10 @@ class Anchor:
             return Scale.known_total(fit.rate(counts.indices), self.total)
         p = fit.detection(counts.attributes) if detection is None else np.asarray(detection)
         if self.kind == "entry":
-            here = entries_at(counts, self.place)
-            if not here.any():
+            at_place = entries_at(counts, self.place)
+            if not at_place.any():
                 raise ValueError(f"place must have entries with attributes, {self.name} has none")
-            return Scale.entry_detection(float(p[here].mean()), self.detects, self.name)
+            return Scale.entry_detection(float(p[at_place].mean()), self.detects, self.name)
         return self.scale(p)
 
     def scale(self, detection: ArrayLike) -> Scale:
@@ -84,8 +84,8 @@ class Anchor:
 
 def entries_at(counts: CountTensor, place: tuple[int, ...]) -> NDArray[np.bool_]:
     """Which attributed entries begin with these indices; (S,)."""
-    here: NDArray[np.bool_] = (counts.attribute_indices[:, : len(place)] == place).all(axis=1)
-    return here
+    at_place: NDArray[np.bool_] = (counts.attribute_indices[:, : len(place)] == place).all(axis=1)
+    return at_place
 
 
 def places(dataset: Dataset) -> dict[str, tuple[int, ...]]:

@@ -78,9 +78,9 @@ def dense(counts: CountTensor) -> NDArray[np.float64]:
 
 def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return means over the last mode, of what is not NaN; NaN where all is."""
-    known = np.isfinite(grid)
-    n = known.sum(axis=-1)
-    total = np.where(known, grid, 0.0).sum(axis=-1)
+    finite = np.isfinite(grid)
+    n = finite.sum(axis=-1)
+    total = np.where(finite, grid, 0.0).sum(axis=-1)
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 

@@ -103,7 +103,7 @@ class Setting(Control):
         """What a sentence calls it."""
         return self.symbol or self.name
 
-    def usual(self, family: Family, *, b: bool = False) -> Any:
+    def default_for(self, family: Family, *, b: bool = False) -> Any:
         """The default for a data set, or for side B of What if."""
         return ((self.for_b if b else None) or self.by_family or {}).get(family, self.default)
 
@@ -264,9 +264,9 @@ def settings_of(**values: Any) -> FitSettings:
     return FitSettings(**given)
 
 
-def usual_settings(family: Family, *, b: bool = False) -> FitSettings:
+def default_settings(family: Family, *, b: bool = False) -> FitSettings:
     """What pages fit a data set with at first, or side B of What if."""
-    return settings_of(**{setting.name: setting.usual(family, b=b) for setting in MODEL})
+    return settings_of(**{setting.name: setting.default_for(family, b=b) for setting in MODEL})
 
 
 def values_of(settings: FitSettings) -> dict[str, Any]:

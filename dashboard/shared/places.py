@@ -49,9 +49,9 @@ def place_table(dataset: Dataset) -> pd.DataFrame:
     listed = pd.DataFrame(
         {"key": table["fips"] if covid else label, "label": label, "first": first, "second": second}
     )
-    known = pd.MultiIndex.from_arrays(dataset.counts.attribute_indices[:, :2].T)
-    here = pd.MultiIndex.from_frame(listed[["first", "second"]]).isin(known)
-    return listed[here].reset_index(drop=True)
+    attributed = pd.MultiIndex.from_arrays(dataset.counts.attribute_indices[:, :2].T)
+    has_attributes = pd.MultiIndex.from_frame(listed[["first", "second"]]).isin(attributed)
+    return listed[has_attributes].reset_index(drop=True)
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:

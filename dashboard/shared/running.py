@@ -81,7 +81,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
         track.finished = track.drawn = fit
         return fit
 
-    if _wanted(track, job, choices):
+    if _should_submit(track, job, choices):
         _leave_earlier(track, order, choices)
         job = track.job = service().submit(order, mine.watcher)
     waiting = job is not None and job.active and mine.watcher in job.watchers
@@ -107,7 +107,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
     return before
 
 
-def _wanted(track: _Track, job: Job | None, choices: Choices) -> bool:
+def _should_submit(track: _Track, job: Job | None, choices: Choices) -> bool:
     """Whether to ask for a fit that is not there: asked for by its reader, or by itself."""
     if choices.pressed:
         return True
@@ -125,8 +125,8 @@ def _leave_earlier(track: _Track, order: FitOrder, choices: Choices) -> None:
 
 
 def _say_changed(before: Fit, choices: Choices, *, waiting: bool) -> None:
-    wish = describe(choices.settings)
-    then = f"{wish} follows." if waiting else f"Press **Fit** for {wish}."
+    requested = describe(choices.settings)
+    then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
     so_far = " (estimates so far)" if unfinished(before) else ""
     st.info(
         f"**Changed since this result.** Below: {describe(before.settings)}{so_far}. {then}",
@@ -182,10 +182,10 @@ def _so_far(track: _Track, job: Job) -> Fit | None:
 
 def _newer(track: _Track, job: Job) -> bool:
     """Whether there are newer estimates than those drawn, and it is time to draw again."""
-    run, known, when = track.estimate
+    run, drawn, when = track.estimate
     if run != job.run:
         return job.estimates > 0
-    return job.estimates > known and monotonic() - when >= _REDRAWN
+    return job.estimates > drawn and monotonic() - when >= _REDRAWN
 
 
 @st.fragment(run_every=_LOOKED)

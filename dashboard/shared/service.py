@@ -43,16 +43,16 @@ def progress_bar(
     )
 
 
-def say_failed(mine: Session, wanted: Orders, what: str = "A fit") -> None:
+def say_failed(mine: Session, orders: Orders, what: str = "A fit") -> None:
     """Say why an order did not finish, where one failed."""
-    for job in mine.failed(wanted)[:1]:
+    for job in mine.failed(orders)[:1]:
         st.error(f"{what} did not finish: {job.message}")
 
 
 def batch_under_way(
     part: str,
     spec: Hashable,
-    wanted: Orders,
+    orders: Orders,
     *,
     pressed: bool,
     words: str,
@@ -66,7 +66,7 @@ def batch_under_way(
         Of the page, as for :func:`session`.
     spec : hashable
         What the batch is about; another one is not under way.
-    wanted : sequence of Order
+    orders : sequence of Order
     pressed : bool
         Whether to begin.
     words : str
@@ -82,45 +82,45 @@ def batch_under_way(
     state = _state(part)
     if pressed:
         st.session_state[state] = (spec, set())
-    begun, asked = st.session_state.get(state, (None, set()))
+    begun, queued = st.session_state.get(state, (None, set()))
     mine = session(part)
-    if begun == spec and mine.advance(wanted, asked):
-        _batch(part, wanted, asked, len(mine.missing(wanted)), words, draw)
+    if begun == spec and mine.advance(orders, queued):
+        _batch(part, orders, queued, len(mine.missing(orders)), words, draw)
         return True
-    say_failed(mine, wanted)
+    say_failed(mine, orders)
     return False
 
 
 @st.fragment(run_every=0.7)
 def _batch(
     part: str,
-    wanted: Orders,
-    asked: set[str],
+    orders: Orders,
+    queued: set[str],
     missing: int,
     words: str,
     draw: Callable[[], object] | None,
 ) -> None:
     mine = session(part)
-    if not mine.advance(wanted, asked):
+    if not mine.advance(orders, queued):
         st.rerun()
-    now = len(mine.missing(wanted))
+    now = len(mine.missing(orders))
     if draw is None and now != missing:
         st.rerun()
-    done = len(wanted) - now
+    done = len(orders) - now
     progress_bar(
-        done / len(wanted),
-        words.format(done=done, all=len(wanted)),
+        done / len(orders),
+        words.format(done=done, all=len(orders)),
         key=f"cancel-{part}",
         on_cancel=_stop,
-        args=(part, wanted),
+        args=(part, orders),
     )
     if draw is not None:
         draw()
 
 
-def _stop(part: str, wanted: Orders) -> None:
+def _stop(part: str, orders: Orders) -> None:
     st.session_state.pop(_state(part), None)
-    session(part).cancel(wanted)
+    session(part).cancel(orders)
 
 
 def _state(part: str) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.shared.anchors import Anchor, Kind, places
 from dashboard.shared.model import MODEL, Control, Family, settings_of
-from dashboard.shared.sources import dataset_if_here
+from dashboard.shared.sources import dataset_or_none
 from dashboard.shared.widgets import (
     draw,
     draw_setting,
@@ -102,8 +102,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
 
 def picture_format() -> str:
     """What the camera above charts saves: as chosen under *Download & cite*, or in the address."""
-    wish = st.session_state.get("picture", st.query_params.get("picture"))
-    return wish if wish in PICTURES else PICTURES[0]
+    requested = st.session_state.get("picture", st.query_params.get("picture"))
+    return requested if requested in PICTURES else PICTURES[0]
 
 
 def _settings(family: Family) -> FitSettings:
@@ -178,27 +178,27 @@ def _places(_dataset: datasets.Dataset, name: str) -> dict[str, tuple[int, ...]]
 
 
 def _entry_anchor(family: Family, dataset: str) -> Anchor:
-    here = dataset_if_here(dataset)
-    if here is None:
+    loaded = dataset_or_none(dataset)
+    if loaded is None:
         return Anchor()
-    known = _places(here, dataset)
+    by_name = _places(loaded, dataset)
     name = st.selectbox(
         _ONE[family],
-        sorted(known),
-        index=sorted(known).index(next(iter(known))),
+        sorted(by_name),
+        index=sorted(by_name).index(next(iter(by_name))),
         key=f"{family}_place",
         bind="query-params",
         help="Type to search.",
     )
     detects = draw(_DETECTION_THERE, f"{family}_detects") / 100
-    return Anchor(kind="entry", place=known[name], name=name, detects=detects)
+    return Anchor(kind="entry", place=by_name[name], name=name, detects=detects)
 
 
 def _total_anchor(family: Family, dataset: str) -> Anchor:
-    here = dataset_if_here(dataset)
-    if here is None:
+    loaded = dataset_or_none(dataset)
+    if loaded is None:
         return Anchor()
-    reported = int(here.counts.counts.sum())
+    reported = int(loaded.counts.counts.sum())
     total = st.number_input(
         _TRUE[family],
         1,

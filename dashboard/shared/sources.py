@@ -24,7 +24,7 @@ def dataset_or_stop(name: str) -> datasets.Dataset:
         st.stop()
 
 
-def dataset_if_here(name: str) -> datasets.Dataset | None:
+def dataset_or_none(name: str) -> datasets.Dataset | None:
     """Return a data set, or None where it cannot be had; the page itself says why."""
     if not name.endswith("-twin") and not datasets.available(name):
         return None

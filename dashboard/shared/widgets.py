@@ -36,7 +36,7 @@ def segmented(
     where : optional
         A column.
     **more
-        What else ``st.segmented_control`` is to be told.
+        What else ``st.segmented_control`` is given.
     """
     return where.segmented_control(
         label,
@@ -74,7 +74,7 @@ def draw_setting(
     values[setting.name] = draw(
         setting,
         f"{prefix}_{setting.name}",
-        default=setting.usual(family, b=b),
+        default=setting.default_for(family, b=b),
         disabled=setting.off(values),
     )
 
@@ -82,7 +82,7 @@ def draw_setting(
 def reset_settings(prefix: str, family: Family, *, b: bool = False) -> None:
     """Put the controls of the model back to the defaults of a data set; for callbacks."""
     for setting in MODEL:
-        st.session_state[f"{prefix}_{setting.name}"] = setting.usual(family, b=b)
+        st.session_state[f"{prefix}_{setting.name}"] = setting.default_for(family, b=b)
 
 
 def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's own word

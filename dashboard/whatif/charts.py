@@ -177,7 +177,7 @@ def sweep_chart(
     *,
     parameter: str,
     title: str,
-    own: int,
+    current: int,
     height: int = 260,
 ) -> go.Figure:
     """Numbers of a sweep over the values of its parameter, equally spaced.
@@ -190,7 +190,7 @@ def sweep_chart(
         Names by column.
     parameter, title : str
         Of the axes.
-    own : int
+    current : int
         The value that A has; its marker is larger.
     """
     figure = go.Figure()
@@ -202,7 +202,7 @@ def sweep_chart(
             name=name,
             connectgaps=True,
             line={"color": (BLUE, VERMILION)[k], "dash": "solid" if k == 0 else "dash"},
-            marker={"size": np.where(table["value"] == own, 13, 7)},
+            marker={"size": np.where(table["value"] == current, 13, 7)},
             hovertemplate=f"{parameter} %{{x}}<br>{name}: %{{y:.3g}}<extra></extra>",
         )
     order = [str(value) for value in table["value"]]

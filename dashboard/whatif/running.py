@@ -37,18 +37,18 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
 def _pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Run, Run] | None:
     mine = compared()
     counts = dataset.counts
-    wanted = jobs.orders(counts, (a, b))
+    orders = jobs.orders(counts, (a, b))
     if pressed:
-        mine.submit(mine.missing(wanted))
-    under_way = mine.under_way(wanted)  # before the look-up: see fit_or_stop
-    missing = len(mine.missing(wanted))
+        mine.submit(mine.missing(orders))
+    under_way = mine.under_way(orders)  # before the look-up: see fit_or_stop
+    missing = len(mine.missing(orders))
     shown = f"whatif-shown-{dataset.name}"
-    known = all(jobs.fits(mine, counts, run)[0] is not None for run in (a, b))
+    both_fitted = all(jobs.fits(mine, counts, run)[0] is not None for run in (a, b))
     if under_way:
         _progress(counts, a, b, missing)
     else:
-        say_failed(mine, wanted)
-    if known:
+        say_failed(mine, orders)
+    if both_fitted:
         st.session_state[shown] = (a, b)
         if missing and not under_way:
             st.info("Press **Compare** to see which of the two predicts held-out counts better.")
@@ -77,13 +77,13 @@ def _describe(run: Run, counts: CountTensor) -> str:
 @st.fragment(run_every=0.7)
 def _progress(counts: CountTensor, a: Run, b: Run, missing: int) -> None:
     mine = compared()
-    wanted = jobs.orders(counts, (a, b))
-    if not mine.under_way(wanted) or len(mine.missing(wanted)) != missing:
+    orders = jobs.orders(counts, (a, b))
+    if not mine.under_way(orders) or len(mine.missing(orders)) != missing:
         st.rerun()
-    done = len(wanted) - missing
-    text = f"**Fitting**: {done} of {len(wanted)} fits finished"
-    share = done / len(wanted)
-    progress_bar(share, text, key="cancel-compare", on_cancel=mine.cancel, args=(wanted,))
+    done = len(orders) - missing
+    text = f"**Fitting**: {done} of {len(orders)} fits finished"
+    share = done / len(orders)
+    progress_bar(share, text, key="cancel-compare", on_cancel=mine.cancel, args=(orders,))
     for column, side, run in zip(st.columns(2), "AB", (a, b), strict=True):
         with column:
             pair = [mine.service.job(each) for each in jobs.orders(counts, (run,))]
@@ -130,9 +130,9 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
     if not runs:
         st.info("A has no hidden layer, so there are no units to vary. Add a layer first.")
         return pd.DataFrame()
-    own = jobs.value_of(base, parameter)
-    wanted = jobs.sweep_orders(counts, runs.values())
-    missing = len(session("sweep").missing(wanted))
+    current = jobs.value_of(base, parameter)
+    orders = jobs.sweep_orders(counts, runs.values())
+    missing = len(session("sweep").missing(orders))
     values = f"{SWEEPS[parameter]} {', '.join(str(value) for value in runs)}"
     pressed = missing > 0 and st.button(
         "Sweep",
@@ -142,25 +142,25 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
     if not batch_under_way(
         "sweep",
         (dataset.name, base, parameter),
-        wanted,
+        orders,
         pressed=pressed,
         words="Sweeping: {done} of {all} fits finished",
-        draw=lambda: _draw_sweep(dataset, runs, own, parameter),
+        draw=lambda: _draw_sweep(dataset, runs, current, parameter),
     ):
         if missing:
-            st.caption(f"{values}: {missing} of {len(wanted)} fits are still missing.")
-        _draw_sweep(dataset, runs, own, parameter)
-    return _sweep_table(dataset, runs, own).dropna(subset="seconds")
+            st.caption(f"{values}: {missing} of {len(orders)} fits are still missing.")
+        _draw_sweep(dataset, runs, current, parameter)
+    return _sweep_table(dataset, runs, current).dropna(subset="seconds")
 
 
-def _sweep_table(dataset: Dataset, runs: dict[int, Run], own: int) -> pd.DataFrame:
+def _sweep_table(dataset: Dataset, runs: dict[int, Run], current: int) -> pd.DataFrame:
     mine = session("sweep")
     fits = {value: jobs.fits(mine, dataset.counts, run) for value, run in runs.items()}
-    return sweep_table(dataset.counts, fits, own)
+    return sweep_table(dataset.counts, fits, current)
 
 
-def _draw_sweep(dataset: Dataset, runs: dict[int, Run], own: int, parameter: str) -> None:
-    table = _sweep_table(dataset, runs, own)
+def _draw_sweep(dataset: Dataset, runs: dict[int, Run], current: int, parameter: str) -> None:
+    table = _sweep_table(dataset, runs, current)
     if table["seconds"].count() < 2:  # one dot is no curve
         return
     if (insight := sweep_insight(table, parameter)) is not None:
@@ -177,7 +177,7 @@ def _draw_sweep(dataset: Dataset, runs: dict[int, Run], own: int, parameter: str
     columns = [*st.columns(2), *st.columns(2)]
     for column, (name, (title, lines)) in zip(columns, pictures.items(), strict=True):
         show_chart(
-            sweep_chart(table, lines, parameter=SWEEPS[parameter], title=title, own=own),
+            sweep_chart(table, lines, parameter=SWEEPS[parameter], title=title, current=current),
             key=f"sweep-{name}",
             alt=f"{title} by {SWEEPS[parameter]}",
             where=column,

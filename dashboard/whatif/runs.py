@@ -109,12 +109,12 @@ def sweep_runs(base: Run, parameter: str) -> dict[int, Run]:
     layer.
     """
     setting = _SWEPT[parameter]
-    own = setting.value(base.settings)
-    if own is None:
+    current = setting.value(base.settings)
+    if current is None:
         return {}
     return {
         value: replace(base, settings=changed(base.settings, setting.name, value))
-        for value in sorted({*setting.sweep, own})
+        for value in sorted({*setting.sweep, current})
     }
 
 

@@ -168,7 +168,7 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sweep_table(
-    counts: CountTensor, fits: Mapping[int, tuple[Fit | None, Fit | None]], own: int
+    counts: CountTensor, fits: Mapping[int, tuple[Fit | None, Fit | None]], current: int
 ) -> pd.DataFrame:
     """What is known so far of a sweep, one row per value of the parameter.
 
@@ -178,7 +178,7 @@ def sweep_table(
         All counts of the data set.
     fits : mapping of int to pair of Fit
         First and second fit by value, in order; None where it has not finished.
-    own : int
+    current : int
         The value that A has.
 
     Returns
@@ -198,7 +198,7 @@ def sweep_table(
         if second is not None:
             judged = score(counts, second)
             row |= {"deviance": judged.deviance, "rrmse": judged.rrmse}
-        row |= {"like_a": spearman(p[value], p[own]), "like_before": spearman(p[value], before)}
+        row |= {"like_a": spearman(p[value], p[current]), "like_before": spearman(p[value], before)}
         row["seconds"] = np.nan if first is None else first.history[-1].seconds
         rows.append(row)
         before = p[value]
@@ -207,11 +207,11 @@ def sweep_table(
 
 def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:
     """Where the held-out deviance is lowest; None before two values are known."""
-    known = table.dropna(subset="deviance")
-    if len(known) < 2:
+    scored = table.dropna(subset="deviance")
+    if len(scored) < 2:
         return None
-    best = known.loc[known["deviance"].idxmin()]
-    low, high = known["deviance"].min(), known["deviance"].max()
+    best = scored.loc[scored["deviance"].idxmin()]
+    low, high = scored["deviance"].min(), scored["deviance"].max()
     flat = ""
     if high <= 1.05 * low:
         flat = " All lie within 5 % of each other: the choice hardly matters for predictions."
@@ -223,6 +223,6 @@ def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:
             f"{least:.2f}."
         )
     return (
-        f"Of the {len(known)} values tried so far, **{SWEEPS[parameter]} {best['value']:.0f}** "
+        f"Of the {len(scored)} values tried so far, **{SWEEPS[parameter]} {best['value']:.0f}** "
         f"predicts held-out counts best.{flat}{steady}"
     )

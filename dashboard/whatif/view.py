@@ -125,8 +125,8 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit) -> WhatIfView:
     places: dict[str, int] = {}
     if covid:
         table["cell_note"] = cell_notes(rows)
-        known = rows.merge(ranked[pair].assign(row=range(len(ranked))), on=pair)
-        places = dict(zip(known["fips"], known["row"].tolist(), strict=True))
+        rows_with_p = rows.merge(ranked[pair].assign(row=range(len(ranked))), on=pair)
+        places = dict(zip(rows_with_p["fips"], rows_with_p["row"].tolist(), strict=True))
     correlation = spearman(ranked["p_a"].to_numpy(), ranked["p_b"].to_numpy())
     return WhatIfView(
         table=table,
@@ -223,9 +223,9 @@ def whatif_script(dataset_name: str, a: Run, b: Run) -> str:
 
 def _ranked(rows: pd.DataFrame, pair: list[str], *, covid: bool) -> pd.DataFrame:
     """One row per cell or interaction with p, the highest p under A first."""
-    known = rows.dropna(subset=["p_a", "p_b"])
-    known = cells(known) if covid else known.assign(label=labels_of_pairs(known))
-    ranked = known[["p_a", "p_b", "log2_ratio", *pair, "label"]].copy()
+    with_p = rows.dropna(subset=["p_a", "p_b"])
+    with_p = cells(with_p) if covid else with_p.assign(label=labels_of_pairs(with_p))
+    ranked = with_p[["p_a", "p_b", "log2_ratio", *pair, "label"]].copy()
     for side in ("a", "b"):
         ranks = ranked[f"p_{side}"].rank(method="first", ascending=False)
         ranked[f"rank_{side}"] = ranks.astype(int)

@@ -33,45 +33,45 @@ class Session:
         """The result of an order, or None."""
         return self.service.lookup(order)
 
-    def missing(self, wanted: Orders) -> list[Order[Any]]:
+    def missing(self, orders: Orders) -> list[Order[Any]]:
         """Those without a result."""
-        return [order for order in wanted if self.service.lookup(order) is None]
+        return [order for order in orders if self.service.lookup(order) is None]
 
-    def submit(self, wanted: Orders) -> None:
+    def submit(self, orders: Orders) -> None:
         """Ask for these, in this order, also where there is a result."""
-        for order in wanted:
+        for order in orders:
             self.service.submit(order, self.watcher)
 
-    def under_way(self, wanted: Orders) -> list[Job]:
+    def under_way(self, orders: Orders) -> list[Job]:
         """Jobs that this session waits for."""
-        return [job for job in self._jobs(wanted) if job.active and self.watcher in job.watchers]
+        return [job for job in self._jobs(orders) if job.active and self.watcher in job.watchers]
 
-    def cancel(self, wanted: Orders) -> None:
+    def cancel(self, orders: Orders) -> None:
         """Leave what waits or runs, the last in the queue first: nothing starts in between."""
-        for job in reversed(self._jobs(wanted)):
+        for job in reversed(self._jobs(orders)):
             self.service.cancel(job, self.watcher)
 
-    def failed(self, wanted: Orders) -> list[Job]:
+    def failed(self, orders: Orders) -> list[Job]:
         """Jobs that ended with an error."""
-        return [job for job in self._jobs(wanted) if job.state == "failed"]
+        return [job for job in self._jobs(orders) if job.state == "failed"]
 
-    def advance(self, wanted: Orders, asked: set[str]) -> bool:
+    def advance(self, orders: Orders, queued: set[str]) -> bool:
         """Queue the next orders of a batch, and return whether anything is left to wait for.
 
         Parameters
         ----------
-        wanted : sequence of Order
-        asked : set of str
+        orders : sequence of Order
+        queued : set of str
             Keys queued for this batch so far; grows. One that failed or was cancelled since is
             not tried again.
         """
-        free = _AT_ONCE - len(self.under_way(wanted))
-        left = [order for order in self.missing(wanted) if order.key not in asked]
+        free = _AT_ONCE - len(self.under_way(orders))
+        left = [order for order in self.missing(orders) if order.key not in queued]
         for order in left[: max(free, 0)]:
-            asked.add(order.key)
+            queued.add(order.key)
             self.submit([order])
-        return bool(self.under_way(wanted)) or len(left) > free
+        return bool(self.under_way(orders)) or len(left) > free
 
-    def _jobs(self, wanted: Orders) -> list[Job]:
-        jobs = (self.service.job(order) for order in wanted)
+    def _jobs(self, orders: Orders) -> list[Job]:
+        jobs = (self.service.job(order) for order in orders)
         return [job for job in jobs if job is not None]

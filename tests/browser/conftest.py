@@ -19,7 +19,7 @@ from playwright.sync_api import (
 )
 
 from dashboard.check.view import seen_counts
-from dashboard.shared.model import usual_settings
+from dashboard.shared.model import default_settings
 from dashboard.whatif.runs import visible
 from dashboard.work.orders import FitOrder
 from docs.screenshots import FLAGS, find_chromium, serving
@@ -93,13 +93,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fits = folder / "uncletc" / "results"
     fits.mkdir(parents=True)
     covid = datasets.load("covid" if datasets.available("covid") else "covid-twin").counts
-    first, other = usual_settings("covid"), usual_settings("covid", b=True)
+    first, other = default_settings("covid"), default_settings("covid", b=True)
     keep_short_fit(fits, seen_counts(covid, "entry"), first)  # Model check
     for settings in (first, other):  # What if
         for held_out in (False, True):
             keep_short_fit(fits, visible(covid, "all", held_out), settings)
     ppi = datasets.load("ppi" if datasets.available("ppi") else "ppi-twin").counts
-    keep_short_fit(fits, ppi, usual_settings("ppi"))
+    keep_short_fit(fits, ppi, default_settings("ppi"))
     return folder
 
 

@@ -44,7 +44,7 @@ class CountyMap {
   // One drawing at a time, and then the last one asked for: a page may ask faster than it goes.
   update(data, setStateValue) {
     this.data = data;
-    this.tell = setStateValue;
+    this.notify = setStateValue;
     this.waiting = true;
     this.work ??= this.drawAll().finally(() => (this.work = null));
     return this.work;
@@ -139,8 +139,8 @@ class CountyMap {
     });
     this.play = new Play(this.find(".steps"), {
       onStep: () => this.colour(),
-      onAsk: (step) => this.tell("play", { on: true, step }),
-      onPause: (step) => this.tell("play", { on: false, step }),
+      onAsk: (step) => this.notify("play", { on: true, step }),
+      onPause: (step) => this.notify("play", { on: false, step }),
     });
     this.listen();
   }
@@ -259,7 +259,7 @@ class CountyMap {
     if (i === this.chosen) return;
     this.choose(i);
     this.sent = Date.now();
-    this.tell("chosen", { fips: i === null ? null : this.shapes.fips[i], at: this.sent });
+    this.notify("chosen", { fips: i === null ? null : this.shapes.fips[i], at: this.sent });
   }
 
   choose(i, { show } = {}) {

@@ -152,7 +152,7 @@ def test_ranks_mark_the_own_and_the_chosen():
             "chosen": [False, True, False],
         }
     )
-    figure = rank_chart(table, behind="behind", error="error", title="behind", own=7)
+    figure = rank_chart(table, behind="behind", error="error", title="behind", current=7)
     (dots,) = figure.data
     assert list(dots.x) == ["3", "5", "7"]
     assert list(dots.y) == [0.4, 0.1, 0]

@@ -66,7 +66,7 @@ class TestValues:
     @pytest.mark.parametrize("setting", MODEL, ids=lambda setting: setting.name)
     def test_every_default_can_be_chosen(self, setting):
         defaults = {setting.default} | {
-            setting.usual(family, b=b) for family in ("covid", "ppi") for b in (False, True)
+            setting.default_for(family, b=b) for family in ("covid", "ppi") for b in (False, True)
         }
         for default in defaults:
             if setting.limits is None:

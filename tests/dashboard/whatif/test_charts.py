@@ -107,7 +107,7 @@ class TestHeat:
 def test_sweep_keeps_the_place_of_values_not_known_yet():
     table = pd.DataFrame({"value": [2, 5, 10], "like_a": [0.5, 1, np.nan], "before": [np.nan] * 3})
     figure = sweep_chart(
-        table, {"like_a": "with A", "before": "before"}, parameter="rank", title="t", own=5
+        table, {"like_a": "with A", "before": "before"}, parameter="rank", title="t", current=5
     )
     first, second = figure.data
     assert list(first.x) == ["2", "5", "10"]

@@ -145,7 +145,7 @@ def other_fit(ppi_twin, short_fit):
 @pytest.fixture(scope="module")
 def swept(ppi_twin, ppi_fit, other_fit, second_fit):
     fits = {2: (ppi_fit, second_fit), 5: (other_fit, None), 10: (None, None), 15: (ppi_fit, None)}
-    return sweep_table(ppi_twin.counts, fits, own=2).set_index("value")
+    return sweep_table(ppi_twin.counts, fits, current=2).set_index("value")
 
 
 class TestSweep:
