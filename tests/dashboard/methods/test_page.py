@@ -107,7 +107,7 @@ class TestTables:
         )
         (chart,) = charts(at)
         assert chart["data"][0]["text"] == ["POND"]
-        assert "ahead elsewhere: γ_Ω = .3, POND (0.050 against 0.100)" in words(at)
+        assert "ahead: γ_Ω = .3, POND (0.050 against 0.100)" in words(at)
 
     @pytest.mark.parametrize(
         "bad", [{"table": "x", "metric": "y", "methods": ["z"]}, {"section": "?"}]
@@ -263,9 +263,9 @@ class TestOwn:
         # Another section and back: the file is still there, until it is forgotten.
         at.button_group(key="section").set_value(TABLES).run()
         at.button_group(key="section").set_value(YOURS).run()
-        assert "uploaded before" in words(at)
+        assert "uploaded earlier" in words(at)
         press(at, "own_forget")
-        assert "uploaded before" not in words(at)
+        assert "uploaded earlier" not in words(at)
         assert charts(at) == []
 
     def test_what_is_forgotten_is_cancelled_and_dropped(self, page):

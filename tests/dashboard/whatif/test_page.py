@@ -185,7 +185,7 @@ class TestCompare:
         assert numbers(at)["A"].tolist() == before["B"].tolist()
         press(at, "copy")
         assert at.slider(key="b_rank").value == 1
-        assert "same setting" in words(at)
+        assert "identical" in words(at)
 
     def test_changed_settings_keep_the_result_with_a_note(self, compared):
         at = compared(**PPI)
