@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any
 import pandas as pd
 import psutil
 import pytest
+from distributed import Client
 
 from uncletc import CountTensor
 from uncletc.search import SearchProgress, SearchSettings, Study, Workers, open_study, search, work
@@ -247,6 +249,48 @@ class TestDask:
             callback=lambda progress: progress.finished >= 2,
         )
         assert 2 <= found.frame["state"].isin(ENDED).sum() <= 4
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_lost_ends_the_search(
+    small: CountTensor, path: Path, tmp_path: Path
+) -> None:
+    file, dask = tmp_path / "scheduler.json", [sys.executable, "-m", "distributed.cli.dask_"]
+    ended: list[int] = []
+
+    def command(kind: str, *words: str) -> subprocess.Popen[bytes]:
+        name = [*dask[:2], dask[2] + kind, *words, "--no-dashboard", "--scheduler-file", str(file)]
+        return subprocess.Popen(
+            name, stderr=subprocess.DEVNULL, cwd=tmp_path, start_new_session=True
+        )
+
+    def kill(progress: SearchProgress) -> None:
+        ended.append(progress.finished)
+        scheduler.kill()
+
+    scheduler = command("scheduler", "--host", "127.0.0.1", "--port", "0")
+    worker = command("worker", "--nthreads", "1", "--nworkers", "2")
+    try:
+        until(file.is_file)
+        address = json.loads(file.read_text())["address"]
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=PATIENCE)
+        with pytest.raises(ConnectionError, match="the Dask scheduler is gone"):
+            search(
+                small,
+                "BPTF",
+                path=path,
+                settings=SETTINGS,
+                workers=Workers(scheduler=address),
+                callback=kill,
+            )
+    finally:
+        for process in (scheduler, worker):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    assert ended
+    assert not open_study(path).frame.empty
 
 
 def test_no_scheduler_answers(

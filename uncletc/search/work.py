@@ -66,6 +66,7 @@ def opened(workers: Workers, counts: CountTensor) -> Iterator[tuple[int, type[Ex
         return
     try:
         from distributed import Client, KilledWorker
+        from distributed.comm.core import CommClosedError
     except ImportError as error:
         raise ImportError(
             "a scheduler needs Dask, which is missing; install it with: "
@@ -87,7 +88,7 @@ def opened(workers: Workers, counts: CountTensor) -> Iterator[tuple[int, type[Ex
             with parallel_config("dask", client=client, scatter=[counts]):
                 yield workers.jobs or n_workers, KilledWorker
         except Exception as error:
-            if client.status == "running":
+            if client.status == "running" and not isinstance(error, CommClosedError):
                 raise
             raise ConnectionError(
                 "the Dask scheduler is gone; search again with the same arguments to resume"
