@@ -4,7 +4,7 @@
 simulated data, ``metrics`` judges, ``effects`` tells what moves p. ``METHODS`` are those that the
 paper compares, ``evaluation`` judges them on held-out counts, ``search`` looks for settings and
 ``tables`` holds the paper's tables. ``checking`` tells how well a fit describes counts it has not
-seen, ``theory`` what the recoverability theorem says of a problem.
+seen, ``theory`` evaluates the recoverability theorem for a problem.
 """
 
 from uncletc import (

@@ -1,4 +1,4 @@
-"""CountTensor: what was counted (Ω), with which attributes (Ξ), under which labels."""
+"""CountTensor: counts (Ω), attributes (Ξ) and labels of the entries of a tensor."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class CountTensor:
     attribute_names : sequence of str, optional
         D distinct names. None: "z1", "z2", …
     exposure : array_like of float, optional
-        What true counts are proportional to where all else is equal, such as the people of a
-        place: λ is exposure times a low-rank tensor. K dimensions, each of size I_k or 1 (the
-        same along that mode); ≥ 0, and > 0 where there is a count. None: 1 everywhere.
+        What true counts are proportional to, all else being equal, such as the population of a
+        place: λ is exposure times a low-rank tensor. K dimensions, each of size I_k or 1 (constant
+        along that mode); ≥ 0, and > 0 at observed entries. None: 1 everywhere.
     simulated : bool
-        True when no real observation is in it; every view then says so.
+        Whether the data contain no real observation; every view then says so.
 
     Raises
     ------
@@ -138,7 +138,7 @@ class CountTensor:
         labels: Sequence[Sequence[Any]] | None = None,
         simulated: bool = False,
     ) -> CountTensor:
-        """Make counts of a table in long form, one row per entry.
+        """Make counts from a table in long form, one row per entry.
 
         Parameters
         ----------
@@ -148,24 +148,23 @@ class CountTensor:
             K ≥ 2 columns that name an entry, such as place, species and week.
         counts : str
             The column with counts, whole numbers ≥ 0. Empty: not counted, which is missing, not
-            zero; attributes of the row are used all the same.
+            zero; attributes of the row are still used.
         attributes : sequence of str
-            D columns of numbers that detection may depend on, kept as they are. A row where one
-            is empty has no attributes.
+            D columns of numbers that detection may depend on, not rescaled. A row with an empty one
+            has no attributes.
         exposure : str, optional
             A column of numbers > 0 that true counts are proportional to, such as people or traps;
-            the median stands in for entries without a row.
+            entries without a row get the median.
         labels : sequence of sequences, optional
-            The labels of each mode in order, also those without a row. None: those of the rows,
-            sorted as numbers or dates where all of a mode's labels are, else as text.
+            The labels of each mode in order, including those without a row. None: those of the
+            rows, sorted as numbers or dates if all labels of a mode are, else as text.
         simulated : bool
             See :class:`CountTensor`.
 
         Raises
         ------
         ValueError
-            In one sentence that names the column, the data row and the value, where one breaks a
-            rule.
+            Naming the column, the data row, the value and the rule it breaks.
 
         Examples
         --------
@@ -197,14 +196,14 @@ class CountTensor:
         exposure: ArrayLike | None = None,
         simulated: bool = False,
     ) -> CountTensor:
-        """Make counts of a whole array.
+        """Make counts from a dense array.
 
         Parameters
         ----------
         array : array_like, shape (I_1, …, I_K)
             Counts, whole numbers ≥ 0; NaN: not counted.
         attributes : array_like of float, shape (I_1, …, I_K, D), optional
-            z of every entry; an entry with a NaN among its own has no attributes.
+            z of every entry; an entry with a NaN has no attributes.
         modes, labels, attribute_names, exposure, simulated
             See :class:`CountTensor`.
 
@@ -233,19 +232,19 @@ class CountTensor:
         Parameters
         ----------
         counts, exposure : str
-            What to call these columns.
+            Names of these columns.
 
         Returns
         -------
         DataFrame
             One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode,
-            the counts (NaN: not counted), the exposure where there is one, and a column per
-            attribute (NaN: an entry outside Ξ).
+            the counts (NaN: not counted), the exposure if any, and a column per attribute (NaN:
+            outside Ξ).
 
         Raises
         ------
         ValueError
-            If two columns would have one name.
+            If two columns would have the same name.
 
         Examples
         --------
@@ -306,20 +305,20 @@ class CountTensor:
 
     @cached_property
     def attribute_rows(self) -> IntArray:
-        """Row of `attributes` that belongs to each observed entry, -1 where it has none; (N,)."""
+        """Row of `attributes` of each observed entry, -1 if it has none; (N,)."""
         return _frozen(self.rows_of(self.indices))
 
     def rows_of(self, indices: IntArray) -> IntArray:
-        """Row of `attributes` that belongs to each valid entry (n, K), -1 where none does; (n,)."""
+        """Row of `attributes` of each valid entry (n, K), -1 if it has none; (n,)."""
         if not self.n_attributed:
             return np.full(len(indices), -1, dtype=np.int64)
         order, ids = self._attributed_order
-        wanted = flat_index(indices, self.shape)
-        place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-        return np.where(ids[place] == wanted, order[place], -1)
+        flat = flat_index(indices, self.shape)
+        place = np.minimum(np.searchsorted(ids, flat), len(ids) - 1)
+        return np.where(ids[place] == flat, order[place], -1)
 
     def exposure_at(self, indices: IntArray) -> FloatArray:
-        """Exposure of valid entries (n, K); 1 where none was given; (n,)."""
+        """Exposure of valid entries (n, K), 1 if none was given; (n,)."""
         return exposure_at(self.exposure, indices)
 
     def attributes_at(self, indices: ArrayLike, *, unknown_as_nan: bool = False) -> FloatArray:
@@ -330,8 +329,8 @@ class CountTensor:
         indices : array_like of int, shape (n, K)
             Any entries; repeats are allowed.
         unknown_as_nan : bool
-            Return rows of NaN for entries outside Ξ, as :meth:`uncletc.Fit.expected` takes them,
-            instead of refusing them.
+            Return rows of NaN for entries outside Ξ, as :meth:`uncletc.Fit.expected` expects them,
+            instead of rejecting them.
 
         Returns
         -------
@@ -340,20 +339,20 @@ class CountTensor:
         Raises
         ------
         ValueError
-            If an entry lies outside the shape, or has no attributes where that is refused.
+            If an entry lies outside the shape, or has no attributes and `unknown_as_nan` is False.
         """
-        wanted = check_indices(indices, self.shape, "indices")
-        rows = self.rows_of(wanted)
+        entries = check_indices(indices, self.shape, "indices")
+        rows = self.rows_of(entries)
         unknown = rows < 0
         if unknown.any() and not unknown_as_nan:
-            entry = tuple(wanted[int(np.argmax(unknown))].tolist())
+            entry = tuple(entries[int(np.argmax(unknown))].tolist())
             raise ValueError(f"indices must be entries with attributes; entry {entry} has none")
-        z = np.full((len(wanted), self.n_attributes), np.nan)
+        z = np.full((len(entries), self.n_attributes), np.nan)
         z[~unknown] = self.attributes[rows[~unknown]]
         return z
 
     def in_order(self) -> CountTensor:
-        """Sort Ω and Ξ by entry; the same object where they are sorted."""
+        """Sort Ω and Ξ by entry; return the same object if they are sorted."""
         observed = flat_index(self.indices, self.shape)
         attributed = flat_index(self.attribute_indices, self.shape)
         if (np.diff(observed) > 0).all() and (np.diff(attributed) > 0).all():
@@ -363,7 +362,7 @@ class CountTensor:
     def subset(self, observed: ArrayLike) -> CountTensor:
         """Keep some observed entries; the attributes of all entries stay.
 
-        This is how entries are held out: their counts leave, their attributes remain.
+        This is how entries are held out: their counts are dropped, their attributes remain.
 
         Parameters
         ----------
@@ -395,7 +394,7 @@ class CountTensor:
 
     @classmethod
     def load(cls, path: str | Path) -> CountTensor:
-        """Read what :meth:`save` wrote, checking it like any other input."""
+        """Read what :meth:`save` wrote, validating it like any other input."""
         return cls(**load_counts(Path(path)))
 
     def _rows(self, observed: Any, attributed: Any) -> CountTensor:

@@ -12,7 +12,7 @@ from uncletc.validation import FloatArray, IntArray
 def products(
     factors: Sequence[FloatArray], indices: IntArray, skip: int | None = None
 ) -> FloatArray:
-    """∏_k U_k(i_k, f) over all modes, or all but one, of valid entries (n, K); (n, F)."""
+    """∏_k U_k(i_k, f) over all modes, except `skip`, of valid entries (n, K); (n, F)."""
     modes = [mode for mode in range(len(factors)) if mode != skip]
     product = np.asarray(factors[modes[0]][indices[:, modes[0]]], dtype=np.float64)
     for mode in modes[1:]:

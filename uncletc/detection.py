@@ -3,7 +3,7 @@
 Which one, when: :class:`DetectionNetwork` is the paper's and belongs to block coordinate descent:
 fully connected with ReLU units and a sigmoid output (eq. 9) or, without hidden layers, the linear
 g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear). :class:`AdditiveNetwork` belongs to the joint solver: a curve
-per attribute and hidden units in one logit, of which only the output weights are learnt.
+per attribute and hidden units in one logit; only the output weights are learnt.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from uncletc.features import AttributeFeatures
 from uncletc.validation import FloatArray
 
 SMALLEST_PROBABILITY = 1e-6
-# Starts lean towards full detection: the paper's objective drifts to small p, and its penalty
-# weighs on ratios of p the more the larger p is.
+# Starts lean towards full detection: the paper's objective drifts to small p, and the larger p,
+# the more its penalty weighs on ratios of p.
 _START_LOGIT = 1.0
 _START_LINEAR = 0.7
 _ROWS = 2_048  # attributes whose features are held at once
@@ -79,7 +79,7 @@ class DetectionNetwork(nn.Module):
         return len(self.layers) == 1
 
     def forward(self, z: Tensor) -> Tensor:
-        """g as the θ-step sees it: in (0, 1) when neural, unbounded when linear."""
+        """g in the θ-step: in (0, 1) if neural, unbounded if linear."""
         x = z.T  # (D, n): few long rows multiply faster than many short ones
         for layer in self.layers[:-1]:
             x = torch.relu(_affine(layer, x))  # (units, n)
@@ -96,7 +96,7 @@ class DetectionNetwork(nn.Module):
         return [parameter.detach().numpy().copy() for parameter in self.parameters()]
 
     def load(self, weights: Sequence[FloatArray]) -> DetectionNetwork:
-        """Take over what :meth:`weights` returned, and return self."""
+        """Load what :meth:`weights` returned, and return self."""
         with torch.no_grad():
             for parameter, value in zip(self.parameters(), weights, strict=True):
                 if tuple(parameter.shape) != value.shape:
@@ -144,20 +144,20 @@ class AdditiveNetwork:
     def probability(self, z: Tensor) -> Tensor:
         """g of attributes (n, D), at least 1e-12; (n,) in double precision."""
         theta = torch.from_numpy(self.coefficients)
-        found = torch.empty(len(z), dtype=torch.float64)
+        p = torch.empty(len(z), dtype=torch.float64)
         for i in range(0, len(z), _ROWS):
             logit = self.features.weighted(z[i : i + _ROWS].double(), theta)
-            found[i : i + _ROWS] = torch.sigmoid(logit)
-        return (found * float(np.exp(self.log_scale))).clamp_min(1e-12)
+            p[i : i + _ROWS] = torch.sigmoid(logit)
+        return (p * float(np.exp(self.log_scale))).clamp_min(1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        own = {"coefficients": self.coefficients, "log_scale": np.array(self.log_scale)}
-        return own | self.features.arrays()
+        arrays = {"coefficients": self.coefficients, "log_scale": np.array(self.log_scale)}
+        return arrays | self.features.arrays()
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> AdditiveNetwork:
         """Build from what :meth:`arrays` returned."""
-        known = dict(arrays)
-        coefficients, log_scale = known.pop("coefficients"), float(known.pop("log_scale"))
-        return cls(AttributeFeatures.from_arrays(known), coefficients, log_scale)
+        rest = dict(arrays)
+        coefficients, log_scale = rest.pop("coefficients"), float(rest.pop("log_scale"))
+        return cls(AttributeFeatures.from_arrays(rest), coefficients, log_scale)

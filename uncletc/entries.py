@@ -1,4 +1,4 @@
-"""Entries of a tensor by number, what holds over them, and checks of what is said of them."""
+"""Entries of a tensor: their numbers, exposure and attributes, and checks of such input."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
 
 
 def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Values of entries from those over Ξ: the one rule for entries without attributes.
+    """Values of entries from values over Ξ: the single rule for entries without attributes.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
     Returns
     -------
     ndarray, shape (n,)
-        An entry without attributes has the mean over Ξ; 1 where Ξ is empty.
+        An entry without attributes gets the mean over Ξ, or 1 if Ξ is empty.
     """
     if not len(values):
         return np.ones(len(rows))

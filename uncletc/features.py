@@ -1,9 +1,9 @@
-"""What the joint solver's detection sees of the attributes: splines and hidden units.
+"""The features of attributes in the joint solver's detection: splines and hidden units.
 
 Each attribute j gets a cubic regression spline in Demmler-Reinsch form: columns of unit variance
 over Ξ, ordered from the straight line to the most bent, uncorrelated within the attribute, with
-a diagonal roughness penalty ∫ f_j''². Hidden layers with fixed random weights add units that see
-all attributes at once, for what no sum of curves can say.
+a diagonal roughness penalty ∫ f_j''². Hidden layers with fixed random weights add units of all
+attributes, for effects that no sum of curves can express.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KNOTS = (0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94)  # quantiles of each attribute
 _SAMPLE = 4_000  # rows of Ξ that place the knots and set the variances
 _GRID = np.linspace(-1.0, 1.0, 201)
 _ROWS = 2048  # whose features are made at once
-_FARTHEST = 4.0  # standard deviations that the hidden units can tell apart
+_FARTHEST = 4.0  # standard deviations beyond which the hidden units are constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +31,16 @@ class AttributeFeatures:
     Attributes
     ----------
     shift, slope : ndarray, shape (D,)
-        Attributes are taken to [-1, 1], their range over Ξ, and no further: outside that range
-        a curve stays at its end.
+        They map attributes from their range over Ξ to [-1, 1]; outside that range a curve keeps
+        its end value.
     knots : ndarray, shape (D, k)
         Interior knots on [-1, 1]; k = 0 for the linear g.
     centre : ndarray, shape (D, B)
         Means of the B basis functions of each attribute.
     turn : ndarray, shape (D, B, B)
-        To the Demmler-Reinsch basis.
+        Maps to the Demmler-Reinsch basis.
     roughness : ndarray, shape (D, B)
-        ∫ f''² of each column; NaN marks columns that the attribute's values cannot tell apart.
+        ∫ f''² of each column; NaN marks columns that the attribute's values do not determine.
     middle, spread : ndarray, shape (D,)
         Mean and standard deviation over Ξ, for the hidden units.
     layers : tuple of ndarray
@@ -61,7 +61,7 @@ class AttributeFeatures:
     def of(
         cls, attributes: FloatArray, hidden: Sequence[int], rng: np.random.Generator
     ) -> AttributeFeatures:
-        """Place knots and scales by the attributes over Ξ (S, D), S ≥ 1; () gives the linear g."""
+        """Place knots and scales by attributes over Ξ (S, D), S ≥ 1; `hidden` () for linear g."""
         z = attributes
         if len(z) > _SAMPLE:
             z = z[rng.choice(len(z), _SAMPLE, replace=False)]
@@ -106,8 +106,8 @@ class AttributeFeatures:
     @property
     def curve_roughness(self) -> FloatArray:
         """∫ f''² of each spline column, in the order of the features; straight lines have 0."""
-        known = self.roughness[np.isfinite(self.roughness)]
-        return np.where(known < 1e-6, 0.0, known)
+        roughness = self.roughness[np.isfinite(self.roughness)]
+        return np.where(roughness < 1e-6, 0.0, roughness)
 
     @property
     def n_features(self) -> int:
@@ -116,10 +116,10 @@ class AttributeFeatures:
 
     def __call__(self, z: Tensor) -> Tensor:
         """Features of attributes (n, D), in their precision and on their device; (n, Q)."""
-        found = z.new_empty(len(z), self.n_features)
+        output = z.new_empty(len(z), self.n_features)
         for i in range(0, len(z), _ROWS):  # each part fits into the cache
-            found[i : i + _ROWS] = self._of_few(z[i : i + _ROWS])
-        return found
+            output[i : i + _ROWS] = self._of_few(z[i : i + _ROWS])
+        return output
 
     def weighted(self, z: Tensor, weights: Tensor) -> Tensor:
         """``self(z) @ weights`` for attributes (n, D) and weights (Q,), without the columns; (n,).
@@ -127,15 +127,15 @@ class AttributeFeatures:
         A weighted sum of spline columns is a sum of the basis functions themselves, which costs
         several times less than the columns.
         """
-        found = z.new_empty(len(z))
+        output = z.new_empty(len(z))
         bent = self._on_basis(weights.numpy(force=True))
         start = float(weights[0]) - float((self.centre * bent).sum())
         last = weights[self.n_features - self.n_units :]
         for i in range(0, len(z), _ROWS):
             few = z[i : i + _ROWS]
             sums = self._curves(few, bent) + start
-            found[i : i + _ROWS] = sums + self._units(few) @ last if self.layers else sums
-        return found
+            output[i : i + _ROWS] = sums + self._units(few) @ last if self.layers else sums
+        return output
 
     def _on_basis(self, weights: FloatArray) -> FloatArray:
         """Weights (Q,) of the columns as weights of the basis functions; (D, B)."""

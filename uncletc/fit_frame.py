@@ -28,24 +28,24 @@ def fit_frame(fit: Fit, counts: CountTensor, scale: Scale | None, level: float) 
         )
     scale = Scale(1.0, "as fitted", False) if scale is None else scale
     indices, y = counts.entries()
-    known = counts.rows_of(indices) >= 0
-    z = counts.attributes_at(indices[known])
+    attributed = counts.rows_of(indices) >= 0
+    z = counts.attributes_at(indices[attributed])
     rate = fit.rate(indices)
     p = np.full(len(y), fit.mean_detection)
-    p[known] = fit.detection(z)
+    p[attributed] = fit.detection(z)
     values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
     ends: dict[str, Interval] = {}
     if len(fit.members) > 1:
         ends["rate"] = fit.rate(indices, spread=True, level=level)
         ends["detection"] = fit.detection(z, spread=True, level=level)
-        ends["expected"] = fit.expected(indices[known], z, spread=True, level=level)
+        ends["expected"] = fit.expected(indices[attributed], z, spread=True, level=level)
     to_scale: dict[str, Callable[[ArrayLike], FloatArray]]
     to_scale = {"rate": scale.rate, "detection": scale.detection, "expected": np.asarray}
     columns = [*counts.label_columns(indices), ("count", y)]
     for name, estimate in values.items():
         columns.append((name, estimate))
         if name in ends:
-            where = slice(None) if name == "rate" else known
+            where = slice(None) if name == "rate" else attributed
             for end in ("low", "high"):
                 bound = np.full(len(y), np.nan)
                 bound[where] = to_scale[name](getattr(ends[name], end))

@@ -1,4 +1,4 @@
-"""fit: one public entry to every solver."""
+"""fit: the public entry point of every solver."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def fit(
         attributes this is a Poisson CP decomposition with p = 1.
     settings : FitSettings
     start : Fit, optional
-        Begin from this fit of a tensor of the same shape, by any solver and of any rank, μ or
+        Begin from this fit of a tensor of the same shape, by any solver and with any rank, μ or
         network. Components are added or dropped to reach ``settings.rank``. The joint solver
-        begins with the coefficients whose p over Ξ is nearest to the start's; block coordinate
-        descent takes the network over when its layers agree.
+        begins with the coefficients whose p over Ξ is closest to that of the start; block
+        coordinate descent adopts a network with the same layers.
     callback : callable, optional
         Called with each :class:`Iteration`, the starting point first; return True to stop. Its
         ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
-        are of use from the first few iterations on.
+        are useful from the first few iterations on.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def fit(
     ValueError
         If nothing is observed, or `start` has another shape.
     FitError
-        If the objective stops being finite, in all members.
+        If the objective becomes infinite or NaN in all members.
 
     Warns
     -----
@@ -57,8 +57,8 @@ def fit(
 
     Notes
     -----
-    Runs on one thread: on the small matrices of these networks more threads are slower, and
-    beside a busy web server much slower. The joint solver spreads over processes: where
+    Runs on one thread: on the small matrices of these networks more threads are slower, and much
+    slower beside a busy web server. The joint solver can use several processes: if
     ``torch.distributed`` is initialised (``torchrun``), every process calls ``fit`` with the same
     arguments and works on its share of the entries; all return the same fit.
 

@@ -24,7 +24,7 @@ _MOST = 2.0**53  # whole numbers beyond are not exact in a table
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rows:
-    """The rows of a table, checked.
+    """The validated rows of a table.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class Rows:
     labels : list of list of str
         Of each mode, in order.
     counts : ndarray, shape (R,)
-        y; NaN where a row has none.
+        y; NaN where not counted.
     attributes : dict of str to ndarray, shape (R,)
-        By column; NaN where a row lacks it.
+        By column; NaN where missing.
     exposure : ndarray, optional
         Along the fewest modes that it depends on, as :class:`uncletc.CountTensor` holds it.
     """
@@ -61,7 +61,7 @@ class Rows:
 
     @property
     def attribute_columns(self) -> dict[str, FloatArray]:
-        """By column, of the rows that have every attribute."""
+        """Attributes by column, of the rows that have all of them."""
         known = self.attributed
         return {column: values[known] for column, values in self.attributes.items()}
 
@@ -81,7 +81,7 @@ class Rows:
 
 
 def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
-    """Make a table of named columns; refuse a name that occurs twice."""
+    """Make a table of named columns; reject duplicate names."""
     names = [name for name, _ in columns]
     for name in names:
         if names.count(name) > 1:
@@ -98,7 +98,7 @@ def read_rows(
     exposure: str | None = None,
     labels: Sequence[Sequence[Any]] | None = None,
 ) -> Rows:
-    """Check a table and take it apart; see :meth:`uncletc.CountTensor.from_frame`."""
+    """Validate a table and split it; see :meth:`uncletc.CountTensor.from_frame`."""
     table = table.reset_index(drop=True)
     modes = tuple(modes)
     _check_columns(table, modes, counts, tuple(attributes), exposure)
@@ -108,11 +108,11 @@ def read_rows(
     if np.isnan(y).all():
         raise ValueError(f"{counts} must hold at least one count, all its rows are empty")
     z = {column: numbers(table, column) for column in attributes}
-    shape = tuple(len(each) for each in ordered)
+    shape = tuple(len(mode_labels) for mode_labels in ordered)
     sizes = None if exposure is None else _exposure(table, exposure, indices, shape)
     rows = Rows(indices=indices, labels=ordered, counts=y, attributes=z, exposure=sizes)
     if z and not rows.attributed.any():
-        raise ValueError("attributes must all be there in at least one row, each row lacks one")
+        raise ValueError("attributes must all have a value in at least one row; each row lacks one")
     return rows
 
 
@@ -131,8 +131,8 @@ def read_dense(array: ArrayLike, attributes: ArrayLike | None) -> dict[str, Any]
     z = np.asarray(attributes, dtype=np.float64)
     if z.shape[:-1] != dense.shape:
         raise ValueError(
-            f"attributes must have shape {dense.shape} and one more axis, one place for "
-            f"each attribute, got {z.shape}"
+            f"attributes must have shape {dense.shape} and one more axis for the attributes, "
+            f"got {z.shape}"
         )
     complete = ~np.isnan(z).any(axis=-1)
     return fields | {"attributes": z[complete], "attribute_indices": np.argwhere(complete)}
@@ -161,7 +161,7 @@ def _check_columns(
 
 
 def _empty(column: pd.Series) -> NDArray[np.bool_]:
-    """Which rows hold nothing; (n,)."""
+    """Which rows are empty; (n,)."""
     text = column.astype("str").str.strip()
     return np.asarray(column.isna() | text.isin(MISSING), dtype=bool)
 
@@ -183,7 +183,7 @@ def numbers(table: pd.DataFrame, column: str, name: str | None = None) -> FloatA
 
 
 def _counts(table: pd.DataFrame, column: str) -> FloatArray:
-    """Whole counts, NaN where there is none."""
+    """Whole counts, NaN where missing."""
     y = numbers(table, column)
     for wrong, rule in (
         (y < 0, "at least 0"),
@@ -209,7 +209,7 @@ def _places(
         empty = _empty(table[mode])
         if empty.any():
             row = int(np.argmax(empty))
-            raise ValueError(f"{mode} must be there in every row; data row {row + 1} is empty")
+            raise ValueError(f"{mode} must have a value in every row; data row {row + 1} is empty")
         text = _as_text(table[mode])
         if given is None:
             _, first, indices[:, k] = np.unique(
@@ -219,7 +219,7 @@ def _places(
             continue
         labels.append([str(label) for label in given[k]])
         if len(set(labels[k])) != len(labels[k]):
-            raise ValueError(f"labels of {mode} must be distinct to find rows by")
+            raise ValueError(f"labels of {mode} must be distinct")
         indices[:, k] = pd.Index(labels[k]).get_indexer(pd.Index(text))
         if (indices[:, k] < 0).any():
             row = int(np.argmin(indices[:, k]))
@@ -230,7 +230,7 @@ def _places(
 
 
 def _sortable(column: pd.Series) -> NDArray[Any]:
-    """Values to sort labels by: numbers or dates where all are, else the text itself."""
+    """Sort keys of labels: numbers or dates if all labels are, else their text."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.to_numpy()
     text = _as_text(column)
@@ -254,9 +254,9 @@ def _as_text(column: pd.Series) -> pd.Series:
 
 
 def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArray) -> None:
-    again = pd.DataFrame(indices).duplicated().to_numpy()
-    if again.any():
-        row = int(np.argmax(again))
+    repeated = pd.DataFrame(indices).duplicated().to_numpy()
+    if repeated.any():
+        row = int(np.argmax(repeated))
         before = int(np.argmax((indices == indices[row]).all(axis=1)))
         entry = ", ".join(f"{mode} {table[mode].iloc[row]}" for mode in modes)
         raise ValueError(
@@ -267,7 +267,7 @@ def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArr
 def _exposure(
     table: pd.DataFrame, column: str, indices: IntArray, shape: tuple[int, ...]
 ) -> FloatArray:
-    """Exposure along the fewest modes that it depends on; the median where no row says it."""
+    """Exposure along the fewest modes that it depends on; the median for entries without a row."""
     values = numbers(table, column)
     wrong = ~(values > 0)
     if wrong.any():
@@ -288,6 +288,6 @@ def _exposure(
             if np.array_equal(exposure[places], values):
                 return np.where(np.isnan(exposure), np.median(values), exposure)
     raise ValueError(
-        f"{column} must be the same along some mode in a table of shape {shape}; it has too many "
+        f"{column} must be constant along some mode in a table of shape {shape}; it has too many "
         "different values to keep"
     )

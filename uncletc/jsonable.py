@@ -1,4 +1,4 @@
-"""Settings that go to JSON text and back, and have a digest."""
+"""Settings that convert to JSON text and back, and have a digest."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any, Self
 
 @dataclass(frozen=True, kw_only=True)
 class Jsonable:
-    """Base of frozen settings whose constructor checks every value."""
+    """Base of frozen settings whose constructor validates every value."""
 
     def to_json(self) -> str:
-        """Text that :meth:`from_json` reads back, with the keys in order."""
+        """Return text that :meth:`from_json` reads back, with sorted keys."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read settings from JSON text, checking every value."""
+        """Read settings from JSON text, validating every value."""
         return cls.from_dict(json.loads(text))
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        """Make settings of a mapping of names to values, checking every value."""
+        """Make settings from a mapping of names to values, validating every value."""
         if not isinstance(values, Mapping):
             raise TypeError(f"settings must be a JSON object, got {type(values).__name__}")
-        unknown = sorted(set(values) - {each.name for each in fields(cls) if each.init})
+        unknown = sorted(set(values) - {field.name for field in fields(cls) if field.init})
         if unknown:
             raise ValueError(f"settings must not hold unknown names, got {unknown[0]!r}")
         return cls(**values)

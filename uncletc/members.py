@@ -1,4 +1,4 @@
-"""Members, several fits of the same data, and the interval that they span together."""
+"""Members, several fits of the same data, and the intervals between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uncletc.validation import FloatArray, IntArray
 
 Network = DetectionNetwork | AdditiveNetwork
 _ROWS = 65_536  # entries predicted at once
-_ALLOWANCE = 1.35  # of intervals for what smoothing hides from all members alike
+_ALLOWANCE = 1.35  # factor of intervals, for the bias of smoothing that all members share
 _LEAST = 1e-12  # of λ and p, for logarithms
 
 
@@ -34,12 +34,12 @@ class Member:
     network: Network | None
 
     def rate(self, indices: IntArray) -> FloatArray:
-        """λ per unit of exposure of entries (n, K) that are known to be valid; (n,)."""
+        """λ per unit of exposure of valid entries (n, K); (n,)."""
         parts = np.array_split(indices, max(len(indices) // _ROWS, 1))
         return np.concatenate([products(self.factors, part).sum(axis=1) for part in parts])
 
     def detection(self, attributes: FloatArray) -> FloatArray:
-        """p of attributes (n, D) that are known to be valid; (n,)."""
+        """p of valid attributes (n, D); (n,)."""
         if self.network is None:
             return np.ones(len(attributes))
         return np.asarray(self.network.probability(torch.tensor(attributes)).numpy())
@@ -47,13 +47,13 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """An estimate per entry with the range that it may lie in; arrays (n,).
+    """An estimate per entry with an interval; arrays (n,).
 
     Attributes
     ----------
     estimate, low, high : ndarray, shape (n,)
     level : float
-        Nominal coverage: how often such a range should hold the true value.
+        Nominal coverage: how often such an interval should hold the true value.
     """
 
     estimate: FloatArray
@@ -63,7 +63,7 @@ class Interval:
 
 
 def interval(centre: FloatArray, values: FloatArray, level: float, resample: float) -> Interval:
-    """Interval about a centre (n,) from what each member says, `values` (M, n).
+    """Interval about a centre (n,) from the members' `values` (M, n).
 
     See the notes of :meth:`uncletc.Fit.rate`; `resample` is that of the joint solver, or 0.
     """

@@ -1,9 +1,9 @@
-"""How far estimates are from a truth, or predictions from held-out counts.
+"""Errors of estimates against a truth, and of predictions against held-out counts.
 
-Which one, when: with a known truth, :func:`mae_rate` and :func:`mae_detection` judge λ and p
-up to their free scale; with real counts, :func:`rrmse`, :func:`poisson_deviance` and :func:`mae`
-judge the predicted counts ŷ, which have no free scale, :func:`auroc` and :func:`auprc` whether ŷ
-tells some from none, and :func:`coverage` whether ranges hold what they should.
+Which one, when: with a known truth, :func:`mae_rate` and :func:`mae_detection` compare λ and p
+up to their free scale. With real counts, :func:`rrmse`, :func:`poisson_deviance` and :func:`mae`
+score the predicted counts ŷ, which have no free scale; :func:`auroc` and :func:`auprc` show how
+well ŷ separates counts above zero from zeros, and :func:`coverage` how often intervals hold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def mae_rate(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = No
     estimate, truth : array_like of float, same shape
         λ̂ and λ, each ≥ 0 and known up to a factor.
     where : array_like of bool, optional
-        Entries to judge; both means are then taken over them alone. None: all entries.
+        Entries to compare; both means are over them alone. None: all entries.
 
     Returns
     -------
@@ -36,15 +36,15 @@ def mae_rate(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = No
     Raises
     ------
     ValueError
-        If the shapes differ, nothing is left to judge, or a mean is not positive and finite.
+        If the shapes differ, no entry is left, or a mean is not positive and finite.
     """
     return _scale_free_mae(estimate, truth, where)
 
 
 def mae_detection(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None = None) -> float:
-    """MAE_p: the same as :func:`mae_rate`, for detection probabilities.
+    """MAE_p: like :func:`mae_rate`, for detection probabilities.
 
-    The paper defines it over all entries; its public code takes only Ω. Pass `where` for a set.
+    The paper defines it over all entries, its public code over Ω; `where` selects a subset.
     """
     return _scale_free_mae(estimate, truth, where)
 
@@ -99,18 +99,18 @@ def poisson_deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
 
 
 def _scale_free_mae(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | None) -> float:
-    found, true = _pair(estimate, truth)
+    estimated, true = _pair(estimate, truth)
     if where is not None:
         mask = np.asarray(where, dtype=bool)
-        if mask.shape != found.shape:
-            raise ValueError(f"where must have shape {found.shape}, got {mask.shape}")
-        found, true = found[mask], true[mask]
-    means = [float(values.mean()) if values.size else 0.0 for values in (found, true)]
+        if mask.shape != estimated.shape:
+            raise ValueError(f"where must have shape {estimated.shape}, got {mask.shape}")
+        estimated, true = estimated[mask], true[mask]
+    means = [float(values.mean()) if values.size else 0.0 for values in (estimated, true)]
     if not (np.isfinite(means).all() and min(means) > 0):
         raise ValueError(
             f"estimate and truth must have positive, finite means, got {means[0]} and {means[1]}"
         )
-    return float(np.mean(np.abs(found / means[0] - true / means[1])))
+    return float(np.mean(np.abs(estimated / means[0] - true / means[1])))
 
 
 def _counts_and_predictions(
@@ -184,11 +184,11 @@ def auprc(counts: ArrayLike, predicted: ArrayLike) -> float:
 
 def coverage(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> float:
     """Share of values within [low, high], ends included; arrays of one shape (n,)."""
-    found, least = _pair(values, low)
+    actual, least = _pair(values, low)
     _, most = _pair(values, high)
-    if not found.size:
+    if not actual.size:
         raise ValueError("values must hold at least 1 value to judge, got none")
-    return float(np.mean((least <= found) & (found <= most)))
+    return float(np.mean((least <= actual) & (actual <= most)))
 
 
 def negative_binomial_deviance(counts: ArrayLike, predicted: ArrayLike, size: float) -> float:
@@ -211,9 +211,9 @@ def negative_binomial_deviance(counts: ArrayLike, predicted: ArrayLike, size: fl
 
 
 def mean_and_sd(values: ArrayLike) -> tuple[float, float]:
-    """Mean and sample standard deviation (n - 1) of values (n,), NaN left out.
+    """Mean and sample standard deviation (n - 1) of values (n,), ignoring NaN.
 
-    One value alone has standard deviation 0; without any both are NaN.
+    A single value has standard deviation 0; without values both are NaN.
     """
     present = np.asarray(values, dtype=np.float64)
     present = present[~np.isnan(present)]

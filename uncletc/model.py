@@ -29,7 +29,7 @@ Callback = Callable[["Iteration[Fit]"], bool | None]
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Fit:
-    """Estimates of λ and p, and how they were found.
+    """Estimates of λ and p, and a record of the fit.
 
     λ and p are known only up to one common factor: λ·c with p/c predict the same counts
     (paper, theorem 1). Use :class:`uncletc.Scale` to state an anchor.
@@ -37,23 +37,22 @@ class Fit:
     Attributes
     ----------
     factors : tuple of ndarray, shapes (I_k, F)
-        U_k ≥ 0 of the first member, the likeliest; with more members not those of :meth:`rate`,
-        which is the median of the members' λ and has no factors of its own. Their product is λ
-        per unit of exposure. A row whose slice holds no observed entry is the mean of its mode's
-        other rows.
+        U_k ≥ 0 of the first member, the likeliest. With several members :meth:`rate` is the median
+        of their λ, which has no factors. The product of factors is λ per unit of exposure. A row
+        whose slice holds no observed entry is the mean of its mode's other rows.
     network : DetectionNetwork or AdditiveNetwork, optional
         g of the first member, as `factors`. None when no entry had attributes; then p = 1
         throughout.
     others : tuple of Member
-        The remaining members, in the first one's scale and with their components in its order.
+        The remaining members, on the scale and with the order of components of the first.
     dropped : tuple of str
         Why members are missing, a sentence each.
     exposure : ndarray, optional
         That of the counts, which λ is proportional to; None: 1 everywhere.
     observed_detection : ndarray, shape (N,)
         The auxiliary p of each observed entry, in the order of ``counts.indices``: what
-        Algorithm 1 returns for Ω; of the joint solver g times the mean of the entry's gamma
-        deviation, of the first member. It has seen the entry's own count, so it predicts nothing.
+        Algorithm 1 returns for Ω; with the joint solver, g times the mean of the entry's gamma
+        deviation, of the first member. It uses the entry's own count, so it is no prediction.
     history : tuple of Iteration
         The starting point first.
     stop : StopReason
@@ -61,7 +60,7 @@ class Fit:
     counts_digest : str
         :attr:`CountTensor.digest` of the data fitted.
     mean_detection : float
-        Mean p over Ξ, which stands in for an entry whose attributes are unknown; 1 without any.
+        Mean p over Ξ, used for entries with unknown attributes; 1 if Ξ is empty.
     """
 
     factors: tuple[FloatArray, ...]
@@ -132,16 +131,15 @@ class Fit:
 
         Notes
         -----
-        The intervals are those of a member fitted anew: the estimate times or over
-        exp(1.35·t·s·√(1 + 1/M)), with s the standard deviation of the members' logarithms, made
-        larger by 1/`resample` where members saw weighted entries, and t Student's quantile for
-        M - 1 degrees of freedom; 1.35 was chosen on simulations, to make up for the bias of smooth
-        curves, which all members share. They hold what other starts and other counts from the same
-        model would change, λ and p each in the first member's scale; not what the model itself
-        may get wrong. Measured coverage: `benchmarks/results/`.
+        The intervals are prediction intervals of a further member: the estimate times or divided
+        by exp(1.35·t·s·√(1 + 1/M)), with s the standard deviation of the members' logarithms,
+        divided by `resample` if members saw weighted entries, and t Student's quantile for M - 1
+        degrees of freedom. The factor 1.35 was chosen on simulations, to compensate the bias of
+        smooth curves, which all members share. The intervals cover the effect of other starts and
+        of other counts from the same model, with λ and p on the first member's scale, but no
+        misspecification of the model. Measured coverage: `benchmarks/results/`.
         """
-        wanted = check_indices(indices, self.shape, "indices")
-        values = self._rates(wanted)
+        values = self._rates(check_indices(indices, self.shape, "indices"))
         centre = np.median(values, axis=0)
         return self._interval(centre, values, level) if spread else centre
 
@@ -217,8 +215,8 @@ class Fit:
         ----------
         indices : array_like of int, shape (n, K)
         attributes : array_like of float, shape (n, D), optional
-            z of the same entries; a row of NaN where they are unknown, which takes
-            `mean_detection` as its p. None: unknown for all.
+            z of the same entries; a row of NaN where they are unknown, for which p is
+            `mean_detection`. None: unknown for all.
         spread : bool
             Return an :class:`Interval` of λ·p, not of a count; needs at least 2 members.
             See :meth:`rate`.
@@ -239,8 +237,8 @@ class Fit:
         p = np.where(unknown, self.mean_detection, p)
         if not spread:
             return np.asarray(rate * p)
-        each = [np.where(unknown, p, member.detection(z)) for member in self.members]
-        values = self._rates(np.asarray(indices, dtype=np.int64)) * each
+        detections = [np.where(unknown, p, member.detection(z)) for member in self.members]
+        values = self._rates(np.asarray(indices, dtype=np.int64)) * detections
         return self._interval(rate * p, values, level)
 
     def to_frame(
@@ -251,9 +249,9 @@ class Fit:
         Parameters
         ----------
         counts : CountTensor
-            Of the fit's shape and attributes: those fitted, or others of the same places.
+            With the fit's shape and attributes: the fitted counts, or others of the same places.
         scale : Scale, optional
-            Of λ and p. None: as they were fitted, which is arbitrary.
+            Of λ and p. None: as fitted, which is arbitrary.
         level : float
             Nominal coverage of the intervals, in (0, 1).
 
@@ -262,15 +260,15 @@ class Fit:
         DataFrame
             One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode;
             "count" (NaN: not counted); "rate", "detection" and "expected", where an entry without
-            attributes has `mean_detection`. Of a fit with 2 members or more each of the three is
+            attributes has `mean_detection`. If the fit has 2 members or more, each of the three is
             followed by the ends of its interval, "rate_low" and "rate_high" for example; those of
             p and ŷ are NaN for entries without attributes.
 
         Raises
         ------
         ValueError
-            If the counts have another shape or number of attributes, or a mode is called like one
-            of these columns.
+            If the counts have another shape or number of attributes, or a mode has the name of
+            one of these columns.
 
         Examples
         --------
@@ -304,7 +302,7 @@ class Fit:
         Raises
         ------
         FileNotFoundError
-            If there is no such file.
+            If the file does not exist.
         UnreadableFitError
             If the file is damaged or is not a fit.
         """

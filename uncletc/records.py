@@ -1,4 +1,4 @@
-"""What a fit reports while it runs and when it ends: iterations, reasons, errors and warnings."""
+"""Reports of a fit while it runs and when it ends: iterations, reasons, errors and warnings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ConvergenceWarning(UserWarning):
 
 
 class FitError(RuntimeError):
-    """A fit could not be finished; the message says why."""
+    """A fit failed; the message gives the reason."""
 
 
 class UnreadableFitError(ValueError):
@@ -35,7 +35,7 @@ class StopReason(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Iteration(Generic[_T_co]):
-    """What a fit, by this library's solvers or by a baseline, reports after each iteration.
+    """The report of a fit, by a solver of this library or a baseline, after each iteration.
 
     Attributes
     ----------

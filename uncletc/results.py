@@ -1,4 +1,4 @@
-"""The number of the library's results, which says whether kept numbers are still its own."""
+"""The version of the library's results, which decides whether cached fits are still valid."""
 
 RESULTS = 1
-"""Moved by every change of numbers; kept fits of another number are not shown."""
+"""Raised whenever results change; cached fits of another version are not shown."""

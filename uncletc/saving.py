@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from uncletc.model import Fit
 
 COUNTS_FORMAT = 1
-"""Moved by every change of what files of counts hold; part of their digest."""
+"""Raised whenever files of counts change their contents; part of their digest."""
 _FIT_FORMAT = 3
 _WORDS = ("modes", "labels", "attribute_names", "simulated")
 _ARRAYS = ("indices", "counts", "attributes", "attribute_indices")
@@ -93,7 +93,7 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
     if header["format"] != _FIT_FORMAT:
-        raise ValueError(f"format {header['format']} instead of {_FIT_FORMAT}: fit the counts anew")
+        raise ValueError(f"format {header['format']} instead of {_FIT_FORMAT}: refit the counts")
     settings = FitSettings.from_json(json.dumps(header["settings"]))
     first, *others = [
         Member(

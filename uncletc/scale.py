@@ -1,8 +1,8 @@
-"""Scale: the one owner of the free scale between λ and p.
+"""Scale: the single place for the free scale between λ and p.
 
-λ·c with p/c predicts the same counts for any c > 0, so data alone never fix c (paper,
-theorem 1). A Scale divides p by c and multiplies λ by c, and carries the sentence that says
-why. It never touches ŷ, ranks or ratios, and never needs a new fit.
+λ·c with p/c predicts the same counts for any c > 0, so data alone never determine c (paper,
+theorem 1). A Scale divides p by c and multiplies λ by c, and carries a sentence that gives the
+reason. It never changes ŷ, ranks or ratios, and never needs a new fit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""FitSettings: everything that decides a fit besides the data."""
+"""FitSettings: everything that determines a fit, apart from the data."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class FitSettings(Jsonable):
         The algorithm, by its name or with its own options; see :mod:`uncletc.solvers`. The
         attribute always holds the options; their ``name`` is the solver's.
     mu : float
-        μ > 0, how strongly each entry's p is held to g(z); larger is closer. Each solver says
-        what it weighs: :class:`Joint`, :class:`BCD`.
+        μ > 0, how strongly each entry's p is held to g(z); larger is closer. Its exact meaning
+        depends on the solver: :class:`Joint`, :class:`BCD`.
     hidden : sequence of int
         Units of each hidden layer of the detection network; (): linear g.
     max_iter : int
@@ -34,10 +34,10 @@ class FitSettings(Jsonable):
     tol : float
         Stop when the objective changes by less than this, relative to its size; ≥ 0.
     seed : int
-        Decides everything random, ≥ 0.
+        Seed of everything random, ≥ 0.
     members : int
-        Fits that the joint solver combines into one, ≥ 1; 2 or more give a spread. Block
-        coordinate descent always has one.
+        Number of fits that the joint solver combines into one, ≥ 1; 2 or more give intervals.
+        Block coordinate descent always has one.
 
     Raises
     ------
@@ -90,9 +90,9 @@ class FitSettings(Jsonable):
 
     @classmethod
     def of(cls, **values: Any) -> FitSettings:
-        """Make settings of one flat list of names, the options of the solver among them.
+        """Make settings from flat names, which include the options of the solver.
 
-        For command lines and searches, which know no options objects.
+        For command lines and searches, which have no options objects.
 
         Examples
         --------
@@ -100,13 +100,13 @@ class FitSettings(Jsonable):
         5
         """
         options = options_of(values.pop("solver", "joint"))
-        names = [each.name for each in fields(options) if each.init and each.name in values]
+        names = [field.name for field in fields(options) if field.init and field.name in values]
         options = replace(options, **{name: values.pop(name) for name in names})
         return cls(**values, solver=options)
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        """Make settings of what :meth:`to_json` wrote, checking every value."""
+        """Make settings from what :meth:`to_json` wrote, validating every value."""
         if isinstance(values, Mapping) and isinstance(values.get("solver"), Mapping):
             options = dict(values["solver"])
             name = options.pop("name", None)

@@ -27,8 +27,8 @@ class Truth:
     detection : ndarray of float, shape (I_1, …, I_K)
         p, detection probability in [0, 1]; NaN where no attributes exist to define it.
     attributes : ndarray of float, shape (I_1, …, I_K, D), optional
-        z of every entry, also of those whose attributes a fit may not see: what an estimate
-        of g is judged on.
+        z of every entry, including those that a fit does not see: estimates of g are compared over
+        all of them.
     """
 
     rate: FloatArray
@@ -49,7 +49,7 @@ def simulate(
     factor_max: float = 15.0,
     seed: int = 0,
 ) -> tuple[CountTensor, Truth]:
-    """Draw an under-counted tensor and keep the truth that it came from.
+    """Draw an under-counted tensor, and return it with its truth.
 
     The factors are uniform on [0, κ], attributes are standard normal, ν is uniform on [0, 1]^D,
     and p = sigmoid(νᵀh(z)) with one of four h (paper, sections 5.1 and D.2):
@@ -89,12 +89,12 @@ def simulate(
     factor_max : float
         κ > 0.
     seed : int
-        Decides everything random.
+        Seed of everything random.
 
     Returns
     -------
     CountTensor
-        What a fit may see; marked simulated.
+        The data for a fit; marked simulated.
     Truth
         λ, p and z of every entry.
 

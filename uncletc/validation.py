@@ -1,4 +1,4 @@
-"""Checks at the public edge: one sentence that names the argument, the value and the rule."""
+"""Checks of public arguments, whose messages name the argument, the value and the rule."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def check_seed(seed: Any) -> int:
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse what is not one of the choices; the message names the setting."""
+    """Reject a value that is not one of the choices; the message names the setting."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
 

@@ -145,15 +145,23 @@ class TestMistakes:
             (changed("seen", 4, "inf"), {}, "seen must hold numbers; data row 5 is 'inf'"),
             (changed("seen", 4, 1e20), {}, r"seen must be below 2\*\*53; data row 5 is 1e\+20"),
             (FRAME.assign(seen=""), {}, "seen must hold at least one count"),
-            (changed("week", 3, " "), {}, "week must be there in every row; data row 4 is empty"),
-            (changed("site", 1, None), {}, "site must be there in every row; data row 2 is empty"),
+            (
+                changed("week", 3, " "),
+                {},
+                "week must have a value in every row; data row 4 is empty",
+            ),
+            (
+                changed("site", 1, None),
+                {},
+                "site must have a value in every row; data row 2 is empty",
+            ),
             (changed("week", 4, "2"), {}, "data rows 2 and 5 are both site a, week 2"),
             (
                 changed("hours", 1, "two"),
                 {"attributes": ["hours"]},
                 "hours must hold numbers; data row 2 is 'two'",
             ),
-            (FRAME.assign(hours=""), {"attributes": ["hours"]}, "attributes must all be there"),
+            (FRAME.assign(hours=""), {"attributes": ["hours"]}, "attributes must all have a value"),
             (
                 changed("traps", 3, "0"),
                 {"exposure": "traps"},

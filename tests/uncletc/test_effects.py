@@ -460,7 +460,7 @@ class TestErrors:
         plain = CountTensor(small.shape, small.indices, small.counts)
         found = short_fit(plain)
         for counts in (plain, small):
-            with pytest.raises(ValueError, match="found must have a detection network"):
+            with pytest.raises(ValueError, match="fit must have a detection network"):
                 call(found, counts)
 
     @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)

@@ -55,7 +55,7 @@ class TestFromFrame:
             ({"count": [3, -1, 2, 5]}, {}, "count must be at least 0; data row 2 is -1"),
             ({"count": [3, 1.5, 2, 5]}, {}, "count must be whole numbers; data row 2 is 1.5"),
             ({"week": [9, 9, 9, 9]}, {}, "data rows 2 and 3 are both site a, week 9"),
-            ({"site": ["b", "", "a", "b"]}, {}, "site must be there in every row; data row 2"),
+            ({"site": ["b", "", "a", "b"]}, {}, "site must have a value in every row; data row 2"),
             ({"wind": ["x", 1, 1, 1]}, {"attributes": ["wind"]}, "wind must hold numbers"),
             ({"traps": [0, 1, 1, 1]}, {"exposure": "traps"}, "traps must be above 0 in every row"),
             ({}, {"counts": "seen"}, "the table must have a column 'seen'; it has site, week"),

@@ -21,8 +21,8 @@ CoSTCo           convolutional network            least squares  yes        many
 POND             Gaussian process on embeddings   Gaussian       no         smooth, nonlinear
 ================ ================================ ============== ========== =======================
 
-HaLRTC and NTF-Tucker-LS hold the whole tensor and refuse one too large for it. The CP and Tucker
-methods take λ proportional to exposure; HaLRTC, CoSTCo and POND see the counts alone.
+HaLRTC and NTF-Tucker-LS hold the whole tensor in memory and refuse one that is too large. The CP
+and Tucker methods take λ proportional to exposure; HaLRTC, CoSTCo and POND ignore exposure.
 """
 
 from uncletc.baselines.base import Callback, Estimate, Prediction, RankSettings, Settings

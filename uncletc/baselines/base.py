@@ -1,4 +1,4 @@
-"""What the methods share: settings, predictions, and the loop of a fit."""
+"""The common part of all methods: settings, predictions, and the loop of a fit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ROWS = 65_536  # entries predicted at once
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Jsonable):
-    """Settings that every method has.
+    """Settings common to all methods.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class Settings(Jsonable):
         Iterations at most, ≥ 0.
     tol : float
         Stop when the objective changes by less than this, relative to its size; ≥ 0. With 0 all
-        iterations run, and running out of them is no reason for a warning.
+        iterations run, and reaching the last causes no warning.
     seed : int
-        Decides everything random, ≥ 0.
+        Seed of everything random, ≥ 0.
 
     Raises
     ------
@@ -93,7 +93,7 @@ Callback = Callable[["Iteration[Prediction]"], bool | None]
 
 
 class Prediction(Protocol):
-    """What every method estimates: λ and the reported count of any entry.
+    """The estimates of any method: λ and the reported count of any entry.
 
     A :class:`uncletc.Fit` is one; the other methods return an :class:`Estimate`.
     """
@@ -112,7 +112,7 @@ class Prediction(Protocol):
 
     @property
     def stop(self) -> StopReason:
-        """Why it ended."""
+        """Why the fit ended."""
 
     @property
     def settings(self) -> Any:
@@ -125,8 +125,8 @@ class Prediction(Protocol):
     def rate(self, indices: ArrayLike) -> FloatArray:
         """λ of the given entries, on the method's own scale.
 
-        A method that knows no detection takes every event as counted: its λ is its expected
-        count, and one that uses attributes gives it at attributes unknown.
+        A method without detection assumes that every event is counted: its λ is its expected
+        count, with attributes unknown if it uses them.
 
         Parameters
         ----------
@@ -188,15 +188,15 @@ class Estimate(ABC):
         """ŷ of the given entries; see :class:`Prediction`."""
         if not self.n_attributes:
             return self.rate(indices)
-        wanted = check_indices(indices, self.shape, "indices")
-        size = (len(wanted), self.n_attributes)
+        entries = check_indices(indices, self.shape, "indices")
+        size = (len(entries), self.n_attributes)
         z = np.full(size, np.nan) if attributes is None else np.asarray(attributes, np.float64)
         if z.shape != size:
             raise ValueError(
                 f"attributes must have shape {size}, one row per row of indices and the columns "
                 f"of the fit, got {z.shape}"
             )
-        return _in_parts(self._expected, wanted, z)
+        return _in_parts(self._expected, entries, z)
 
     @abstractmethod
     def _rate(self, indices: IntArray) -> FloatArray:
@@ -208,7 +208,7 @@ class Estimate(ABC):
 
 
 class Algorithm(ABC):
-    """The state of one run of a method; it starts where iteration 0 is.
+    """The state of one run of a method; a new one is at iteration 0.
 
     Parameters
     ----------
@@ -220,9 +220,9 @@ class Algorithm(ABC):
     Attributes
     ----------
     settled : bool, optional
-        For a method with a rule of its own for when to stop; None: by ``tol``.
+        Set by a method with its own stopping rule; None: stop by ``tol``.
     least : float
-        Changes of the objective are judged relative to its size, or to this where that is less.
+        Changes of the objective are relative to its size, or to this if that is smaller.
     """
 
     settled: bool | None = None
@@ -241,7 +241,7 @@ class Algorithm(ABC):
 
     @abstractmethod
     def estimate(self, **record: Any) -> Estimate:
-        """The present estimates, with the fields of :class:`Estimate` as given."""
+        """Return the current estimates, with the given fields of :class:`Estimate`."""
 
 
 def run(
@@ -254,8 +254,8 @@ def run(
 ) -> Estimate:
     """Fit a method: iterate until it settles, runs out of iterations or is asked to stop.
 
-    The entries are sorted first, and all runs on one thread, so that results are the same, to the
-    last bit, however the data were presented.
+    The entries are sorted first, and everything runs on one thread, so that results do not depend,
+    to the last bit, on the order of the data.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def run(
 
 
 def check_dense(counts: CountTensor, method: str) -> None:
-    """Refuse a tensor that a method would have to hold whole and that is too large for it."""
+    """Refuse a tensor that is too large for a method that holds it whole."""
     n = math.prod(counts.shape)
     if n > DENSE_LIMIT:
         raise ValueError(
@@ -316,7 +316,7 @@ def check_dense(counts: CountTensor, method: str) -> None:
 
 
 def _in_parts(predict: Callable[..., FloatArray], *columns: Any) -> FloatArray:
-    """Predict some entries at a time, and join."""
+    """Predict a limited number of entries at a time, and join the parts."""
     n = len(columns[0])
     parts = [
         np.asarray(predict(*(column[i : i + _ROWS] for column in columns)), dtype=np.float64)

@@ -3,15 +3,15 @@
 Source: H. Liu, Y. Li, M. Tsang and Y. Liu, "CoSTCo: A Neural Tensor Completion Model for Sparse
 Tensors", KDD 2019.
 
-Every index of every mode has an embedding of F numbers. An entry's K embeddings, one below the
-other, pass a convolution over the modes (K × 1), one over the components (1 × F), a dense layer and
-an output, with rectified units between; squared errors over Ω, Adam.
+Every index of every mode has an embedding of F numbers. An entry's K stacked embeddings pass
+through a convolution over the modes (K × 1), one over the components (1 × F), a dense layer and an
+output layer, with ReLU units between them. Adam minimises squared errors over Ω.
 
-As in the comparison by Ibrahim et al. (ICML 2023), attributes join the indices as input: a linear
-map of an entry's standardised attributes, and of whether it has any, is one more row below its
+As in the comparison by Ibrahim et al. (ICML 2023), attributes are input besides the indices: a
+linear map of an entry's standardised attributes, and of whether it has any, is stacked below its
 embeddings. Three choices are ours: y is divided by its standard deviation; the output is a softplus
-instead of a rectified unit, which may die and then predicts 0 for good; and weights decay a little.
-Exposure is not used.
+instead of a ReLU, which could die and then always predict 0; and weights decay slightly. Exposure
+is not used.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class CoSTCoEstimate(Estimate):
 class CoSTCo(Algorithm):
     """Train the network by stochastic gradients, an epoch per iteration.
 
-    The objective is half the mean squared error, on the scale of the counts, as the epoch went.
+    The objective is half the mean squared error during the epoch, on the scale of the counts.
     """
 
     def __init__(self, data: CountTensor, settings: CoSTCoSettings) -> None:
@@ -184,6 +184,6 @@ class CoSTCo(Algorithm):
 
 @torch.no_grad()
 def _start_at_the_mean(network: Network, mean: float) -> None:
-    """Set the output's bias so that the first predictions are near the mean."""
+    """Set the output's bias so that predictions start near the mean."""
     level = max(mean, 1e-3)
     network.output.bias.fill_(level + float(np.log(-np.expm1(-level))))

@@ -4,12 +4,12 @@ Source: J. Liu, P. Musialski, P. Wonka and J. Ye, "Tensor Completion for Estimat
 in Visual Data", IEEE Transactions on Pattern Analysis and Machine Intelligence 35(1), 2013.
 
 Minimises Σ_k α_k ‖X_(k)‖_* subject to X = y on Ω, with α_k = 1/K and X_(k) the unfolding along
-mode k, by the alternating direction method of multipliers: per mode a copy M_k of X whose singular
-values are shrunk by α_k/ρ, X as the mean of what the copies say on missing entries and as the
-counts on observed ones, multipliers W_k. As in the authors' practice ρ grows with each iteration.
-X may be negative, and predicts 0 there. It knows neither counts nor exposure: y is any real number.
+mode k, by the alternating direction method of multipliers: each mode has a copy M_k of X with
+singular values shrunk by α_k/ρ and multipliers W_k; X is the mean of the copies on missing entries
+and the counts on observed ones. As in the authors' code ρ grows with each iteration. X may be
+negative, and then predicts 0. The method treats y as real numbers and ignores exposure.
 
-Dense: it holds the whole tensor, K + 1 times over and more; tensors above
+Dense: it holds the whole tensor more than K + 1 times; tensors above
 :data:`~uncletc.baselines.base.DENSE_LIMIT` entries are refused.
 """
 
@@ -68,7 +68,7 @@ class DenseEstimate(Estimate):
 
 
 class HaLRTC(Algorithm):
-    """Complete the tensor with the least sum of nuclear norms.
+    """Complete the tensor with the smallest sum of nuclear norms.
 
     The objective is Σ α_k ‖X_(k)‖_* of the copies; it need not fall.
     """
@@ -93,7 +93,7 @@ class HaLRTC(Algorithm):
         return self.norm / self.n_observed
 
     def step(self) -> None:
-        """Shrink the copies, join them in X, and move the multipliers."""
+        """Shrink the copies, combine them in X, and update the multipliers."""
         modes = len(self.multipliers)
         self.rho *= self.settings.growth
         copies, self.norm = [], 0.0
@@ -112,22 +112,22 @@ class HaLRTC(Algorithm):
         self.settled = max(change, apart) < self.settings.tol * self.size
 
     def estimate(self, **record: Any) -> DenseEstimate:
-        """λ of the tensor as it is."""
+        """λ of the current tensor."""
         return DenseEstimate(**record, values=self.x.copy())
 
 
 def shrink(matrix: FloatArray, threshold: float) -> tuple[FloatArray, float]:
-    """Lower all singular values by `threshold`, to 0 at least; the result and its nuclear norm."""
+    """Lower all singular values by `threshold`, down to 0; return the matrix and its norm."""
     if matrix.shape[0] > matrix.shape[1]:
-        turned, norm = shrink(matrix.T, threshold)
-        return turned.T, norm
+        transposed, norm = shrink(matrix.T, threshold)
+        return transposed.T, norm
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
     kept = np.maximum(values - threshold, 0.0)
     return (left * kept) @ right, float(kept.sum())
 
 
 def unfold(tensor: FloatArray, mode: int) -> FloatArray:
-    """Mode k first, all others in one; (I_k, J)."""
+    """Unfold along mode k: its rows, by all other modes together; (I_k, J)."""
     return np.moveaxis(tensor, mode, 0).reshape(tensor.shape[mode], -1)
 
 

@@ -1,4 +1,4 @@
-"""What the methods trained by stochastic gradients share: seeded starts, and one pass of Adam."""
+"""Common parts of methods trained by stochastic gradients: seeded starts, and an epoch of Adam."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uncletc.validation import FloatArray
 
 @contextmanager
 def seeded(seed: int) -> Iterator[torch.Generator]:
-    """Make torch's own starts of layers follow a seed, and leave its global state as it was.
+    """Seed torch's initial weights of layers, and restore its global state afterwards.
 
     Yields a generator for everything random that comes after the start.
     """
@@ -33,7 +33,7 @@ def one_epoch(
     batch_size: int,
     generator: torch.Generator,
 ) -> float:
-    """Take a step for each batch of n shuffled rows; the mean loss a row as it went.
+    """Take a step for each batch of n shuffled rows; return the mean loss per row.
 
     `loss` maps rows (b,) to their mean loss.
     """
@@ -47,7 +47,7 @@ def one_epoch(
 
 @dataclass(frozen=True, eq=False)
 class Standard:
-    """Attributes brought to mean 0 and standard deviation 1 over Ξ; unknown becomes 0.
+    """Scale attributes to mean 0 and standard deviation 1 over Ξ; unknown ones become 0.
 
     Attributes
     ----------
@@ -59,16 +59,17 @@ class Standard:
 
     @classmethod
     def of(cls, counts: CountTensor) -> Standard:
-        """Measure the attributes of a count tensor; D is 0 where it has none."""
+        """Measure the attributes of a count tensor; D is 0 if it has none."""
         if not counts.n_attributed:
             return cls(np.zeros(0), np.ones(0))
         deviation = counts.attributes.std(axis=0)
         return cls(counts.attributes.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
 
     def __call__(self, attributes: FloatArray) -> FloatArray:
-        """Attributes (n, D), rows of NaN for unknown, to columns (n, D + 1).
+        """Turn attributes (n, D), with rows of NaN for unknown, into columns (n, D + 1).
 
-        The last column is 1 where the attributes are known; none at all where D = 0.
+        The last column is 1 where the attributes are known; without attributes (D = 0) there are
+        no columns.
         """
         if not len(self.mean):
             return np.empty((len(attributes), 0))

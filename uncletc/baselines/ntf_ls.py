@@ -6,10 +6,11 @@ F. Glineur, "Accelerated Multiplicative Updates and Hierarchical ALS Algorithms 
 Matrix Factorization", Neural Computation 24(4), 2012.
 
 Minimises ½ Σ_Ω (y_i - e_i Σ_f ∏_k U_k(i_k, f))² over U_k ≥ 0, with e the exposure. Given the other
-factors every row of U_k is a small non-negative least-squares problem over that slice's observed
-entries, so missing entries never enter. A small penalty on the squares of U_k is ours: without it
-predictions of missing entries grow without bound where few entries of a slice are observed (on the
-paper's simulations the mean error of λ is then three times as large). ``ridge=0`` turns it off.
+factors, every row of U_k solves a small non-negative least-squares problem over that slice's
+observed entries, so missing entries never enter. We add a small penalty on the squares of U_k:
+without it predictions of missing entries grow without bound where few entries of a slice are
+observed (on the paper's simulations the mean error of λ is then three times as large). ``ridge=0``
+turns it off.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def objective(factors: list[FloatArray], data: Observed, ridge: float = 0.0) -> 
 def update_factor(
     factors: list[FloatArray], mode: int, data: Observed, passes: int, ridge: float = 0.0
 ) -> FloatArray:
-    """Lower the objective over U_k ≥ 0; without ridge rows without an observed entry stay."""
+    """Lower the objective over U_k ≥ 0; if ridge is 0, rows without observed entries stay."""
     others = products(factors, data.indices, skip=mode) * data.exposure[:, None]
     right = data.sums(mode, data.counts, others)  # (I, F)
     gram = np.stack([data.sums(mode, column, others) for column in others.T.copy()], axis=1)
@@ -94,7 +95,7 @@ def nonnegative_rows(
     Parameters
     ----------
     start : ndarray, shape (I, F)
-        Where to begin, ≥ 0.
+        Starting values, ≥ 0.
     gram : ndarray, shape (I, F, F)
         H_i, positive semi-definite.
     right : ndarray, shape (I, F)
@@ -105,7 +106,7 @@ def nonnegative_rows(
     Returns
     -------
     ndarray, shape (I, F)
-        Coordinates with a zero on the diagonal of H_i stay.
+        Coordinates whose diagonal element of H_i is 0 stay.
     """
     rows = start.copy()
     diagonal = np.einsum("iff->if", gram)

@@ -2,15 +2,15 @@
 
 Source: Y.-D. Kim and S. Choi, "Nonnegative Tucker Decomposition", CVPR 2007 (multiplicative
 updates; used here for the core). Rows of factors are updated as in
-:mod:`~uncletc.baselines.ntf_ls`, which gets further in one step.
+:mod:`~uncletc.baselines.ntf_ls`, which makes more progress per step.
 
 Minimises ½ Σ_Ω (y_i - e_i Σ_{f_1 … f_K} G(f_1, …, f_K) ∏_k U_k(i_k, f_k))² over G ≥ 0, U_k ≥ 0,
-with e the exposure. The core has min(F, I_k) columns along mode k. A small penalty on the squares
-of G and U_k is ours: without it predictions of missing entries grow without bound where few
-entries of a slice are observed.
+with e the exposure. The core has min(F, I_k) columns along mode k. We add a small penalty on the
+squares of G and U_k: without it predictions of missing entries grow without bound where few entries
+of a slice are observed.
 
 Dense: it holds the whole tensor, with weight 0 at missing entries, because the core's ∏F products
-an entry cost more than the zeros do; tensors above
+per entry would cost more than the zeros do; tensors above
 :data:`~uncletc.baselines.base.DENSE_LIMIT` entries are refused.
 """
 
@@ -105,7 +105,7 @@ class Tucker(Algorithm):
         self.least = 1e-10 * self.half
         rng = np.random.default_rng(settings.seed)
         core = rng.uniform(0.0, 0.1, sizes)
-        # A nearly diagonal core starts far from the saddle where all columns are alike.
+        # A nearly diagonal core starts far from the saddle point where all columns are equal.
         core[tuple([np.arange(min(sizes))] * len(sizes))] += 1.0
         self.factors = [rng.uniform(0.0, 1.0, pair) for pair in zip(data.shape, sizes, strict=True)]
         level = float((times(core, self.factors)[where] * exposure).mean())
@@ -138,7 +138,7 @@ class Tucker(Algorithm):
 
 def times(core: FloatArray, factors: Sequence[FloatArray]) -> FloatArray:
     """G ×_1 U_1 … ×_K U_K; shape (I_1, …, I_K)."""
-    for factor in factors:  # the first mode leaves in front and arrives at the back
+    for factor in factors:  # each product moves the first mode to the end
         core = np.tensordot(core, factor, axes=(0, 1))
     return core
 
@@ -152,7 +152,7 @@ def update_factor(
     passes: int,
     ridge: float = 0.0,
 ) -> FloatArray:
-    """Lower the objective over U_k ≥ 0; without ridge rows without an observed entry stay."""
+    """Lower the objective over U_k ≥ 0; if ridge is 0, rows without observed entries stay."""
     eyes = [np.eye(core.shape[k]) if k == mode else U for k, U in enumerate(factors)]
     others = unfold(times(core, eyes), mode)  # (F, J)
     weights, goals = unfold(weight, mode), unfold(goal, mode)  # (I, J)
@@ -169,17 +169,17 @@ def update_core(
     steps: int,
     ridge: float = 0.0,
 ) -> FloatArray:
-    """Multiply G by Uᵀ goal / (Uᵀ (weight ∘ λ) + ϱG) some times; never raises the objective."""
-    turned = [factor.T for factor in factors]
-    numerator = times(goal, turned)
+    """Multiply G by Uᵀ goal / (Uᵀ (weight ∘ λ) + ϱG) `steps` times; never raises the objective."""
+    transposed = [factor.T for factor in factors]
+    numerator = times(goal, transposed)
     for _ in range(steps):
-        denominator = times(weight * times(core, factors), turned) + ridge * core
+        denominator = times(weight * times(core, factors), transposed) + ridge * core
         core = core * numerator / np.maximum(denominator, TINY)
     return core
 
 
 def _balance(core: FloatArray, factors: list[FloatArray]) -> FloatArray:
-    """Bring the factors, in place, and the core to one norm; λ stays, the penalty only falls."""
+    """Give the factors, in place, and the core equal norms; λ stays, the penalty never rises."""
     norms = [max(float(np.linalg.norm(part)), TINY) for part in (core, *factors)]
     common = math.exp(sum(math.log(norm) for norm in norms) / len(norms))
     if min(norms) <= 1e-100:

@@ -7,12 +7,11 @@ J. Hensman, N. Fusi and N. D. Lawrence, "Gaussian Processes for Big Data", UAI 2
     y_i = f(U_1(i_1), …, U_K(i_K)) + noise,   f ~ GP(0, k),   U_k(i, f) ~ N(0, 1)
     k(x, x') = a² exp(-½ ‖ψ(x) - ψ(x')‖²)
 
-where ψ is a convolutional network over an entry's K embeddings, one below the other, and the noise
-is Gaussian. The embeddings have Gaussian posteriors, sampled in each step; the process is
-summarised by its values at M inducing points, which lie where ψ maps to, also with a Gaussian
-posterior. Everything is learnt by raising the evidence lower bound over batches of Ω with Adam.
-As in the paper, y is standardised, attributes are not used, and neither is exposure. λ is the
-posterior mean of f, on the scale of the counts, or 0 where that is less.
+where ψ is a convolutional network over an entry's K stacked embeddings and the noise is Gaussian.
+The embeddings have Gaussian posteriors, sampled in each step; the process is summarised by its
+values at M inducing points in the range of ψ, also with a Gaussian posterior. Adam raises the
+evidence lower bound over batches of Ω. As in the paper, y is standardised, and neither attributes
+nor exposure are used. λ is the posterior mean of f on the scale of the counts, or 0 if negative.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class PONDSettings(RankSettings):
     Parameters
     ----------
     inducing : int
-        M ≥ 1, inducing points; never more than observed entries.
+        M ≥ 1, the number of inducing points; at most that of observed entries.
     channels : int
         Of the convolution, ≥ 1.
     features : int
@@ -152,7 +151,7 @@ class PONDEstimate(Estimate):
 class POND(Algorithm):
     """Raise the evidence lower bound by stochastic gradients, an epoch per iteration.
 
-    The objective is minus the bound per observed entry, as the epoch went.
+    The objective is minus the bound per observed entry during the epoch.
     """
 
     def __init__(self, data: CountTensor, settings: PONDSettings) -> None:
@@ -171,7 +170,7 @@ class POND(Algorithm):
             self.value = float(self.loss(torch.arange(self.n)[: settings.batch_size]))
 
     def loss(self, rows: Tensor) -> Tensor:
-        """Minus the bound, from some rows, at a sample of the embeddings."""
+        """Minus the bound, estimated from some rows at a sample of the embeddings."""
         process = self.process
         noise = [
             torch.randn(m.shape, generator=self.generator, dtype=m.dtype) for m in process.means
@@ -200,6 +199,6 @@ class POND(Algorithm):
 
 @torch.no_grad()
 def _place_inducing(process: Process, where: Tensor, generator: torch.Generator) -> None:
-    """Put the inducing points where some random observed entries are."""
+    """Put the inducing points at the features of random observed entries."""
     chosen = torch.randperm(len(where), generator=generator)[: len(process.inducing)]
     process.inducing.copy_(process.features(where[chosen]))

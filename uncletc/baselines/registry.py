@@ -1,4 +1,4 @@
-"""METHODS: the paper's name of each method, and what runs it."""
+"""METHODS: every method by its name in the paper."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Method:
     source : str
         Authors, venue and year.
     grid : mapping of str to tuple
-        The paper's choices for the settings that it searches (appendix, real data).
+        The values that the paper searches for each setting (appendix, real data).
     has_rank : bool
         Whether its settings hold a rank.
     uses_attributes : bool

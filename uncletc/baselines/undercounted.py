@@ -6,8 +6,8 @@ R. A. Hutchinson, "Link Prediction Under Imperfect Detection: Collaborative Filt
 Ecological Networks", IEEE Transactions on Knowledge and Data Engineering 33(8), 2021.
 
 Which one, when: :func:`fit` for the model of this library; :func:`fit_linear` to see what is lost
-when detection can only be linear in the attributes. Both take :class:`uncletc.FitSettings`, and
-with them either solver.
+if detection can only be linear in the attributes. Both take :class:`uncletc.FitSettings` and so
+either solver.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from uncletc.settings import FitSettings
 
 
 def fit(counts: CountTensor, settings: FitSettings, *, callback: Callback | None = None) -> Fit:
-    """Run :func:`uncletc.fit` on the entries in order, however the data were presented."""
+    """Run :func:`uncletc.fit` on the sorted entries, so that their given order is irrelevant."""
     data = counts.in_order()
     estimate = fitting.fit(data, settings, callback=callback)
     place = np.argsort(np.argsort(flat_index(counts.indices, counts.shape)))
@@ -35,10 +35,10 @@ def fit(counts: CountTensor, settings: FitSettings, *, callback: Callback | None
 def fit_linear(
     counts: CountTensor, settings: FitSettings, *, callback: Callback | None = None
 ) -> Fit:
-    """Estimate λ and p with g linear in z: settings as given, but for no hidden layers.
+    """Estimate λ and p with g linear in z: the given settings without hidden layers.
 
     With ``solver="bcd"`` this is the paper's g(z) = θ₁ᵀz + θ₂; the joint solver keeps g between 0
-    and 1 and so has the linear function inside a sigmoid.
+    and 1 by a sigmoid of the linear function.
     """
     if isinstance(settings, FitSettings):
         settings = replace(settings, hidden=())

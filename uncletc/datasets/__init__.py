@@ -3,7 +3,7 @@
 - ``"covid"``, ``"ppi"``: real counts, from public files (:mod:`uncletc.datasets.fetch`).
 - ``"covid-twin"``, ``"ppi-twin"``: simulated stand-ins whose truth is known; they need no network.
 
-:func:`read_table` makes one of a table of your own.
+:func:`read_table` makes a data set of your own table.
 """
 
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source

@@ -1,4 +1,4 @@
-"""What a data set is here: counts, the tables that pages show, and where it all came from."""
+"""Dataset: counts, the tables that pages show, and their provenance."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from uncletc.simulate import Truth
 
 
 class DataUnavailableError(RuntimeError):
-    """The files of a data set are not here and cannot be had; the message says what to do."""
+    """Files of a data set are neither here nor available; the message says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One file or publication that a data set was made from.
+    """A file or publication that a data set was made from.
 
     Attributes
     ----------
     name : str
-        What it is, in words.
+        Its name, as displayed.
     url : str
-        Where it lives.
+        Its address.
     licence : str
         Its licence, or ``"none stated"``.
     used_for : str
@@ -44,7 +44,7 @@ class Provenance:
     Attributes
     ----------
     simulated : bool
-        True when no real observation is in it.
+        Whether the data contain no real observation.
     period : str
         The dates covered, in words.
     sources : tuple of Source
@@ -67,7 +67,7 @@ class Dataset:
     name : str
         The name given to :func:`uncletc.datasets.load`.
     title : str
-        A title for people.
+        Its title, as displayed.
     counts : CountTensor
     table : pandas.DataFrame
         One row per county (COVID-19) or per plant–pollinator pair; see the loader.

@@ -85,11 +85,11 @@ def load_covid(
     negative : {"zero", "missing"}
         A negative correction of the new cases: no cases, or no report.
     counties : {"all", "mobility", "complete"}
-        All 3,118; the 2,650 with published mobility of their own; or the 2,643 of these that the
-        2012–2016 community survey's file has as well (none of Alaska).
+        All 3,118; the 2,650 with their own published mobility; or the 2,643 of these that are
+        also in the file of the 2012–2016 community survey (none in Alaska).
     exposure : {"population", "none"}
-        What true cases are proportional to where all else is equal: the people of a cell, or, as
-        in the paper, nothing. Without it p takes over the sizes of places; see `benchmarks/`.
+        What true cases are proportional to, all else being equal: the population of a cell, or, as
+        in the paper, nothing. Without it p absorbs the sizes of places; see `benchmarks/`.
     path : path, optional
         A county file of the University of Maryland's platform (csv: fips, date, field, value).
         Its "New COVID cases" and every field that matches an attribute replace the public ones;
@@ -109,7 +109,7 @@ def load_covid(
     Raises
     ------
     DataUnavailableError
-        If a public file is not here and cannot be had.
+        If a public file is neither here nor available.
     ValueError
         If an argument or the user's file breaks a rule.
 
@@ -191,7 +191,7 @@ def _county_table(
     chosen: NDArray[np.bool_],
     shared_cells: SharedCells,
 ) -> pd.DataFrame:
-    """One row per chosen county, all columns but the cases."""
+    """One row per chosen county, with all columns except the cases."""
     table = reports.counties.rename_axis("fips").reset_index()[chosen].reset_index(drop=True)
     table["tests_per_1000"] = attributes.tests_per_1000[chosen]
     table["latitude_degrees"] = table["latitude"].round().astype(np.int64)

@@ -62,14 +62,14 @@ _SURVEYED = {
     "unemployment rate": "clf_unemploy_pct",
     "% rural": "rural_pct",
 }
-_MOST_MOBILE = 300.0  # percent; larger values come from places whose normal is next to nothing
+_MOST_MOBILE = 300.0  # percent; larger values come from places with almost no normal mobility
 _WEEK = 7
 _SATURDAY = 5  # weeks of claims end on it
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountyAttributes:
-    """What is known of n counties on the 60 days.
+    """Attributes of n counties on the 60 days.
 
     Attributes
     ----------
@@ -101,8 +101,8 @@ def read_attributes(
     given : mapping of str to ndarray of float, shape (n, 60), optional
         Quantities that replace the public ones, by attribute name; NaN: missing.
     """
-    own = dict(given or {})
-    tests = own.pop(TESTS, None)
+    replacements = dict(given or {})
+    tests = replacements.pop(TESTS, None)
     states = pd.Index(counties.index.str[:2])
     survey = read_by_fips(SURVEY, "fips", ("total_population", *_SURVEYED.values()))
     survey = survey.reindex(counties.index)
@@ -112,7 +112,7 @@ def read_attributes(
     public["weekend"] = (DAYS.day_of_week.to_numpy() >= _SATURDAY)[np.newaxis, :].astype(np.float64)
     values = {
         name: _filled(name, np.broadcast_to(array, mobility.shape), states)
-        for name, array in (public | own).items()
+        for name, array in (public | replacements).items()
     }
     per_state = _tests_per_1000().reindex(states).to_numpy()
     return CountyAttributes(
@@ -237,8 +237,10 @@ def _tests() -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
 
 def _testing_gap() -> pd.DataFrame:
     tests, positive, _ = _tests()
-    done, found = (each.T.rolling(_WEEK, min_periods=1).sum().T[DAYS] for each in (tests, positive))
-    return (found / done.where(done > 0)).clip(upper=1)
+    tests, positive = (
+        daily.T.rolling(_WEEK, min_periods=1).sum().T[DAYS] for daily in (tests, positive)
+    )
+    return (positive / tests.where(tests > 0)).clip(upper=1)
 
 
 def _tests_per_1000() -> pd.Series:

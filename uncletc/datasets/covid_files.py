@@ -63,7 +63,7 @@ _FIELDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class CaseReports:
-    """What the reports of new cases say.
+    """The reports of new cases.
 
     Attributes
     ----------

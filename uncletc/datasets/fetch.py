@@ -1,12 +1,12 @@
-"""The public files behind the real data sets: found on disk, or downloaded and checked.
+"""The public files of the real data sets, from disk or downloaded, and verified.
 
-A file is named by its path ``<owner>/<repository>/<commit>/<path>``. ``files.json`` lists every
-path with its size and sha256; no other byte is ever used. Where the files come from:
+A file is identified by its path ``<owner>/<repository>/<commit>/<path>``. ``files.json`` lists
+every path with its size and sha256; nothing else is ever used. Files come from
 
-- the folder named by ``UNCLETC_DATA_DIR``, if that is set. Nothing is downloaded then, and the
-  folder is never written to;
-- otherwise the user's cache, filled by download: each source of a file in turn, or only from the
-  address in ``UNCLETC_DATA_URL`` (``<address>/<path>``), if that is set.
+- the folder in ``UNCLETC_DATA_DIR``, if set: nothing is downloaded, and the folder is never
+  written to;
+- otherwise the user's cache, filled by download from each source of a file in turn, or only from
+  the address in ``UNCLETC_DATA_URL`` (``<address>/<path>``), if set.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Progress = Callable[[int, int, int, int], None]
 """Called with (files done, files in all, bytes done, bytes in all) after each file."""
 
 _TIMEOUT = (10.0, 60.0)  # seconds: to connect, and between two pieces of a body
-_ATTEMPTS = 2  # per source, for a connection that drops; a wrong answer is not asked for again
+_ATTEMPTS = 2  # per source, if the connection drops; a wrong answer is not requested again
 
 pooch.get_logger().setLevel(logging.ERROR)  # what goes wrong is raised instead
 
@@ -48,7 +48,7 @@ class PublicFile:
     sha256 : str
         Checksum, in hexadecimal.
     urls : tuple of str
-        Where it can be had, in the order to try.
+        Its sources, in the order to try.
     """
 
     path: str
@@ -60,7 +60,7 @@ class PublicFile:
 @cache
 def registry() -> dict[str, dict[str, PublicFile]]:
     """List the files of each data set, by path, as ``files.json`` states them."""
-    stated = json.loads(Path(__file__).with_name("files.json").read_text(encoding="utf-8"))
+    listed = json.loads(Path(__file__).with_name("files.json").read_text(encoding="utf-8"))
     return {
         name: {
             path: PublicFile(
@@ -69,12 +69,12 @@ def registry() -> dict[str, dict[str, PublicFile]]:
                 sha256=entry["sha256"],
                 urls=(
                     *([entry["first"]] if "first" in entry else []),
-                    _join(stated["base"], path),
+                    _join(listed["base"], path),
                 ),
             )
             for path, entry in files.items()
         }
-        for name, files in stated["data_sets"].items()
+        for name, files in listed["data_sets"].items()
     }
 
 
@@ -94,8 +94,8 @@ def find(path: str) -> Path:
     Raises
     ------
     DataUnavailableError
-        If the file is absent from, or wrong in, the folder ``UNCLETC_DATA_DIR``, or if no source
-        delivers it.
+        If the file is missing or wrong in the folder ``UNCLETC_DATA_DIR``, or if no source
+        provides it.
     """
     file = _registered(path)
     folder = os.environ.get("UNCLETC_DATA_DIR")
@@ -103,7 +103,7 @@ def find(path: str) -> Path:
 
 
 def available(name: str) -> bool:
-    """Say whether every file of a data set is on this machine, judged by size only.
+    """Whether every file of a data set is on this machine, by size only.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def available(name: str) -> bool:
 
 
 def fetch_all(name: str, progress: Progress | None = None) -> None:
-    """Bring every file of a data set to this machine, checked.
+    """Fetch and verify every file of a data set.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def fetch_all(name: str, progress: Progress | None = None) -> None:
     Raises
     ------
     DataUnavailableError
-        For the first file that cannot be had; those fetched before it stay in the cache.
+        For the first file that is not available; those fetched before it stay in the cache.
     """
     files = _files_of(name)
     report = progress or (lambda *_: None)
@@ -147,19 +147,19 @@ def cache_folder() -> Path:
 
 
 def _in_folder(file: PublicFile, folder: Path) -> Path:
-    found = folder / file.path
-    if not found.is_file():
+    path = folder / file.path
+    if not path.is_file():
         raise DataUnavailableError(
             f"{file.path} is not in the folder UNCLETC_DATA_DIR names, {folder}; add it, or unset "
             f"UNCLETC_DATA_DIR to download it"
         )
-    got = _sha256(found)
-    if got != file.sha256:
+    actual = _sha256(path)
+    if actual != file.sha256:
         raise DataUnavailableError(
-            f"{found} has sha256 {got}, but must have {file.sha256}; replace it, or unset "
+            f"{path} has sha256 {actual}, but must have {file.sha256}; replace it, or unset "
             f"UNCLETC_DATA_DIR to download it"
         )
-    return found
+    return path
 
 
 def _in_cache(file: PublicFile) -> Path:
@@ -187,7 +187,7 @@ def _in_cache(file: PublicFile) -> Path:
 
 
 def _download(file: PublicFile, url: str, target: Path) -> str | None:
-    """Download one file from one source; None when it arrived whole, else what went wrong."""
+    """Download one file from one source; return None on success, else the reason of failure."""
     failure = ""
     for _ in range(_ATTEMPTS):
         try:

@@ -1,4 +1,4 @@
-"""One door to every data set."""
+"""load: the entry point of every data set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOADERS = {
 }
 
 NAMES = tuple(_LOADERS)
-"""The data sets that :func:`load` knows."""
+"""The data sets of :func:`load`."""
 
 
 def load(name: str, **rules: Any) -> Dataset:
@@ -37,7 +37,7 @@ def load(name: str, **rules: Any) -> Dataset:
     ValueError
         If the name or a rule is unknown, or a rule's value is not allowed.
     DataUnavailableError
-        If a file is neither here nor to be had.
+        If a file is neither here nor available.
 
     Examples
     --------
@@ -47,10 +47,10 @@ def load(name: str, **rules: Any) -> Dataset:
     check_choice("name", name, NAMES)
     module, function = _LOADERS[name]
     loader: Callable[..., Dataset] = getattr(importlib.import_module(module), function)
-    known = tuple(inspect.signature(loader).parameters)
+    allowed = tuple(inspect.signature(loader).parameters)
     for rule in rules:
-        if rule not in known:
+        if rule not in allowed:
             raise ValueError(
-                f"{name!r} has no rule {rule!r}; it has {', '.join(known) if known else 'none'}"
+                f"{name!r} has no rule {rule!r}; it has {', '.join(allowed) or 'none'}"
             )
     return loader(**rules)

@@ -83,7 +83,7 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
     Raises
     ------
     DataUnavailableError
-        If a public file is not here and cannot be had.
+        If a public file is neither here nor available.
     ValueError
         If an argument or the user's file breaks a rule.
 
@@ -162,7 +162,7 @@ def _visits(watches: pd.DataFrame) -> pd.DataFrame:
     conditions = ["day_of_year", "wind", "cloud", "temperature"]
     by_visit = watches.assign(day_of_year=watches["date"].dt.day_of_year).groupby(["year", "visit"])
     means = by_visit[conditions].mean()
-    means = means.fillna(means.median()).fillna(0.0)  # none at all: a constant, which says nothing
+    means = means.fillna(means.median()).fillna(0.0)  # without any, a constant has no effect
     dates = by_visit["date"].agg(first_date="min", last_date="max")
     visits: pd.DataFrame = dates.join(means).reset_index().rename(columns={"visit": "number"})
     year, number = visits["year"].astype("str"), visits["number"].astype("str")
@@ -174,33 +174,33 @@ def _visits(watches: pd.DataFrame) -> pd.DataFrame:
 def _indexed(
     rows: pd.DataFrame, plants: pd.DataFrame, pollinators: pd.DataFrame, visits: pd.DataFrame
 ) -> pd.DataFrame:
-    """Add the index of each row along each mode, -1 where it was not kept."""
+    """Add the index of each row along each mode, -1 if not kept."""
     label = rows["year"].astype("str") + "-" + rows["visit"].astype("str")
     indices = {
         "plant_index": pd.Index(plants["plant"]).get_indexer(rows["plant"]),
         "visit_index": pd.Index(visits["label"]).get_indexer(label),
     }
     if "pollinator" in rows:
-        known = pd.Index(pollinators["pollinator"])
-        indices["pollinator_index"] = known.get_indexer(rows["pollinator"])
+        names = pd.Index(pollinators["pollinator"])
+        indices["pollinator_index"] = names.get_indexer(rows["pollinator"])
     return rows.assign(**indices)
 
 
 def _seen_together(
     watches: pd.DataFrame, flowers: pd.DataFrame, shape: tuple[int, int, int]
 ) -> NDArray[np.bool_]:
-    """Say which pairs were seen at the same meadow of a visit; of ``shape``."""
+    """Which pairs were seen at the same meadow of a visit; of ``shape``."""
     plants, pollinators, visits = shape
     meadows = pd.Index(watches["meadow"].unique())
 
     def seen(rows: pd.DataFrame, mode: str, size: int) -> NDArray[np.bool_]:
-        found = np.zeros((visits, size, len(meadows)), dtype=bool)
+        present = np.zeros((visits, size, len(meadows)), dtype=bool)
         place = np.stack(
             [rows["visit_index"], rows[f"{mode}_index"], meadows.get_indexer(rows["meadow"])]
         )
         place = place[:, (place >= 0).all(axis=0)]
-        found[tuple(place)] = True
-        return found
+        present[tuple(place)] = True
+        return present
 
     plant = seen(watches, "plant", plants) | seen(flowers, "plant", plants)
     pollinator = seen(watches, "pollinator", pollinators)

@@ -22,7 +22,7 @@ SURVEYS = (
     "5a70c3ff59e492fb7ec6929a59fba43ae0a23032/Data/official_dataset_11-15/SA02602_v2.csv"
 )
 
-# Headers differ between the versions of the table; letters and digits, lower case, tell them apart.
+# Headers differ between versions of the table; they are compared by lower-case letters and digits.
 _NEEDED = {
     "year": ("year",),
     "date": ("date", "sampledate"),

@@ -1,4 +1,4 @@
-"""Reading tables: one sentence naming the file, the column and the value where one is wrong."""
+"""Read tables; messages name the file, the column and the value that is wrong."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A user's own table in long form: one row per entry, one column per mode, one for the counts.
 
-Which function, when: :func:`read_file` to see which columns a CSV or Parquet file has,
-:func:`read_table` to make counts of it, or of a frame, once the columns are chosen.
+Which function, when: :func:`read_file` to see the columns of a CSV or Parquet file,
+:func:`read_table` to make counts from it, or from a frame, once the columns are chosen.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def read_file(source: str | Path | IO[bytes], name: str | None = None) -> pd.Dat
     ----------
     source : path or binary file
     name : str, optional
-        What to call it; Parquet where it ends so. None: the name of the path.
+        Its name; Parquet if it ends in ``.parquet`` or ``.pq``. None: the name of the path.
 
     Returns
     -------
     DataFrame
-        Columns of a CSV file as text, exactly as they stand there.
+        Columns of a CSV file as unchanged text.
 
     Raises
     ------
     ValueError
-        In one sentence: if the file is empty, or neither of the two.
+        If the file is empty, or neither CSV nor Parquet.
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     """
     called = name or Path(str(source)).name
     if called.lower().endswith((".parquet", ".pq")):
@@ -83,7 +83,7 @@ def read_table(
     exposure: str | None = None,
     name: str | None = None,
 ) -> Dataset:
-    """Make counts of a table in long form.
+    """Make a data set from a table in long form.
 
     Parameters
     ----------
@@ -93,26 +93,27 @@ def read_table(
         Two or more columns that name an entry, such as place, species and week.
     count : str
         The column with counts, whole numbers ≥ 0. Empty: not counted, which is missing, not zero;
-        attributes of the row are used all the same.
+        attributes of the row are still used.
     attributes : sequence of str
-        Columns of numbers that detection may depend on. A row where one is empty has no attributes.
+        Columns of numbers that detection may depend on. A row with an empty one has no attributes.
     exposure : str, optional
         A column of numbers > 0 that true counts are proportional to, such as people or traps.
     name : str, optional
-        What to call the table. None: the file's name, or "table".
+        Name of the table. None: the file's name, or "table".
 
     Returns
     -------
     Dataset
-        ``name`` is "own". ``counts`` has its labels sorted, as numbers or dates where all of a
-        mode's labels are, else as text; attributes are min-max scaled to 0..1. ``table`` has one
-        row per row: the modes, their ``<mode>_index``, ``count`` (NaN: not counted).
-        ``mode_tables`` have per label the rows with a count, ``rows``, and the sum, ``total``.
+        ``name`` is "own". ``counts`` has its labels sorted, as numbers or dates if all labels of
+        a mode are, else as text; attributes are min-max scaled to 0..1. ``table`` has one row per
+        row of the source: the modes, their ``<mode>_index`` and ``count`` (NaN: not counted).
+        ``mode_tables`` have, for each label, the number of rows with a count, ``rows``, and their
+        sum, ``total``.
 
     Raises
     ------
     ValueError
-        In one sentence that names the column, the data row and the value, where one breaks a rule.
+        Naming the column, the data row, the value and the rule it breaks.
 
     Examples
     --------
@@ -177,8 +178,8 @@ def _provenance(
             rules.append(f"Rows that lack an attribute are used without attributes ({n}).")
     if exposure is not None:
         rules.append(
-            f"True counts are taken as proportional to {exposure}; its median stands in where no "
-            "row tells it."
+            f"True counts are assumed proportional to {exposure}; entries without a row get its "
+            "median."
         )
     used = ", ".join(["counts", *(["attributes"] if attributes else [])])
     source = Source(name=f"{called} (your own file)", url="", licence="none stated", used_for=used)

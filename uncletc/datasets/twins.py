@@ -1,9 +1,9 @@
 """Simulated stand-ins for the two real data sets, with their truth.
 
-No real observation is in them. They have the real sets' modes, tables and kind of attributes,
-and roughly their share of missing entries and spread of counts; the truth is known exactly. Use
-them to try the method, to teach, and to judge an estimate. ``data/make_twins.py`` makes their
-files.
+They contain no real observation. They have the modes, tables and kinds of attributes of the real
+sets, and roughly their share of missing entries and spread of counts; the truth is known exactly.
+Use them to try the method, to teach, and to compare estimates with the truth.
+``data/make_twins.py`` makes their files.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def load_covid_twin() -> Dataset:
     """Simulated reported cases by latitude, longitude and day.
 
     The counties' names and positions are real; everything else is drawn. 41 × 81 × 60 entries,
-    21 % observed, and 15 attributes for every day of every cell that has a county, also of the
+    21 % observed, and 15 attributes for every day of every cell that has a county, including
     cells left out of Ω.
 
     Returns
@@ -209,7 +209,7 @@ def _read(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def covid_attributes(arrays: _Arrays) -> FloatArray:
-    """Join what is fixed per cell, what changes daily in it, and what is the same everywhere.
+    """Join the attributes that are fixed per cell, change daily, or are the same everywhere.
 
     Parameters
     ----------

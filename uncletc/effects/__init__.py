@@ -3,17 +3,16 @@
 Which one, when:
 
 - :func:`permutation_importance`: which attributes the predicted counts depend on at all.
-- :func:`accumulated_effect`: how p moves with one attribute; the one to read first, because it
-  asks g only for combinations of attributes near those in the data.
-- :func:`partial_dependence`: the same with everything else held; easier to explain, but where
-  attributes go together it averages over combinations that nobody saw.
-- :func:`pair_effect`: how p moves with two attributes at once.
+- :func:`accumulated_effect`: how p changes with one attribute; read this first, because it
+  evaluates g only at combinations of attributes close to those in the data.
+- :func:`partial_dependence`: the same with everything else held fixed; easier to explain, but if
+  attributes are correlated it averages over combinations that do not occur.
+- :func:`pair_effect`: how p changes with two attributes at once.
 - :func:`explain`: why p of some entries differs from that of a typical entry.
 
-Everything is said about log p, so the free scale between λ and p drops out: exp(effect) is a
-ratio of p. Everything is computed over the counted entries that have attributes (Ω ∩ Ξ), where
-counts say something about g; over Ξ where there are none. These are descriptions of the fitted
-g, not of causes.
+All effects are on log p, so the free scale between λ and p drops out: exp(effect) is a ratio of p.
+They are computed over the counted entries with attributes (Ω ∩ Ξ), where counts inform g, or over
+Ξ if no counted entry has attributes. They describe the fitted g, not causes.
 """
 
 from uncletc.effects.curves import accumulated_effect, pair_effect, partial_dependence

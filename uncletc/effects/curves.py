@@ -1,11 +1,11 @@
-"""How p moves with one attribute, or with two at once."""
+"""How p changes with one attribute, or with two at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from uncletc.counts import CountTensor
-from uncletc.effects.entries import averaged, checked, log_p, sample
+from uncletc.effects.entries import averaged, log_p, sample, validated
 from uncletc.effects.grids import binned, levels, mean_along
 from uncletc.effects.records import Effect, PairEffect
 from uncletc.model import Fit
@@ -13,7 +13,7 @@ from uncletc.validation import check_whole
 
 
 def partial_dependence(
-    found: Fit,
+    fit: Fit,
     counts: CountTensor,
     attribute: str,
     *,
@@ -23,24 +23,24 @@ def partial_dependence(
 ) -> Effect:
     """Partial dependence of log p on one attribute (Friedman, Annals of Statistics, 2001).
 
-    The mean of log p over entries whose attribute is set to one value after the other
-    (section 8.2 there).
+    The mean of log p over entries whose attribute is set to each value in turn (section 8.2
+    there).
 
     Parameters
     ----------
-    found : Fit
+    fit : Fit
         By any solver, with a detection network.
     counts : CountTensor
         With the attributes of the fit.
     attribute : str
         A name in :func:`attribute_groups`.
     points : int
-        Values to try at most, ≥ 2: quantiles of the attribute, or all values where they are few.
-        A group gets one per level.
+        Number of values at most, ≥ 2: quantiles of the attribute, or all its values if they are
+        fewer. A group has one per level.
     rows : int
-        Entries to average over at most, ≥ 1, drawn at random.
+        Number of entries to average over at most, ≥ 1, drawn at random.
     seed : int
-        Decides which.
+        Seed of the draw.
 
     Returns
     -------
@@ -52,10 +52,10 @@ def partial_dependence(
     ValueError
         If the fit has no network, the counts have other attributes, or a name is unknown.
     """
-    z, (columns,) = checked(found, counts, attribute)
+    z, (columns,) = validated(fit, counts, attribute)
     check_whole("points", points, 2)
     values = levels(z[:, columns], points)
-    curves = averaged(found, sample(z, rows, seed), columns, values)
+    curves = averaged(fit, sample(z, rows, seed), columns, values)
     if len(columns) == 1:
         centred = curves - mean_along(z[:, columns[0]], values[:, 0], curves)
     else:
@@ -65,7 +65,7 @@ def partial_dependence(
 
 
 def accumulated_effect(
-    found: Fit,
+    fit: Fit,
     counts: CountTensor,
     attribute: str,
     *,
@@ -75,34 +75,34 @@ def accumulated_effect(
 ) -> Effect:
     """Accumulated local effect of one attribute on log p (Apley and Zhu, JRSS B, 2020, eq. 15-17).
 
-    Within each quantile bin of the attribute, the mean change of log p when only this attribute
-    moves from one end of the bin to the other; then the sum over bins from the left.
+    Within each quantile bin of the attribute, take the mean change of log p when this attribute
+    alone moves from one end of the bin to the other; then sum over bins from the left.
 
     Parameters
     ----------
-    found, counts : Fit, CountTensor
+    fit, counts : Fit, CountTensor
         As for :func:`partial_dependence`.
     attribute : str
-        One with an order: not a group.
+        An ordered attribute, not a group.
     bins : int
-        At most, ≥ 1; fewer where values repeat.
+        Number of bins at most, ≥ 1; fewer if values repeat.
     rows : int
-        Entries to use at most, ≥ 1, drawn at random.
+        Number of entries to use at most, ≥ 1, drawn at random.
     seed : int
-        Decides which.
+        Seed of the draw.
 
     Returns
     -------
     Effect
         At the ends of the bins; its mean over the entries' own values is 0. (The paper centres
-        by the ends of each entry's bin; the entry's own place in it is exact for few values.)
+        by the ends of each entry's bin; using the entry's own value is exact for few values.)
 
     Raises
     ------
     ValueError
         As :func:`partial_dependence`, or if the attribute is a group.
     """
-    z, (columns,) = checked(found, counts, attribute)
+    z, (columns,) = validated(fit, counts, attribute)
     if len(columns) > 1:
         raise ValueError(
             f"attribute must have an order to accumulate along, got {attribute!r} with "
@@ -117,9 +117,9 @@ def accumulated_effect(
     lower, upper = z.copy(), z.copy()
     lower[:, columns[0]] = ends[where]
     upper[:, columns[0]] = ends[np.minimum(where + 1, n_bins)]
-    change = log_p(found, upper) - log_p(found, lower)
+    change = log_p(fit, upper) - log_p(fit, lower)
     inside = np.bincount(where, minlength=n_bins)
-    local = [np.bincount(where, each, minlength=n_bins)[:n_bins] for each in change]
+    local = [np.bincount(where, row, minlength=n_bins)[:n_bins] for row in change]
     curves = np.zeros((len(change), n_bins + 1))
     curves[:, 1:] = np.cumsum(np.array(local) / np.maximum(inside[:n_bins], 1), axis=1)
     curves -= mean_along(x, ends, curves)
@@ -127,7 +127,7 @@ def accumulated_effect(
 
 
 def pair_effect(
-    found: Fit,
+    fit: Fit,
     counts: CountTensor,
     first: str,
     second: str,
@@ -136,24 +136,24 @@ def pair_effect(
     rows: int = 200,
     seed: int = 0,
 ) -> PairEffect:
-    """Joint partial dependence of log p on two attributes, and what neither does alone.
+    """Joint partial dependence of log p on two attributes, and their interaction.
 
     The interaction is that of Friedman and Popescu (Annals of Applied Statistics, 2008, sec. 8):
     the joint partial dependence minus that of each attribute, each with mean 0.
 
     Parameters
     ----------
-    found, counts : Fit, CountTensor
+    fit, counts : Fit, CountTensor
         As for :func:`partial_dependence`.
     first, second : str
         Two names in :func:`attribute_groups`.
     bins : int
-        Quantile bins of either attribute at most, ≥ 2, each standing at its median; a group has
-        its levels.
+        Number of quantile bins per attribute at most, ≥ 2, each represented by its median; a
+        group has its levels.
     rows : int
-        Entries to average over at most, ≥ 1, drawn at random.
+        Number of entries to average over at most, ≥ 1, drawn at random.
     seed : int
-        Decides which.
+        Seed of the draw.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def pair_effect(
     """
     if first == second:
         raise ValueError(f"first and second must be two attributes, got {first!r} twice")
-    z, (one, two) = checked(found, counts, first, second)
+    z, (one, two) = validated(fit, counts, first, second)
     check_whole("bins", bins, 2)
     (a, row_a), (b, row_b) = (binned(z[:, columns], bins) for columns in (one, two))
     entries = np.zeros((len(a), len(b)), dtype=np.int64)
@@ -170,8 +170,8 @@ def pair_effect(
     shares = entries / len(z)
     some = sample(z, rows, seed)
     pairs = np.hstack([np.repeat(a, len(b), axis=0), np.tile(b, (len(a), 1))])
-    joint = averaged(found, some, (*one, *two), pairs).reshape(-1, len(a), len(b))
-    alone_a, alone_b = averaged(found, some, one, a), averaged(found, some, two, b)
+    joint = averaged(fit, some, (*one, *two), pairs).reshape(-1, len(a), len(b))
+    alone_a, alone_b = averaged(fit, some, one, a), averaged(fit, some, two, b)
     joint -= (joint * shares).sum(axis=(1, 2), keepdims=True)
     alone_a -= alone_a @ shares.sum(axis=1)[:, None]
     alone_b -= alone_b @ shares.sum(axis=0)[:, None]

@@ -1,4 +1,4 @@
-"""The entries that effects are averaged over, their attributes, and log p of them."""
+"""The entries that effects are averaged over, their attributes, and their log p."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def attribute_groups(counts: CountTensor) -> dict[str, tuple[int, ...]]:
     """Columns of each attribute by name; levels of one category count as one attribute.
 
     Columns named "guild: bee", "guild: fly", … that hold 0 and 1 with at most one 1 per entry
-    are the levels of "guild": moving one of them alone would make an entry of two guilds.
+    are the levels of "guild": changing one alone would put an entry into two guilds.
 
     Examples
     --------
@@ -30,8 +30,8 @@ def attribute_groups(counts: CountTensor) -> dict[str, tuple[int, ...]]:
     """
     names = counts.attribute_names
     groups: dict[str, tuple[int, ...]] = {}
-    for stem, found in groupby(range(len(names)), key=lambda j: names[j].split(": ")[0]):
-        columns = tuple(found)
+    for stem, members in groupby(range(len(names)), key=lambda j: names[j].split(": ")[0]):
+        columns = tuple(members)
         z = counts.attributes[:, columns]
         one_of = np.isin(z, (0.0, 1.0)).all() and (z.sum(axis=1) <= 1).all()
         if len(columns) > 1 and one_of and stem not in (*names, *groups):
@@ -41,15 +41,17 @@ def attribute_groups(counts: CountTensor) -> dict[str, tuple[int, ...]]:
     return groups
 
 
-def checked(
-    found: Fit, counts: CountTensor, *attributes: str
+def validated(
+    fit: Fit, counts: CountTensor, *attributes: str
 ) -> tuple[FloatArray, list[tuple[int, ...]]]:
     """Attributes of the entries to use (n, D), and the columns of each named attribute."""
-    if found.n_attributes == 0:
-        raise ValueError("found must have a detection network; fitted without attributes, p is 1")
-    if counts.n_attributes != found.n_attributes:
+    if fit.n_attributes == 0:
         raise ValueError(
-            f"counts must have {found.n_attributes} attributes, as in the fit, "
+            "fit must have a detection network; it was fitted without attributes, so p is 1"
+        )
+    if counts.n_attributes != fit.n_attributes:
+        raise ValueError(
+            f"counts must have {fit.n_attributes} attributes, as in the fit, "
             f"got {counts.n_attributes}"
         )
     groups = attribute_groups(counts)
@@ -69,28 +71,28 @@ def sample(z: FloatArray, rows: int, seed: int) -> FloatArray:
     return z[np.random.default_rng(seed).choice(len(z), rows, replace=False)]
 
 
-def log_p(found: Fit, z: FloatArray) -> FloatArray:
+def log_p(fit: Fit, z: FloatArray) -> FloatArray:
     """Log p of the fit, then of each member where there are 2 or more; (1 or 1 + M, n)."""
-    values = np.array([member.detection(z) for member in found.members])
+    values = np.array([member.detection(z) for member in fit.members])
     if len(values) > 1:
         values = np.vstack([np.median(values, axis=0), values])
     logs: FloatArray = np.log(np.maximum(values, LEAST))
     return logs
 
 
-def along_p(found: Fit, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
-    """n rows, one from each of n stretches of up to `_POOL` rows that are ordered by p."""
+def along_p(fit: Fit, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+    """Draw n rows, one from each of n runs of up to `_POOL` rows ordered by p."""
     if len(z) > n * _POOL:
         z = z[rng.choice(len(z), n * _POOL, replace=False)]
-    order = np.argsort(log_p(found, z)[0], kind="stable")
+    order = np.argsort(log_p(fit, z)[0], kind="stable")
     place = (np.arange(n) + rng.uniform(size=n)) * len(z) / n
     return z[order[place.astype(np.int64)]]
 
 
-def averaged(found: Fit, z: FloatArray, columns: tuple[int, ...], values: FloatArray) -> FloatArray:
+def averaged(fit: Fit, z: FloatArray, columns: tuple[int, ...], values: FloatArray) -> FloatArray:
     """Mean log p over rows z with their columns set to each of the values (n, C); (·, n)."""
     moved = np.tile(z, (len(values), 1))
     moved[:, columns] = np.repeat(values, len(z), axis=0)
-    all_log_p = log_p(found, moved)
+    all_log_p = log_p(fit, moved)
     mean: FloatArray = all_log_p.reshape(len(all_log_p), len(values), len(z)).mean(axis=2)
     return mean

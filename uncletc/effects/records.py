@@ -16,9 +16,9 @@ class LogEffects:
     Attributes
     ----------
     log_effect : ndarray
-        Of the fit's p, the median of its members.
+        Effect on the fit's p, the median of its members.
     members : ndarray, shape (M, ...)
-        Of each member's p; M = 0 when the fit has one member only.
+        Effect on each member's p; M = 0 if the fit has only one member.
     """
 
     log_effect: FloatArray
@@ -26,7 +26,7 @@ class LogEffects:
 
     @property
     def ratio(self) -> FloatArray:
-        """exp(log_effect): by how much p is multiplied."""
+        """exp(log_effect), the factor by which p is multiplied."""
         return np.exp(self.log_effect)
 
     @property
@@ -68,12 +68,11 @@ class PairEffect(LogEffects):
     log_effect : ndarray, shape (n, m)
     members : ndarray, shape (M, n, m)
     interaction : ndarray, shape (n, m)
-        What is left of log_effect without the effects of each attribute alone; 0 where log p is
-        a sum of the two.
+        log_effect minus the effects of each attribute alone; 0 where log p is a sum of the two.
     first, second : ndarray, shapes (n, C), (m, C')
-        Values of either attribute.
+        Values of the two attributes.
     entries : ndarray of int, shape (n, m)
-        How many entries lie near each pair of values; where 0, the effect is extrapolated.
+        Number of entries near each pair of values; where 0, the effect is extrapolated.
     """
 
     interaction: FloatArray
@@ -91,16 +90,15 @@ class Importance:
     names : tuple of str
         G attributes.
     rise : ndarray, shape (G, R)
-        Rise of the deviance per entry in each repeat; about 0 or below: not needed.
+        Rise of the deviance per entry in each repeat; not above 0 if the attribute is not needed.
     deviance : float
-        Per entry, nothing permuted.
+        Per entry, with nothing permuted.
     size : float
-        Of the negative binomial; inf: Poisson.
+        k of the negative binomial; inf: Poisson.
     entries : int
-        How many were used.
+        Number of entries used.
     in_sample : bool
-        True when these are the counts that were fitted, so that the importance is that to the
-        fit, not to new counts.
+        Whether these counts were fitted; the importance is then for the fit, not for new counts.
     """
 
     names: tuple[str, ...]

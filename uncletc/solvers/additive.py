@@ -1,11 +1,11 @@
-"""The detection step of the joint solver: penalised Newton with smoothing chosen on the way.
+"""The detection step of the joint solver: penalised Newton with automatic smoothing.
 
 Given λ, the logit β₀ + Σ_j f_j(z_j) + wᵀh(z) is linear in its coefficients θ, and the scale of λ
-is profiled out, so that no step is spent on what the data cannot say. θ has a normal prior with
-one precision for straight lines, one for bends (times ∫ f''²) and one for hidden units. Each is
-set to the value that best explains θ (the generalised Fellner-Schall update of Wood and Fasiolo,
-Biometrics 2017): where counts show no bend, or no joint effect of attributes, none is fitted.
-Counts that scatter more than the model allows weigh less, by their Pearson dispersion φ.
+is profiled out, so that no step is spent on what the data cannot determine. θ has a normal prior
+with one precision for straight lines, one for bends (times ∫ f''²) and one for hidden units. Each
+is set to the value that best explains θ (the generalised Fellner-Schall update of Wood and Fasiolo,
+Biometrics 2017): if counts show no bend, or no joint effect of attributes, none is fitted. Counts
+that scatter more than the model allows are downweighted by their Pearson dispersion φ.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from uncletc.solvers.batch import Entries
 from uncletc.solvers.parallel import largest, total
 
 START_LOGIT = -1.0
-_LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level where counts are silent
+_LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
 _FLOORS = (3.0, 1e-3, 10.0)  # least precisions of lines, bends, units
 _CEILING = 1e4
-_RIDGE = 0.5  # of every coefficient besides: no curve leaves for infinity
+_RIDGE = 0.5  # added for every coefficient, so that no curve diverges
 _START_PRECISIONS = (3.0, 0.01, 10.0)
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
@@ -33,15 +33,15 @@ _SHRINK = 0.4
 
 @dataclass(eq=False)
 class Detection:
-    """θ of M members, and what its steps remember.
+    """θ of M members, and the state of its steps.
 
     Attributes
     ----------
     theta : Tensor, shape (M, Q), double precision
     alike : bool
-        Whether members are alike enough to share one matrix of second derivatives, the mean of
-        theirs: as good a direction where they differ by weights of entries alone, at 1/M of
-        what a step costs most for.
+        Whether members are alike enough to share one matrix of second derivatives, their mean: an
+        equally good direction if they differ only by weights of entries, at 1/M of the dominant
+        cost of a step.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
     """
@@ -76,7 +76,7 @@ class Detection:
         )
 
     def probability(self) -> Tensor:
-        """p of every entry (N, M): g with attributes, its mean over Ξ without."""
+        """p of every entry (N, M): g with attributes, the mean of g over Ξ without."""
         n = len(self.entries.counts)
         p = torch.sigmoid(self.logit)
         if len(p) < n:
@@ -86,17 +86,16 @@ class Detection:
     def allowance(self, mu: float) -> float | Tensor:
         """μ of every entry: `mu`; (N, M) where some entries have no attributes.
 
-        Their p is anyone's guess: it varies about its mean as g does over Ξ. A gamma deviation
-        of the same variance, beside the one that every entry has, lets their counts say no more
-        about λ than they can.
+        Their p is unknown: it varies about its mean as g does over Ξ. A gamma deviation of the
+        same variance, besides that of every entry, limits what their counts tell about λ.
         """
         n, a = len(self.entries.counts), self.entries.n_attributed
         if a == n:
             return mu
         g = self._elsewhere().double()
-        varies = g.var(dim=0, correction=0) / g.mean(dim=0).clamp_min(1e-30) ** 2
-        theirs = (1 / (1 / mu + varies)).to(self.logit.dtype)
-        return torch.cat([torch.full_like(self.logit, mu), theirs.expand(n - a, -1)])
+        variance = g.var(dim=0, correction=0) / g.mean(dim=0).clamp_min(1e-30) ** 2
+        unattributed = (1 / (1 / mu + variance)).to(self.logit.dtype)
+        return torch.cat([torch.full_like(self.logit, mu), unattributed.expand(n - a, -1)])
 
     def _elsewhere(self) -> Tensor:
         """g of rows of Ξ; (R, M)."""
@@ -128,14 +127,14 @@ class Detection:
         rate : Tensor, shape (N, M)
             λ.
         weights : Tensor, shape (N, M), optional
-            Of entries in the likelihood; None: 1.
+            Weights of entries in the likelihood; None: 1.
         mu : float
         dispersion : Tensor, shape (M,)
-            φ ≥ 1 by which the likelihood is divided.
+            φ ≥ 1, by which the log-likelihood is divided.
         held : Tensor of bool, shape (M,)
             Members whose g may not move yet.
         renew : bool
-            Whether to take the second derivatives anew; old ones still give an ascent.
+            Whether to recompute the second derivatives; old ones still give an ascent direction.
         """
         a = self.entries.n_attributed
         y, rate = self.entries.counts[:a], rate[:a]
@@ -172,13 +171,13 @@ class Detection:
         """Features · θ of the attributed entries; (A, M)."""
         entries = self.entries
         theta = theta.T.to(entries.attributes.dtype)
-        found = entries.attributes.new_empty(entries.n_attributed, theta.shape[1])
-        for part in entries.chunks(len(found), len(theta)):
-            found[part] = entries.design(part) @ theta
-        return found
+        sums = entries.attributes.new_empty(entries.n_attributed, theta.shape[1])
+        for part in entries.chunks(len(sums), len(theta)):
+            sums[part] = entries.design(part) @ theta
+        return sums
 
     def _against(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-        """Features weighted by two arrays (A, M) and summed; (M, Q) each."""
+        """Sums of features weighted by each of two arrays (A, M); (M, Q) each."""
         both = torch.cat([first, second], dim=1)
         n_members = first.shape[1]
         shape = (2 * n_members, len(self._shape))
@@ -215,7 +214,7 @@ class Detection:
         prior: Tensor,
         dispersion: Tensor,
     ) -> None:
-        """Go along the direction as far as the penalised likelihood rises."""
+        """Step along the direction, shortened until the penalised likelihood rises."""
         change = self._along(direction)
         farthest = torch.zeros_like(seen)
         if len(change):
@@ -250,7 +249,7 @@ class Detection:
         self.logit = self.logit + change * length.to(change.dtype)
 
     def _smooth(self, curvature: Tensor, prior: Tensor) -> None:
-        """Move the precisions to what best explains θ (Fellner-Schall)."""
+        """Set the precisions to the values that best explain θ (Fellner-Schall)."""
         system = curvature + torch.diag_embed(prior + 1e-9)
         inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
         spread = torch.diagonal(inverse, dim1=1, dim2=2)

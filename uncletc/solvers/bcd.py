@@ -5,24 +5,24 @@ Minimises (paper, eq. 11, with the sums written per entry)
     1/|Ω| Σ_Ω [λ_i p_i - y_i log λ_i - y_i log p_i] + μ/|Ξ| Σ_Ξ ℓ(g_θ(z_i), p_i)
 
 over U_k ≥ 0, 0 ≤ p_i ≤ 1 and θ, by repeating three blocks in this order: p in closed form
-(Table 5), θ by Adam, each U_k by multiplicative updates (eq. 13). The paper's public code
-orders them otherwise, halves μ and swaps the arguments of the Kullback-Leibler loss; this
-follows the paper.
+(Table 5), θ by Adam, each U_k by multiplicative updates (eq. 13). The paper's public code uses
+another order, halves μ and swaps the arguments of the Kullback-Leibler loss; this follows the
+paper.
 
-The paper leaves the start open. Here U_k and θ start from the better of two short joint fits
+The paper does not specify the start. Here U_k and θ start from the better of two short joint fits
 with p held at g (μ → ∞); see :func:`uncletc.solvers.starts.start_jointly`. From random starts the
-early p-steps follow a λ that has not seen the counts, and where counts differ by orders of
-magnitude g takes over differences that belong to λ; 100 iterations rarely undo either. Measured,
+early p-steps follow a λ that has not seen the counts, and if counts differ by orders of magnitude
+g absorbs differences that belong to λ; 100 iterations rarely undo either. Measurements show that
 the start does much of the work: see `benchmarks/`.
 
 The objective has no minimum in the scale: λ·c, p/c and g/c lower it as c grows. The iterations
 give good answers because they drift slowly from their start. With ``hold_scale`` every θ-step
-fits g to p·c instead of p, where c brings the mean of p over Ω ∩ Ξ back to that of the start, and
-λ is divided by c: no expected count changes but where p is clamped to 1, and the penalty cannot
-fall by drifting. This is not in
-the paper; use it for more than some hundred iterations, or to compare values of μ.
+fits g to p·c instead of p, where c restores the mean of p over Ω ∩ Ξ to that of the start, and
+λ is divided by c: expected counts change only where p is clamped to 1, and the penalty cannot
+fall by drifting. This is not in the paper; use it for more than a few hundred iterations, or to
+compare values of μ.
 
-When to use which solver: this one to reproduce the paper, or to see what its objective does;
+When to use which solver: this one to reproduce the paper, or to study its objective;
 :mod:`~uncletc.solvers.joint` for everything else.
 """
 
@@ -151,9 +151,9 @@ def update_detection(
     """The p-step over Ω in closed form (Table 5); returns p (N,).
 
     Case 1, with attributes: the minimiser of eq. 14 over [0, 1]. Case 3, without: y/λ clamped
-    to [0, 1] (eq. 16), where 0/0 keeps the old p because every p is then as good. Case 2,
-    Ξ outside Ω, is p = g and needs no storage. Without any attributes p stays as it is: nothing
-    could tell it from λ.
+    to [0, 1] (eq. 16), where 0/0 keeps the old p because all p are then equally good. Case 2,
+    Ξ outside Ω, is p = g and needs no storage. Without any attributes p stays as it is: it could
+    not be separated from λ.
     """
     if not len(g):
         return p
@@ -200,11 +200,11 @@ def update_network(
     last = math.inf
     for _ in range(options.epochs):
         total = 0.0
-        for z, wanted in batches((problem.attributes, target), options.batch_size, generator):
+        for z, goal in batches((problem.attributes, target), options.batch_size, generator):
             output = network(z)
             if options.loss == "kl":
                 output = output.clamp_min(SMALLEST_PROBABILITY)
-            loss = pointwise_loss(output, wanted, options.loss).mean()
+            loss = pointwise_loss(output, goal, options.loss).mean()
             adam_step(adam, loss)
             total += float(loss.detach()) * len(z)
         if abs(last - total) < tol * abs(total):
@@ -218,7 +218,7 @@ def _mean_detection(problem: Problem, p: Tensor) -> float | None:
 
 
 def _return_to(level: float, problem: Problem, factors: list[Tensor], p: Tensor) -> Tensor:
-    """Bring the mean of p back to `level`, clamped to 1, and λ by the inverse."""
+    """Restore the mean of p to `level`, with p clamped to 1, and divide λ by the same ratio."""
     now = _mean_detection(problem, p)
     if not now:
         return p

@@ -1,4 +1,4 @@
-"""Between members and fits: one scale, one order of components, and starts from what is known."""
+"""Bring members to one scale and order of components, and start members from an earlier fit."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.validation import FloatArray
 
-_ROWS = 65_536  # entries judged at once
+_ROWS = 65_536  # entries evaluated at once
 
 
 def align(members: list[Member], counts: CountTensor) -> tuple[list[Member], FloatArray]:
-    """Bring members to the first one's scale and order of components.
+    """Bring members to the scale and the order of components of the first.
 
-    The first one's scale is set so that the largest p over Ξ is 1. Others follow by the median
-    ratio of their p to the first one's, and by matching components to the first one's by the
-    product of cosines over modes.
+    The first member is scaled so that its largest p over Ξ is 1. The others are scaled by the
+    median ratio of their p to the first member's, and their components are matched to its
+    components by the product of cosines over modes.
 
     Returns
     -------
     list of Member
     ndarray, shape (S,)
-        p over Ξ of the first, aligned; empty without attributes.
+        p over Ξ of the first member, scaled; empty without attributes.
     """
     z = counts.attributes
     first = members[0]
-    known = first.detection(z) if z.size else np.empty(0)
-    top = float(np.log(known.max())) if z.size else 0.0
+    first_p = first.detection(z) if z.size else np.empty(0)
+    top = float(np.log(first_p.max())) if z.size else 0.0
     aligned = []
     for m, member in enumerate(members):
         order = _matching(member.factors, first.factors)
         shift = -top
         if m and z.size:
-            shift -= float(np.median(np.log(member.detection(z) / known)))
+            shift -= float(np.median(np.log(member.detection(z) / first_p)))
         factors = tuple(
             factor[:, order] * math.exp(-shift / len(member.factors)) for factor in member.factors
         )
@@ -50,16 +50,16 @@ def align(members: list[Member], counts: CountTensor) -> tuple[list[Member], Flo
         if isinstance(network, AdditiveNetwork):
             network = replace(network, log_scale=network.log_scale + shift)
         aligned.append(Member(factors, network))
-    return aligned, known * math.exp(-top)
+    return aligned, first_p * math.exp(-top)
 
 
-def _matching(factors: tuple[FloatArray, ...], known: tuple[FloatArray, ...]) -> FloatArray:
-    """Order of the components of `factors` that is most like that of `known`; (F,)."""
-    likeness = np.ones((known[0].shape[1], factors[0].shape[1]))
-    for theirs, ours in zip(known, factors, strict=True):
-        norms = np.outer(np.linalg.norm(theirs, axis=0), np.linalg.norm(ours, axis=0))
-        likeness *= theirs.T @ ours / np.maximum(norms, 1e-30)
-    return np.asarray(linear_sum_assignment(-likeness)[1])
+def _matching(factors: tuple[FloatArray, ...], reference: tuple[FloatArray, ...]) -> FloatArray:
+    """Order of the components of `factors` that best matches those of `reference`; (F,)."""
+    similarity = np.ones((reference[0].shape[1], factors[0].shape[1]))
+    for target, factor in zip(reference, factors, strict=True):
+        norms = np.outer(np.linalg.norm(target, axis=0), np.linalg.norm(factor, axis=0))
+        similarity *= target.T @ factor / np.maximum(norms, 1e-30)
+    return np.asarray(linear_sum_assignment(-similarity)[1])
 
 
 def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatArray) -> Tensor:
@@ -71,8 +71,8 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
         logit = (raw.features(torch.tensor(z)) @ torch.from_numpy(raw.coefficients)).numpy()
     design = features(torch.tensor(z))
     ridge = 1e-6 * len(z) * torch.eye(features.n_features, dtype=torch.float64)
-    found: Tensor = torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
-    return found
+    solution: Tensor = torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
+    return solution
 
 
 def observed_detection(
@@ -80,11 +80,11 @@ def observed_detection(
 ) -> FloatArray:
     """g times the mean of each entry's deviation given its count; (N,).
 
-    `p_attributed` (S,) is g over Ξ; entries without attributes take its mean, or 1 without any,
-    and may deviate as g does over Ξ.
+    `p_attributed` (S,) is g over Ξ; entries without attributes take its mean, or 1 if Ξ is empty,
+    and may deviate as much as g does over Ξ.
     """
     deviated = np.empty(counts.n_observed)
-    varies = (
+    variance = (
         float(p_attributed.var()) / float(p_attributed.mean()) ** 2 if p_attributed.size else 0.0
     )
     for start in range(0, counts.n_observed, _ROWS):
@@ -92,8 +92,8 @@ def observed_detection(
         rows, where = counts.attribute_rows[part], counts.indices[part]
         p = over_attributed(p_attributed, rows)
         expected = member.rate(where) * counts.exposure_at(where) * p
-        own_mu = np.where(rows >= 0, mu, 1 / (1 / mu + varies))
-        deviated[part] = p * (counts.counts[part] + own_mu) / (expected + own_mu)
+        entry_mu = np.where(rows >= 0, mu, 1 / (1 / mu + variance))
+        deviated[part] = p * (counts.counts[part] + entry_mu) / (expected + entry_mu)
     return deviated
 
 

@@ -6,23 +6,23 @@ from it: gamma with mean 1 and variance 1/μ. With ε integrated out the count i
 with mean λg and dispersion 1/μ. As μ → ∞, p = g(z) exactly (the paper's own limit of large μ). A
 deviation is relative, so μ means the same whatever the scale of λ and p; in the paper's objective
 (eq. 11a) μ weighs (g - p)², which c² shrinks when λ·c, p/c replace λ, p, and the optimum lies at
-p → 0. For counts well below μ this model is Poisson; a count much above μ weighs about as much as
-a count of μ would.
+p → 0. For counts well below μ this model is Poisson; a count far above μ weighs about as much as
+a count of μ.
 
-An observed entry without attributes has an unknown p. It takes the mean of g over Ξ, and its
-deviation has the variance of g about that mean besides 1/μ: its count says something about λ, but
-no more than such a p allows. (The paper leaves each such p free, section 4.)
+An observed entry without attributes has an unknown p. It takes the mean of g over Ξ, and the
+variance of g about that mean is added to its deviation's 1/μ: its count informs λ, but no more than
+such a p allows. (The paper leaves each such p free, section 4.)
 
-λ is the better known the more counts there are, so each element of a factor has a gamma prior
-about the mean of its column, worth a few counts (more when counts are overdispersed).
+The more counts, the better λ is determined, so each element of a factor has a gamma prior about the
+mean of its column, worth a few counts (more if counts are overdispersed).
 
 Algorithm. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and one Newton
-step for the network (see :mod:`uncletc.solvers.additive`), several members at once. The
-likelihood has local optima. Where it costs little, several starts run a while and the likeliest
-go on; half of them let λ explain what it can before g may move, which counts of very different
-sizes need and, alone, all starts of large problems do.
+step for the network (see :mod:`uncletc.solvers.additive`), for several members at once. The
+likelihood has local optima. If it is cheap, several starts run for a while and only the likeliest
+continue. In half of them λ explains what it can before g may move, which counts of very different
+sizes need; on large problems all starts do so.
 
-Members. M > 1 gives each member other weights on the entries and another start; afterwards
+Members. With M > 1 each member has its own weights of the entries and its own start; afterwards
 members are brought to one scale and one order of components.
 """
 
@@ -48,23 +48,23 @@ from uncletc.solvers.combine import (
     observed_detection,
 )
 from uncletc.solvers.options import Joint
-from uncletc.solvers.parallel import agree, choose_device, total
+from uncletc.solvers.parallel import anywhere, choose_device, total
 from uncletc.solvers.starts import adapt_components
 
-_SWEEPS = 2  # updates of every factor a round
-_ROUNDS_HELD = 10  # in which λ goes first, and
-_ROUNDS_HELD_SCREENING = 30  # where several starts run, of which
-_ROUNDS_SCREENED = 50  # after so many the likeliest go on
+_SWEEPS = 2  # updates of every factor per round
+_ROUNDS_HELD = 10  # in which λ alone moves
+_ROUNDS_HELD_SCREENING = 30  # the same while several starts are screened
+_ROUNDS_SCREENED = 50  # after which only the likeliest starts continue
 _EXTRA_STARTS = 6
 _CHEAP = 250_000  # entries times rank up to which extra starts cost little
-_RENEWED_FIRST = 3  # rounds that each take second derivatives anew; later
-_RENEW = 8  # rounds share them
-_SETTLED = 5  # rounds over which the objective must rest
+_RENEWED_FIRST = 3  # rounds that each recompute second derivatives
+_RENEW = 8  # later rounds that share them
+_SETTLED = 5  # rounds over which the objective must not change
 _PSEUDO_COUNTS = 3.0
 _MOST_DISPERSION = 1000.0
-_FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # how the momentum of the factors moves
+_FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20
-_ROWS = 65_536  # entries judged at once
+_ROWS = 65_536  # entries evaluated at once
 _ROWS_FOR_START = 5_000
 
 
@@ -78,9 +78,9 @@ def fit_joint(
     """Run the joint solver; see :func:`uncletc.fit` for the arguments.
 
     The objective in the history is the mean negative binomial deviance per observed entry,
-    averaged over members. It stops when that of every member has changed by less than ``tol``
-    a round, relative to its size, over some rounds; after ``max_iter`` rounds; or when the
-    callback returns True.
+    averaged over members. The solver stops when that of every member has changed by less than
+    ``tol`` per round, relative to its size, over several rounds; after ``max_iter`` rounds; or when
+    the callback returns True.
     """
     history, values = History(callback), list[Tensor]()
     run = _Run(counts, settings, options, start)
@@ -90,7 +90,7 @@ def fit_joint(
 
     def record() -> StopReason | None:
         values.append(run.deviance)
-        if agree(history.add(float(run.deviance.mean()), result), run.device):
+        if anywhere(history.add(float(run.deviance.mean()), result), run.device):
             return StopReason.CALLBACK
         if _settled(values, settings.tol):
             return StopReason.TOLERANCE
@@ -156,7 +156,7 @@ class _Run:
     def round(self) -> None:
         """Update the factors, then the network, then the common scale."""
         settings, t = self._settings, self._rounds
-        before, known = self._members.factors, self.deviance
+        before, last_deviance = self._members.factors, self.deviance
         self._members.extrapolate(self._earlier, self._momentum)
         for _ in range(_SWEEPS):
             pseudo_counts = _PSEUDO_COUNTS * self._dispersion
@@ -176,7 +176,7 @@ class _Run:
             self._detect()
         self._measure(rate)
         self._members.scaled(self._ratio)
-        better = self.deviance <= known
+        better = self.deviance <= last_deviance
         faster = (self._momentum * _FASTER + _FASTER - 1).clamp_max(_FASTEST)
         self._momentum = torch.where(better, faster, self._momentum * _SLOWER)
         self._earlier = before
@@ -248,14 +248,14 @@ class _Run:
         if start is not None and start.n_attributes == self._features.n_attributes:
             sample = self._counts.attributes
             sample = sample[:: max(len(sample) // _ROWS_FOR_START, 1)]
-            known = [start.members[m % len(start.members)] for m in range(n_members)]
+            members = [start.members[m % len(start.members)] for m in range(n_members)]
             theta = torch.stack(
-                [nearest_coefficients(self._features, member, sample) for member in known]
+                [nearest_coefficients(self._features, member, sample) for member in members]
             )
         return Detection(self._entries, theta.to(self.device), alike=not self._screening)
 
     def _detect(self) -> None:
-        """Take p and μ of every entry from g."""
+        """Set p and μ of every entry from g."""
         self._mu: float | Tensor = self._settings.mu
         if self._detection is None:
             self._p = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
@@ -316,5 +316,6 @@ class _Run:
         total(sums)
         self.deviance = sums[0] / sums[1]
         now = (sums[2] / sums[1]).nan_to_num(1.0).clamp_min(1.0)
-        self._dispersion = torch.minimum(self._dispersion, now)  # else a misfit excuses itself
+        # It never rises: a temporary misfit would pass for overdispersion and never be corrected.
+        self._dispersion = torch.minimum(self._dispersion, now)
         self._ratio = (sums[3] / sums[4].clamp_min(1e-30)).clamp(1e-30, 1e30)

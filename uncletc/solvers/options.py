@@ -1,4 +1,4 @@
-"""What only one solver knows: the options of each, which check themselves.
+"""The options of each solver, which validate themselves.
 
 Which one, when: :class:`Joint`, the default, for answers; :class:`BCD` to reproduce the paper.
 Either goes into ``FitSettings(solver=...)``; a name, "joint" or "bcd", stands for its defaults.
@@ -24,19 +24,20 @@ _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 class Joint(Jsonable):
     """Options of the joint solver; see :mod:`uncletc.solvers.joint`.
 
-    Here μ is the inverse variance of a gamma deviation of mean 1 by which each entry's p may
-    differ from g(z). A deviation is relative, so μ means the same on every scale.
+    Here μ is the inverse variance of the gamma deviation, of mean 1, of each entry's p from g(z).
+    The deviation is relative, so μ means the same on every scale.
 
     Parameters
     ----------
     resample : float
-        How much the members' entries differ, in [0, 1]. Each entry weighs 1 + `resample`·(w - 1)
-        with w exponential of mean 1, drawn per member; 1 is the Bayesian bootstrap, 0 leaves only
-        the starts to differ. One member alone sees every entry fully.
+        How much the members' weights of entries differ, in [0, 1]. Each weight is
+        1 + `resample`·(w - 1) with w exponential of mean 1, drawn per member; 1 is the Bayesian
+        bootstrap; with 0 members differ only in their starts. A single member weights all entries
+        equally.
     precision : {"float32", "float64"}
-        Of passes over entries; sums over chunks and small systems are double.
+        Of passes over entries; sums over chunks and small systems are in double precision.
     device : str
-        "auto" (a GPU where there is one), "cpu", "cuda", "cuda:1", …
+        "auto" (a GPU if available), "cpu", "cuda", "cuda:1", …
 
     Raises
     ------
@@ -62,15 +63,15 @@ class Joint(Jsonable):
 class BCD(Jsonable):
     """Options of block coordinate descent; see :mod:`uncletc.solvers.bcd`.
 
-    Here μ weighs ℓ(g, p) against the likelihood (paper, eq. 11a), which depends on the scale of
-    p: the same μ holds p less firmly to g(z) when p is small.
+    Here μ weights ℓ(g, p) against the likelihood (paper, eq. 11a), which depends on the scale of
+    p: the same μ holds p less closely to g(z) if p is small.
 
     Parameters
     ----------
     loss : {"ls", "kl"}
         ℓ(g, p), least squares (g - p)², or g log(g/p) - g + p (paper, Table 5).
     hold_scale : bool
-        Undo the drift of the scale after each iteration, which the paper does not.
+        Undo the drift of the scale after each iteration, unlike the paper.
     learning_rate : float
         Step size of Adam for the network, > 0.
     batch_size : int

@@ -1,4 +1,4 @@
-"""One fit over several processes: each holds a share of the entries and sums are exchanged."""
+"""One fit over several processes: each holds some of the entries, and they exchange sums."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def largest(share: Tensor) -> Tensor:
     return share
 
 
-def agree(wish: bool, device: torch.device) -> bool:
-    """Whether any process wishes to stop."""
+def anywhere(flag: bool, device: torch.device) -> bool:
+    """Whether the flag is set in any process."""
     if world()[1] == 1:
-        return wish
-    return bool(total(torch.tensor([float(wish)], device=device)))
+        return flag
+    return bool(total(torch.tensor([float(flag)], device=device)))
 
 
 def choose_device(name: str) -> torch.device:
-    """Turn "auto" into this process's GPU where there is one, and the CPU elsewhere."""
+    """Turn "auto" into this process's GPU, or the CPU without one."""
     if name != "auto":
         return torch.device(name)
     if not torch.cuda.is_available():

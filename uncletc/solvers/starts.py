@@ -1,4 +1,4 @@
-"""Where the solvers begin: random, from a known fit, or from a short joint fit."""
+"""Starting points of the solvers: random, from an earlier fit, or from a short joint fit."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from uncletc.solvers.blocks import (
 from uncletc.validation import FloatArray
 
 _ROUNDS_FIRST = 50  # of factor updates under the first g, before it may learn
-START_STEPS = 3000  # of Adam in all, with
-_START_EPOCHS = 10  # passes over Ω ∩ Ξ between two updates of the factors, and
+START_STEPS = 3000  # of Adam in total
+_START_EPOCHS = 10  # passes of Adam over Ω ∩ Ξ between two updates of the factors
 _START_LEARNING_RATE = 3e-3
 _START_SWEEPS = 2
 _START_PRIOR = 0.25  # -log prior per squared weight: few counts leave g nearly flat
@@ -42,11 +42,11 @@ def starting_network(
     if problem.attributes.numel() == 0:
         return None
     network = DetectionNetwork(problem.attributes.shape[1], settings.hidden, generator)
-    known = None if start is None else start.network
-    if isinstance(known, DetectionNetwork) and [w.shape for w in known.weights()] == [
+    earlier = None if start is None else start.network
+    if isinstance(earlier, DetectionNetwork) and [w.shape for w in earlier.weights()] == [
         w.shape for w in network.weights()
     ]:
-        network.load(known.weights())
+        network.load(earlier.weights())
     return network
 
 
@@ -79,21 +79,21 @@ def start_jointly(
     batch_size: int,
     generator: torch.Generator,
 ) -> None:
-    """Fit U_k and θ with p held at g, in place: the better of two beginnings by likelihood.
+    """Fit U_k and θ with p held at g, in place: the likelier of two fits.
 
     In one, λ explains what it can before g may learn, which counts of very different sizes
-    need; in the other both learn from the first round, which is better where g varies most.
+    need; in the other both learn from the first round, which is better if g varies most.
     """
-    found = []
+    candidates = []
     for rounds_first in (_ROUNDS_FIRST, 0):
-        own_network, own_factors = copy.deepcopy(network), [factor.clone() for factor in factors]
-        _fit_by_turns(own_network, own_factors, problem, batch_size, generator, rounds_first)
-        mean = observed_rate(own_factors, problem) * observed_p(
-            probabilities(own_network, problem), problem
+        trial_network, trial_factors = copy.deepcopy(network), [f.clone() for f in factors]
+        _fit_by_turns(trial_network, trial_factors, problem, batch_size, generator, rounds_first)
+        mean = observed_rate(trial_factors, problem) * observed_p(
+            probabilities(trial_network, problem), problem
         )
         value = float((mean - torch.xlogy(problem.counts, mean.clamp_min(TINY))).mean())
-        found.append((value, own_network, own_factors))
-    _, best_network, best_factors = min(found, key=lambda candidate: candidate[0])
+        candidates.append((value, trial_network, trial_factors))
+    _, best_network, best_factors = min(candidates, key=lambda candidate: candidate[0])
     network.load(best_network.weights())
     factors[:] = best_factors
 
@@ -133,14 +133,14 @@ def _squares(network: DetectionNetwork) -> Tensor:
     return torch.stack(weights).sum()
 
 
-def adapt_components(known: Sequence[FloatArray], fresh: Sequence[Tensor]) -> list[Tensor]:
-    """Keep the largest components of a start; add faint random ones where it has too few."""
-    size = np.prod([factor.mean(axis=0) for factor in known], axis=0)
+def adapt_components(earlier: Sequence[FloatArray], fresh: Sequence[Tensor]) -> list[Tensor]:
+    """Keep the largest components of a start; add faint random ones if it has too few."""
+    size = np.prod([factor.mean(axis=0) for factor in earlier], axis=0)
     rank = fresh[0].shape[1]
     order = np.argsort(-size, kind="stable")[:rank]
-    kept = [torch.from_numpy(factor[:, order]) for factor in known]
+    kept = [torch.from_numpy(factor[:, order]) for factor in earlier]
     missing = rank - len(order)
-    faint = float(size.mean() * 0.01) ** (1 / len(known))
+    faint = float(size.mean() * 0.01) ** (1 / len(earlier))
     return [
         torch.cat([_leave_zero(old, new[:, :1]), 2 * faint * new[:, :missing]], dim=1)
         for old, new in zip(kept, fresh, strict=True)
