@@ -345,7 +345,7 @@ class TestFile:
                 go(path)
 
     def test_none_or_empty(self, path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match="there is no file"):
+        with pytest.raises(FileNotFoundError, match="does not exist"):
             open_study(path)
         path.touch()
         with pytest.raises(ValueError, match="holds no search yet"):

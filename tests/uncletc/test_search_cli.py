@@ -74,7 +74,7 @@ def test_data_sets_have_names(out: Path, capsys: pytest.CaptureFixture[str]) -> 
         ([__file__], "is not a file that CountTensor.save wrote"),
         (["DATA", "--method", "NTF"], "method must be one of"),
         (["DATA", "--alpha", "0.1"], "UncleTC has no setting 'alpha'"),
-        (["DATA", "--batch-size", "9"], "batch_size decides nothing in the joint solver"),
+        (["DATA", "--batch-size", "9"], "batch_size has no effect in the joint solver"),
         (["DATA", "--rank", "two"], "rank must be a whole number, got 'two'"),
         (["DATA", "--trials", "0"], "n_trials must be at least 1, got 0"),
         (["DATA", "--folds", "2"], "n_folds must be at least 3, got 2"),

@@ -1,4 +1,4 @@
-"""``uncletc search``: look for good settings of a method, by held-out counts."""
+"""``uncletc search``: find good settings of a method by held-out counts."""
 
 from __future__ import annotations
 
@@ -37,42 +37,42 @@ def add_command(commands: Any) -> None:
     """
     parser = commands.add_parser(
         "search",
-        help="look for good settings of a method",
-        description="Try settings of a method and judge them by their mean error on held-out "
-        "counts. Every trial is kept in one file: the same command resumes where it stopped, and "
-        "the dashboard can open the file at any time. Prints the best settings as JSON.",
+        help="find good settings of a method",
+        description="Try settings of a method and compare their mean errors on held-out counts. "
+        "Every trial is kept in one file: the same command resumes where it stopped, and the "
+        "dashboard can open the file at any time. Prints the best settings as JSON.",
     )
     add = parser.add_argument
     add("data", metavar="DATA", help="covid, ppi, covid-twin, ppi-twin, or an .npz file of counts")
-    add("--out", type=Path, required=True, metavar="FILE", help="file to keep the trials in")
+    add("--out", type=Path, required=True, metavar="FILE", help="file of the trials")
     add("--method", default="UncleTC", help="name in uncletc.METHODS (default: UncleTC)")
-    add("--trials", type=int, default=40, help="in the whole file (default: 40)")
-    add("--jobs", type=int, help="fits at a time (default: 1)")
-    add("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does the work")
+    add("--trials", type=int, default=40, help="number of trials in the file (default: 40)")
+    add("--jobs", type=int, help="number of fits at a time (default: 1)")
+    add("--scheduler", metavar="ADDRESS", help="address of a Dask cluster to fit on")
     add(
         "--kind",
         choices=("entry", "fibre"),
         default="entry",
-        help="what folds hide: single entries, or whole fibres, such as a county on all days",
+        help="what folds hold out: single entries, or whole fibres, such as a county on all days",
     )
-    add("--folds", type=int, default=5, help="at least 3 (default: 5)")
-    add("--seed", type=int, default=0, help="of the folds, and of what is tried (default: 0)")
+    add("--folds", type=int, default=5, help="number of folds, at least 3 (default: 5)")
+    add("--seed", type=int, default=0, help="seed of the folds and the choices (default: 0)")
     add(
         "--strategy",
         choices=("tpe", "random", "grid"),
         default="tpe",
         help="how to choose: learning from earlier trials (the default), at random, or in order",
     )
-    add("--no-pruning", action="store_true", help="judge every trial on all of its folds")
+    add("--no-pruning", action="store_true", help="score every trial on all of its folds")
     add(
         "--set",
         action="append",
         default=[],
         type=_assignment,
         metavar="NAME=VALUE",
-        help="a setting that stays, such as solver=bcd or max_iter=100",
+        help="a fixed setting, such as solver=bcd or max_iter=100",
     )
-    narrowed = parser.add_argument_group("choices, instead of those of the paper")
+    narrowed = parser.add_argument_group("choices that replace those of the paper")
     for name, words in _CHOICES.items():
         flag = "--" + name.replace("_", "-")
         narrowed.add_argument(
@@ -82,16 +82,16 @@ def add_command(commands: Any) -> None:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    """Do what the command line asks."""
+    """Run the search."""
     from uncletc.search import SearchSettings, Workers, search
 
     try:
-        counts, name = _load(chosen.data)
+        counts, dataset = _load(chosen.data)
         settings = SearchSettings(
             n_trials=chosen.trials,
             strategy=chosen.strategy,
             prune=not chosen.no_pruning,
-            space={one: getattr(chosen, one) for one in _CHOICES if getattr(chosen, one)},
+            space={name: getattr(chosen, name) for name in _CHOICES if getattr(chosen, name)},
             fixed=dict(chosen.set),
             kind=chosen.kind,
             n_folds=chosen.folds,
@@ -104,12 +104,14 @@ def run(chosen: argparse.Namespace) -> None:
                 path=chosen.out,
                 settings=settings,
                 workers=Workers(jobs=chosen.jobs, scheduler=chosen.scheduler),
-                dataset=name,
+                dataset=dataset,
                 callback=move,
             )
         _report(study)
     except KeyboardInterrupt:
-        _say(f"interrupted; finished trials are kept in {chosen.out}. The same command resumes.")
+        _write_line(
+            f"interrupted; finished trials are kept in {chosen.out}. The same command resumes."
+        )
         raise SystemExit(_INTERRUPTED) from None
     except (ImportError, OSError, RuntimeError, TypeError, ValueError) as error:
         raise SystemExit(f"uncletc search: {error}") from error
@@ -133,7 +135,7 @@ def _load(data: str) -> tuple[CountTensor, str]:
 
 @contextlib.contextmanager
 def _bar() -> Iterator[Callable[[SearchProgress], None]]:
-    """Show progress, from the first fold on, so that no error stands beside an empty bar."""
+    """Show progress from the first fold on, so that early errors appear without an empty bar."""
     from tqdm import tqdm
 
     bar = None
@@ -156,16 +158,18 @@ def _bar() -> Iterator[Callable[[SearchProgress], None]]:
 def _report(study: Study) -> None:
     value, sd = study.best_value
     n_folds, kind = study.settings.n_folds, study.settings.kind
-    _say(f"{study.method} on {study.dataset}, {n_folds} folds of kind {kind!r}")
-    _say(f"validation rRMSE of the best settings: {value:.4g} ± {sd:.2g} over folds")
+    _write_line(f"{study.method} on {study.dataset}, {n_folds} folds of kind {kind!r}")
+    _write_line(f"validation rRMSE of the best settings: {value:.4g} ± {sd:.2g} over folds")
     for name, (mean, spread) in study.test_scores().items():
-        _say(f"their test {name}: {mean:.4g} ± {spread:.2g}")
-    _say(f"trials are in {shlex.quote(str(study.path))}; the same command resumes an interrupted")
-    _say("search, and with more --trials adds to a finished one")
+        _write_line(f"their test {name}: {mean:.4g} ± {spread:.2g}")
+    _write_line(
+        f"trials are in {shlex.quote(str(study.path))}; the same command resumes an interrupted"
+    )
+    _write_line("search, and with a larger --trials extends a finished one")
     sys.stdout.write(study.best.to_json() + "\n")
 
 
-def _say(line: str) -> None:
+def _write_line(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 

@@ -1,4 +1,4 @@
-"""The file of a search: Optuna's journal, one JSON object a line, with one study in it."""
+"""The file of a search: Optuna's journal, one JSON object per line, with one study."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 try:
     import fcntl
-except ImportError:  # Windows: two searches of one file are not refused
+except ImportError:  # Windows: a second search of the same file is not refused
     fcntl = None  # type: ignore[assignment]
 
 STUDY = "uncletc search"
@@ -32,7 +32,7 @@ _BEGINNING = b'{"op_code":'  # of every line
 
 
 class _Lines(JournalFileBackend):
-    """Optuna's file, which knows the line that it read last, from 1 on."""
+    """Optuna's file, with the number of the line read last, counted from 1."""
 
     line = 0
 
@@ -61,7 +61,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[FrozenTrial]]:
 
 
 def in_memory(trials: list[FrozenTrial]) -> optuna.Study:
-    """Return a study of these trials, for what Optuna makes of one."""
+    """Return a study of these trials, for Optuna's own evaluations."""
     with _quiet():
         study = optuna.create_study()
     study.add_trials(trials)
@@ -69,15 +69,15 @@ def in_memory(trials: list[FrozenTrial]) -> optuna.Study:
 
 
 @contextlib.contextmanager
-def written(path: Path, facts: dict[str, Any], asked: dict[str, Any]) -> Iterator[optuna.Study]:
-    """Open the study of a file, or begin it, for one search that nobody else may join meanwhile.
+def written(path: Path, facts: dict[str, Any], request: dict[str, Any]) -> Iterator[optuna.Study]:
+    """Open or create the study of a file, for the exclusive use of one search.
 
     Parameters
     ----------
     path : Path
     facts : dict
-        What makes trials comparable: kept with a new study, compared with those of an old one.
-    asked : dict
+        What makes trials comparable: kept with a new study, compared with that of an old one.
+    request : dict
         What may change from one search to the next.
 
     Raises
@@ -85,7 +85,7 @@ def written(path: Path, facts: dict[str, Any], asked: dict[str, Any]) -> Iterato
     ValueError
         If the file holds something else.
     RuntimeError
-        If another search is writing it.
+        If another search is writing to it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file, _quiet():
@@ -93,7 +93,7 @@ def written(path: Path, facts: dict[str, Any], asked: dict[str, Any]) -> Iterato
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise RuntimeError(f"another search is writing {path}") from None
+                raise RuntimeError(f"another search is writing to {path}") from None
         storage, size = _open(path)
         os.truncate(path, size)
         if not storage.get_all_studies():
@@ -107,7 +107,7 @@ def written(path: Path, facts: dict[str, Any], asked: dict[str, Any]) -> Iterato
                     f"{path} holds a search with another {name}, {_short(existing.get(name))} and "
                     f"not {_short(value)}; give another file, or the same arguments"
                 )
-        study.set_user_attr("asked", asked)
+        study.set_user_attr("asked", request)
         if existing is None:
             study.set_user_attr("search", facts)
         yield study
@@ -126,13 +126,13 @@ def word_for(state: TrialState) -> str:
 
 
 def unreadable(path: Path, where: str, error: Exception) -> ValueError:
-    """Say which part of a file is wrong, one of :data:`MISREAD` having come of it."""
+    """Return an error that names the part of a file that caused one of :data:`MISREAD`."""
     fault = f"lacks the field {error}" if isinstance(error, KeyError) else "cannot be read"
     return ValueError(f"{path} is not the file of a search: {where} {fault}")
 
 
 def _open(path: Path) -> tuple[JournalStorage, int]:
-    """Read a whole file; return what it holds, and how many bytes its whole lines take."""
+    """Read a whole file; return its storage, and the number of bytes of its complete lines."""
     data = path.read_bytes()
     size = data.rfind(b"\n") + 1
     lines = _Lines(str(path), JournalFileOpenLock(str(path), grace_period=GRACE))
@@ -143,7 +143,7 @@ def _open(path: Path) -> tuple[JournalStorage, int]:
             raise ValueError
     except MISREAD as error:
         raise unreadable(path, f"line {lines.line}", error) from error
-    if [one.study_name for one in storage.get_all_studies()] not in ([], [STUDY]):
+    if [study.study_name for study in storage.get_all_studies()] not in ([], [STUDY]):
         raise ValueError(f"{path} holds another study of Optuna, not a search of uncletc")
     return storage, size
 
@@ -160,7 +160,7 @@ def _check_folds(study: optuna.Study, path: Path) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Optuna from telling what it does; callers report in their own way."""
+    """Silence Optuna's log; callers report in their own way."""
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:

@@ -1,4 +1,4 @@
-"""The loop of a search: which folds are next, and what follows from their results."""
+"""The loop of a search: which folds to fit next, and what their results decide."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from uncletc.search.settings import SearchProgress, SearchSettings, Workers
 from uncletc.search.space import settings_of
 from uncletc.search.work import opened, run_fold
 
-ATTEMPTS = 3  # times that a trial may be begun; one that kills its worker must not do so for ever
+ATTEMPTS = 3  # times that a trial may start, so that one that kills its worker is given up
 
 
 def run(
@@ -38,14 +38,14 @@ def run(
     dataset: str,
     callback: Callable[[SearchProgress], bool | None] | None,
 ) -> None:
-    """Search, the space of the settings being resolved; see :func:`uncletc.search.search`."""
+    """Search a resolved space; see :func:`uncletc.search.search`."""
     folds = make_folds(
         counts, settings.n_folds, kind=settings.kind, across=settings.across, seed=settings.seed
     )
     facts = {"method": method.name, "counts": counts.digest, "results": RESULTS} | asdict(settings)
-    asked = {"n_trials": facts.pop("n_trials"), "dataset": dataset}
+    request = {"n_trials": facts.pop("n_trials"), "dataset": dataset}
     with (
-        journal.written(path, facts, asked) as study,
+        journal.written(path, facts, request) as study,
         opened(workers, counts) as (size, lost),
     ):
         study.sampler = Untried(settings.choices, settings.strategy, settings.seed)
@@ -58,7 +58,7 @@ def run(
 
 @dataclass(eq=False)
 class _Active:
-    """A trial under way."""
+    """A running trial."""
 
     trial: Trial
     settings: Any
@@ -79,21 +79,22 @@ class _Loop:
     stopped: bool = False
 
     def run(self, size: int, lost: type[Exception]) -> None:
-        """Search; folds whose worker died are tried again."""
+        """Search; folds whose worker died are fitted again."""
         parallel = Parallel(return_as="generator_unordered", pre_dispatch=size, batch_size=1)
-        in_vain = 0
+        failures = 0  # since the last result
         running = self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         try:
-            for one in running[: self.settings.n_trials - self.n_ended]:
-                self.begin(Trial(self.study, one.number))  # the file's only study: number is id
+            for trial in running[: self.settings.n_trials - self.n_ended]:
+                # The file holds a single study, so that a trial's number is its id.
+                self.begin(Trial(self.study, trial.number))
             while not self.stopped and (folds := self.next_folds(size)):
                 try:
                     for number, fold, result in parallel(self.tasks(folds)):
-                        in_vain = 0
+                        failures = 0
                         self.take(number, fold, result)
                 except lost as error:
-                    in_vain += 1
-                    if in_vain > ATTEMPTS:
+                    failures += 1
+                    if failures > ATTEMPTS:
                         raise RuntimeError("workers die before they fit anything") from error
                     for number in {number for number, _ in folds} & self.active.keys():
                         self.begin(self.active[number].trial)
@@ -107,22 +108,22 @@ class _Loop:
         return len(self.study.get_trials(deepcopy=False, states=journal.ENDED))
 
     def next_folds(self, size: int) -> list[tuple[int, int]]:
-        """Return trials and their folds to fit next: two a worker, so that none waits for long.
+        """Return the trials and folds to fit next: two per worker, so that none waits for long.
 
-        One worker alone takes fold by fold, so that a hopeless trial is given up early.
+        A single worker takes one fold at a time, so that a hopeless trial is given up early.
         """
         while len(self.active) < min(size, self.settings.n_trials - self.n_ended):
             self.begin(self.study.ask())
-        each = 1 if size == 1 else math.ceil(2 * size / max(len(self.active), 1))
-        every = range(len(self.splits))
+        per_trial = 1 if size == 1 else math.ceil(2 * size / max(len(self.active), 1))
+        all_folds = range(len(self.splits))
         return [
             (number, fold)
             for number, active in self.active.items()
-            for fold in [fold for fold in every if fold not in active.folds][:each]
+            for fold in [fold for fold in all_folds if fold not in active.folds][:per_trial]
         ]
 
     def tasks(self, folds: list[tuple[int, int]]) -> Iterator[Any]:
-        """Yield calls as workers become free, but for trials that ended meanwhile."""
+        """Yield calls as workers become free, except for trials that have ended meanwhile."""
         for number, fold in folds:
             if number in self.active and not self.stopped:
                 yield delayed(run_fold)(
@@ -135,7 +136,7 @@ class _Loop:
                 )
 
     def begin(self, trial: Trial) -> None:
-        """Begin a trial, or resume it after its last finished fold."""
+        """Start a trial, or resume it after its last finished fold."""
         choices = self.settings.choices.items()
         chosen = {name: trial.suggest_categorical(name, values) for name, values in choices}
         settings = settings_of(self.method, self.settings.fixed, chosen)
@@ -144,13 +145,13 @@ class _Loop:
         active = _Active(trial, settings, journal.folds_of(trial))
         self.active[trial.number] = active
         if attempts > ATTEMPTS:
-            error = f"its worker, or the whole search, ended {ATTEMPTS} times"
+            error = f"its worker, or the whole search, died {ATTEMPTS} times"
             self.end(trial, TrialState.FAIL, error=error)
         else:
             self.judge(active)
 
     def take(self, number: int, fold: int, result: dict[str, Any]) -> None:
-        """Keep the result of a fold, unless its trial ended meanwhile."""
+        """Keep the result of a fold, unless its trial has ended meanwhile."""
         active = self.active.get(number)
         if active is None:
             return
@@ -162,7 +163,7 @@ class _Loop:
             progress = SearchProgress(
                 finished=self.n_ended,
                 total=self.settings.n_trials,
-                best=min((one.value for one in complete if one.value is not None), default=None),
+                best=min((t.value for t in complete if t.value is not None), default=None),
                 trial=number,
                 chosen=active.trial.params,
                 folds=len(active.folds),
@@ -171,11 +172,11 @@ class _Loop:
             self.stopped = bool(self.callback(progress)) or self.stopped
 
     def judge(self, active: _Active) -> TrialState:
-        """Report what is new of a trial, and end it where it is complete, hopeless or failed."""
+        """Report new results of a trial, and end it if it is complete, hopeless or failed."""
         trial, folds = active.trial, active.folds
-        for one in folds.values():
-            if "error" in one:
-                return self.end(trial, TrialState.FAIL, error=one["error"])
+        for result in folds.values():
+            if "error" in result:
+                return self.end(trial, TrialState.FAIL, error=result["error"])
         reported = self.study.get_trials(deepcopy=False)[trial.number].intermediate_values
         errors: list[float] = []
         mean = math.nan

@@ -1,4 +1,4 @@
-"""The search: what is to be tried, where it is kept, and who does the work."""
+"""search: find good settings of a method, and keep every trial in a file."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def search(
     dataset: str = "counts",
     callback: Callable[[SearchProgress], bool | None] | None = None,
 ) -> Study:
-    """Look for the settings with the least mean validation rRMSE over folds.
+    """Look for the settings with the smallest mean validation rRMSE over folds.
 
-    Every trial is kept in one file as it goes. Called again with the same arguments and file after
-    an interruption, of whatever kind, the search resumes: ended trials count, and those that were
-    running go on from their last finished fold.
+    Every trial is kept in one file as it runs. Called again with the same arguments and file after
+    any interruption, the search resumes: ended trials count, and interrupted trials continue after
+    their last finished fold.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ def search(
     method : Method or str
         One of :data:`uncletc.METHODS`, or its name.
     path : str or Path
-        The file; begun where there is none.
+        The file; created if absent.
     settings : SearchSettings, optional
-        What to try and how to judge it.
+        What to try and how to score it.
     workers : Workers, optional
-        Who fits the folds. None: this process, one at a time.
+        What fits the folds. None: this process, one at a time.
     dataset : str
         A name for the counts, kept in the file.
     callback : callable, optional
@@ -49,15 +49,15 @@ def search(
     Returns
     -------
     Study
-        With one job, the seed decides all of it but the seconds. With more, later choices may
-        depend on which folds end first.
+        With one job, the seed determines everything but the seconds. With more, later choices may
+        depend on which folds finish first.
 
     Raises
     ------
     ValueError, TypeError
         If an argument breaks its rule, or the file holds another search.
     RuntimeError
-        If another search is writing the file.
+        If another search is writing to the file.
     ConnectionError
         If the scheduler does not answer, has no workers, or is lost.
     ImportError

@@ -1,4 +1,4 @@
-"""What a search tries, how it judges, who does the work, and what it reports."""
+"""What a search tries, how it scores, what does the work, and what it reports."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Strategy = Literal["tpe", "random", "grid"]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """What a search tries and how it judges.
+    """What a search tries and how it scores.
 
     Attributes
     ----------
     n_trials : int
-        Trials in the whole file, earlier ones included: complete, pruned, or failed because a fit
-        did. There are never more than different choices.
+        Number of trials in the file, earlier ones included: complete, pruned or failed. Never more
+        than there are distinct choices.
     strategy : {"tpe", "random", "grid"}
-        Tree-structured Parzen estimator, random, or in order. None tries the same twice.
+        Tree-structured Parzen estimator, random, or in order. No strategy repeats a choice.
     prune : bool
-        Give a trial up after a fold, the second at the earliest, if its mean so far is above the
-        median of complete trials at that fold; not before five trials are complete.
+        Give a trial up after its second or a later fold if its mean so far is above the median of
+        complete trials at that fold; not before five trials are complete.
     space : mapping of str to sequence, optional
-        Choices of some settings, instead of those of the method's own grid. `units` and `layers`
-        stand for `hidden`.
+        Choices for some settings, instead of those of the method's grid. `units` and `layers`
+        define `hidden`.
     fixed : mapping
-        Settings that stay, such as ``{"solver": "bcd"}``. Of UncleTC only that solver has a
-        learning rate and a batch size to choose.
+        Fixed settings, such as ``{"solver": "bcd"}``. In UncleTC only that solver has a learning
+        rate and a batch size to choose.
     kind, across, n_folds, seed
-        See :func:`uncletc.evaluation.make_folds`; the seed decides what is tried, too.
+        See :func:`uncletc.evaluation.make_folds`; the seed also determines what is tried.
     every : int, optional
         See :func:`uncletc.evaluation.evaluate`.
     """
@@ -58,25 +58,25 @@ class SearchSettings:
 
     @property
     def choices(self) -> Space:
-        """The space, empty where it is left to the method."""
+        """The space; empty if the method's grid is used."""
         return {name: tuple(values) for name, values in (self.space or {}).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """Who fits the folds.
+    """What fits the folds.
 
     Attributes
     ----------
     jobs : int, optional
-        Folds fitted at a time, each on one thread: 1, in this process, or more, in processes of
-        their own. None: 1, or with a scheduler one per worker of the cluster.
+        Number of folds fitted at a time, each on one thread: 1, in this process, or more, in
+        separate processes. None: 1, or with a scheduler one per worker of the cluster.
     scheduler : str, optional
-        Address of a Dask scheduler whose workers do the work. They need uncletc installed, in the
-        same version, and one thread each (``dask worker ADDRESS --nthreads 1``). Dask has them hand
-        freed memory back at once, which costs a fit up to half as long again; in its configuration,
-        ``distributed.nanny.pre-spawn-environ``, ``MALLOC_TRIM_THRESHOLD_: 134217728`` with
-        ``MALLOC_MMAP_THRESHOLD_: 33554432`` ends that.
+        Address of a Dask scheduler whose workers fit the folds. They need the same version of
+        uncletc, and one thread each (``dask worker ADDRESS --nthreads 1``). Dask makes them return
+        freed memory at once, which slows a fit by up to half. To avoid this, set
+        ``MALLOC_TRIM_THRESHOLD_: 134217728`` and ``MALLOC_MMAP_THRESHOLD_: 33554432`` under
+        ``distributed.nanny.pre-spawn-environ`` in Dask's configuration.
     """
 
     jobs: int | None = None
@@ -94,15 +94,15 @@ class SearchProgress:
     Attributes
     ----------
     finished, total : int
-        Trials that ended, and those wanted.
+        Number of trials ended, and requested.
     best : float, optional
-        Least mean validation rRMSE so far; None before a trial is complete.
+        Smallest mean validation rRMSE so far; None before a trial is complete.
     trial : int
         Number of the trial that the fold belongs to.
     chosen : mapping
-        What was chosen for it.
+        The settings chosen for it.
     folds : int
-        Its folds judged so far.
+        Number of its folds scored so far.
     state : {"running", "complete", "pruned", "failed"}
     """
 

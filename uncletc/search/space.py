@@ -1,4 +1,4 @@
-"""What a search may choose: a method's grid, narrowed or widened, and settings made from it."""
+"""The choices of a search: a method's grid, narrowed or widened, and settings made from it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from uncletc.settings import FitSettings
 from uncletc.solvers.options import SOLVERS
 
 Space = dict[str, tuple[Any, ...]]
-_SHAPE = ("units", "layers")  # stand for `hidden`, of which every layer has as many units
-_BCD_ONLY = ("learning_rate", "batch_size")  # of those that a grid holds
+_SHAPE = ("units", "layers")  # define `hidden`, with equal layers
+_BCD_ONLY = ("learning_rate", "batch_size")  # settings of a grid that only this solver has
 
 
 def space_of(
     method: Method, fixed: Mapping[str, Any], given: Mapping[str, Iterable[Any]] | None
 ) -> Space:
-    """Return the choices of every setting that is searched, each checked by making settings.
+    """Return the choices of every searched setting, each validated by making settings.
 
     Parameters
     ----------
     method : Method
     fixed : mapping
-        Settings that stay.
+        Fixed settings.
     given : mapping, optional
         Choices that replace those of the method's grid, or add a setting to it.
 
     Raises
     ------
     ValueError, TypeError
-        If a name is unknown or decides nothing, a value is not allowed, or nothing is left.
+        If a name is unknown or has no effect, a value is not allowed, or nothing is left to choose.
     """
     space = _grid(method)
     if "hidden" in fixed:
@@ -46,15 +46,15 @@ def space_of(
     if method.settings is FitSettings and fixed.get("solver", "joint") != "bcd":
         idle = [name for name in _BCD_ONLY if name in (given or {})]
         if idle:
-            raise ValueError(f"{idle[0]} decides nothing in the joint solver; fix solver to 'bcd'")
+            raise ValueError(f"{idle[0]} has no effect in the joint solver; fix solver to 'bcd'")
         _drop(space, _BCD_ONLY)
     if not space:
         raise ValueError(f"a search needs a setting to choose; all of {method.name} are fixed")
-    return {name: _checked(method, fixed, space, name) for name in space}
+    return {name: _validated(method, fixed, space, name) for name in space}
 
 
 def settings_of(method: Method, fixed: Mapping[str, Any], chosen: Mapping[str, Any]) -> Any:
-    """Make settings of the method from those that stay and those chosen."""
+    """Make settings of the method from the fixed and the chosen ones."""
     values = {**fixed, **chosen}
     units, layers = values.pop("units", None), values.pop("layers", None)
     if units is not None or layers is not None:
@@ -67,7 +67,7 @@ def settings_of(method: Method, fixed: Mapping[str, Any], chosen: Mapping[str, A
 
 
 def size_of(space: Space) -> int:
-    """Return the number of different choices of all settings together."""
+    """Return the number of distinct choices of all settings together."""
     size = 1
     for choices in space.values():
         size *= len(choices)
@@ -86,14 +86,14 @@ def _grid(method: Method) -> Space:
 def _check_names(
     method: Method, fixed: Mapping[str, Any], space: Space, given: Mapping[str, Any]
 ) -> None:
-    known = {one.name for one in fields(method.settings)}
+    allowed = {field.name for field in fields(method.settings)}
     if method.settings is FitSettings:
-        known |= {one.name for kind in SOLVERS.values() for one in fields(kind) if one.init}
+        allowed |= {field.name for kind in SOLVERS.values() for field in fields(kind) if field.init}
     shaped = "hidden" in method.grid
     if "hidden" in space:
         raise ValueError("hidden is searched by units and layers; give choices of those")
     for name in chain(fixed, space):
-        if name not in known and not (shaped and name in _SHAPE):
+        if name not in allowed and not (shaped and name in _SHAPE):
             raise ValueError(f"{method.name} has no setting {name!r}")
     both = sorted(set(fixed) & set(given))
     if both:
@@ -102,8 +102,10 @@ def _check_names(
         raise ValueError("hidden must not be given together with units or layers")
 
 
-def _checked(method: Method, fixed: Mapping[str, Any], space: Space, name: str) -> tuple[Any, ...]:
-    """Return the choices of one setting as the settings hold them: 500 as 500.0 where a real."""
+def _validated(
+    method: Method, fixed: Mapping[str, Any], space: Space, name: str
+) -> tuple[Any, ...]:
+    """Return the choices of one setting as the settings hold them: 500 as 500.0 if real."""
     if not space[name]:
         raise ValueError(f"choices of {name} must hold at least 1 value, got none")
     first = {other: choices[0] for other, choices in space.items() if choices}
@@ -124,7 +126,7 @@ def _checked(method: Method, fixed: Mapping[str, Any], space: Space, name: str) 
 
 
 def _value(settings: Any, name: str) -> Any:
-    """Return a setting or an option of the solver; of the solver itself, its name."""
+    """Return a setting, an option of the solver, or the name of the solver."""
     if name == "solver":
         return settings.solver.name
     return getattr(settings if hasattr(settings, name) else settings.solver, name)

@@ -1,4 +1,4 @@
-"""Study: what a search found, read from its file."""
+"""Study: the results of a search, read from its file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Study:
-    """What a search found, or has found so far.
+    """The results of a search, finished or not.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class Study:
     counts_digest : str
         :attr:`uncletc.CountTensor.digest` of the counts.
     settings : SearchSettings
-        With all choices in its `space`, and in `n_trials` as many as were last asked for.
+        With all choices in its `space`, and the number last requested in `n_trials`.
     frame : pandas.DataFrame
         One row per trial: ``number``; ``state`` ("complete", "pruned", "failed", or "running", also
-        where the search was interrupted); ``value``, the mean validation rRMSE over ``folds``
-        finished folds, NaN without any; ``sd`` over them; ``seconds`` of fitting and judging; and a
+        for trials of an interrupted search); ``value``, the mean validation rRMSE over ``folds``
+        finished folds, NaN without any; ``sd`` over them; ``seconds`` of fitting and scoring; and a
         column for each setting in the space.
     """
 
@@ -53,7 +53,7 @@ class Study:
 
     @property
     def best(self) -> Any:
-        """The settings with the least value of all complete trials, as their method takes them.
+        """The settings of the complete trial with the smallest value, as their method takes them.
 
         Raises
         ------
@@ -67,20 +67,21 @@ class Study:
     @property
     def best_value(self) -> tuple[float, float]:
         """Mean and standard deviation over folds of the validation rRMSE of :attr:`best`."""
-        return mean_and_sd([one["validation"]["rrmse"] for one in self._best_folds()])
+        return mean_and_sd([fold["validation"]["rrmse"] for fold in self._best_folds()])
 
     def test_scores(self) -> dict[str, tuple[float, float]]:
         """Mean and standard deviation over folds of each test score of :attr:`best`.
 
-        They decided nothing. Names are those of :class:`uncletc.evaluation.Scores`, without n.
+        They had no part in the choice. Names are those of :class:`uncletc.evaluation.Scores`,
+        without n.
         """
-        scores = pd.DataFrame([one["test"] for one in self._best_folds()]).drop(columns="n")
+        scores = pd.DataFrame([fold["test"] for fold in self._best_folds()]).drop(columns="n")
         return {str(name): mean_and_sd(values) for name, values in scores.items()}
 
     def importance(self) -> dict[str, float]:
-        """Share of the variation of values that each searched setting explains, most first.
+        """Share of the variation of values explained by each searched setting, largest first.
 
-        Functional analysis of variance over complete trials; empty with fewer than two of them.
+        Functional analysis of variance over complete trials; empty with fewer than two.
         """
         from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 
@@ -91,8 +92,8 @@ class Study:
         if not varied or done["value"].nunique() < 2:
             return {}
         study = journal.in_memory(self._trials)
-        judge = FanovaImportanceEvaluator(seed=0)
-        shares = get_param_importances(study, evaluator=judge, params=varied)
+        fanova = FanovaImportanceEvaluator(seed=0)
+        shares = get_param_importances(study, evaluator=fanova, params=varied)
         return {name: float(share) for name, share in shares.items()}
 
     def _best_trial(self) -> FrozenTrial:
@@ -109,9 +110,9 @@ class Study:
 
 
 def open_study(path: str | Path) -> Study:
-    """Read the file of a search, finished or not; nothing is written.
+    """Read the file of a search, finished or not, without writing to it.
 
-    A last line that was cut off, because the search was killed or is writing, is left out.
+    An incomplete last line, of a search that was killed or is writing, is ignored.
 
     Parameters
     ----------
@@ -128,20 +129,20 @@ def open_study(path: str | Path) -> Study:
     """
     file = Path(path)
     if not file.is_file():
-        raise FileNotFoundError(f"there is no file {file}")
+        raise FileNotFoundError(f"file {file} does not exist")
     from uncletc.search import journal as journal
 
     attributes, trials = journal.read(file)
     try:
-        facts, asked = attributes["search"], attributes["asked"]
-        given = {one.name: (facts | asked)[one.name] for one in fields(SearchSettings)}
+        facts, request = attributes["search"], attributes["asked"]
+        given = {field.name: (facts | request)[field.name] for field in fields(SearchSettings)}
         settings = SearchSettings(**given)
         settings = replace(settings, space=settings.choices)
-        method, digest, dataset = facts["method"], facts["counts"], asked["dataset"]
+        method, digest, dataset = facts["method"], facts["counts"], request["dataset"]
         columns = ["number", "state", "value", "sd", "folds", "seconds", *settings.choices]
     except journal.MISREAD as error:
         raise journal.unreadable(file, "its beginning", error) from error
-    rows = [_row(one) for one in trials if one.params.keys() == settings.choices.keys()]
+    rows = [_row(trial) for trial in trials if trial.params.keys() == settings.choices.keys()]
     return Study(
         path=file,
         method=method,
@@ -156,14 +157,14 @@ def open_study(path: str | Path) -> Study:
 def _row(trial: FrozenTrial) -> dict[str, Any]:
     from uncletc.search import journal as journal
 
-    folds = [one for one in journal.folds_of(trial).values() if "error" not in one]
-    value, sd = mean_and_sd([one["validation"]["rrmse"] for one in folds])
+    folds = [fold for fold in journal.folds_of(trial).values() if "error" not in fold]
+    value, sd = mean_and_sd([fold["validation"]["rrmse"] for fold in folds])
     return {
         "number": trial.number,
         "state": journal.word_for(trial.state),
         "value": value,
         "sd": sd,
         "folds": len(folds),
-        "seconds": float(sum(one["seconds"] for one in folds)),
+        "seconds": float(sum(fold["seconds"] for fold in folds)),
         **trial.params,
     }

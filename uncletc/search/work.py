@@ -24,38 +24,38 @@ CONNECT = 20  # seconds to wait for a scheduler
 def run_fold(
     number: int, counts: CountTensor, method: Method, settings: Any, split: Split, every: int | None
 ) -> tuple[int, int, dict[str, Any]]:
-    """Fit the training counts of one fold of a trial and judge.
+    """Fit the training counts of one fold of a trial, and score the others.
 
     Returns
     -------
     number, fold : int
     result : dict
-        Plain values, or under "error" why there are none.
+        Plain values, or a message under "error".
     """
     try:
-        one = run_trial(counts, method, settings, split, every, callback=None)
+        trial = run_trial(counts, method, settings, split, every, callback=None)
     except (FitError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
         return number, split.trial, {"error": f"{type(error).__name__}: {error}"}
-    assert one is not None
+    assert trial is not None
     result = {
-        "validation": asdict(one.validation),
-        "test": asdict(one.test),
-        "iteration": one.iteration,
-        "seconds": one.seconds,
+        "validation": asdict(trial.validation),
+        "test": asdict(trial.test),
+        "iteration": trial.iteration,
+        "seconds": trial.seconds,
     }
     return number, split.trial, result
 
 
 @contextlib.contextmanager
 def opened(workers: Workers, counts: CountTensor) -> Iterator[tuple[int, type[Exception]]]:
-    """Have joblib use these workers meanwhile.
+    """Make joblib use these workers within the block.
 
     Yields
     ------
     size : int
-        Folds at a time.
+        Number of folds at a time.
     lost : exception type
-        Raised where a worker died.
+        Raised if a worker dies.
     """
     if workers.scheduler is None:
         jobs = workers.jobs or 1
@@ -96,5 +96,5 @@ def opened(workers: Workers, counts: CountTensor) -> Iterator[tuple[int, type[Ex
 
 
 def _leave_interrupts() -> None:
-    """Leave Ctrl+C to the process that searches."""
+    """Leave Ctrl+C to the process that runs the search."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
