@@ -148,12 +148,12 @@ class TestMistakes:
             (
                 changed("week", 3, " "),
                 {},
-                "week must have a value in every row; data row 4 is empty",
+                "week must have a value in every row; data row 4",
             ),
             (
                 changed("site", 1, None),
                 {},
-                "site must have a value in every row; data row 2 is empty",
+                "site must have a value in every row; data row 2",
             ),
             (changed("week", 4, "2"), {}, "data rows 2 and 5 are both site a, week 2"),
             (

@@ -246,7 +246,7 @@ class TestRegistry:
             datasets.available("flu")
         with pytest.raises(ValueError, match=r"path must be a file that files\.json lists"):
             fetch.find("owner/repository/0/unknown.csv")
-        with pytest.raises(ValueError, match=r"name must be one of covid, ppi, .* got 'flu'"):
+        with pytest.raises(ValueError, match=r"name must be one of \('covid', 'ppi', .* got 'flu'"):
             datasets.load("flu")
         with pytest.raises(ValueError, match="'covid' has no rule 'plants'; it has shared_cells"):
             datasets.load("covid", plants=3)
