@@ -145,7 +145,6 @@ class _Run:
         self._learns = bool((counts.attribute_rows >= 0).any())
         most = torch.full((n_starts,), _MOST_DISPERSION, dtype=torch.float64, device=self.device)
         self._dispersion = most
-        self._dropped: list[str] = []
         self._detect()
         if not self._screening:
             self._resample()
