@@ -1,10 +1,10 @@
 """Under-counted tensor completion: true counts λ and detection probabilities p from counts y.
 
-``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` reads real and
-simulated data, ``metrics`` judges, ``effects`` tells what moves p. ``METHODS`` are those that the
-paper compares, ``evaluation`` judges them on held-out counts, ``search`` looks for settings and
-``tables`` holds the paper's tables. ``checking`` tells how well a fit describes counts it has not
-seen, ``theory`` evaluates the recoverability theorem for a problem.
+``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` loads real and
+simulated data, ``metrics`` measures errors, and ``effects`` shows how attributes change p.
+``METHODS`` are those that the paper compares, ``evaluation`` scores them on held-out counts,
+``search`` finds good settings, and ``tables`` holds the paper's tables. ``checking`` shows how well
+a fit describes held-out counts; ``theory`` evaluates the recoverability theorem for a problem.
 """
 
 from uncletc import (

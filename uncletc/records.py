@@ -57,7 +57,7 @@ class Iteration(Generic[_T_co]):
 
 
 class History(Generic[_T]):
-    """The iterations of a fit as they come, each told to a callback.
+    """The iterations of a fit, each reported to a callback as it is added.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class History(Generic[_T]):
         self._callback, self._began = callback, time.perf_counter()
 
     def add(self, objective: float, result: Callable[[StopReason], _T]) -> bool:
-        """Add an iteration, whose estimates are `result`'s; whether the callback asks to stop."""
+        """Add an iteration with the estimates of `result`; return whether the callback stops."""
         now: Iteration[_T] = Iteration(
             iteration=len(self.records),
             objective=objective,

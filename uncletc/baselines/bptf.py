@@ -42,8 +42,8 @@ class BPTFSettings(RankSettings):
         Which mean of the approximate posterior predicts: exp E log U, as in the authors' code,
         or E U.
     max_iter, tol
-        By default 200 and 1e-4, as in the authors' code. They matter: far beyond, the bound still
-        rises a little while some missing entries are predicted without limit.
+        By default 200 and 1e-4, as in the authors' code. They matter: with many more iterations
+        the bound still rises slightly, while predictions of some missing entries diverge.
     rank, seed
         See :class:`~uncletc.baselines.base.RankSettings`.
     """

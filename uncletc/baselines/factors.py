@@ -1,4 +1,4 @@
-"""What the methods with factors share: the data by slices, starts, and the CP prediction."""
+"""Common parts of methods with factors: the data by slices, starts, and the CP prediction."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Observed:
 
 
 class CP(Algorithm):
-    """A CP decomposition whose factors are updated in turn; each method says how."""
+    """A CP decomposition whose factors are updated in turn, as each method defines."""
 
     def __init__(self, data: CountTensor, settings: RankSettings) -> None:
         self.data, self.observed, self.settings = data, Observed(data), settings
@@ -84,7 +84,7 @@ class CP(Algorithm):
 
 
 def starting_factors(counts: CountTensor, rank: int, rng: np.random.Generator) -> list[FloatArray]:
-    """Random U_k (I_k, F) in equal sizes, whose mean λ over Ω is the mean count."""
+    """Random U_k (I_k, F) of equal size, scaled so that the mean λ over Ω is the mean count."""
     factors = [rng.uniform(0.1, 1.0, (size, rank)) for size in counts.shape]
     exposure = counts.exposure_at(counts.indices)
     level = float((products(factors, counts.indices).sum(axis=1) * exposure).mean())
@@ -93,7 +93,7 @@ def starting_factors(counts: CountTensor, rank: int, rng: np.random.Generator) -
 
 
 def balance(factors: list[FloatArray]) -> None:
-    """Give each component columns of one norm in all modes, in place; λ stays."""
+    """Give each component columns of equal norm in all modes, in place; λ stays."""
     sizes = np.array([np.linalg.norm(factor, axis=0) for factor in factors])  # (K, F)
     live = (sizes > 1e-100).all(axis=0)
     common = np.exp(np.log(np.maximum(sizes, TINY)).mean(axis=0))

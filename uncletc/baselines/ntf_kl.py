@@ -4,9 +4,9 @@ Source: E. C. Chi and T. G. Kolda, "On Tensors, Sparsity, and Nonnegative Factor
 Journal on Matrix Analysis and Applications 33(4), 2012 (CP-APR, by multiplicative updates).
 
 Minimises Σ_Ω [λ_i - y_i log λ_i] with λ_i = e_i Σ_f ∏_k U_k(i_k, f) over U_k ≥ 0, where e is the
-exposure: the Poisson likelihood of counts that all events have reached. The source knows no
-missing entries; here all sums go over Ω only, which leaves the updates otherwise the same. As
-there, an element that is nearly zero though its derivative asks for more is lifted.
+exposure: the Poisson likelihood if every event is counted. The source has no missing entries; here
+all sums are over Ω only, which otherwise leaves the updates unchanged. As in the source, an element
+near zero is lifted if a larger value would raise the likelihood.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def update_factor(factors: list[FloatArray], mode: int, data: Observed, sweeps: 
 
 
 def lift(factors: list[FloatArray], mode: int, data: Observed) -> FloatArray:
-    """Lift elements of U_k that are stuck near zero; the same array where none is."""
+    """Lift elements of U_k that are stuck near zero; return the same array if none is."""
     factor = factors[mode]
     level = max(float(factor.mean()), TINY)
     low = factor < _NEARLY_ZERO * level
@@ -89,6 +89,6 @@ def lift(factors: list[FloatArray], mode: int, data: Observed) -> FloatArray:
         return factor
     others = products(factors, data.indices, skip=mode)
     rate = np.einsum("nf,nf->n", factor[data.indices[:, mode]], others)
-    wanted = data.sums(mode, data.counts / np.maximum(rate, TINY), others)
-    stuck = low & (wanted > data.sums(mode, data.exposure, others))
+    numerator = data.sums(mode, data.counts / np.maximum(rate, TINY), others)
+    stuck = low & (numerator > data.sums(mode, data.exposure, others))
     return np.where(stuck, factor + _LIFT * level, factor) if stuck.any() else factor

@@ -8,7 +8,7 @@ from uncletc.validation import FloatArray, IntArray
 
 
 def levels(x: FloatArray, points: int) -> FloatArray:
-    """Distinct values of x (n, C), at most so many quantiles of one column; in order."""
+    """Distinct values of x (n, C) in order; of a single column at most `points` quantiles."""
     values = np.unique(x, axis=0)
     if x.shape[1] > 1:
         return values[::-1]  # the first level first

@@ -21,7 +21,7 @@ from uncletc.solvers.parallel import total, world
 from uncletc.validation import FloatArray, IntArray
 
 _CHUNK = 262_144  # numbers in a chunk's largest array
-_LARGEST_DESIGN = 64 * 2**20  # bytes; a larger design is made anew in every pass
+_LARGEST_DESIGN = 64 * 2**20  # bytes; a larger design is recomputed in every pass
 _SMALLEST = 1e-30
 _SHARE = 0.1  # of the pseudo-counts that also hold the sizes of rows
 _ROWS_GATHERED = 65_536
@@ -43,11 +43,11 @@ class Entries:
     unit : float
         Geometric mean of the exposure of all observed entries.
     order : ndarray of int, shape (N,)
-        Rows of the count tensor that these entries are.
+        Rows of these entries in the count tensor.
     attributes : Tensor, shape (A, D)
         z of the first A entries.
     elsewhere : Tensor, shape (R, D)
-        Rows of Ξ whose mean g stands for p of entries without attributes.
+        Rows of Ξ whose mean g is used as p of entries without attributes.
     features : AttributeFeatures, optional
         None when no entry has attributes.
     """
@@ -137,7 +137,7 @@ class Members:
     rank : int
         F.
     weights : Tensor, shape (N, M), optional
-        Of entries in the likelihood, when members see them resampled; None: 1.
+        Weights of entries in the likelihood, if members resample them; None: 1.
     """
 
     factors: list[Tensor]
@@ -164,9 +164,9 @@ class Members:
         self.factors = [factor * root.to(factor.dtype) for factor in self.factors]
 
     def extrapolate(self, earlier: list[Tensor] | None, momentum: Tensor) -> None:
-        """Go on in the direction from earlier factors to these, by logarithms.
+        """Extrapolate from earlier factors beyond these, on the log scale.
 
-        `momentum` (M,) says how far; without earlier factors nothing happens.
+        `momentum` (M,) is the relative step; without earlier factors nothing happens.
         """
         if earlier is None:
             return
@@ -177,7 +177,7 @@ class Members:
         ]
 
     def balanced(self) -> None:
-        """Give the columns of a component equal norms in all modes, which leaves λ as it is."""
+        """Give the columns of a component equal norms in all modes, which leaves λ unchanged."""
         norms = [factor.double().norm(dim=0).clamp_min(_SMALLEST) for factor in self.factors]
         common = torch.stack(norms).log().mean(dim=0).exp()
         self.factors = [

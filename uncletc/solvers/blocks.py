@@ -1,4 +1,4 @@
-"""What the solvers share: the data as tensors, λ, and the factor step."""
+"""Common parts of the solvers: the data as tensors, λ, and the factor step."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SliceSums:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The data as the blocks need them; N = |Ω|, S = |Ξ|.
+    """The data as tensors; N = |Ω|, S = |Ξ|.
 
     Attributes
     ----------
@@ -138,8 +138,8 @@ def multiply(
 
     A majorisation-minimisation step, which never raises the objective: U_k times
     Σ (y/λ)·w over Σ p·w, with w the product of the other factors, summed over the observed entries
-    of each slice. With a gamma prior of each element `shape`, less 1, joins the counts and `rate`
-    the expectations. Rows that neither speaks about stay as they are.
+    of each slice. A gamma prior of each element adds its `shape` minus 1 to the counts and its
+    `rate` to the expectations. Rows without observed entries and without a prior stay unchanged.
     """
     below = denominator + rate
     return torch.where(below == 0, factor, (factor * numerator + shape) / below)
@@ -161,7 +161,7 @@ def probabilities(network: DetectionNetwork | None, problem: Problem) -> Tensor:
 
 
 def observed_p(g: Tensor, problem: Problem) -> Tensor:
-    """The starting p over Ω: g where there are attributes, their mean elsewhere; 1 without."""
+    """The starting p over Ω: g with attributes, the mean of g without, 1 if Ξ is empty."""
     if not len(g):
         return torch.ones_like(problem.counts)
     p = g.mean().expand(len(problem.counts)).clone()
