@@ -123,7 +123,7 @@ def test_an_anchor_changes_numbers_and_what_they_are_called(open_page):
 
 def test_uncertainty_needs_members(open_page, shown, covid_fit):
     at = open_page(county=BALTIMORE)
-    assert "fit 2 members or more" in words(at)
+    assert "fit 2 or more members" in words(at)
     assert not sent(at)["picture"]["uncertain"]
     assert "Bands" not in words(at)
     factors = tuple(factor * 3 for factor in covid_fit.factors)
@@ -131,7 +131,7 @@ def test_uncertainty_needs_members(open_page, shown, covid_fit):
     at.run()
     assert not at.exception
     text = words(at)
-    assert "fit 2 members or more" not in text
+    assert "fit 2 or more members" not in text
     assert "Bands" in text
     assert "Whiskers" in text
     assert "4-fold" in sent(at)["picture"]["uncertainMeans"]
