@@ -146,8 +146,7 @@ def _map(dataset: Dataset, counties: pd.DataFrame) -> None:
             + (" Simulated counts." if dataset.provenance.simulated else ""),
         ),
         key="residual-map",
-        alt="Map of US counties coloured by mean residual of held-out counts. Arrow keys go from "
-        "county to county, Enter chooses one, Escape none.",
+        alt="Map of US counties coloured by mean residual of held-out counts",
     )
 
 

@@ -59,7 +59,7 @@ def show_county_map(
     key : str
         Names the map on its page; zoom and pan belong to it.
     alt : str
-        What the map shows, for those who do not see it.
+        What the map shows, for those who do not see it; how to steer it is added.
     selected : str, optional
         FIPS code of the county to outline. Without `on_choose`, None outlines the county that
         was last chosen in the map.
@@ -92,7 +92,7 @@ def show_county_map(
             "module": f"app/static/map/county_map.js?v={_version()}",
             "shapes": f"app/static/{SHAPES_FILE.name}?v={_version()}",
             "key": key,
-            "alt": alt,
+            "alt": f"{alt}. Arrow keys go from county to county, Enter chooses one, Escape none.",
             "height": height,
             "picture": picture.packed,
             "selected": last_chosen if selected is None and on_choose is None else selected,

@@ -82,8 +82,7 @@ def the_map(
     show_county_map(
         picture,
         key="map",
-        alt=f"Map of US counties coloured by {picture.title}. Arrow keys go from county to county, "
-        "Enter chooses one, Escape none.",
+        alt=f"Map of US counties coloured by {picture.title}",
         selected=fips,
         on_choose=choose_county,
         steps=steps,

@@ -15,8 +15,7 @@ from dashboard.shared.model import describe
 from dashboard.shared.parts import show_chart
 from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit_code, script
-from dashboard.shared.service import progress_bar, say_failed, session
-from dashboard.work.jobs import Job
+from dashboard.shared.service import fit_words, progress_bar, say_changed, say_failed, session
 from dashboard.work.orders import FitOrder, Recovery
 from dashboard.work.recovery import recovery_errors
 from uncletc import Fit, FitSettings
@@ -55,11 +54,7 @@ def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
     if before is not None:
         earlier = mine.lookup(_order(*before))
         if earlier is not None:
-            st.info(
-                f"**Changed since this result.** Below: {describe(before[1])}. Press **Fit** for "
-                "the settings in the sidebar.",
-                icon=":material/history:",
-            )
+            say_changed(describe(before[1]), "Press **Fit** for the settings in the sidebar.")
             return _result(before[0], earlier, slice_number)
     st.info("Press **Fit** to see how close the estimates come to the truth.")
     return None
@@ -75,7 +70,7 @@ def _fit_progress(setup: Setup, order: FitOrder) -> None:
     job = mine.service.job(order)
     if job is None or not job.active:
         st.rerun()
-    text = _progress_text(job)
+    text = fit_words("Fitting simulated counts", job)
     progress_bar(job.share, text, key="lab-cancel", on_cancel=mine.cancel, args=([order],))
     asked, points = st.session_state.get("lab-so-far", (0.0, []))
     if asked != job.asked:
@@ -89,15 +84,6 @@ def _fit_progress(setup: Setup, order: FitOrder) -> None:
     st.session_state["lab-so-far"] = (asked, points)
     if points:
         _draw_curve(pd.DataFrame(points), "so-far")
-
-
-def _progress_text(job: Job) -> str:
-    if not job.objectives:
-        return "Fitting simulated counts: getting ready …"
-    return (
-        f"Fitting simulated counts: iteration {job.iteration} of at most "
-        f"{job.order.max_iter} · objective {job.objectives[-1]:,.3f}"
-    )
 
 
 def _result(setup: Setup, fit: Fit, slice_number: int) -> Shown:

@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard.lab import charts
 from dashboard.lab.controls import choose
 from dashboard.lab.lessons import QUESTIONS
-from dashboard.lab.steps import Shown, ask
+from dashboard.lab.steps import Shown, ask, say_verdict
 from dashboard.lab.view import Setup
 from dashboard.lab.view_fits import (
     ERROR_NAMES,
@@ -83,10 +83,7 @@ def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
     kind, says = change(table, LEVERS[lever].judged)
     if answer:
         is_right = answer == kind
-        (st.success if is_right else st.info)(
-            f"**{'Right' if is_right else 'Not this time'}.** {says}",
-            icon=":material/check:" if is_right else ":material/lightbulb:",
-        )
+        say_verdict(is_right, f"**{'Right' if is_right else 'Not this time'}.** {says}")
     else:
         st.markdown(says)
     st.markdown(f"**The theorem:** {LEVERS[lever].says}")

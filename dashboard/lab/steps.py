@@ -53,11 +53,16 @@ def predict(step: Step) -> bool:
         return False
     question = QUESTIONS[step]
     if answer and question.right:
-        is_right, says = question.verdict(answer)
-        (st.success if is_right else st.info)(
-            says, icon=":material/check:" if is_right else ":material/lightbulb:"
-        )
+        say_verdict(*question.verdict(answer))
     return True
+
+
+def say_verdict(is_right: bool, words: str) -> None:
+    """Say whether a prediction was right."""
+    if is_right:
+        st.success(words, icon=":material/check:")
+    else:
+        st.info(words, icon=":material/lightbulb:")
 
 
 def ask(step: Step, key: str, asks: str = "") -> str | None:

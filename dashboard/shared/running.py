@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.shared.anchors import impossible
 from dashboard.shared.model import describe
-from dashboard.shared.service import progress_bar, service, session
+from dashboard.shared.service import fit_words, progress_bar, say_changed, service, session
 from dashboard.shared.sidebar import Choices
 from dashboard.work.jobs import Job
 from dashboard.work.orders import FitOrder
@@ -20,7 +20,6 @@ from uncletc.datasets import Dataset
 
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way
 _LOOKED = 0.2  # seconds between two looks at its progress
-_LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 
 
 @dataclass
@@ -128,10 +127,7 @@ def _say_changed(before: Fit, choices: Choices, *, waiting: bool) -> None:
     requested = describe(choices.settings)
     then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
     so_far = " (estimates so far)" if unfinished(before) else ""
-    st.info(
-        f"**Changed since this result.** Below: {describe(before.settings)}{so_far}. {then}",
-        icon=":material/history:",
-    )
+    say_changed(f"{describe(before.settings)}{so_far}", then)
 
 
 def _say_if_impossible(dataset: Dataset, choices: Choices, fit: Fit) -> None:
@@ -193,7 +189,7 @@ def _progress(name: str, order: FitOrder) -> None:
     track, job = _track(name), service().job(order)
     if job is None or not job.active or track.left == order.key or _newer(track, job):
         st.rerun()
-    text = _progress_text(job)
+    text = fit_words(f"Fitting {describe(job.order.settings)}", job)
     key = f"cancel-{order.key}"
     progress_bar(job.share, text, key=key, on_cancel=_leave, args=(track, job))
 
@@ -201,18 +197,6 @@ def _progress(name: str, order: FitOrder) -> None:
 def _leave(track: _Track, job: Job) -> None:
     track.left = job.order.key
     service().cancel(job, session("fit").watcher)
-
-
-def _progress_text(job: Job) -> str:
-    if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
-        return f"Fitting {describe(job.order.settings)}: waiting for another fit to finish …"
-    if not job.objectives:
-        return f"Fitting {describe(job.order.settings)}: getting ready …"
-    left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
-    return (
-        f"Fitting {describe(job.order.settings)}: iteration {job.iteration} of "
-        f"{job.order.settings.max_iter} · objective {job.objectives[-1]:,.2f}{left}"
-    )
 
 
 def _say_why_not(job: Job) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
 import streamlit as st
 
+from dashboard.work.jobs import Job
 from dashboard.work.service import Service
 from dashboard.work.session import Orders, Session
+
+_LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 
 
 @st.cache_resource(show_spinner=False)
@@ -41,6 +45,24 @@ def progress_bar(
         args=args,
         help="Stops after the current iteration; finished results stay.",
     )
+
+
+def fit_words(what: str, job: Job) -> str:
+    """How far a fit is, after what it is."""
+    if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
+        return f"{what}: waiting for another fit to finish …"
+    if not job.objectives:
+        return f"{what}: getting ready …"
+    left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
+    return (
+        f"{what}: iteration {job.iteration} of {job.order.max_iter} · "
+        f"objective {job.objectives[-1]:,.2f}{left}"
+    )
+
+
+def say_changed(shown: str, then: str) -> None:
+    """Say that settings have changed since the result below, what made it, and what comes next."""
+    st.info(f"**Changed since this result.** Below: {shown}. {then}", icon=":material/history:")
 
 
 def say_failed(mine: Session, orders: Orders, what: str = "A fit") -> None:

@@ -126,7 +126,7 @@ def _picture(dataset: Dataset, view: WhatIfView, side: str | None, place: str | 
         show_county_map(
             picture,
             key=key,
-            alt=f"{what}, by county. Arrow keys go from county to county, Enter chooses one.",
+            alt=f"{what}, by county",
             selected=place,
             height=340,
             on_choose=choose_county,

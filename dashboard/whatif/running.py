@@ -7,7 +7,14 @@ import streamlit as st
 
 from dashboard.shared.charts import objective_chart
 from dashboard.shared.parts import show_chart
-from dashboard.shared.service import batch_under_way, progress_bar, say_failed, session
+from dashboard.shared.service import (
+    batch_under_way,
+    fit_words,
+    progress_bar,
+    say_changed,
+    say_failed,
+    session,
+)
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import sweep_chart
 from dashboard.whatif.runs import SWEEPS, Run
@@ -61,17 +68,12 @@ def _pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[R
     if before is None:
         st.info("Change A or B, then press **Compare** to fit both and see what differs.")
     else:
-        st.info(
-            "**Changed since this result.** Below: "
-            + " against ".join(f"*{_describe(run, counts)}*" for run in before)
-            + ". Press **Compare** for the settings above.",
-            icon=":material/history:",
+        last_mode = counts.modes[-1]
+        say_changed(
+            " against ".join(f"*{jobs.describe_run(run, last_mode)}*" for run in before),
+            "Press **Compare** for the settings above.",
         )
     return before
-
-
-def _describe(run: Run, counts: CountTensor) -> str:
-    return jobs.describe_run(run, counts.modes[-1])
 
 
 @st.fragment(run_every=0.7)
@@ -101,17 +103,15 @@ def _one_side(side: str, pair: list[Job | None], missing: int) -> None:
     if job is None or not job.active:
         st.progress(1.0, text=f"**{side}**: fitted")
         return
-    if not job.objectives:
-        st.progress(0.0, text=f"{what}: waiting for its turn …")
-        return
-    left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
-    text = f"{what}: iteration {job.iteration} of {job.order.max_iter}{left}"
+    running = job.state == "running"
+    text = fit_words(what, job) if running else f"{what}: waiting for its turn …"
     st.progress(job.share, text=text)
-    show_chart(
-        objective_chart({"": job.objectives}, height=170),
-        key=f"live-{side}-{missing}",
-        alt=f"Objective of {side} after each iteration so far",
-    )
+    if job.objectives:
+        show_chart(
+            objective_chart({"": job.objectives}, height=170),
+            key=f"live-{side}-{missing}",
+            alt=f"Objective of {side} after each iteration so far",
+        )
 
 
 def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
