@@ -108,7 +108,7 @@ def test_settings_outlive_other_pages_and_are_reset_together(visit):
 
     page.get_by_role("button", name="Reset").first.click()
     expect(rank).to_have_value(usual)
-    page.wait_for_function("!location.search.includes('covid_rank=')")
+    page.wait_for_function("!/covid_(rank|layers)=/.test(location.search)")  # one after the other
     assert address(page).keys() - {"covid_counts"} == {"live"}
     menu.get_by_role("link", name="Plant–pollinator").click()
     expect(slider(page, "ppi_rank")).to_have_value("4")
