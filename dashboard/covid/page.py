@@ -61,7 +61,7 @@ st.caption(
 
 meaning(
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
-    "that the attributes explain; the part that places and days share goes to λ."
+    "that the attributes explain; the part that places and days share belongs to λ."
 )
 fit_details(fit)
 tables = {"Counties": view.main_table}

@@ -94,7 +94,7 @@ def build_covid_view(
     n : int
         Bars at each end.
     grids : DetectionGrids, optional
-        ``detection_grids(dataset, fit, anchor)`` where it is at hand, which saves time.
+        ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     p, scale = grids.p, grids.scale

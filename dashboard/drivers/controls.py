@@ -15,7 +15,7 @@ from uncletc.datasets import Dataset
 
 
 def choose_attribute(dataset: Dataset, family: Family, names: list[str]) -> tuple[str, Method]:
-    """Ask for an attribute, the first of `names` to begin with, and a kind of effect."""
+    """Ask for an attribute, by default the first of `names`, and a kind of effect."""
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     attribute = _linked(
         left,
@@ -50,7 +50,7 @@ def remember_bar(chart: str, family: Family) -> Callable[[], None]:
 
 
 def choose_pair(family: Family, names: list[str]) -> tuple[str, str, Surface]:
-    """Ask for two different attributes, the first two to begin with, and what to show."""
+    """Ask for two different attributes, by default the first two, and what to show."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     first = _linked(
         left, "First attribute", names, key=f"{family}_first", help="Drawn from bottom to top."
@@ -102,7 +102,7 @@ def _linked(
     help: str,  # noqa: A002, Streamlit's own word
     format_func: Callable[[str], str] = str,
 ) -> str:
-    """Draw a selectbox whose value, unless it is the first option, stands in the address.
+    """Draw a selectbox whose value, unless it is the first option, is kept in the address.
 
     Not bound by Streamlit: which option comes first depends on the fit, and the address holds
     the option itself, not its label. What the address says is checked against the options.

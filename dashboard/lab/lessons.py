@@ -80,7 +80,7 @@ class Question:
     ----------
     asks : str
     answers : tuple of str
-        Three, short: they stand in the address.
+        Three, short: they appear in the address.
     right : str
         One of them; empty where the results decide.
     why : str
@@ -108,7 +108,7 @@ QUESTIONS: dict[Step, Question] = {
             "As many in both",
         ),
         right="As many in both",
-        why="Both counts are Poisson with mean λp = 10, not only on the average but in every "
+        why="Both counts are Poisson with mean λp = 10, not only on average but in every "
         "detail: 20 × ½ = 40 × ¼. No number of such counts tells the two places apart.",
     ),
     "tensor": Question(

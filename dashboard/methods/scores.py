@@ -152,7 +152,7 @@ def _verdict(value: float, mean: float, sd: float) -> str:
 
 
 def committed_words(row: Any) -> str:
-    """What stands beside a new value: "Stored: 0.012 ± 0.003 (20 trials)"."""
+    """What is written beside a new value: "Stored: 0.012 ± 0.003 (20 trials)"."""
     if math.isnan(row.mean):
         return "No stored result to compare with"
     return f"Stored: {spread(row.mean, row.sd)} ({int(row.n)} trials)"
@@ -181,7 +181,7 @@ def held_out_errors(
     ----------
     counts : CountTensor
     methods : sequence of str
-        Keys of :data:`uncletc.METHODS`; each has its default settings but for the rank.
+        Keys of :data:`uncletc.METHODS`; each has its default settings except for the rank.
     rank, kind, trials
         See :class:`dashboard.work.orders.Evaluate`.
     """

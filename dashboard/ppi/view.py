@@ -131,7 +131,7 @@ def build_ppi_view(
         Keep interactions counted in any of them; none: all. p does not depend on meadows: counts
         are sums over them.
     grids : DetectionGrids, optional
-        ``detection_grids(dataset, fit, anchor)`` where it is at hand, which saves time.
+        ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     everything = shown = _interactions(dataset, grids, (), (), ())

@@ -26,7 +26,7 @@ class Anchor:
         In (0, 1]; the stated mean detection, used by "mean" alone.
     place : tuple of int
         Used by "entry" alone: indices of the first modes, e.g. of latitude and longitude. All
-        entries that begin with them are meant, on the average.
+        entries that begin with them are meant, on average.
     name : str
         Used by "entry" alone: what the place is called.
     detects : float
@@ -51,7 +51,7 @@ class Anchor:
             The counts that were fitted.
         fit : Fit
         detection : array_like, shape (S,), optional
-            ``fit.detection(counts.attributes)`` where it is at hand, which saves time.
+            ``fit.detection(counts.attributes)`` if it has been computed already.
 
         Raises
         ------

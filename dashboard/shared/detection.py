@@ -48,7 +48,7 @@ def detection_grids(
     fit : Fit
     anchor : Anchor
     fitted : Interval or ndarray, optional
-        ``fitted_detection(dataset, fit)`` where it is at hand, which saves time.
+        ``fitted_detection(dataset, fit)`` if it has been computed already.
     """
     fitted = fitted_detection(dataset, fit) if fitted is None else fitted
     ends: dict[str, NDArray[np.float64]] = {}

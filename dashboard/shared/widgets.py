@@ -1,4 +1,4 @@
-"""Widgets whose value stands in the address, as several pages draw them."""
+"""Widgets whose value is kept in the address, shared by several pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def segmented(
     names : mapping, optional
         What a reader sees, and the address says, of each option.
     default : optional
-        Another option than the first to begin with.
+        An option other than the first.
     where : optional
         A column.
     **more

@@ -20,7 +20,7 @@ class Job:
     ----------
     order : Order
     run : str
-        What the worker calls it; an order made again after it was cancelled runs anew.
+        What the worker calls it; an order made again after it was cancelled runs again.
     state : str
         "waiting", "running", "done", "cancelled" or "failed".
     trial, iteration : int

@@ -57,7 +57,7 @@ class Order(Generic[Result]):
 
     @property
     def counts_digest(self) -> str:
-        """Digest of its counts; empty for an order that draws its own."""
+        """Digest of its counts; empty for an order that simulates them."""
         counts = getattr(self, "counts", None)
         return "" if counts is None else counts.digest
 
@@ -69,7 +69,7 @@ class Order(Generic[Result]):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Keys of results that hold this one, its own first."""
+        """Keys of results that contain this one, that of the order first."""
         return (self.key,)
 
     @property
@@ -78,7 +78,7 @@ class Order(Generic[Result]):
         return int(self.settings.max_iter)
 
     def message(self) -> dict[str, Any]:
-        """What the worker is told, apart from the counts; see :func:`order_from`."""
+        """What the worker is sent besides the counts; see :func:`order_from`."""
         values = {each.name: getattr(self, each.name) for each in _told(type(self))}
         if "settings" in values:
             values["settings"] = values["settings"].to_json()

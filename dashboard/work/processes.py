@@ -21,12 +21,12 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM
 
 
 class Worker:
-    """A process for orders: started when it is needed, and anew when it has died.
+    """A process for orders: started when it is needed, and again when it has died.
 
     Parameters
     ----------
     hear : callable
-        Called with each of its reports, on a thread of its own.
+        Called with each of its reports, on a separate thread.
     lost : callable
         Called with the process when it has ended, after its last report.
     """

@@ -242,7 +242,7 @@ class Service:
             job = self._runs[report["id"]]
             if "end" in report:
                 self._end(job, report["end"], report["message"])
-            elif job.active:  # a cancelled one goes on to its next report
+            elif job.active:  # a cancelled one runs until its next report
                 job.hear(report)
         if job.state == "done":
             self._prune(job.order.suffix)
