@@ -82,13 +82,13 @@ def dots_chart(
         ("printed in the paper", "paper_mean", "paper_sd", "circle-open", 0.2, 9),
     )
     for name, mean, sd, symbol, shift, size in sets:
-        known = rows[mean].notna().to_numpy()
-        part = rows[known]
+        present = rows[mean].notna().to_numpy()
+        part = rows[present]
         reach = part[sd].fillna(0).to_numpy(dtype=float)
         middle = part[mean].to_numpy(dtype=float)
         figure.add_scatter(
             x=middle,
-            y=at[known] + shift,
+            y=at[present] + shift,
             mode="markers",
             name=name,
             marker={

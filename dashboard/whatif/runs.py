@@ -92,8 +92,8 @@ def order(counts: CountTensor, run: Run, *, held_out: bool = False) -> FitOrder:
 
 def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
     """Return both fits of each setting, those to look at first; each fit once."""
-    wanted = list(runs)
-    both = (order(counts, run, held_out=held) for held in (False, True) for run in wanted)
+    runs = list(runs)
+    both = (order(counts, run, held_out=held) for held in (False, True) for run in runs)
     return list(dict.fromkeys(both))
 
 

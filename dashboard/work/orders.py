@@ -79,7 +79,7 @@ class Order(Generic[Result]):
 
     def message(self) -> dict[str, Any]:
         """What the worker is sent besides the counts; see :func:`order_from`."""
-        values = {each.name: getattr(self, each.name) for each in _told(type(self))}
+        values = {each.name: getattr(self, each.name) for each in _sent_fields(type(self))}
         if "settings" in values:
             values["settings"] = values["settings"].to_json()
         return {"order": type(self).__name__} | values
@@ -231,18 +231,18 @@ def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) ->
         The order's counts, where it has any.
     """
     kind = _KINDS[message["order"]]
-    values = {each.name: message[each.name] for each in _told(kind)}
+    values = {each.name: message[each.name] for each in _sent_fields(kind)}
     if "settings" in values:
         read = METHODS[values["method"]].settings if "method" in values else FitSettings
         values["settings"] = read.from_json(values["settings"])
     return kind(**values) if counts is None else kind(counts=counts, **values)
 
 
-def _told(kind: Any) -> list[Any]:
+def _sent_fields(kind: Any) -> list[Any]:
     return [each for each in fields(kind) if each.name != "counts"]
 
 
 def make_settings(method: str, rank: int, seed: int) -> Any:
     """Settings of a method: its defaults except for the seed, and the rank where it has one."""
-    known = METHODS[method]
-    return known.settings(**({"rank": rank} if known.has_rank else {}), seed=seed)
+    entry = METHODS[method]
+    return entry.settings(**({"rank": rank} if entry.has_rank else {}), seed=seed)
