@@ -103,7 +103,7 @@ class Wire:
         self.sizes.append(len(b64decode(event["response"]["payloadData"])))
 
     def forget(self) -> None:
-        """Start anew."""
+        """Restart."""
         self.sent.clear()
         self.messages.clear()
         self.received.clear()

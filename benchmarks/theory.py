@@ -5,7 +5,7 @@
 
 Each lever changes one thing and leaves all else of a seed as it was. Beside the errors stands the
 term of the theorem that the lever moves, without its constant: it can say which way a bound goes,
-never how large an error is. ``--trials FILE`` keeps what was measured and reports on it anew.
+never how large an error is. ``--trials FILE`` keeps what was measured and reports on it again.
 ``--plot`` needs matplotlib, which comes with the extra "benchmark".
 """
 

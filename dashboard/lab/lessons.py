@@ -126,10 +126,10 @@ QUESTIONS: dict[Step, Question] = {
         asks="The fit is given counts y and attributes z, nothing else. What can it find?",
         answers=(
             "Only the product λp",
-            "λ and p, but for one common factor",
+            "λ and p, except for one common factor",
             "λ and p exactly",
         ),
-        right="λ and p, but for one common factor",
+        right="λ and p, except for one common factor",
         why="λ has few patterns and p follows attributes, so the two can be told apart. But λ·c "
         "with p/c gives the same counts for every c, and counts are noisy, so even ratios are "
         "only estimated.",
