@@ -151,7 +151,7 @@ def how_it_was_fitted(fit: Fit) -> str:
         return f"Still being fitted with {describe(fit.settings)}: {took} so far."
     why = f"because {fit.stop.value}"
     if fit.stop is StopReason.MAX_ITER:
-        why = "at the largest number of iterations made here, before the estimates quite settled"
+        why = "at the iteration limit, before the estimates had settled"
     sentences = [
         f"Fitted with {describe(fit.settings)}: {took}; stopped {why}.",
         *(f"{reason}." for reason in fit.dropped),
