@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: run test test-rest test-all coverage lint docs constraints clean
+.PHONY: run test test-browser test-slow test-all coverage lint docs constraints clean
 
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
@@ -15,10 +15,13 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow and not browser"
 
-test-rest: $(VENV)/.installed-test
-	$(PYTEST) -m "slow or browser"
+test-browser: $(VENV)/.installed-test
+	$(PYTEST) -m "browser"
 
-test-all: test test-rest
+test-slow: $(VENV)/.installed-test
+	$(PYTEST) -m "slow and not browser"
+
+test-all: test test-browser test-slow
 
 coverage: $(VENV)/.installed-test
 	$(PYTEST) --ignore tests/browser --cov --cov-report=
