@@ -15,8 +15,9 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow and not browser"
 
+# One at a time: two browsers on two processors wait for each other, and take no less.
 test-browser: $(VENV)/.installed-test
-	$(PYTEST) -m "browser"
+	$(BIN)/python -m pytest -m browser
 
 test-slow: $(VENV)/.installed-test
 	$(PYTEST) -m "slow and not browser"

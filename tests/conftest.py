@@ -13,9 +13,10 @@ from uncletc import CountTensor, Fit, FitSettings, fit, simulate
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a module, which share fits, on one worker."""
+    """Keep the tests of a module, which share fits, on one worker, and those of the browser."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.name}"))
+        one = "browser" if item.get_closest_marker("browser") else item.path.name
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{one}"))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -98,8 +98,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for settings in (first, other):  # What if
         for held_out in (False, True):
             keep_short_fit(fits, visible(covid, "all", held_out), settings)
-    ppi = datasets.load("ppi" if datasets.available("ppi") else "ppi-twin").counts
-    keep_short_fit(fits, ppi, default_settings("ppi"))
+    keep_short_fit(fits, datasets.load("covid-twin").counts, first)
+    for name in ("ppi-twin", "ppi") if datasets.available("ppi") else ("ppi-twin",):
+        counts, settings = datasets.load(name).counts, default_settings("ppi")
+        for members in (1, settings.members):
+            keep_short_fit(fits, counts, replace(settings, members=members))
     return folder
 
 
