@@ -17,7 +17,7 @@ test: $(VENV)/.installed-test
 
 # One at a time: two browsers on two processors wait for each other, and take no less.
 test-browser: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest tests/browser
 
 test-slow: $(VENV)/.installed-test
 	$(PYTEST) -m "slow and not browser"
@@ -35,19 +35,18 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-docs: $(VENV)/.installed-docs
+docs: $(VENV)/.installed-test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Keeps the versions that .venv has now. Without GPU libraries: which of them torch needs, it says.
-constraints: $(VENV)/.installed-test $(VENV)/.installed-docs
+constraints: $(VENV)/.installed-test
 	$(BIN)/python -m pip freeze --exclude-editable \
 		| sed -E -e 's/\+cpu$$//' -e '/^(cuda|nvidia)-|^triton==/d' >constraints.txt
 
 $(VENV)/.installed: EXTRAS = dashboard
-$(VENV)/.installed-test: EXTRAS = test
-$(VENV)/.installed-docs: EXTRAS = docs
+$(VENV)/.installed-test: EXTRAS = test,docs
 
-$(VENV)/.installed $(VENV)/.installed-test $(VENV)/.installed-docs: pyproject.toml constraints.txt
+$(VENV)/.installed $(VENV)/.installed-test: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints.txt
 	touch $@
