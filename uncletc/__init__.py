@@ -24,7 +24,14 @@ from uncletc.fitting import fit
 from uncletc.members import Interval, Member
 from uncletc.model import Fit
 from uncletc.paper import tables, theory
-from uncletc.records import ConvergenceWarning, FitError, Iteration, StopReason, UnreadableFitError
+from uncletc.records import (
+    ConvergenceWarning,
+    FitError,
+    Iteration,
+    MisfitWarning,
+    StopReason,
+    UnreadableFitError,
+)
 from uncletc.results import RESULTS
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
@@ -45,6 +52,7 @@ __all__ = [
     "Iteration",
     "Joint",
     "Member",
+    "MisfitWarning",
     "Scale",
     "StopReason",
     "Truth",

@@ -2,8 +2,8 @@
 
 Which one, when: :class:`DetectionNetwork` is the paper's and belongs to block coordinate descent:
 fully connected with ReLU units and a sigmoid output (eq. 9) or, without hidden layers, the linear
-g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear). :class:`AdditiveNetwork` belongs to the joint solver: a curve
-per attribute and hidden units in one logit; only the output weights are learnt.
+g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear). :class:`JointDetection` belongs to the joint solver: a curve
+per attribute in one logit, and a trained network beside them where counts show a joint effect.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ SMALLEST_PROBABILITY = 1e-6
 _START_LOGIT = 1.0
 _START_LINEAR = 0.7
 _ROWS = 2_048  # attributes whose features are held at once
+_FARTHEST = 4.0  # standard deviations beyond which a network's input is constant
 
 
 def _affine(layer: nn.Module, x: Tensor) -> Tensor:
@@ -119,21 +120,26 @@ class DetectionNetwork(nn.Module):
 
 
 @dataclass(frozen=True, eq=False)
-class AdditiveNetwork:
-    """g(z) = c · sigmoid(β₀ + Σ_j f_j(z_j) + wᵀh(z)): curves f_j and hidden units h.
+class JointDetection:
+    """g(z) = c · sigmoid(β₀ + Σ_j f_j(z_j) + h(z)): curves f_j and a trained network h.
 
     Attributes
     ----------
     features : AttributeFeatures
-        Spline columns and hidden units; without hidden layers only straight lines.
+        Columns of the curves; without hidden layers only straight lines.
     coefficients : ndarray, shape (Q,)
-        β₀, those of the curves, w.
+        β₀ and those of the curves.
+    layers : tuple of ndarray
+        Of h: weight (in, out) and bias (out,) of each hidden layer in turn, then the weights (in,)
+        of its output. Units are SiLU, x·sigmoid(x), of the standardised attributes. Empty where
+        held-out counts showed no joint effect of attributes; then h = 0.
     log_scale : float
         log c, which sets this member's free scale.
     """
 
     features: AttributeFeatures
     coefficients: FloatArray
+    layers: tuple[FloatArray, ...] = ()
     log_scale: float = 0.0
 
     @property
@@ -141,23 +147,49 @@ class AdditiveNetwork:
         """D."""
         return self.features.n_attributes
 
+    def logit(self, z: Tensor) -> Tensor:
+        """β₀ + Σ_j f_j(z_j) + h(z) of attributes (n, D); (n,) in double precision."""
+        theta = torch.from_numpy(self.coefficients)
+        layers = [torch.from_numpy(layer) for layer in self.layers]
+        logit = torch.empty(len(z), dtype=torch.float64)
+        for i in range(0, len(z), _ROWS):
+            few = z[i : i + _ROWS].double()
+            logit[i : i + _ROWS] = self.features.weighted(few, theta)
+            if layers:
+                logit[i : i + _ROWS] += network_output(layers, standardised(self.features, few))
+        return logit
+
     def probability(self, z: Tensor) -> Tensor:
         """g of attributes (n, D), at least 1e-12; (n,) in double precision."""
-        theta = torch.from_numpy(self.coefficients)
-        p = torch.empty(len(z), dtype=torch.float64)
-        for i in range(0, len(z), _ROWS):
-            logit = self.features.weighted(z[i : i + _ROWS].double(), theta)
-            p[i : i + _ROWS] = torch.sigmoid(logit)
+        p = torch.sigmoid(self.logit(z))
         return (p * float(np.exp(self.log_scale))).clamp_min(1e-12)
 
     def arrays(self) -> dict[str, FloatArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
         arrays = {"coefficients": self.coefficients, "log_scale": np.array(self.log_scale)}
+        arrays |= {f"layer_{i}": layer for i, layer in enumerate(self.layers)}
         return arrays | self.features.arrays()
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> AdditiveNetwork:
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> JointDetection:
         """Build from what :meth:`arrays` returned."""
         rest = dict(arrays)
         coefficients, log_scale = rest.pop("coefficients"), float(rest.pop("log_scale"))
-        return cls(AttributeFeatures.from_arrays(rest), coefficients, log_scale)
+        n_layers = sum(name.startswith("layer_") for name in arrays)
+        layers = tuple(rest.pop(f"layer_{i}") for i in range(n_layers))
+        return cls(AttributeFeatures.from_arrays(rest), coefficients, layers, log_scale)
+
+
+def standardised(features: AttributeFeatures, z: Tensor) -> Tensor:
+    """Attributes (n, D) as a network sees them: standardised over Ξ, at most 4 from 0."""
+    middle = torch.as_tensor(features.middle, dtype=z.dtype, device=z.device)
+    spread = torch.as_tensor(features.spread, dtype=z.dtype, device=z.device)
+    return ((z - middle) / spread).clamp(-_FARTHEST, _FARTHEST)
+
+
+def network_output(layers: Sequence[Tensor], x: Tensor) -> Tensor:
+    """h of standardised attributes (n, D), with `layers` as :class:`JointDetection` has them."""
+    *hidden, output = layers
+    for weight, bias in zip(hidden[::2], hidden[1::2], strict=True):
+        x = nn.functional.silu(torch.addmm(bias, x, weight))
+    return x @ output

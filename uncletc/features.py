@@ -1,14 +1,12 @@
-"""The features of attributes in the joint solver's detection: splines and hidden units.
+"""The features of attributes in the joint solver's detection: a curve for each.
 
 Each attribute j gets a cubic regression spline in Demmler-Reinsch form: columns of unit variance
 over Ξ, ordered from the straight line to the most bent, uncorrelated within the attribute, with
-a diagonal roughness penalty ∫ f_j''². Hidden layers with fixed random weights add units of all
-attributes, for effects that no sum of curves can express.
+a diagonal roughness penalty ∫ f_j''².
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +19,6 @@ KNOTS = (0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94)  # quantiles of each attribute
 _SAMPLE = 4_000  # rows of Ξ that place the knots and set the variances
 _GRID = np.linspace(-1.0, 1.0, 201)
 _ROWS = 2048  # whose features are made at once
-_FARTHEST = 4.0  # standard deviations beyond which the hidden units are constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +39,7 @@ class AttributeFeatures:
     roughness : ndarray, shape (D, B)
         ∫ f''² of each column; NaN marks columns that the attribute's values do not determine.
     middle, spread : ndarray, shape (D,)
-        Mean and standard deviation over Ξ, for the hidden units.
-    layers : tuple of ndarray
-        Weight (in, out) and bias (out,) of each hidden layer in turn; empty without.
+        Mean and standard deviation over Ξ, on which a network sees the attributes.
     """
 
     shift: FloatArray
@@ -55,13 +50,12 @@ class AttributeFeatures:
     roughness: FloatArray
     middle: FloatArray
     spread: FloatArray
-    layers: tuple[FloatArray, ...]
 
     @classmethod
     def of(
-        cls, attributes: FloatArray, hidden: Sequence[int], rng: np.random.Generator
+        cls, attributes: FloatArray, rng: np.random.Generator, *, curved: bool
     ) -> AttributeFeatures:
-        """Place knots and scales by attributes over Ξ (S, D), S ≥ 1; `hidden` () for linear g."""
+        """Place knots and scales by attributes over Ξ (S, D), S ≥ 1; straight lines or curves."""
         z = attributes
         if len(z) > _SAMPLE:
             z = z[rng.choice(len(z), _SAMPLE, replace=False)]
@@ -70,9 +64,9 @@ class AttributeFeatures:
         slope = 2 / width
         shift = np.where(high > low, -1 - low * slope, -low * slope)
         x = z * slope + shift
-        knots = np.quantile(x, KNOTS, axis=0).T if hidden else np.zeros((x.shape[1], 0))
-        basis = _basis(torch.from_numpy(x), torch.from_numpy(knots), linear=not hidden).numpy()
-        bend = _bend(knots, linear=not hidden)
+        knots = np.quantile(x, KNOTS, axis=0).T if curved else np.zeros((x.shape[1], 0))
+        basis = _basis(torch.from_numpy(x), torch.from_numpy(knots), linear=not curved).numpy()
+        bend = _bend(knots, linear=not curved)
         centre = basis.mean(axis=0)
         turn = np.zeros((x.shape[1], basis.shape[2], basis.shape[2]))
         roughness = np.full(centre.shape, np.nan)
@@ -90,7 +84,6 @@ class AttributeFeatures:
             roughness=roughness,
             middle=z.mean(axis=0),
             spread=np.where(deviation > 0, deviation, 1.0),
-            layers=_random_layers(x.shape[1], hidden, rng),
         )
 
     @property
@@ -99,9 +92,10 @@ class AttributeFeatures:
         return len(self.shift)
 
     @property
-    def n_units(self) -> int:
-        """Units of the last hidden layer; 0 for the linear g."""
-        return len(self.layers[-1]) if self.layers else 0
+    def columns(self) -> FloatArray:
+        """Columns of each attribute's curve; (D,)."""
+        kept: FloatArray = np.isfinite(self.roughness).sum(axis=1)
+        return kept
 
     @property
     def curve_roughness(self) -> FloatArray:
@@ -111,8 +105,8 @@ class AttributeFeatures:
 
     @property
     def n_features(self) -> int:
-        """Q: the constant, the spline columns, the hidden units."""
-        return 1 + int(np.isfinite(self.roughness).sum()) + self.n_units
+        """Q: the constant and the spline columns."""
+        return 1 + int(np.isfinite(self.roughness).sum())
 
     def __call__(self, z: Tensor) -> Tensor:
         """Features of attributes (n, D), in their precision and on their device; (n, Q)."""
@@ -130,18 +124,16 @@ class AttributeFeatures:
         output = z.new_empty(len(z))
         bent = self._on_basis(weights.numpy(force=True))
         start = float(weights[0]) - float((self.centre * bent).sum())
-        last = weights[self.n_features - self.n_units :]
         for i in range(0, len(z), _ROWS):
             few = z[i : i + _ROWS]
-            sums = self._curves(few, bent) + start
-            output[i : i + _ROWS] = sums + self._units(few) @ last if self.layers else sums
+            output[i : i + _ROWS] = self._curves(few, bent) + start
         return output
 
     def _on_basis(self, weights: FloatArray) -> FloatArray:
         """Weights (Q,) of the columns as weights of the basis functions; (D, B)."""
         kept = np.isfinite(self.roughness)
         columns = np.zeros(kept.shape)
-        columns[kept] = weights[1 : 1 + int(kept.sum())]
+        columns[kept] = weights[1:]
         bent: FloatArray = np.einsum("dbc,dc->db", self.turn, columns)
         return bent
 
@@ -160,38 +152,24 @@ class AttributeFeatures:
         return sums
 
     def _of_few(self, z: Tensor) -> Tensor:
-        basis = _basis(self._within(z), _like(self.knots, z), linear=not self.layers)
+        basis = _basis(self._within(z), _like(self.knots, z), linear=not self.knots.size)
         curves = torch.einsum("ndb,dbc->ndc", basis - _like(self.centre, z), _like(self.turn, z))
         kept = torch.from_numpy(np.isfinite(self.roughness)).to(z.device)
-        parts = [torch.ones(len(z), 1, dtype=z.dtype, device=z.device), curves[:, kept]]
-        if self.layers:
-            parts.append(self._units(z))
-        return torch.cat(parts, dim=1)
+        ones = torch.ones(len(z), 1, dtype=z.dtype, device=z.device)
+        return torch.cat([ones, curves[:, kept]], dim=1)
 
     def _within(self, z: Tensor) -> Tensor:
         """Attributes (n, D) on [-1, 1], as far as they lie in the range over Ξ."""
         return z * _like(self.slope, z) + _like(self.shift, z)
 
-    def _units(self, z: Tensor) -> Tensor:
-        """Hidden units of the last layer; (n, units)."""
-        units = (z - _like(self.middle, z)) / _like(self.spread, z)
-        units = units.clamp(-_FARTHEST, _FARTHEST)
-        for weight, bias in zip(self.layers[::2], self.layers[1::2], strict=True):
-            units = torch.tanh(torch.addmm(_like(bias, z), units, _like(weight, z)))
-        scaled: Tensor = units * (2 / self.n_units**0.5)
-        return scaled
-
     def arrays(self) -> dict[str, FloatArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        named = {name: getattr(self, name) for name in _ARRAYS}
-        return named | {f"layer_{i}": layer for i, layer in enumerate(self.layers)}
+        return {name: getattr(self, name) for name in _ARRAYS}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, FloatArray]) -> AttributeFeatures:
         """Build from what :meth:`arrays` returned."""
-        n_layers = sum(name.startswith("layer_") for name in arrays)
-        layers = tuple(arrays[f"layer_{i}"] for i in range(n_layers))
-        return cls(**{name: arrays[name] for name in _ARRAYS}, layers=layers)
+        return cls(**{name: arrays[name] for name in _ARRAYS})
 
 
 _ARRAYS = ("shift", "slope", "knots", "centre", "turn", "roughness", "middle", "spread")
@@ -227,14 +205,3 @@ def _demmler_reinsch(basis: FloatArray, bend: FloatArray) -> tuple[FloatArray, F
     white = vectors[:, kept] / np.sqrt(values[kept])
     penalties, turn = np.linalg.eigh((bend @ white).T @ (bend @ white) / len(bend))
     return white @ turn, penalties.clip(0.0)
-
-
-def _random_layers(
-    n_in: int, hidden: Sequence[int], rng: np.random.Generator
-) -> tuple[FloatArray, ...]:
-    layers: list[FloatArray] = []
-    for units in hidden:
-        layers.append(rng.standard_normal((n_in, units)) / np.sqrt(n_in))
-        layers.append(0.5 * rng.standard_normal(units))
-        n_in = units
-    return tuple(layers)

@@ -6,7 +6,7 @@ import warnings
 
 from uncletc.counts import CountTensor
 from uncletc.model import Callback, Fit
-from uncletc.records import ConvergenceWarning, StopReason
+from uncletc.records import ConvergenceWarning, MisfitWarning, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.bcd import fit_bcd
 from uncletc.solvers.joint import fit_joint
@@ -54,6 +54,8 @@ def fit(
     -----
     ConvergenceWarning
         If ``max_iter`` was reached before the objective settled.
+    MisfitWarning
+        If it settled where counts scatter several times as much about it as the model allows.
 
     Notes
     -----
@@ -84,4 +86,6 @@ def fit(
             result = fit_joint(counts, settings, options, start, callback)
     if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
+    if result.stop is StopReason.TOLERANCE and result.misfit:
+        warnings.warn(result.misfit, MisfitWarning, stacklevel=2)
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,10 @@ import torch
 from scipy.stats import t as student
 
 from uncletc.cp import products
-from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.validation import FloatArray, IntArray
 
-Network = DetectionNetwork | AdditiveNetwork
+Network = DetectionNetwork | JointDetection
 _ROWS = 65_536  # entries predicted at once
 _ALLOWANCE = 1.35  # factor of intervals, for the bias of smoothing that all members share
 _LEAST = 1e-12  # of λ and p, for logarithms
@@ -27,7 +28,7 @@ class Member:
     Attributes
     ----------
     factors : tuple of ndarray, shapes (I_k, F)
-    network : DetectionNetwork or AdditiveNetwork, optional
+    network : DetectionNetwork or JointDetection, optional
     """
 
     factors: tuple[FloatArray, ...]
@@ -60,6 +61,17 @@ class Interval:
     low: FloatArray
     high: FloatArray
     level: float
+
+
+def combined(values: Sequence[FloatArray]) -> FloatArray:
+    """Geometric mean of the members' λ or p, one array each; itself with one member.
+
+    Members differ by factors, and two optima weigh the same in it whichever is the larger.
+    """
+    if len(values) == 1:
+        return np.asarray(values[0])
+    mean = sum(np.log(np.maximum(value, _LEAST)) for value in values) / len(values)
+    return np.asarray(np.exp(mean))
 
 
 def interval(centre: FloatArray, values: FloatArray, level: float, resample: float) -> Interval:

@@ -17,6 +17,10 @@ class ConvergenceWarning(UserWarning):
     """A fit ran out of iterations before its objective settled."""
 
 
+class MisfitWarning(UserWarning):
+    """A fit ended where counts scatter far more about it than the model allows."""
+
+
 class FitError(RuntimeError):
     """A fit failed; the message gives the reason."""
 

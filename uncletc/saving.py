@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.members import Member, Network
 from uncletc.records import Iteration, StopReason, UnreadableFitError
 from uncletc.settings import FitSettings
@@ -56,6 +56,7 @@ def save_fit(fit: Fit, path: Path) -> None:
         "counts_digest": fit.counts_digest,
         "dropped": list(fit.dropped),
         "mean_detection": fit.mean_detection,
+        "scatter": [fit.mu, fit.likely_mu, fit.dispersion],
     }
     arrays: dict[str, FloatArray] = {"observed_detection": fit.observed_detection}
     if fit.exposure is not None:
@@ -125,13 +126,14 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
         "settings": settings,
         "counts_digest": header["counts_digest"],
         "mean_detection": header["mean_detection"],
+        **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),
     }
 
 
 def _network_arrays(network: Network | None) -> dict[str, FloatArray]:
     if network is None:
         return {}
-    if isinstance(network, AdditiveNetwork):
+    if isinstance(network, JointDetection):
         return network.arrays()
     return {f"{i}": weight for i, weight in enumerate(network.weights())}
 
@@ -141,7 +143,7 @@ def _network_from(
 ) -> Network | None:
     if not kind:
         return None
-    if kind == AdditiveNetwork.__name__:
-        return AdditiveNetwork.from_arrays(arrays)
+    if kind == JointDetection.__name__:
+        return JointDetection.from_arrays(arrays)
     weights = [arrays[f"{i}"] for i in range(len(arrays))]
     return DetectionNetwork(weights[0].shape[1], hidden).load(weights)

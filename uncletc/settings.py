@@ -11,6 +11,7 @@ from uncletc.solvers.options import BCD, SOLVERS, Joint, SolverName, options_of
 from uncletc.validation import check_choice, check_positive, check_real, check_seed, check_whole
 
 _JOINT = Joint()
+_MU_OF_BCD = 2000.0
 
 
 @dataclass(frozen=True, kw_only=True, init=False)
@@ -24,9 +25,10 @@ class FitSettings(Jsonable):
     solver : {"joint", "bcd"}, Joint or BCD
         The algorithm, by its name or with its own options; see :mod:`uncletc.solvers`. The
         attribute always holds the options; their ``name`` is the solver's.
-    mu : float
+    mu : float, optional
         μ > 0, how strongly each entry's p is held to g(z); larger is closer. Its exact meaning
-        depends on the solver: :class:`Joint`, :class:`BCD`.
+        depends on the solver: :class:`Joint`, :class:`BCD`. None: the joint solver takes the
+        likeliest, which ``Fit.mu`` tells; for block coordinate descent 2000, the paper's.
     hidden : sequence of int
         Units of each hidden layer of the detection network; (): linear g.
     max_iter : int
@@ -36,8 +38,9 @@ class FitSettings(Jsonable):
     seed : int
         Seed of everything random, ≥ 0.
     members : int
-        Number of fits that the joint solver combines into one, ≥ 1; 2 or more give intervals.
-        Block coordinate descent always has one.
+        Starts from which the joint solver combines the nearly best optima into one fit, ≥ 1. On
+        small problems, where starts cost little, it takes several in any case. Block coordinate
+        descent always has one.
 
     Raises
     ------
@@ -54,7 +57,7 @@ class FitSettings(Jsonable):
 
     rank: int
     solver: Joint | BCD = _JOINT
-    mu: float = 2000.0
+    mu: float | None = None
     hidden: tuple[int, ...] = (20, 20, 20)
     max_iter: int = 300
     tol: float = 1e-6
@@ -66,7 +69,7 @@ class FitSettings(Jsonable):
         *,
         rank: int,
         solver: SolverName | Joint | BCD = "joint",
-        mu: float = 2000.0,
+        mu: float | None = None,
         hidden: Sequence[int] = (20, 20, 20),
         max_iter: int = 300,
         tol: float = 1e-6,
@@ -75,10 +78,13 @@ class FitSettings(Jsonable):
     ) -> None:
         if isinstance(hidden, str) or not isinstance(hidden, Iterable):
             raise TypeError(f"hidden must be a sequence of whole numbers, got {hidden!r}")
+        options = options_of(solver)
+        if mu is None and isinstance(options, BCD):
+            mu = _MU_OF_BCD
         values = {
             "rank": check_whole("rank", rank, 1),
-            "solver": options_of(solver),
-            "mu": check_positive("mu", mu),
+            "solver": options,
+            "mu": None if mu is None else check_positive("mu", mu),
             "hidden": tuple(check_whole("hidden", units, 1) for units in hidden),
             "max_iter": check_whole("max_iter", max_iter, 0),
             "tol": check_real("tol", tol, 0.0),

@@ -31,6 +31,7 @@ from uncletc import (
     CountTensor,
     Fit,
     Iteration,
+    MisfitWarning,
     evaluation,
     fit,
     simulate,
@@ -68,6 +69,7 @@ def main() -> None:
         order = order_from(message, read(message["counts"]) if "counts" in message else None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
+            warnings.simplefilter("ignore", MisfitWarning)  # and the misfit
             result = (
                 run_fit(order, report, Path(message["so_far"]))
                 if isinstance(order, FitOrder)

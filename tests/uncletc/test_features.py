@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
-from uncletc.detection import AdditiveNetwork
+from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
 
 
-def make(z: np.ndarray, hidden: Any = (5, 4)) -> AttributeFeatures:
-    return AttributeFeatures.of(z, hidden, np.random.default_rng(0))
+def make(z: np.ndarray, *, curved: bool = True) -> AttributeFeatures:
+    return AttributeFeatures.of(z, np.random.default_rng(0), curved=curved)
 
 
 @pytest.fixture
@@ -35,23 +33,23 @@ def test_columns_have_unit_variance_and_do_not_repeat_within_an_attribute(z: np.
 
 
 def test_a_cubic_is_within_reach(z: np.ndarray) -> None:
-    design = make(z, (2,))(torch.tensor(z)).numpy()[:, :-2]
+    design = make(z)(torch.tensor(z)).numpy()
     goal = 0.5 * z[:, 0] ** 3 - z[:, 0]
     fitted = design @ np.linalg.lstsq(design, goal, rcond=None)[0]
     np.testing.assert_allclose(fitted, goal, atol=1e-3)
 
 
 def test_straight_lines_alone_without_hidden_layers(z: np.ndarray) -> None:
-    features = make(z, ())
+    features = make(z, curved=False)
     assert features.n_features == 4
     assert (features.curve_roughness == 0).all()
-    assert features.n_units == 0
+    assert features.columns.tolist() == [1, 1, 1]
 
 
 def test_curves_end_at_the_range_seen(z: np.ndarray) -> None:
-    features = make(z, (2,))
+    features = make(z)
     edge, beyond = z.max(axis=0), z.max(axis=0) + z.std(axis=0)
-    first, second = (features(torch.tensor(row[None])).numpy()[0, :-2] for row in (edge, beyond))
+    first, second = (features(torch.tensor(row[None])).numpy()[0] for row in (edge, beyond))
     np.testing.assert_allclose(first, second, rtol=1e-9)
 
 
@@ -63,12 +61,12 @@ def test_no_more_columns_than_values(values: tuple[float, ...], columns: int) ->
     assert len(make(column).curve_roughness) == columns
 
 
-@pytest.mark.parametrize("hidden", [(5, 4), ()])
+@pytest.mark.parametrize("curved", [True, False])
 def test_weighted_columns_without_the_columns(
-    z: np.ndarray, hidden: tuple[int, ...], rng: np.random.Generator
+    z: np.ndarray, curved: bool, rng: np.random.Generator
 ) -> None:
     z[:, 2] = rng.integers(0, 3, len(z))  # fewer values than basis functions: columns drop out
-    features = make(z, hidden)
+    features = make(z, curved=curved)
     weights = torch.tensor(rng.normal(size=features.n_features))
     seen = torch.tensor(np.vstack([z, 10 * z]))  # beyond the range over Ξ, too
     found = features.weighted(seen, weights)
@@ -84,7 +82,7 @@ def test_single_precision_is_close(z: np.ndarray) -> None:
 def test_arrays_come_back(z: np.ndarray) -> None:
     features = make(z)
     theta = np.linspace(-1, 1, features.n_features)
-    network = AdditiveNetwork(features, theta, 0.3)
-    back = AdditiveNetwork.from_arrays(network.arrays())
+    network = JointDetection(features, theta, log_scale=0.3)
+    back = JointDetection.from_arrays(network.arrays())
     assert back.n_attributes == 3
     assert torch.equal(back.probability(torch.tensor(z)), network.probability(torch.tensor(z)))

@@ -15,7 +15,7 @@ from uncletc.solvers.options import SolverName
 
 def test_defaults() -> None:
     settings = FitSettings(rank=3)
-    assert (settings.rank, settings.solver, settings.mu) == (3, Joint(), 2000.0)
+    assert (settings.rank, settings.solver, settings.mu) == (3, Joint(), None)
     assert (settings.hidden, settings.max_iter) == ((20, 20, 20), 300)
     assert (settings.tol, settings.seed, settings.members) == (1e-6, 0, 1)
 
@@ -60,8 +60,8 @@ class TestJson:
 class TestDigest:
     def test_every_setting_changes_it(self) -> None:
         base = FitSettings(rank=3)
-        changed: dict[str, Any] = {"hidden": (20, 20), "solver": BCD()}
-        for name in ("rank", "mu", "max_iter", "tol", "seed", "members"):
+        changed: dict[str, Any] = {"hidden": (20, 20), "solver": BCD(), "mu": 10.0}
+        for name in ("rank", "max_iter", "tol", "seed", "members"):
             changed[name] = getattr(base, name) + 1
         assert set(changed) == {field.name for field in dataclasses.fields(base)}
         for name, value in changed.items():
@@ -70,7 +70,7 @@ class TestDigest:
     @pytest.mark.parametrize("kind", [Joint, BCD])
     def test_every_option_changes_it(self, kind: type[Joint] | type[BCD]) -> None:
         base = FitSettings(rank=3, solver=kind())
-        others = {"resample": 0.0, "precision": "float64", "device": "cpu"}
+        others = {"precision": "float64", "device": "cpu"}
         others |= {"loss": "kl", "hold_scale": True, "learning_rate": 0.1}
         others |= {"batch_size": 7, "epochs": 1, "sweeps": 1}
         for option in dataclasses.fields(kind):
@@ -117,8 +117,6 @@ WRONG = (ValueError, TypeError)
         ("loss", "l2", ValueError, r"loss must be one of \('ls', 'kl'\), got 'l2'"),
         ("solver", "adam", ValueError, r"solver must be one of \('joint', 'bcd'\), got 'adam'"),
         ("members", 0, ValueError, "members must be at least 1, got 0"),
-        ("resample", 1.5, ValueError, r"resample must be in \[0, 1\], got 1\.5"),
-        ("resample", NAN, ValueError, r"resample must be in \[0, 1\], got nan"),
         ("precision", "half", ValueError, "precision must be one of .*, got 'half'"),
         ("device", "gpu", ValueError, "device must be auto, cpu, cuda or cuda:<n>, got 'gpu'"),
         ("hold_scale", 1, TypeError, "hold_scale must be True or False, got 1"),
@@ -150,8 +148,8 @@ def flat_settings(values: dict[str, Any]) -> FitSettings:
 def test_options_of_another_solver_are_refused() -> None:
     with pytest.raises(TypeError, match="epochs"):
         FitSettings.of(rank=2, epochs=3)
-    with pytest.raises(TypeError, match="resample"):
-        FitSettings.of(rank=2, solver="bcd", resample=0.1)
+    with pytest.raises(TypeError, match="loss"):
+        FitSettings.of(rank=2, solver="joint", loss="kl")
 
 
 def test_numpy_integers_are_whole_numbers() -> None:

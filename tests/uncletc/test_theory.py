@@ -167,8 +167,8 @@ class TestLayers:
             Layers.of_bounds(3, (0,))
         with pytest.raises(ValueError, match="attributes must have 10 columns"):
             Layers.of_fit(fits["bcd"], np.ones((2, 3)))
-        with pytest.raises(ValueError, match="member must be from 0 to 1, got 2"):
-            Layers.of_fit(fits["joint"], y.attributes, member=2)
+        with pytest.raises(ValueError, match="member must be from 0 to"):
+            Layers.of_fit(fits["joint"], y.attributes, member=9)
         without = CountTensor((2, 2), [[0, 0], [1, 1]], [1, 2])
         with pytest.raises(ValueError, match="had no attributes"):
             Layers.of_fit(fit(without, FitSettings(rank=1, max_iter=1)), np.ones((1, 1)))
@@ -444,7 +444,6 @@ class TestRecoverability:
         expected = found.input_norm * found.complexity / math.sqrt(y.n_observed)
         assert network.value == pytest.approx(expected)
         assert any("fixed features" in words for words in found.caveats)
-        assert any("first member" in words for words in found.caveats)
 
     def test_zeta_and_theta_from_the_attributes(self, problem: tuple[CountTensor, Truth]) -> None:
         y, truth = problem

@@ -1,11 +1,11 @@
-"""The detection step of the joint solver: penalised Newton with automatic smoothing.
+"""The curves of the joint solver's detection: penalised Newton with automatic smoothing.
 
-Given λ, the logit β₀ + Σ_j f_j(z_j) + wᵀh(z) is linear in its coefficients θ, and the scale of λ
-is profiled out, so that no step is spent on what the data cannot determine. θ has a normal prior
-with one precision for straight lines, one for bends (times ∫ f''²) and one for hidden units. Each
-is set to the value that best explains θ (the generalised Fellner-Schall update of Wood and Fasiolo,
-Biometrics 2017): if counts show no bend, or no joint effect of attributes, none is fitted. Counts
-that scatter more than the model allows are downweighted by their Pearson dispersion φ.
+Given λ, the logit β₀ + Σ_j f_j(z_j) is linear in its coefficients θ, and the scale of λ is profiled
+out, so that no step is spent on what the data cannot determine. θ has a normal prior with one
+precision for straight lines and one for bends (times ∫ f''²). Each is set to the value that best
+explains θ (the generalised Fellner-Schall update of Wood and Fasiolo, Biometrics 2017): if counts
+show no bend, none is fitted. Counts that scatter more than the model allows are downweighted by
+their Pearson dispersion φ.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from uncletc.features import AttributeFeatures
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.parallel import largest, total
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
-_FLOORS = (3.0, 1e-3, 10.0)  # least precisions of lines, bends, units
+_FLOORS = (3.0, 1e-3)  # least precisions of lines and bends
 _CEILING = 1e4
 _RIDGE = 0.5  # added for every coefficient, so that no curve diverges
-_START_PRECISIONS = (3.0, 0.01, 10.0)
+_START_PRECISIONS = (3.0, 0.01)
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
 _TRIES = 6
@@ -37,71 +38,63 @@ class Detection:
 
     Attributes
     ----------
+    features : AttributeFeatures
     theta : Tensor, shape (M, Q), double precision
     alike : bool
         Whether members are alike enough to share one matrix of second derivatives, their mean: an
-        equally good direction if they differ only by weights of entries, at 1/M of the dominant
-        cost of a step.
+        equally good direction near one optimum, at 1/M of the dominant cost of a step.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
     """
 
     entries: Entries
+    features: AttributeFeatures
     theta: Tensor
     alike: bool = False
     logit: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
-        features = self.entries.features
-        assert features is not None
         n_members, n_features = self.theta.shape
         device = self.theta.device
-        rough = torch.from_numpy(features.curve_roughness).to(device)
-        units = torch.ones(features.n_units, dtype=torch.float64, device=device)
-        group = torch.cat([(rough > 0).long(), torch.full_like(units, 2, dtype=torch.long)])
-        self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(3)]
+        rough = torch.from_numpy(self.features.curve_roughness).to(device)
+        group = (rough > 0).long()
+        self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(2)]
         ones = torch.ones(1, dtype=torch.float64, device=device)
-        self._shape = torch.cat([ones, torch.where(rough > 0, rough, 1.0), units])  # (Q,)
+        self._shape = torch.cat([ones, torch.where(rough > 0, rough, 1.0)])  # (Q,)
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64, device=device)
-        self._precisions = start.repeat(n_members, 1)  # (M, 3)
+        self._precisions = start.repeat(n_members, 1)  # (M, 2)
         self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64, device=device)
-        self._centre = torch.zeros(n_features, dtype=torch.float64, device=device)
-        self._centre[0] = START_LOGIT
+        self.centre = torch.zeros(n_features, dtype=torch.float64, device=device)
+        self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
         self._rounds = 0
-        self.logit = (
-            self._along(self.theta)
-            if bool(self.theta[:, 1:].any())
-            else self.theta[:, 0].to(self.entries.counts).expand(self.entries.n_attributed, -1)
-        )
+        self.logit = self._along(self.theta)
 
     def probability(self) -> Tensor:
         """p of every entry (N, M): g with attributes, the mean of g over Ξ without."""
         n = len(self.entries.counts)
         p = torch.sigmoid(self.logit)
         if len(p) < n:
-            p = torch.cat([p, self._elsewhere().mean(dim=0).expand(n - len(p), -1)])
+            mean = self.elsewhere().mean(dim=0).to(p.dtype)
+            p = torch.cat([p, mean.expand(n - len(p), -1)])
         return p.clamp_min(1e-7)
 
-    def allowance(self, mu: float) -> float | Tensor:
-        """μ of every entry: `mu`; (N, M) where some entries have no attributes.
+    def allowance(self, mu: Tensor) -> Tensor:
+        """μ of entries with and without attributes (2, M), given that of the first (M,).
 
-        Their p is unknown: it varies about its mean as g does over Ξ. A gamma deviation of the
-        same variance, besides that of every entry, limits what their counts tell about λ.
+        Without attributes p is unknown: it varies about its mean as g does over Ξ. A gamma
+        deviation of the same variance, besides that of every entry, limits what counts of such
+        entries tell about λ.
         """
-        n, a = len(self.entries.counts), self.entries.n_attributed
-        if a == n:
-            return mu
-        g = self._elsewhere().double()
+        if self.entries.n_attributed == len(self.entries.counts):
+            return torch.stack([mu, mu])
+        g = self.elsewhere()
         variance = g.var(dim=0, correction=0) / g.mean(dim=0).clamp_min(1e-30) ** 2
-        unattributed = (1 / (1 / mu + variance)).to(self.logit.dtype)
-        return torch.cat([torch.full_like(self.logit, mu), unattributed.expand(n - a, -1)])
+        return torch.stack([mu, 1 / (1 / mu + variance)])
 
-    def _elsewhere(self) -> Tensor:
+    def elsewhere(self) -> Tensor:
         """g of rows of Ξ; (R, M)."""
-        assert self.entries.features is not None
-        design = self.entries.features(self.entries.elsewhere)
-        return torch.sigmoid(design @ self.theta.T.to(design.dtype))
+        return torch.sigmoid(self.entries.elsewhere @ self.theta.T)
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""
@@ -113,8 +106,7 @@ class Detection:
     def step(
         self,
         rate: Tensor,
-        weights: Tensor | None,
-        mu: float,
+        mu: Tensor,
         *,
         dispersion: Tensor,
         held: Tensor,
@@ -126,9 +118,7 @@ class Detection:
         ----------
         rate : Tensor, shape (N, M)
             λ.
-        weights : Tensor, shape (N, M), optional
-            Weights of entries in the likelihood; None: 1.
-        mu : float
+        mu : Tensor, shape (M,)
         dispersion : Tensor, shape (M,)
             φ ≥ 1, by which the log-likelihood is divided.
         held : Tensor of bool, shape (M,)
@@ -140,24 +130,25 @@ class Detection:
         y, rate = self.entries.counts[:a], rate[:a]
         g = torch.sigmoid(self.logit)
         mean = rate * g
-        weight = 1 / (1 + mean / mu)  # the negative binomial's, held during the step
-        if weights is not None:
-            weight = weight * weights[:a]
+        weight = 1 / (1 + mean / mu.to(mean.dtype))  # the negative binomial's, held in the step
         seen = total((weight * y).sum(dim=0, dtype=torch.float64))  # (M,)
         fitted = total((weight * mean).sum(dim=0, dtype=torch.float64)).clamp_min(1e-30)
         mean = mean * (seen / fitted).to(mean.dtype)
 
         slope = 1 - g  # d log p / d logit
-        gradient, level = self._against((y - mean) * slope * weight, mean * slope * weight)
+        curves = self.entries.curves
+        assert curves is not None
+        both = torch.cat([(y - mean) * slope * weight, mean * slope * weight], dim=1)
+        gradient, level = curves.against(both).view(2, len(seen), -1)
         if self._curvature is None or renew:
             weights_of_members = mean * slope * slope * weight
             if self.alike:
                 weights_of_members = weights_of_members.mean(dim=1, keepdim=True)
-            self._curvature = self._gram(weights_of_members).expand(len(seen), -1, -1)
+            self._curvature = curves.gram(weights_of_members).expand(len(seen), -1, -1)
         common = level[:, :, None] * level[:, None, :] / seen.clamp_min(1e-30)[:, None, None]
         curvature = (self._curvature - common) / dispersion[:, None, None]
-        prior = self._prior()
-        uphill = gradient / dispersion[:, None] - prior * (self.theta - self._centre)
+        prior = self.prior()
+        uphill = gradient / dispersion[:, None] - prior * (self.theta - self.centre)
         diagonal = torch.diagonal(curvature, dim1=1, dim2=2).clamp_min(0.0)
         system = curvature + torch.diag_embed(prior + self._damping[:, None] * diagonal + 1e-6)
         direction = torch.linalg.solve_ex(system, uphill)[0].nan_to_num(0.0)
@@ -169,36 +160,11 @@ class Detection:
 
     def _along(self, theta: Tensor) -> Tensor:
         """Features · θ of the attributed entries; (A, M)."""
-        entries = self.entries
-        theta = theta.T.to(entries.attributes.dtype)
-        sums = entries.attributes.new_empty(entries.n_attributed, theta.shape[1])
-        for part in entries.chunks(len(sums), len(theta)):
-            sums[part] = entries.design(part) @ theta
-        return sums
+        assert self.entries.curves is not None
+        return self.entries.curves.along(theta, self.entries.counts)
 
-    def _against(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-        """Sums of features weighted by each of two arrays (A, M); (M, Q) each."""
-        both = torch.cat([first, second], dim=1)
-        n_members = first.shape[1]
-        shape = (2 * n_members, len(self._shape))
-        sums = torch.zeros(shape, dtype=torch.float64, device=both.device)
-        for part in self.entries.chunks(len(both), len(self._shape)):
-            sums += both[part].T @ self.entries.design(part)
-        total(sums)
-        return sums[:n_members], sums[n_members:]
-
-    def _gram(self, weights: Tensor) -> Tensor:
-        """Σ weight · features featuresᵀ of each column of weights (A, M); (M, Q, Q)."""
-        n_members, n_features = weights.shape[1], self.theta.shape[1]
-        shape = (n_members, n_features, n_features)
-        sums = torch.zeros(shape, dtype=torch.float64, device=weights.device)
-        for part in self.entries.chunks(len(weights), n_features):
-            design = self.entries.design(part)
-            for member in range(n_members):
-                sums[member] += design.T @ (design * weights[part, member, None])
-        return total(sums)
-
-    def _prior(self) -> Tensor:
+    def prior(self) -> Tensor:
+        """Precisions of θ about `centre`; (M, Q)."""
         prior = torch.full_like(self.theta, _LEVEL_PRECISION)
         for which, columns in enumerate(self._groups):
             prior[:, columns] = self._precisions[:, which, None] * self._shape[columns] + _RIDGE
@@ -231,7 +197,7 @@ class Detection:
                 ]
             )
             total(sums)
-            theta = self.theta + direction * length[:, None] - self._centre
+            theta = self.theta + direction * length[:, None] - self.centre
             likelihood = seen * torch.log(sums[1].clamp_min(1e-30)) - sums[0]
             return likelihood / dispersion + 0.5 * (prior * theta**2).sum(dim=1)
 

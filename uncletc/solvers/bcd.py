@@ -67,6 +67,8 @@ def fit_bcd(
     appendix D.1), after ``max_iter`` iterations, or when the callback returns True.
     """
     history = History(callback)
+    assert settings.mu is not None
+    mu = settings.mu
     problem = Problem.of(counts)
     generator = torch.Generator().manual_seed(settings.seed)
     network = starting_network(problem, settings, generator, start)
@@ -96,10 +98,11 @@ def fit_bcd(
             counts_digest=counts.digest,
             exposure=counts.exposure,
             mean_detection=float(g.mean()) if len(g) else 1.0,
+            mu=mu,
         )
 
     def record() -> StopReason | None:
-        value = objective(problem, rate, p, g, settings.mu, options.loss)
+        value = objective(problem, rate, p, g, mu, options.loss)
         if not math.isfinite(value):
             raise FitError(
                 f"the objective became {value} at iteration {len(history.records)}; "
@@ -112,7 +115,7 @@ def fit_bcd(
         return StopReason.MAX_ITER if len(history.records) > settings.max_iter else None
 
     while (stop := record()) is None:
-        p = update_detection(problem, rate, g, p, settings.mu, options.loss)
+        p = update_detection(problem, rate, g, p, mu, options.loss)
         if options.hold_scale and level is not None:
             p = _return_to(level, problem, factors, p)
         if network is not None and adam is not None:

@@ -11,27 +11,21 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from uncletc.counts import CountTensor
-from uncletc.detection import AdditiveNetwork
+from uncletc.detection import JointDetection
 from uncletc.entries import over_attributed
 from uncletc.features import AttributeFeatures
-from uncletc.members import Member
+from uncletc.members import Member, combined
 from uncletc.validation import FloatArray
 
 _ROWS = 65_536  # entries evaluated at once
 
 
-def align(members: list[Member], counts: CountTensor) -> tuple[list[Member], FloatArray]:
+def align(members: list[Member], counts: CountTensor) -> list[Member]:
     """Bring members to the scale and the order of components of the first.
 
     The first member is scaled so that its largest p over Ξ is 1. The others are scaled by the
     median ratio of their p to the first member's, and their components are matched to its
     components by the product of cosines over modes.
-
-    Returns
-    -------
-    list of Member
-    ndarray, shape (S,)
-        p over Ξ of the first member, scaled; empty without attributes.
     """
     z = counts.attributes
     first = members[0]
@@ -47,10 +41,10 @@ def align(members: list[Member], counts: CountTensor) -> tuple[list[Member], Flo
             factor[:, order] * math.exp(-shift / len(member.factors)) for factor in member.factors
         )
         network = member.network
-        if isinstance(network, AdditiveNetwork):
+        if isinstance(network, JointDetection):
             network = replace(network, log_scale=network.log_scale + shift)
         aligned.append(Member(factors, network))
-    return aligned, first_p * math.exp(-top)
+    return aligned
 
 
 def _matching(factors: tuple[FloatArray, ...], reference: tuple[FloatArray, ...]) -> FloatArray:
@@ -66,7 +60,7 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
     """Coefficients whose logit over `z` is closest to a member's; (Q,)."""
     p = np.minimum(member.detection(z), 1e6)
     logit = np.log(p) - np.log1p(-np.minimum(p / (p.max() * 1.01), 1 - 1e-9))
-    if isinstance(member.network, AdditiveNetwork):
+    if isinstance(member.network, JointDetection):
         raw = member.network
         logit = (raw.features(torch.tensor(z)) @ torch.from_numpy(raw.coefficients)).numpy()
     design = features(torch.tensor(z))
@@ -75,13 +69,20 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
     return solution
 
 
+def detection_over(members: list[Member], attributes: FloatArray) -> FloatArray:
+    """p of all members over Ξ (S,); empty without attributes."""
+    if not attributes.size:
+        return np.empty(0)
+    return combined([member.detection(attributes) for member in members])
+
+
 def observed_detection(
-    member: Member, p_attributed: FloatArray, counts: CountTensor, mu: float
+    members: list[Member], p_attributed: FloatArray, counts: CountTensor, mu: float
 ) -> FloatArray:
     """g times the mean of each entry's deviation given its count; (N,).
 
-    `p_attributed` (S,) is g over Ξ; entries without attributes take its mean, or 1 if Ξ is empty,
-    and may deviate as much as g does over Ξ.
+    `p_attributed` (S,) is p over Ξ; entries without attributes take its mean, or 1 if Ξ is empty,
+    and may deviate as much as p does over Ξ.
     """
     deviated = np.empty(counts.n_observed)
     variance = (
@@ -91,14 +92,9 @@ def observed_detection(
         part = slice(start, start + _ROWS)
         rows, where = counts.attribute_rows[part], counts.indices[part]
         p = over_attributed(p_attributed, rows)
-        expected = member.rate(where) * counts.exposure_at(where) * p
+        expected = (
+            combined([member.rate(where) for member in members]) * counts.exposure_at(where) * p
+        )
         entry_mu = np.where(rows >= 0, mu, 1 / (1 / mu + variance))
         deviated[part] = p * (counts.counts[part] + entry_mu) / (expected + entry_mu)
     return deviated
-
-
-def mean_detection(members: list[Member], attributes: FloatArray) -> float:
-    """Mean over Ξ of the median p of the members; 1 without attributes."""
-    if not attributes.size:
-        return 1.0
-    return float(np.median([member.detection(attributes) for member in members], axis=0).mean())

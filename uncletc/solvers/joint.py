@@ -1,39 +1,45 @@
 """The joint solver: maximum likelihood over factors and detection together.
 
 Model. Each observed count is Poisson with mean λ·g(z)·ε, where λ is a low-rank nonnegative CP
-tensor (times the exposure, where counts have one), g the network and ε the entry's own deviation
-from it: gamma with mean 1 and variance 1/μ. With ε integrated out the count is negative binomial
-with mean λg and dispersion 1/μ. As μ → ∞, p = g(z) exactly (the paper's own limit of large μ). A
-deviation is relative, so μ means the same whatever the scale of λ and p; in the paper's objective
-(eq. 11a) μ weighs (g - p)², which c² shrinks when λ·c, p/c replace λ, p, and the optimum lies at
-p → 0. For counts well below μ this model is Poisson; a count far above μ weighs about as much as
-a count of μ.
+tensor (times the exposure, where counts have one), g the detection probability and ε the entry's
+own deviation from it: gamma with mean 1 and variance 1/μ. With ε integrated out the count is
+negative binomial with mean λg and dispersion 1/μ. As μ → ∞, p = g(z) exactly (the paper's own limit
+of large μ). A deviation is relative, so μ means the same whatever the scale of λ and p; in the
+paper's objective (eq. 11a) μ weighs (g - p)², which c² shrinks when λ·c, p/c replace λ, p, and the
+optimum lies at p → 0. The logit of g is a sum of curves, one per attribute, and of a trained
+network where held-out counts show that attributes act together.
 
 An observed entry without attributes has an unknown p. It takes the mean of g over Ξ, and the
 variance of g about that mean is added to its deviation's 1/μ: its count informs λ, but no more than
 such a p allows. (The paper leaves each such p free, section 4.)
 
-The more counts, the better λ is determined, so each element of a factor has a gamma prior about the
-mean of its column, worth a few counts (more if counts are overdispersed).
+Each element of a factor has a gamma prior about the product of its row's and its column's mean,
+worth c·φ counts: c is its shape, φ how much more counts scatter than the model allows.
 
-Algorithm. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and one Newton
-step for the network (see :mod:`uncletc.solvers.additive`), for several members at once. The
-likelihood has local optima. If it is cheap, several starts run for a while and only the likeliest
-continue. In half of them λ explains what it can before g may move, which counts of very different
-sizes need; on large problems all starts do so.
+Algorithm, in an order that a misfit cannot feed:
 
-Members. With M > 1 each member has its own weights of the entries and its own start; afterwards
-members are brought to one scale and one order of components.
+1. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and a Newton step for the
+   curves (:mod:`uncletc.solvers.additive`), with φ = 1, from several starts side by side. In half
+   of them λ explains what it can before g may move, which counts of very different sizes need.
+   Only the likeliest continue.
+2. Once the objective has settled: μ by maximum likelihood, unless the settings give it; φ from
+   Pearson's statistic with its degrees of freedom; and from then on c by empirical Bayes
+   (:mod:`uncletc.solvers.dispersion`). Rounds as before until the objective changes no more.
+3. The network, from the likeliest start (:mod:`uncletc.solvers.network`).
+4. The optima that are nearly as likely as the best are the members of the fit, brought to one
+   scale and one order of components.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from uncletc.counts import CountTensor
-from uncletc.detection import AdditiveNetwork
+from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.model import Callback, Fit
@@ -43,25 +49,35 @@ from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members
 from uncletc.solvers.combine import (
     align,
-    mean_detection,
+    detection_over,
     nearest_coefficients,
     observed_detection,
 )
+from uncletc.solvers.dispersion import likely_mu, prior_shape
+from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import anywhere, choose_device, total
 from uncletc.solvers.starts import adapt_components
 
 _SWEEPS = 2  # updates of every factor per round
 _ROUNDS_HELD = 10  # in which λ alone moves
-_ROUNDS_HELD_SCREENING = 30  # the same while several starts are screened
-_ROUNDS_SCREENED = 50  # after which only the likeliest starts continue
-_EXTRA_STARTS = 6
-_CHEAP = 250_000  # entries times rank up to which extra starts cost little
-_RENEWED_FIRST = 3  # rounds that each recompute second derivatives
-_RENEW = 8  # later rounds that share them
+_ROUNDS_HELD_SCREENING = 30  # the same on small problems, where half of the starts are held
+_CHEAP = 250_000  # entries times rank up to which several starts cost little
+_STARTS, _FINISHED = 8, 4  # starts of a small problem, and those that are finished
+_FINISHED_LARGE = 2  # of the members that a large problem starts
+_ROUNDS_SCREENED, _ROUNDS_SCREENED_LARGE = 50, 25  # after which only the likeliest continue
+_NATS = 10.0  # by which a member may be less likely than the best
+_RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
+_RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
-_PSEUDO_COUNTS = 3.0
-_MOST_DISPERSION = 1000.0
+_ROUNDS_FREE = 12  # at least, with g free, before the objective counts as settled
+_SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
+_START_SHAPE = 3.0  # c of uniform factors, the paper's
+_ROUNDS_SHAPE = 5  # between estimates of c and μ
+_START_MU = 2000.0  # until it is estimated: nearly Poisson
+_DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
+_MOST_DISPERSION = 100.0
+_FEWEST_FREE = 0.3  # share of the entries that count as degrees of freedom at least
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20
 _ROWS = 65_536  # entries evaluated at once
@@ -77,35 +93,23 @@ def fit_joint(
 ) -> Fit:
     """Run the joint solver; see :func:`uncletc.fit` for the arguments.
 
-    The objective in the history is the mean negative binomial deviance per observed entry,
-    averaged over members. The solver stops when that of every member has changed by less than
-    ``tol`` per round, relative to its size, over several rounds; after ``max_iter`` rounds; or when
-    the callback returns True.
+    The objective in the history is the mean negative binomial deviance per observed entry of the
+    likeliest member. The solver stops when it has changed by less than ``tol`` per round, relative
+    to its size, over several rounds; after ``max_iter`` rounds; or when the callback returns True.
     """
-    history, values = History(callback), list[Tensor]()
-    run = _Run(counts, settings, options, start)
+    history, run = History(callback), _Run(counts, settings, options, start)
 
     def result(stop: StopReason) -> Fit:
         return run.result(tuple(history.records), stop)
 
-    def record() -> StopReason | None:
-        values.append(run.deviance)
-        if anywhere(history.add(float(run.deviance.mean()), result), run.device):
-            return StopReason.CALLBACK
-        if _settled(values, settings.tol):
-            return StopReason.TOLERANCE
-        return StopReason.MAX_ITER if len(values) > settings.max_iter else None
-
-    while (stop := record()) is None:
+    while True:
+        if anywhere(history.add(run.objective, result), run.device):
+            return result(StopReason.CALLBACK)
+        if run.settled():
+            return result(StopReason.TOLERANCE)
+        if len(history.records) > settings.max_iter:
+            return result(StopReason.MAX_ITER)
         run.round()
-    return result(stop)
-
-
-def _settled(values: list[Tensor], tol: float) -> bool:
-    if len(values) <= _SETTLED or len(values[-1]) != len(values[-1 - _SETTLED]):
-        return False
-    before, now = values[-1 - _SETTLED], values[-1]
-    return bool(((before - now).abs() <= _SETTLED * tol * before.abs()).all())
 
 
 class _Run:
@@ -114,65 +118,68 @@ class _Run:
     Attributes
     ----------
     deviance : Tensor, shape (M,)
-        Mean negative binomial deviance per observed entry, as each member weighs them.
+        Mean negative binomial deviance per observed entry of each member.
     """
 
     def __init__(
         self, counts: CountTensor, settings: FitSettings, options: Joint, start: Fit | None
     ) -> None:
-        self._counts, self._settings, self._resampled = counts, settings, options.resample
+        self._counts, self._settings = counts, settings
         self.device = choose_device(options.device)
-        dtype = getattr(torch, options.precision)
+        self._dtype = getattr(torch, options.precision)
+        on_processor = self.device.type == "cpu"
+        self._factor_dtype = torch.float64 if on_processor else self._dtype
         rng = np.random.default_rng(settings.seed)
         self._features = None
         if counts.attributes.size:
-            self._features = AttributeFeatures.of(counts.attributes, settings.hidden, rng)
-        self._entries = Entries.of(counts, self._features, dtype, self.device)
-        n = settings.members
+            curved = bool(settings.hidden)
+            self._features = AttributeFeatures.of(counts.attributes, rng, curved=curved)
+        self._entries = Entries.of(counts, self._features, self._dtype, self.device)
         cheap = counts.n_observed * settings.rank <= _CHEAP
-        self._screening = start is None and cheap
-        n_starts = 2 * n + _EXTRA_STARTS if self._screening else n
+        self._finished = max(settings.members, _FINISHED) if cheap else _FINISHED_LARGE
+        n_starts = max(settings.members, _STARTS) if cheap else settings.members
+        if start is not None:
+            n_starts = settings.members
+        self._finished = min(self._finished, n_starts)
+        self._screening = n_starts > self._finished
+        self._rounds_screened = _ROUNDS_SCREENED if cheap else _ROUNDS_SCREENED_LARGE
+        self._rounds_held = _ROUNDS_HELD_SCREENING if cheap else _ROUNDS_HELD
+        self._steps_every = 1 if cheap else 2
         self._generator = torch.Generator().manual_seed(settings.seed)
-        self._members = Members(self._starting_factors(n_starts, start, dtype), settings.rank)
+        self._members = Members(self._starting_factors(n_starts, start), settings.rank)
         self._detection = self._starting_detection(n_starts, start)
         self._held = torch.zeros(n_starts, dtype=torch.bool, device=self.device)
         if start is None:
-            self._held[:: 2 if self._screening else 1] = True
-        self._rounds = 0
-        self._rounds_held = _ROUNDS_HELD_SCREENING if self._screening else _ROUNDS_HELD
+            self._held[:: 2 if cheap and n_starts > 1 else 1] = True
+        self._rounds, self._settled_at = 0, 0
+        self._values: list[Tensor] = []
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
         self._learns = bool((counts.attribute_rows >= 0).any())
-        most = torch.full((n_starts,), _MOST_DISPERSION, dtype=torch.float64, device=self.device)
-        self._dispersion = most
+        self._scatters = False  # whether φ and μ have been estimated
+        self._dispersion, self._shape = 1.0, _START_SHAPE
+        self._mu = _START_MU if settings.mu is None else settings.mu
         self._detect()
-        if not self._screening:
-            self._resample()
-        self._measure(self._members.rate(self._entries))
-        self._members.scaled(self._ratio)
+        for _ in range(2):
+            self._measure(self._members.rate(self._entries))
+            self._members.scaled(self._ratio)
         self._measure(self._members.rate(self._entries))
 
+    @property
+    def objective(self) -> float:
+        """Of the likeliest member."""
+        return float(self._likeliness().min())
+
     def round(self) -> None:
-        """Update the factors, then the network, then the common scale."""
-        settings, t = self._settings, self._rounds
+        """Update the factors, then the curves, then the common scale."""
         before, last_deviance = self._members.factors, self.deviance
         self._members.extrapolate(self._earlier, self._momentum)
+        detected = self._p * self._entries.exposure
+        pseudo_counts = torch.full_like(self._momentum, self._shape * self._dispersion)
         for _ in range(_SWEEPS):
-            pseudo_counts = _PSEUDO_COUNTS * self._dispersion
-            self._members.update(self._entries, self._p, self._mu, pseudo_counts)
+            evidence = self._members.update(self._entries, detected, self._entry_mu, pseudo_counts)
         rate = self._members.rate(self._entries)
-        held = self._held if t < self._rounds_held else torch.zeros_like(self._held)
-        if self._detection is not None and self._learns and not bool(held.all()):
-            since = t - (self._rounds_held if bool(self._held.all()) else 0)
-            self._detection.step(
-                rate,
-                self._members.weights,
-                settings.mu,
-                dispersion=self._dispersion,
-                held=held,
-                renew=since < _RENEWED_FIRST or since % _RENEW == 0,
-            )
-            self._detect()
+        self._step(rate)
         self._measure(rate)
         self._members.scaled(self._ratio)
         better = self.deviance <= last_deviance
@@ -183,33 +190,154 @@ class _Run:
         if self._rounds % _ROUNDS_BALANCED == 0:
             self._members.balanced()
             self._earlier = None
-        if self._screening and self._rounds == _ROUNDS_SCREENED:
-            self._screen()
+        if self._scatters and (self._rounds - self._settled_at) % _ROUNDS_SHAPE == 0:
+            self._shape = prior_shape(evidence, self._shape, self._dispersion)
+        if self._screening and self._rounds == self._rounds_screened:
+            self._keep(self._finished)
+            self._screening = False
+        self._values.append(self.deviance)
+
+    def settled(self) -> bool:
+        """Whether the objective changes no more; when it first does not, φ and μ are estimated."""
+        earliest = self._settled_at + _ROUNDS_FREE
+        if not self._scatters and bool(self._held.any()):
+            earliest += self._rounds_held
+        if self._screening or self._rounds <= earliest:
+            return False
+        tol = self._settings.tol
+        if not self._unchanged(tol if self._scatters else max(tol, _SETTLED_FIRST)):
+            return False
+        if self._scatters:
+            return True
+        self._estimate_scatter()
+        return False
+
+    def _unchanged(self, tol: float) -> bool:
+        values = self._values
+        if len(values) <= _SETTLED or len(values[-1]) != len(values[-1 - _SETTLED]):
+            return False
+        before, now = values[-1 - _SETTLED], values[-1]
+        return bool(((before - now).abs() <= _SETTLED * tol * before.abs()).all())
+
+    def _estimate_scatter(self) -> None:
+        """Take μ, if it is not given, and φ from the residuals of the likeliest member."""
+        best = int(self._likeliness().argmin())
+        if self._settings.mu is None:
+            self._mu = self._likely_mu(best)
+            self._detect()
+            self._measure(self._members.rate(self._entries))
+        dispersion = self._dispersion_of(best)
+        self._dispersion = min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
+        self._scatters, self._settled_at = True, self._rounds
+        self._values.clear()
+        self._earlier = None
+
+    def _dispersion_of(self, member: int) -> float:
+        """Pearson's statistic of a member per degree of freedom."""
+        n = self._counts.n_observed
+        parameters = self._settings.rank * sum(self._counts.shape)
+        if self._features is not None:
+            parameters += self._features.n_features // 2  # the smoothing takes about half
+        return float(self._pearson[member]) * n / max(n - parameters, _FEWEST_FREE * n)
+
+    def _likely_mu(self, member: int) -> float:
+        """μ by maximum likelihood, given λ and p of a member."""
+        mean = self._members.rate(self._entries)[:, member] * self._p[:, member]
+        attributed = slice(0, self._entries.n_attributed or None)
+        return likely_mu(self._entries.counts[attributed, 0].double(), mean[attributed].double())
+
+    def _step(self, rate: Tensor) -> None:
+        """Move the curves towards the maximum of the likelihood given λ."""
+        held = self._held if self._rounds < self._rounds_held else torch.zeros_like(self._held)
+        if self._detection is None or not self._learns or bool(held.all()):
+            return
+        if not self._screening and self._rounds % self._steps_every:
+            return
+        since = self._rounds - (self._rounds_held if bool(self._held.all()) else 0)
+        since //= self._steps_every
+        self._detection.step(
+            rate,
+            torch.full_like(self._momentum, self._mu),
+            dispersion=torch.full_like(self._momentum, self._dispersion),
+            held=held,
+            renew=since < _RENEWED_FIRST or since % _RENEW == 0,
+        )
+        self._detect()
 
     def result(self, history: tuple[Iteration[Fit], ...], stop: StopReason) -> Fit:
         """Bring the members to one scale and one order of components, the likeliest first."""
-        fine = torch.isfinite(self.deviance)
-        if not bool(fine.any()):
+        values = self._likeliness()
+        if not bool(torch.isfinite(values).any()):
             raise FitError("no member has a finite likelihood; check the counts for huge values")
-        order = torch.argsort(torch.where(fine, self.deviance, torch.inf))
-        order = order[: min(int(fine.sum()), self._settings.members)]
-        lost = int((~fine).sum())
-        dropped = [f"{lost} members have no finite likelihood"] if lost else []
-        members, p = align([self._member(int(m)) for m in order], self._counts)
+        order = torch.argsort(values, stable=True)
+        worse = (values - values.min()) * self._counts.n_observed / (2 * self._dispersion)
+        near = order[(worse[order] <= _NATS)]
+        dropped = self._dropped(values, worse)
+        members = align([self._member(int(m)) for m in near], self._counts)
+        p = detection_over(members, self._counts.attributes)
         first, *others = members
         return Fit(
             factors=first.factors,
             network=first.network,
             others=tuple(others),
             dropped=tuple(dropped),
-            observed_detection=observed_detection(first, p, self._counts, self._settings.mu),
+            observed_detection=observed_detection(members, p, self._counts, self._mu),
             history=history,
             stop=stop,
             settings=self._settings,
             counts_digest=self._counts.digest,
             exposure=self._counts.exposure,
-            mean_detection=mean_detection(members, self._counts.attributes),
+            mean_detection=float(p.mean()) if p.size else 1.0,
+            mu=self._mu,
+            likely_mu=self._likely_mu(int(order[0])),
+            dispersion=self._dispersion_of(int(order[0])),
         )
+
+    def _dropped(self, values: Tensor, worse: Tensor) -> list[str]:
+        """Why starts that were finished are no members, a sentence each."""
+        broken = int((~torch.isfinite(values)).sum())
+        behind = int(((worse > _NATS) & torch.isfinite(values)).sum())
+        words = [f"{behind} of {len(values)} starts ended at a less likely optimum"] * (behind > 0)
+        return words + [f"{broken} starts have no finite likelihood"] * (broken > 0)
+
+    def optimum(self, member: int) -> Optimum:
+        """The state of a member, over all entries, whichever process holds them."""
+        counts, k = self._counts, len(self._members.factors)
+        order = np.argsort(counts.attribute_rows < 0, kind="stable")
+        rows = counts.attribute_rows[order]
+        n_attributed = int((rows >= 0).sum()) if self._features is not None else 0
+        indices = torch.from_numpy(counts.indices[order])
+        columns = slice(member * self._settings.rank, (member + 1) * self._settings.rank)
+        theta, precisions = torch.zeros(0, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
+        centre, unattributed = theta, 1.0
+        mu = torch.full((len(order),), self._mu, dtype=torch.float64)
+        if self._detection is not None:
+            theta = self._detection.theta[member].cpu()
+            precisions = self._detection.prior()[member].cpu()
+            centre = self._detection.centre.cpu()
+            unattributed = float(self._detection.elsewhere()[:, member].mean())
+            mu[n_attributed:] = float(self._entry_mu[1, member])
+        exposure = counts.exposure_at(counts.indices[order]) / self._entries.unit
+        return Optimum(
+            where=[indices[:, mode].contiguous() for mode in range(k)],
+            counts=torch.from_numpy(counts.counts[order].astype(np.float64)),
+            exposure=torch.from_numpy(exposure),
+            attributes=torch.from_numpy(counts.attributes[rows[:n_attributed]]),
+            features=self._features,
+            factors=[factor[:, columns].double().cpu() for factor in self._members.factors],
+            coefficients=theta,
+            precisions=precisions,
+            centre=centre,
+            layers=(),
+            unattributed=unattributed,
+            mu=mu,
+            dispersion=self._dispersion,
+            prior_shape=self._shape,
+        )
+
+    def _likeliness(self) -> Tensor:
+        """Deviance of each member (M,); infinite where it is not a number."""
+        return torch.where(torch.isfinite(self.deviance), self.deviance, torch.inf)
 
     def _member(self, m: int) -> Member:
         rank = self._settings.rank
@@ -220,11 +348,9 @@ class _Run:
             return Member(factors, None)
         assert self._features is not None
         theta = self._detection.theta[m].cpu().numpy().copy()
-        return Member(factors, AdditiveNetwork(self._features, theta))
+        return Member(factors, JointDetection(self._features, theta))
 
-    def _starting_factors(
-        self, n_members: int, start: Fit | None, dtype: torch.dtype
-    ) -> list[Tensor]:
+    def _starting_factors(self, n_members: int, start: Fit | None) -> list[Tensor]:
         rank = self._settings.rank
         fresh = [
             0.1 + 0.9 * torch.rand(size, n_members * rank, generator=self._generator).double()
@@ -237,7 +363,7 @@ class _Run:
                 for m, member in enumerate(members)
             ]
             fresh = [torch.cat(mode, dim=1) for mode in zip(*parts, strict=True)]
-        return [factor.to(device=self.device, dtype=dtype) for factor in fresh]
+        return [factor.to(device=self.device, dtype=self._factor_dtype) for factor in fresh]
 
     def _starting_detection(self, n_members: int, start: Fit | None) -> Detection | None:
         if self._features is None:
@@ -251,70 +377,51 @@ class _Run:
             theta = torch.stack(
                 [nearest_coefficients(self._features, member, sample) for member in members]
             )
-        return Detection(self._entries, theta.to(self.device), alike=not self._screening)
+        return Detection(
+            self._entries, self._features, theta.to(self.device), alike=not self._screening
+        )
 
     def _detect(self) -> None:
         """Set p and μ of every entry from g."""
-        self._mu: float | Tensor = self._settings.mu
+        mu = torch.full_like(self._momentum, self._mu)
         if self._detection is None:
             self._p = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
+            self._entry_mu = torch.stack([mu, mu])
             return
         self._p = self._detection.probability()
-        self._mu = self._detection.allowance(self._settings.mu)
+        self._entry_mu = self._detection.allowance(mu)
 
-    def _resample(self) -> None:
-        """Give every member its own weights of the entries."""
-        settings = self._settings
-        if settings.members == 1 or self._resampled == 0:
-            return
-        shape = (settings.members, self._counts.n_observed)
-        generator = torch.Generator().manual_seed(settings.seed + 1)
-        weights = torch.empty(shape).exponential_(generator=generator)[:, self._entries.order].T
-        weights = 1 + self._resampled * (weights - 1)
-        self._members.weights = weights.contiguous().to(self._entries.counts)
-
-    def _screen(self) -> None:
-        """Keep the likeliest starts."""
-        values = torch.where(torch.isfinite(self.deviance), self.deviance, torch.inf)
-        chosen = torch.argsort(values, stable=True)[: self._settings.members].cpu()
+    def _keep(self, n: int) -> None:
+        """Keep the n likeliest members."""
+        chosen = torch.argsort(self._likeliness(), stable=True)[:n].cpu()
         self._members.pick(chosen)
         if self._detection is not None:
             self._detection.pick(chosen)
-        self._held = self._held[chosen.to(self.device)]
-        self._momentum = self._momentum[chosen.to(self.device)]
-        self._dispersion = self._dispersion[chosen.to(self.device)]
+        on_device = chosen.to(self.device)
+        self._held = self._held[on_device]
+        self._momentum = self._momentum[on_device]
         self._earlier = None
-        self._screening = False
-        self._resample()
         self._detect()
         self._measure(self._members.rate(self._entries))
 
     def _measure(self, rate: Tensor) -> None:
-        """Deviance, dispersion and the ratio of counts to expectations, of each member."""
-        y = self._entries.counts
-        sums = torch.zeros(5, rate.shape[1], dtype=torch.float64, device=rate.device)
-        for i in range(0, len(y), _ROWS):
-            part = slice(i, i + _ROWS)
+        """Deviance, Pearson's statistic and the ratio of counts to expectations, of each member."""
+        y, attributed = self._entries.counts, self._entries.n_attributed
+        sums = torch.zeros(4, rate.shape[1], dtype=torch.float64, device=rate.device)
+        bounds = sorted({*range(0, len(y), _ROWS), attributed, len(y)})
+        for first, last in pairwise(bounds):
+            part = slice(first, last)
             mean, count = (rate[part] * self._p[part]).double(), y[part].double()
-            mu = self._mu[part].double() if isinstance(self._mu, Tensor) else self._mu
-            weight = (
-                torch.ones_like(mean)
-                if self._members.weights is None
-                else self._members.weights[part].double()
-            )
-            less = weight / (1 + mean / mu)
-            safe = mean.clamp_min(1e-30)
-            deviance = torch.xlogy(count, count.clamp_min(1e-30) / safe) - (
+            mu = self._entry_mu[0 if first < attributed else 1]
+            less = 1 / (1 + mean / mu)
+            deviance = torch.xlogy(count, count.clamp_min(1e-30) / mean.clamp_min(1e-30)) - (
                 count + mu
             ) * torch.log1p((count - mean) / (mean + mu))
-            sums[0] += (weight * 2 * deviance).sum(dim=0)
-            sums[1] += weight.sum(dim=0)
-            sums[2] += (less * (count - mean) ** 2 / mean.clamp_min(0.1)).sum(dim=0)
-            sums[3] += (less * count).sum(dim=0)
-            sums[4] += (less * mean).sum(dim=0)
+            sums[0] += (2 * deviance).sum(dim=0)
+            sums[1] += (less * (count - mean) ** 2 / mean.clamp_min(0.1)).sum(dim=0)
+            sums[2] += (less * count).sum(dim=0)
+            sums[3] += (less * mean).sum(dim=0)
         total(sums)
-        self.deviance = sums[0] / sums[1]
-        now = (sums[2] / sums[1]).nan_to_num(1.0).clamp_min(1.0)
-        # It never rises: a temporary misfit would pass for overdispersion and never be corrected.
-        self._dispersion = torch.minimum(self._dispersion, now)
-        self._ratio = (sums[3] / sums[4].clamp_min(1e-30)).clamp(1e-30, 1e30)
+        self.deviance = sums[0] / self._counts.n_observed
+        self._pearson = sums[1] / self._counts.n_observed
+        self._ratio = (sums[2] / sums[3].clamp_min(1e-30)).clamp(1e-30, 1e30)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from uncletc.jsonable import Jsonable
-from uncletc.validation import check_choice, check_positive, check_real, check_whole
+from uncletc.validation import check_choice, check_positive, check_whole
 
 Loss = Literal["ls", "kl"]
 Precision = Literal["float32", "float64"]
@@ -29,13 +29,9 @@ class Joint(Jsonable):
 
     Parameters
     ----------
-    resample : float
-        How much the members' weights of entries differ, in [0, 1]. Each weight is
-        1 + `resample`·(w - 1) with w exponential of mean 1, drawn per member; 1 is the Bayesian
-        bootstrap; with 0 members differ only in their starts. A single member weights all entries
-        equally.
     precision : {"float32", "float64"}
-        Of passes over entries; sums over chunks and small systems are in double precision.
+        Of values per entry; on the processor sums, factors and small systems are in double
+        precision.
     device : str
         "auto" (a GPU if available), "cpu", "cuda", "cuda:1", …
 
@@ -46,14 +42,10 @@ class Joint(Jsonable):
     """
 
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
-    resample: float = 0.5
     precision: Precision = "float32"
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "resample", check_real("resample", self.resample))
-        if not 0 <= self.resample <= 1:
-            raise ValueError(f"resample must be in [0, 1], got {self.resample}")
         check_choice("precision", self.precision, get_args(Precision))
         if not (isinstance(self.device, str) and _DEVICE.fullmatch(self.device)):
             raise ValueError(f"device must be auto, cpu, cuda or cuda:<n>, got {self.device!r}")

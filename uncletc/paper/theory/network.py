@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from uncletc.detection import AdditiveNetwork, DetectionNetwork
+from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.model import Fit
 from uncletc.validation import FloatArray, check_finite
 
@@ -154,7 +154,7 @@ class Layers:
                 f"attributes must have {network.n_attributes} columns, as in the fit, "
                 f"got {z.shape[1]}"
             )
-        if isinstance(network, AdditiveNetwork):
+        if isinstance(network, JointDetection):
             return cls._of_features(network, z)
         assert isinstance(network, DetectionNetwork)
         return cls.of_weights(
@@ -164,7 +164,7 @@ class Layers:
         )
 
     @classmethod
-    def _of_features(cls, network: AdditiveNetwork, z: FloatArray) -> Layers:
+    def _of_features(cls, network: JointDetection, z: FloatArray) -> Layers:
         inputs = network.features(torch.from_numpy(np.array(z)))[:, 1:].numpy()  # without constant
         weights = network.coefficients[None, 1:]
         norm = float(np.linalg.norm(weights))

@@ -1,0 +1,163 @@
+"""The features of all entries, binned: a pass costs one look-up per attribute and entry.
+
+An attribute with few values has a bin for each, and is exact. Others are cut into equal bins over
+their range, of which a curve takes the value at the middle. The features themselves, some seven
+columns per attribute, are made for a sample of rows only, for second derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uncletc.features import AttributeFeatures
+from uncletc.solvers.kernels import IndexArray, bin_sums, curve_sums
+from uncletc.solvers.parallel import total
+from uncletc.validation import FloatArray, IntArray
+
+# Bins per attribute. A bin is 1/4096 of the range, so a curve is off by about its slope over the
+# range / 14,000: below 1e-3 in the logit. More take memory in the cache, and gain nothing seen.
+_BINS = 4096
+# Rows whose second derivatives stand for all. A Newton step with a noisy matrix still climbs; the
+# gradient is exact. Fewer rows slow the last rounds, more cost time in each.
+_ROWS_FOR_CURVATURE = 16_384
+_ROWS = 65_536
+
+
+class BinnedCurves:
+    """Sums over features of the first A entries, on the processor.
+
+    Parameters
+    ----------
+    features : AttributeFeatures
+    attributes : ndarray, shape (S, D)
+        z over Ξ, by which bins are made, so that every process has the same.
+    rows : ndarray of int, shape (A,)
+        Rows of `attributes` of the entries.
+    """
+
+    def __init__(self, features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> None:
+        kept = np.flatnonzero(features.columns)
+        codes = np.empty((len(rows), len(kept)), dtype=np.int32)
+        middles, first = [], 0
+        for j, attribute in enumerate(kept):
+            column = attributes[:, attribute]
+            values, code = _bins(column, column[rows])
+            codes[:, j] = code + first
+            first += len(values)
+            middles.append(values)
+        self._codes, self.n_features = codes, features.n_features
+        self._tables = _tables(features, kept, middles)
+        step = max(len(rows) // _ROWS_FOR_CURVATURE, 1)
+        self._sample = slice(None, None, step)
+        self._design = features(torch.from_numpy(attributes[rows[::step]])).float()
+
+    def along(self, theta: Tensor, like: Tensor) -> Tensor:
+        """Features · θ of each entry (A, M), with θ (M, Q), in the precision of `like`."""
+        n_members = len(theta)
+        out = np.empty((len(self._codes), n_members), dtype=_numpy(like))
+        out[:] = theta[:, 0].numpy()
+        if self._tables:
+            table = np.concatenate(
+                [t @ theta[:, columns].numpy().T for columns, t in self._tables], axis=0
+            )
+            curve_sums(self._codes, table, out)
+        return torch.from_numpy(out)
+
+    def against(self, values: Tensor) -> Tensor:
+        """Sums of features weighted by each column of `values` (A, C), all processes; (C, Q)."""
+        sums = np.zeros((values.shape[1], self.n_features))
+        sums[:, 0] = values.sum(dim=0, dtype=torch.float64).numpy()
+        if self._tables:
+            binned = np.zeros((sum(len(t) for _, t in self._tables), values.shape[1]))
+            bin_sums(self._codes, values.contiguous().numpy(), binned)
+            first = 0
+            for columns, table in self._tables:
+                sums[:, columns] = (table.T @ binned[first : first + len(table)]).T
+                first += len(table)
+        return total(torch.from_numpy(sums))
+
+    def gram(self, weights: Tensor) -> Tensor:
+        """Σ weight · features featuresᵀ of each column of weights (A, M); (M, Q, Q).
+
+        Of a sample of the entries, scaled to all of them.
+        """
+        some = weights[self._sample].float()
+        scale = weights.sum(dim=0, dtype=torch.float64) / some.sum(dim=0).double().clamp_min(1e-30)
+        sums = torch.stack(
+            [self._design.T @ (self._design * some[:, m, None]) for m in range(some.shape[1])]
+        )
+        return total(sums.double() * scale[:, None, None])
+
+
+class PlainCurves:
+    """The same sums on a GPU, from features made anew in every pass."""
+
+    def __init__(self, features: AttributeFeatures, attributes: Tensor) -> None:
+        self._features, self._attributes = features, attributes
+        self.n_features = features.n_features
+
+    def along(self, theta: Tensor, like: Tensor) -> Tensor:
+        """See :meth:`BinnedCurves.along`."""
+        out = like.new_empty(len(self._attributes), len(theta))
+        for part in self._parts():
+            out[part] = self._design(part) @ theta.T.to(like.dtype)
+        return out
+
+    def against(self, values: Tensor) -> Tensor:
+        """See :meth:`BinnedCurves.against`."""
+        shape = (values.shape[1], self.n_features)
+        sums = torch.zeros(shape, dtype=torch.float64, device=values.device)
+        for part in self._parts():
+            sums += values[part].T @ self._design(part)
+        return total(sums)
+
+    def gram(self, weights: Tensor) -> Tensor:
+        """See :meth:`BinnedCurves.gram`; of all entries."""
+        shape = (weights.shape[1], self.n_features, self.n_features)
+        sums = torch.zeros(shape, dtype=torch.float64, device=weights.device)
+        for part in self._parts():
+            design = self._design(part)
+            for member in range(weights.shape[1]):
+                sums[member] += design.T @ (design * weights[part, member, None])
+        return total(sums)
+
+    def _parts(self) -> list[slice]:
+        return [slice(i, i + _ROWS) for i in range(0, len(self._attributes), _ROWS)]
+
+    def _design(self, part: slice) -> Tensor:
+        return self._features(self._attributes[part])
+
+
+def _bins(column: FloatArray, of_entries: FloatArray) -> tuple[FloatArray, IndexArray]:
+    """Values of the bins of an attribute over Ξ (S,), and the bin of each entry."""
+    if len(np.unique(column[: 4 * _BINS])) <= _BINS:
+        values = np.unique(column)
+        if len(values) <= _BINS:
+            return values, np.searchsorted(values, of_entries)
+    low, high = float(column.min()), float(column.max())
+    width = (high - low) / _BINS
+    code = ((of_entries - low) / width).astype(np.int64)
+    return np.asarray(low + width * (np.arange(_BINS) + 0.5)), code.clip(0, _BINS - 1)
+
+
+def _tables(
+    features: AttributeFeatures, kept: IntArray, middles: list[FloatArray]
+) -> list[tuple[slice, FloatArray]]:
+    """Columns of each attribute's curve, and their values in its bins (bins, columns)."""
+    z = np.tile(features.middle, (max(map(len, middles), default=0), 1))
+    for attribute, values in zip(kept, middles, strict=True):
+        z[: len(values), attribute] = values
+    all_columns = features(torch.from_numpy(z)).numpy()
+    ends = 1 + np.cumsum(features.columns[kept])
+    return [
+        (slice(end - n, end), np.ascontiguousarray(all_columns[: len(values), end - n : end]))
+        for end, n, values in zip(ends, features.columns[kept], middles, strict=True)
+    ]
+
+
+def _numpy(like: Tensor) -> Any:
+    return np.float32 if like.dtype == torch.float32 else np.float64

@@ -1,0 +1,130 @@
+"""Compiled passes over entries on the processor; :mod:`uncletc.solvers.batch` has the GPU's.
+
+All factors lie in one array (ΣI_k, M·F), mode below mode, so that one compiled function serves
+any number of modes. `at` holds, per entry and mode, the row of that array. Each pass keeps one
+entry's products in the processor's registers and writes nothing of size N·F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from uncletc.validation import FloatArray
+
+IndexArray = NDArray[np.signedinteger[Any]]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_SMALLEST = 1e-30
+
+
+def _compiled(function: _Function) -> _Function:
+    """Compile on first use and keep the machine code on disk; NaN and infinity stay themselves."""
+    jit: Any = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"}
+    )
+    compiled: _Function = jit(function)
+    return compiled
+
+
+@_compiled
+def rates(at: IndexArray, factors: FloatArray, rank: int, out: FloatArray) -> None:
+    """λ per unit of exposure of each entry (N, M), into `out`."""
+    n_modes, n_columns = at.shape[1], factors.shape[1]
+    product = np.empty(n_columns)
+    for n in range(len(at)):
+        product[:] = factors[at[n, 0]]
+        for k in range(1, n_modes):
+            row = factors[at[n, k]]
+            for c in range(n_columns):
+                product[c] *= row[c]
+        for m in range(out.shape[1]):
+            total = 0.0
+            for f in range(rank):
+                total += product[m * rank + f]
+            out[n, m] = total
+
+
+@_compiled
+def slice_sums(
+    order: IndexArray,
+    starts: IndexArray,
+    others: IndexArray,
+    own: FloatArray,
+    factors: FloatArray,
+    rank: int,
+    counts: FloatArray,
+    detected: FloatArray,
+    mu: FloatArray,
+    n_attributed: int,
+    up: FloatArray,
+    down: FloatArray,
+) -> None:
+    """Σ y/λ·w and Σ pε·w over each slice of one mode, into `up` and `down` (I_k, M·F).
+
+    Parameters
+    ----------
+    order : ndarray, shape (N,)
+        Entries, slice by slice.
+    starts : ndarray, shape (I_k + 1,)
+        Where each slice begins in `order`.
+    others : ndarray, shape (N, K - 1)
+        Rows of the other modes, in that order.
+    own : ndarray, shape (I_k, M·F)
+    factors : ndarray, shape (ΣI_k, M·F)
+    counts : ndarray, shape (N, 1)
+    detected : ndarray, shape (N, M)
+        p times exposure.
+    mu : ndarray, shape (2, M)
+        Of entries with and without attributes.
+    n_attributed : int
+    """
+    n_columns, n_members = own.shape[1], detected.shape[1]
+    product = np.empty(n_columns)
+    for r in range(len(starts) - 1):
+        up[r] = 0.0
+        down[r] = 0.0
+        for i in range(starts[r], starts[r + 1]):
+            n = order[i]
+            product[:] = factors[others[i, 0]]
+            for k in range(1, others.shape[1]):
+                row = factors[others[i, k]]
+                for c in range(n_columns):
+                    product[c] *= row[c]
+            kind = 0 if n < n_attributed else 1
+            for m in range(n_members):
+                first = m * rank
+                rate = _SMALLEST
+                for f in range(first, first + rank):
+                    rate += product[f] * own[r, f]
+                y, d, own_mu = counts[n, 0], detected[n, m], mu[kind, m]
+                more = y / rate
+                less = d * (y + own_mu) / (rate * d + own_mu)
+                for f in range(first, first + rank):
+                    up[r, f] += more * product[f]
+                    down[r, f] += less * product[f]
+
+
+@_compiled
+def curve_sums(codes: IndexArray, table: FloatArray, out: FloatArray) -> None:
+    """Σ_j table[code_j] of each entry, added to `out` (A, M); `table` is (bins, M)."""
+    for n in range(len(codes)):
+        for m in range(out.shape[1]):
+            total = 0.0
+            for j in range(codes.shape[1]):
+                total += table[codes[n, j], m]
+            out[n, m] += total
+
+
+@_compiled
+def bin_sums(codes: IndexArray, values: FloatArray, out: FloatArray) -> None:
+    """Sums of `values` (A, C) over the entries of each bin, added to `out` (bins, C)."""
+    for n in range(len(codes)):
+        for j in range(codes.shape[1]):
+            b = codes[n, j]
+            for c in range(values.shape[1]):
+                out[b, c] += values[n, c]
