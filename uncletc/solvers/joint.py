@@ -72,6 +72,7 @@ _RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
 _ROUNDS_FREE = 12  # at least, with g free, before the objective counts as settled
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
+_NATS_SETTLED = 0.001  # log-likelihood a round, below which a change tells nothing
 _START_SHAPE = 3.0  # c of uniform factors, the paper's
 _ROUNDS_SHAPE = 5  # between estimates of c and μ
 _START_MU = 2000.0  # until it is estimated: nearly Poisson
@@ -216,8 +217,10 @@ class _Run:
         values = self._values
         if len(values) <= _SETTLED or len(values[-1]) != len(values[-1 - _SETTLED]):
             return False
-        before, now = values[-1 - _SETTLED], values[-1]
-        return bool(((before - now).abs() <= _SETTLED * tol * before.abs()).all())
+        best = int(self._likeliness().argmin())
+        before, now = float(values[-1 - _SETTLED][best]), float(values[-1][best])
+        least = 2 * _NATS_SETTLED * self._dispersion / self._counts.n_observed if tol else 0.0
+        return abs(before - now) <= _SETTLED * max(tol * abs(before), least)
 
     def _estimate_scatter(self) -> None:
         """Take μ, if it is not given, and φ from the residuals of the likeliest member."""

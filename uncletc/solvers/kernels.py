@@ -84,29 +84,33 @@ def slice_sums(
     n_attributed : int
     """
     n_columns, n_members = own.shape[1], detected.shape[1]
-    product = np.empty(n_columns)
+    product, row = np.empty(n_columns), np.empty(n_columns)  # of their own: nothing else is there
+    more, less = np.empty(n_columns), np.empty(n_columns)
     for r in range(len(starts) - 1):
-        up[r] = 0.0
-        down[r] = 0.0
+        for c in range(n_columns):
+            row[c], more[c], less[c] = own[r, c], 0.0, 0.0
         for i in range(starts[r], starts[r + 1]):
-            n = order[i]
-            product[:] = factors[others[i, 0]]
+            n, first = order[i], others[i, 0]
+            for c in range(n_columns):
+                product[c] = factors[first, c]
             for k in range(1, others.shape[1]):
-                row = factors[others[i, k]]
+                other = others[i, k]
                 for c in range(n_columns):
-                    product[c] *= row[c]
+                    product[c] *= factors[other, c]
             kind = 0 if n < n_attributed else 1
             for m in range(n_members):
-                first = m * rank
+                begin = m * rank
                 rate = _SMALLEST
-                for f in range(first, first + rank):
-                    rate += product[f] * own[r, f]
+                for f in range(begin, begin + rank):
+                    rate += product[f] * row[f]
                 y, d, own_mu = counts[n, 0], detected[n, m], mu[kind, m]
-                more = y / rate
-                less = d * (y + own_mu) / (rate * d + own_mu)
-                for f in range(first, first + rank):
-                    up[r, f] += more * product[f]
-                    down[r, f] += less * product[f]
+                ratio = y / rate
+                share = d * (y + own_mu) / (rate * d + own_mu)
+                for f in range(begin, begin + rank):
+                    more[f] += ratio * product[f]
+                    less[f] += share * product[f]
+        for c in range(n_columns):
+            up[r, c], down[r, c] = more[c], less[c]
 
 
 @_compiled
