@@ -9,42 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, Iteration, Truth, fit
+from benchmarks._problem import Problem
+from uncletc import ConvergenceWarning, Fit, FitSettings, Iteration, fit
 from uncletc.metrics import mae_rate, poisson_deviance, rrmse
 
-HELD = 8000  # entries outside Ω that predictions are judged on
 LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """Counts with their truth, and counts of other entries that no fit sees."""
-
-    counts: CountTensor
-    truth: Truth
-    held_indices: np.ndarray
-    held_attributes: np.ndarray
-    held_counts: np.ndarray
-
-    @classmethod
-    def of(cls, counts: CountTensor, truth: Truth, seed: int = 0) -> Case:
-        """Draw counts of some entries that are not observed."""
-        rng = np.random.default_rng(seed)
-        n = int(np.prod(counts.shape))
-        observed = np.ravel_multi_index(tuple(counts.indices.T), counts.shape)
-        held = rng.choice(np.setdiff1d(np.arange(n), observed), HELD, replace=False)
-        return cls(
-            counts=counts,
-            truth=truth,
-            held_indices=np.column_stack(np.unravel_index(held, counts.shape)),
-            held_attributes=truth.attributes.reshape(n, -1)[held],
-            held_counts=rng.poisson((truth.rate * truth.detection).ravel()[held]),
-        )
-
-    @property
-    def constant(self) -> float:
-        """MAE_λ of one rate for all entries."""
-        return mae_rate(np.ones_like(self.truth.rate), self.truth.rate)
 
 
 @dataclass(frozen=True)
@@ -67,7 +36,7 @@ class Seen:
 
 @dataclass(eq=False)
 class Watch:
-    """A fit of a case, judged on the way; `wanted` says at which iterations.
+    """A fit of a problem, judged on the way; `wanted` says at which iterations.
 
     Attributes
     ----------
@@ -75,7 +44,7 @@ class Watch:
         In order. The last one is of the fit as it ended.
     """
 
-    case: Case
+    problem: Problem
     settings: FitSettings
     stop: Callable[[Seen], bool] = lambda _: False
     wanted: Callable[[int], bool] = lambda _: False
@@ -88,7 +57,7 @@ class Watch:
         self._began = _now()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = fit(self.case.counts, self.settings, start=self.start, callback=self._look)
+            found = fit(self.problem.counts, self.settings, start=self.start, callback=self._look)
         self.seen.append(self._judge(found, found.history[-1].iteration, _now()))
         return found
 
@@ -104,16 +73,17 @@ class Watch:
         return stop
 
     def _judge(self, found: Fit, iteration: int, now: np.ndarray) -> Seen:
-        case = self.case
+        problem = self.problem
         clock, processor = now - self._began - self._spent
-        expected = np.maximum(found.expected(case.held_indices, case.held_attributes), LEAST)
+        held = problem.indices(problem.held), problem.attributes(problem.held)
+        expected = np.maximum(found.expected(*held), LEAST)
         return Seen(
             iteration=iteration,
             clock=float(clock),
             processor=float(processor),
-            rate=mae_rate(found.rate_tensor(), case.truth.rate),
-            rrmse=rrmse(case.held_counts, expected),
-            deviance=poisson_deviance(case.held_counts, expected),
+            rate=mae_rate(found.rate_tensor(), problem.truth.rate),
+            rrmse=rrmse(problem.held_counts, expected),
+            deviance=poisson_deviance(problem.held_counts, expected),
         )
 
 
