@@ -1,6 +1,9 @@
-"""Seconds a pass and bytes an entry of the joint solver, by the number of observed entries.
+"""Seconds a round and bytes an entry of the joint solver, by the number of observed entries.
 
     python -m benchmarks.scale
+    python -m benchmarks.scale --sizes 1000000 --rounds 20
+
+Fits run to their own end unless ``--rounds`` cuts them short.
 
 ``--plot`` draws what was measured; it needs matplotlib, which comes with the extra "benchmark".
 Each size runs in a process of its own. Linux only: it reads and resets the process's peak
@@ -16,6 +19,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +32,12 @@ SHAPE = (400, 400, 400)
 RANK = 5
 N_ATTRIBUTES = 24
 SIZES = (10**5, 10**6, 10**7)
-SKIPPED = 10  # rounds in which g is held
-ROUNDS = 16
-MOST_BYTES = 400  # an entry, beyond the input
-MOST_RATIO = 1.5  # of the seconds per entry, largest to smallest
+SKIPPED = 12  # rounds in which g is held, or taken from its start
+WARM_UP = 2000  # entries of a fit that loads and compiles what is used
+MOST_SECONDS = 1.0  # a round, per 10⁶ entries
+MOST_BYTES = 300  # an entry, beyond the input
+ENOUGH = 10**6  # entries from which bytes an entry are judged: some memory does not grow
+MOST_RATIO = 1.5  # of the seconds per entry of whole fits, largest to smallest
 INPUT_BYTES = 8 * (N_ATTRIBUTES + len(SHAPE) + 1)  # an entry: attributes, indices, count
 COPIES = 5  # of the input, that a size needs in free memory to be tried
 
@@ -52,25 +58,29 @@ def build(n_entries: int, seed: int = 0) -> CountTensor:
     return CountTensor(SHAPE, indices, rng.poisson(rate * p), attributes=z, simulated=True)
 
 
-def measure(n_entries: int, rounds: int) -> dict[str, float]:
-    """Fit once, in this process: seconds of the passes, and bytes an entry beyond the input."""
+def measure(n_entries: int, rounds: int | None) -> dict[str, float]:
+    """Fit once, in this process: seconds of the rounds, and bytes an entry beyond the input."""
     marks = []
 
     def mark(_: object) -> None:
         marks.append(time.process_time())
 
     warnings.simplefilter("ignore", ConvergenceWarning)
-    fit(build(2000), FitSettings(rank=RANK, max_iter=SKIPPED + 3))  # loads what torch loads late
+    fit(build(WARM_UP), FitSettings(rank=RANK, max_iter=2 * SKIPPED))
     counts = build(n_entries)
+    settings = FitSettings(rank=RANK)
+    if rounds is not None:
+        settings = replace(settings, max_iter=rounds, tol=0.0)
     before = reset_peak()
     began = time.process_time()
-    fit(counts, FitSettings(rank=RANK, max_iter=rounds, tol=0.0), callback=mark)
+    found = fit(counts, settings, callback=mark)
     whole = time.process_time() - began
-    passes = np.diff(marks)[SKIPPED:]
+    low, middle, high = np.quantile(np.diff(marks)[SKIPPED:], [0.05, 0.5, 0.95])
     return {
-        "mean": float(passes.mean()),
-        "least": float(passes.min()),
-        "most": float(passes.max()),
+        "round": float(middle),
+        "least": float(low),
+        "most": float(high),
+        "rounds": found.history[-1].iteration,
         "whole": whole,
         "bytes": (peak() - before) / n_entries,
     }
@@ -97,12 +107,12 @@ def _free() -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
 
 
-def measure_apart(n_entries: int, rounds: int) -> dict[str, float]:
+def measure_apart(n_entries: int, rounds: int | None) -> dict[str, float]:
     """Measure in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.scale", "--only", str(n_entries)]
-    done = subprocess.run(
-        [*command, "--rounds", str(rounds)], stdout=subprocess.PIPE, text=True, check=True
-    )
+    if rounds is not None:
+        command += ["--rounds", str(rounds)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -110,29 +120,36 @@ def describe(found: dict[int, dict[str, float]], skipped: Sequence[str]) -> str:
     """Sum up all sizes in Markdown."""
     rows = []
     for n, one in found.items():
-        per_million = [one[name] / n * 1e6 for name in ("mean", "least", "most", "whole")]
-        cells = [f"{seconds:.2f}" for seconds in per_million]
-        rows.append([f"{n:,}", *cells, f"{one['bytes']:.0f}"])
-    header = ["entries", "seconds a pass, per 10⁶ entries", "least", "most"]
-    parts = [table([*header, "whole fit, per 10⁶ entries", "peak, bytes an entry"], rows)]
-    speeds = [one["mean"] / n for n, one in found.items()]
-    ratio, most = max(speeds) / min(speeds), max(one["bytes"] for one in found.values())
-    parts.append(
-        f"Time an entry differs by a factor of {ratio:.2f} between sizes (at most {MOST_RATIO}: "
-        f"{_word(ratio <= MOST_RATIO)}). Peak memory is at most {most:.0f} bytes an entry (at "
-        f"most {MOST_BYTES}: {_word(most <= MOST_BYTES)})."
-    )
-    return "\n\n".join([*parts, *skipped])
+        cells = [f"{one[name] / n * 1e6:.2f}" for name in ("round", "least", "most", "whole")]
+        rows.append([f"{n:,}", *cells, one["rounds"], f"{one['bytes']:.0f}"])
+    header = ["entries", "seconds a round, per 10⁶ entries", "5 %", "95 %"]
+    header += ["whole fit, per 10⁶ entries", "rounds", "peak, bytes an entry"]
+    wholes = [one["whole"] / n for n, one in found.items()]
+    slowest = max(one["round"] / n * 1e6 for n, one in found.items())
+    words = [
+        f"A round takes at most {slowest:.2f} s per 10⁶ entries (at most {MOST_SECONDS:g}: "
+        f"{_word(slowest <= MOST_SECONDS)}).",
+        f"Time an entry of a whole fit differs by a factor of {max(wholes) / min(wholes):.2f} "
+        f"between sizes (at most {MOST_RATIO}: "
+        f"{_word(max(wholes) / min(wholes) <= MOST_RATIO)}).",
+    ]
+    large = [one["bytes"] for n, one in found.items() if n >= ENOUGH]
+    if large:
+        words.append(
+            f"Peak memory from {ENOUGH:,} entries on is at most {max(large):.0f} bytes an entry "
+            f"(at most {MOST_BYTES}: {_word(max(large) <= MOST_BYTES)})."
+        )
+    return "\n\n".join([table(header, rows), " ".join(words), *skipped])
 
 
 def draw(found: dict[int, dict[str, float]], file: Path) -> None:
-    """Draw seconds a pass and bytes an entry by the number of entries."""
+    """Draw seconds a round and bytes an entry by the number of entries."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 2.8), layout="constrained")
     sizes = list(found)
     seconds, memory = figure.subplots(1, 2)
-    means = np.array([found[n]["mean"] / n * 1e6 for n in sizes])
+    means = np.array([found[n]["round"] / n * 1e6 for n in sizes])
     ends = [np.array([found[n][end] / n * 1e6 for n in sizes]) for end in ("least", "most")]
     seconds.errorbar(
         sizes,
@@ -142,7 +159,7 @@ def draw(found: dict[int, dict[str, float]], file: Path) -> None:
         marker="o",
         capsize=4,
     )
-    seconds.set_ylabel("seconds a pass, per 10⁶ entries")
+    seconds.set_ylabel("seconds a round, per 10⁶ entries")
     memory.plot(sizes, [found[n]["bytes"] for n in sizes], color="#0072B2", marker="o")
     memory.axhline(MOST_BYTES, color="#D55E00", linestyle="--", label=f"{MOST_BYTES} bytes")
     memory.set_ylabel("peak memory, bytes an entry")
@@ -161,12 +178,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, measure, print and optionally write the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), metavar="N")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of a fit (default: {ROUNDS})")
+    parser.add_argument("--rounds", type=int, help="of a fit (default: until it ends by itself)")
     parser.add_argument("--only", type=int, metavar="N", help="measure this size here, as JSON")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the result here (.svg)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")
     chosen = parser.parse_args(arguments)
-    if chosen.rounds <= SKIPPED:
+    if chosen.rounds is not None and chosen.rounds <= SKIPPED:
         parser.error(f"--rounds must be at least {SKIPPED + 1}, got {chosen.rounds}")
     if chosen.only is not None:
         print(json.dumps(measure(chosen.only, chosen.rounds)))
@@ -182,13 +199,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.plot is not None:
         draw(found, chosen.plot)
     size = " × ".join(str(side) for side in SHAPE)
+    until = "to its end" if chosen.rounds is None else f"of {chosen.rounds} rounds"
     note = (
         f"Simulated counts in a tensor of {size}, D = {N_ATTRIBUTES}, every observed entry "
-        f"attributed; rank {RANK}, one member, {chosen.rounds} rounds. A pass is one round after "
-        f"the first {SKIPPED}, in which g is held, in seconds of processor time; the next 5 take "
-        "second derivatives anew, which later only one in 8 does ('least' is nearest to one "
-        "without where there are more than 15 rounds). Memory is the peak during the fit beyond "
-        "what the process held before it, with the input "
+        f"attributed; a fit of rank {RANK} with the library's defaults, {until}. A round is the "
+        f"median of those after the first {SKIPPED}, in seconds of processor time; in some of them "
+        "g moves and in others it does not, hence the quantiles. Memory is the peak during the fit "
+        "beyond what the process held before it, with the input "
         f"({INPUT_BYTES} bytes an entry) built and a small fit done."
     )
     publish(
