@@ -35,7 +35,7 @@ def fit_frame(fit: Fit, counts: CountTensor, scale: Scale | None, level: float) 
     p[attributed] = fit.detection(z)
     values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
     ends: dict[str, Interval] = {}
-    if len(fit.members) > 1:
+    if fit.draws is not None:
         ends["rate"] = fit.rate(indices, spread=True, level=level)
         ends["detection"] = fit.detection(z, spread=True, level=level)
         ends["expected"] = fit.expected(indices[attributed], z, spread=True, level=level)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.stats import t as student
+from scipy.stats import norm
 
 from uncletc.cp import products
 from uncletc.detection import DetectionNetwork, JointDetection
@@ -15,8 +16,8 @@ from uncletc.validation import FloatArray, IntArray
 
 Network = DetectionNetwork | JointDetection
 _ROWS = 65_536  # entries predicted at once
-_ALLOWANCE = 1.35  # factor of intervals, for the bias of smoothing that all members share
 _LEAST = 1e-12  # of λ and p, for logarithms
+_FARTHEST = 700.0  # whose exponential is finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +75,23 @@ def combined(values: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.exp(mean))
 
 
-def interval(centre: FloatArray, values: FloatArray, level: float, resample: float) -> Interval:
-    """Interval about a centre (n,) from the members' `values` (M, n).
+def interval(
+    centre: FloatArray, deviation: FloatArray, level: float, most: float = math.inf
+) -> Interval:
+    """Interval about a centre (n,) from the standard deviation of its logarithm (n,).
 
-    See the notes of :meth:`uncletc.Fit.rate`; `resample` is that of the joint solver, or 0.
+    The centre times or divided by exp(z·deviation), z the normal quantile; it ends at `most`, or
+    at the centre where that is larger.
     """
-    n = len(values)
-    if n < 2:
-        raise ValueError(
-            f"spread needs a fit with at least 2 members, got {n}; raise FitSettings.members"
-        )
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
-    deviation = np.log(np.maximum(values, _LEAST)).std(axis=0, ddof=1)
-    width = student.ppf((1 + level) / 2, n - 1) * deviation * np.sqrt(1 + 1 / n) * _ALLOWANCE
-    ratio = np.exp(np.minimum(width / (resample or 1.0), 700.0))
-    return Interval(estimate=centre, low=centre / ratio, high=centre * ratio, level=level)
+    ratio = np.exp(np.minimum(norm.ppf((1 + level) / 2) * deviation, _FARTHEST))
+    high = np.minimum(centre * ratio, np.maximum(centre, most))
+    return Interval(estimate=centre, low=centre / ratio, high=high, level=level)
+
+
+def between(values: Sequence[FloatArray]) -> FloatArray:
+    """Variance of the logarithm of λ or p between members, one array each; 0 with one member."""
+    if len(values) == 1:
+        return np.zeros(len(values[0]))
+    return np.asarray(np.log(np.maximum(values, _LEAST)).var(axis=0, ddof=1))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, overload
+from typing import Literal, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -15,14 +15,16 @@ from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
+from uncletc.draws import Draws, Quantity
 from uncletc.entries import exposure_at
 from uncletc.fit_frame import fit_frame
-from uncletc.members import Interval, Member, Network, combined, interval
+from uncletc.intervals import entry_intervals, mean_intervals
+from uncletc.members import Interval, Member, Network, combined
 from uncletc.records import Iteration, StopReason
 from uncletc.saving import load_fit, save_fit
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
-from uncletc.validation import FloatArray, IntArray, check_finite, check_indices
+from uncletc.validation import FloatArray, IntArray, check_choice, check_finite, check_indices
 
 # Dispersion above which a fit is called poor. Fits that found the optimum of simulated counts had
 # at most 1.3, those stuck elsewhere 2.9 or more.
@@ -74,6 +76,8 @@ class Fit:
         Pearson's statistic per degree of freedom, Σ (y - ŷ)²/(ŷ + ŷ²/μ) over N less the number of
         parameters: about 1 where counts scatter as the model allows, more where it misses them.
         NaN by block coordinate descent.
+    draws : Draws, optional
+        Of the parameters, for intervals. None by block coordinate descent, and while a fit runs.
     """
 
     factors: tuple[FloatArray, ...]
@@ -90,6 +94,7 @@ class Fit:
     mu: float = math.nan
     likely_mu: float = math.nan
     dispersion: float = math.nan
+    draws: Draws | None = None
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
@@ -149,7 +154,7 @@ class Fit:
         indices : array_like of int, shape (n, K)
             Any entries, observed or not; repeats are allowed.
         spread : bool
-            Return an :class:`Interval`; needs at least 2 members. See Notes.
+            Return an :class:`Interval`. See Notes.
         level : float
             Nominal coverage of the interval, in (0, 1).
 
@@ -158,19 +163,28 @@ class Fit:
         ndarray, shape (n,), or Interval
             λ ≥ 0, exposure included, up to the free scale: the geometric mean of the members.
 
+        Raises
+        ------
+        ValueError
+            If `spread` is wanted of a fit without draws: one by block coordinate descent, or one
+            that still runs.
+
         Notes
         -----
-        The intervals are prediction intervals of a further member: the estimate times or divided
-        by exp(1.35·t·s·√(1 + 1/M)), with s the standard deviation of the members' logarithms,
-        divided by `resample` if members saw weighted entries, and t Student's quantile for M - 1
-        degrees of freedom. The factor 1.35 was chosen on simulations, to compensate the bias of
-        smooth curves, which all members share. The intervals cover the effect of other starts and
-        of other counts from the same model, with λ and p on the first member's scale, but no
-        misspecification of the model. Measured coverage: `benchmarks/results/`.
+        An interval is the estimate times or divided by exp(z·s), z the normal quantile. s is the
+        standard deviation of the logarithm over draws of all parameters, factors and g together,
+        from the curvature of their joint likelihood and priors, and the variance between members.
+        Where counts are few, draws are widened by how much the estimates of counts simulated from
+        the fit scatter. The interval is that of λ on the scale on which the mean p over Ξ is the
+        estimate's. It holds the chance in counts, not errors of the model: where `misfit` says
+        that the counts do not follow it, intervals are too narrow. Measured coverage:
+        `benchmarks/results/`.
         """
-        values = self._rates(check_indices(indices, self.shape, "indices"))
-        centre = combined(list(values))
-        return self._interval(centre, values, level) if spread else centre
+        where = check_indices(indices, self.shape, "indices")
+        values = self._rates(where)
+        if not spread:
+            return combined(values)
+        return entry_intervals(self, "rate", values, where, np.empty((0, 0)), level)
 
     def rate_tensor(self) -> FloatArray:
         """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
@@ -193,7 +207,8 @@ class Fit:
         attributes : array_like of float, shape (n, D)
             z, on the scale used in the fit.
         spread : bool
-            Return an :class:`Interval`; needs at least 2 members. See :meth:`rate`.
+            Return an :class:`Interval`, whose ends are at most 1, the largest p over Ξ, or the
+            estimate. See :meth:`rate`.
         level : float
             Nominal coverage of the interval, in (0, 1).
 
@@ -205,13 +220,11 @@ class Fit:
             Ξ is 1; block coordinate descent leaves it where it stopped.
         """
         z = check_finite(attributes, "attributes", 2)
-        if z.shape[1] != self.n_attributes:
-            raise ValueError(
-                f"attributes must have {self.n_attributes} columns, as in the fit, got {z.shape[1]}"
-            )
-        values = np.array([member.detection(z) for member in self.members])
-        centre = combined(list(values))
-        return self._interval(centre, values, level) if spread else centre
+        self._check_width(z)
+        values = [member.detection(z) for member in self.members]
+        if not spread:
+            return combined(values)
+        return entry_intervals(self, "detection", values, np.empty((0, 0), dtype=np.int64), z, level)
 
     @overload
     def expected(
@@ -247,28 +260,67 @@ class Fit:
             z of the same entries; a row of NaN where they are unknown, for which p is
             `mean_detection`. None: unknown for all.
         spread : bool
-            Return an :class:`Interval` of λ·p, not of a count; needs at least 2 members.
-            See :meth:`rate`.
+            Return an :class:`Interval` of λ·p, not of a count. See :meth:`rate`.
         level : float
             Nominal coverage of the interval, in (0, 1).
         """
-        rate = self.rate(indices)
-        if attributes is None:
-            attributes = np.full((len(rate), self.n_attributes), np.nan)
-        z = np.asarray(attributes, dtype=np.float64)
-        unknown = np.asarray(np.isnan(z).all(axis=-1))
-        z = np.where(unknown[..., None], 0.0, z)
-        p = self.detection(z)
-        if rate.shape != p.shape:
-            raise ValueError(
-                f"indices and attributes must have as many rows, got {len(rate)} and {len(p)}"
-            )
-        p = np.where(unknown, self.mean_detection, p)
+        where, z = self._expected_of(indices, attributes)
+        values = self._expectations(where, z)
         if not spread:
-            return np.asarray(rate * p)
-        detections = [np.where(unknown, p, member.detection(z)) for member in self.members]
-        values = self._rates(np.asarray(indices, dtype=np.int64)) * detections
-        return self._interval(rate * p, values, level)
+            return combined(values)
+        return entry_intervals(self, "expected", values, where, z, level)
+
+    def mean(
+        self,
+        of: Quantity,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        level: float = 0.9,
+    ) -> Interval:
+        """Means of λ, p or λp over sets of entries, with intervals.
+
+        Errors of entries that share a row of a factor, or attributes, do not average out as
+        independent ones would: the interval of a mean comes from the draws of all parameters, not
+        from the intervals of its entries.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+            λ, p or ŷ = λp.
+        indices : array_like of int, shape (n, K)
+        attributes : array_like of float, shape (n, D), optional
+            As in :meth:`expected`. Not needed for λ.
+        groups : array_like of int, shape (n,), optional
+            Number ≥ 0 of the set to which each entry belongs. None: all are one set.
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        Interval
+            Of each set, in the order of their numbers; NaN for a number without entries.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`rate`; or if `of` or `groups` is not one of the above.
+        """
+        check_choice("of", of, get_args(Quantity))
+        where, z = self._expected_of(indices, attributes)
+        own = np.zeros(len(where), dtype=np.int64) if groups is None else np.asarray(groups)
+        if own.shape != (len(where),) or own.dtype.kind not in "iu" or (own < 0).any():
+            raise ValueError(
+                f"groups must be one whole number >= 0 for each of {len(where)} entries, "
+                f"got {own.dtype} of shape {own.shape}"
+            )
+        values = {
+            "rate": self._rates,
+            "detection": lambda _: self._detections(z),
+            "expected": lambda where: self._expectations(where, z),
+        }[of](where)
+        return mean_intervals(self, of, values, where, z, own, level)
 
     def to_frame(
         self, counts: CountTensor, *, scale: Scale | None = None, level: float = 0.9
@@ -289,9 +341,9 @@ class Fit:
         DataFrame
             One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode;
             "count" (NaN: not counted); "rate", "detection" and "expected", where an entry without
-            attributes has `mean_detection`. If the fit has 2 members or more, each of the three is
-            followed by the ends of its interval, "rate_low" and "rate_high" for example; those of
-            p and ŷ are NaN for entries without attributes.
+            attributes has `mean_detection`. If the fit has draws, each of the three is followed by
+            the ends of its interval, "rate_low" and "rate_high" for example; those of p and ŷ are
+            NaN for entries without attributes.
 
         Raises
         ------
@@ -309,13 +361,46 @@ class Fit:
         """
         return fit_frame(self, counts, scale, level)
 
-    def _rates(self, indices: IntArray) -> FloatArray:
-        """λ of valid entries under each member; (M, n)."""
-        per_unit = np.array([member.rate(indices) for member in self.members])
-        return per_unit * exposure_at(self.exposure, indices)
+    def _expected_of(
+        self, indices: ArrayLike, attributes: ArrayLike | None
+    ) -> tuple[IntArray, FloatArray]:
+        """Return checked indices and attributes, rows of NaN where these are unknown."""
+        where = check_indices(indices, self.shape, "indices")
+        if attributes is None:
+            return where, np.full((len(where), self.n_attributes), np.nan)
+        z = np.asarray(attributes, dtype=np.float64)
+        unknown = np.isnan(z).all(axis=-1)
+        check_finite(np.where(unknown[..., None], 0.0, z), "attributes", 2)
+        self._check_width(z)
+        if len(where) != len(z):
+            raise ValueError(
+                f"indices and attributes must have as many rows, got {len(where)} and {len(z)}"
+            )
+        return where, z
 
-    def _interval(self, centre: FloatArray, values: FloatArray, level: float) -> Interval:
-        return interval(centre, values, level, 0.0)
+    def _check_width(self, z: FloatArray) -> None:
+        if z.shape[1] != self.n_attributes:
+            raise ValueError(
+                f"attributes must have {self.n_attributes} columns, as in the fit, got {z.shape[1]}"
+            )
+
+    def _rates(self, indices: IntArray) -> list[FloatArray]:
+        """λ of valid entries under each member; (n,) each."""
+        exposure = exposure_at(self.exposure, indices)
+        return [member.rate(indices) * exposure for member in self.members]
+
+    def _detections(self, z: FloatArray) -> list[FloatArray]:
+        """p of valid attributes, or rows of NaN, under each member; (n,) each."""
+        unknown = np.isnan(z).all(axis=1)
+        z = np.where(unknown[:, None], 0.0, z)
+        return [
+            np.where(unknown, self.mean_detection, member.detection(z)) for member in self.members
+        ]
+
+    def _expectations(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
+        """λp of valid entries under each member; (n,) each."""
+        pairs = zip(self._rates(indices), self._detections(z), strict=True)
+        return [rate * p for rate, p in pairs]
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uncletc.detection import DetectionNetwork, JointDetection
+from uncletc.draws import Draws
 from uncletc.members import Member, Network
 from uncletc.records import Iteration, StopReason, UnreadableFitError
 from uncletc.settings import FitSettings
@@ -61,6 +62,8 @@ def save_fit(fit: Fit, path: Path) -> None:
     arrays: dict[str, FloatArray] = {"observed_detection": fit.observed_detection}
     if fit.exposure is not None:
         arrays["exposure"] = fit.exposure
+    if fit.draws is not None:
+        arrays |= fit.draws.arrays()
     for i, member in enumerate(fit.members):
         arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
         arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
@@ -126,6 +129,7 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
         "settings": settings,
         "counts_digest": header["counts_digest"],
         "mean_detection": header["mean_detection"],
+        "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
         **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),
     }
 

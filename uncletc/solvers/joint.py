@@ -32,6 +32,7 @@ Algorithm, in an order that a misfit cannot feed:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -40,6 +41,7 @@ from torch import Tensor
 
 from uncletc.counts import CountTensor
 from uncletc.detection import JointDetection
+from uncletc.draws import Draws
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.model import Callback, Fit
@@ -53,6 +55,7 @@ from uncletc.solvers.combine import (
     nearest_coefficients,
     observed_detection,
 )
+from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.dispersion import likely_mu, prior_shape
 from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
@@ -103,13 +106,16 @@ def fit_joint(
     def result(stop: StopReason) -> Fit:
         return run.result(tuple(history.records), stop)
 
+    def finished(stop: StopReason) -> Fit:
+        return replace(result(stop), draws=run.draws())
+
     while True:
         if anywhere(history.add(run.objective, result), run.device):
-            return result(StopReason.CALLBACK)
+            return finished(StopReason.CALLBACK)
         if run.settled():
-            return result(StopReason.TOLERANCE)
+            return finished(StopReason.TOLERANCE)
         if len(history.records) > settings.max_iter:
-            return result(StopReason.MAX_ITER)
+            return finished(StopReason.MAX_ITER)
         run.round()
 
 
@@ -302,6 +308,11 @@ class _Run:
         behind = int(((worse > _NATS) & torch.isfinite(values)).sum())
         words = [f"{behind} of {len(values)} starts ended at a less likely optimum"] * (behind > 0)
         return words + [f"{broken} starts have no finite likelihood"] * (broken > 0)
+
+    def draws(self) -> Draws | None:
+        """Draws of the parameters of the likeliest member, for intervals."""
+        optimum = self.optimum(int(self._likeliness().argmin()))
+        return draws_of(optimum, self._counts.attributes, self._settings.seed)
 
     def optimum(self, member: int) -> Optimum:
         """The state of a member, over all entries, whichever process holds them."""

@@ -1,0 +1,163 @@
+"""Draws of a fit's parameters, from which its intervals are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import numba
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from uncletc.cp import products
+from uncletc.detection import JointDetection
+from uncletc.members import Member
+from uncletc.slopes import detection_slopes
+from uncletc.validation import FloatArray, IntArray
+
+Quantity = Literal["rate", "detection", "expected"]
+_QUANTITIES: tuple[Quantity, ...] = ("rate", "detection", "expected")
+_ROWS = 4_096  # entries whose deviations are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """R joint draws of how far parameters may lie from their estimates; single precision.
+
+    Deviations of log λ and log p are linear in those of the parameters. In every draw the mean p
+    over Ξ is the estimate's, which fixes the free scale.
+
+    Attributes
+    ----------
+    factors : tuple of ndarray, shapes (I_k, F, R)
+        Deviations of log U_k of the first member.
+    coefficients : ndarray, shape (Q, R)
+        Of what p is made of, in the order of :func:`uncletc.slopes.detection_slopes`; (0, R)
+        without attributes.
+    level : ndarray, shape (R,)
+        Logarithm of the factor by which a draw's p is divided to have the estimate's mean. That of
+        λ is part of the first of `factors`.
+    widening : tuple of float
+        Factors ≥ 1 of the standard deviations of log λ, log p and log λp: how much wider the
+        estimates of simulated counts scatter.
+    """
+
+    factors: tuple[FloatArray, ...]
+    coefficients: FloatArray
+    level: FloatArray
+    widening: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    def deviation(
+        self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
+    ) -> FloatArray:
+        """Return the standard deviation of the logarithm of each entry's λ, p or λp.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+        member : Member
+            The fit's first.
+        indices : ndarray of int, shape (n, K)
+            Valid entries; not used for p.
+        attributes : ndarray, shape (n, D)
+            z; rows of NaN have the mean p. Not used for λ.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        parts = self._deviations(of, member, indices, attributes)
+        squares = [np.square(drawn, dtype=np.float64).mean(axis=1) for _, drawn in parts]
+        return np.sqrt(np.concatenate([*squares, np.empty(0)])) * self._widening_of(of)
+
+    def deviation_of_sums(
+        self,
+        of: Quantity,
+        member: Member,
+        indices: IntArray,
+        attributes: FloatArray,
+        values: FloatArray,
+        groups: IntArray,
+    ) -> FloatArray:
+        """Return the standard deviation of the logarithm of each group's sum.
+
+        Parameters
+        ----------
+        of, member, indices, attributes
+            As above.
+        values : ndarray, shape (n,)
+            Estimated λ, p or λp.
+        groups : ndarray of int, shape (n,)
+            The group of each entry, from 0.
+
+        Returns
+        -------
+        ndarray, shape (G,)
+        """
+        n_groups = int(groups.max(initial=-1)) + 1
+        sums = np.zeros((n_groups, len(self.level)))
+        for part, drawn in self._deviations(of, member, indices, attributes):
+            own = groups[part]
+            weights = csr_matrix((values[part], (own, np.arange(len(own)))), (n_groups, len(own)))
+            sums += weights @ drawn
+        total = np.bincount(groups, values, n_groups)
+        relative = sums / np.maximum(total, 1e-300)[:, None]
+        return np.asarray(np.sqrt(np.square(relative).mean(axis=1)) * self._widening_of(of))
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
+        named = {f"draws/factor_{k}": factor for k, factor in enumerate(self.factors)}
+        named |= {"draws/coefficients": self.coefficients, "draws/level": self.level}
+        return named | {"draws/widening": np.array(self.widening)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Draws:
+        """Build from what :meth:`arrays` returned, among other arrays."""
+        n_modes = sum(name.startswith("draws/factor_") for name in arrays)
+        rate, detection, expected = arrays["draws/widening"].tolist()
+        return cls(
+            factors=tuple(arrays[f"draws/factor_{k}"] for k in range(n_modes)),
+            coefficients=arrays["draws/coefficients"],
+            level=arrays["draws/level"],
+            widening=(rate, detection, expected),
+        )
+
+    def _widening_of(self, of: Quantity) -> float:
+        return self.widening[_QUANTITIES.index(of)]
+
+    def _deviations(
+        self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Deviations of the logarithm, part by part of the entries; (rows, R)."""
+        n = len(attributes) if of == "detection" else len(indices)
+        for start in range(0, n, _ROWS):
+            part = slice(start, min(start + _ROWS, n))
+            drawn = np.zeros((part.stop - start, len(self.level)), dtype=np.float32)
+            if of != "detection":
+                self._add_rate(member, indices[part], drawn)
+            if of != "rate" and len(self.coefficients):
+                self._add_detection(member, attributes[part], drawn)
+            yield part, drawn
+
+    def _add_rate(self, member: Member, indices: IntArray, drawn: FloatArray) -> None:
+        """Add Σ_k Σ_f share_f · deviation of log U_k(i_k, f), share_f being component f's of λ."""
+        product = products(member.factors, indices)
+        share = product / np.maximum(product.sum(axis=1), 1e-300)[:, None]
+        for where, own in zip(indices.T, self.factors, strict=True):
+            _add_shared(np.ascontiguousarray(where), share.astype(np.float32), own, drawn)
+
+    def _add_detection(self, member: Member, attributes: FloatArray, drawn: FloatArray) -> None:
+        known = ~np.isnan(attributes).any(axis=1)
+        slopes = detection_slopes(cast(JointDetection, member.network), attributes[known])
+        drawn[known] += slopes.astype(np.float32) @ self.coefficients - self.level
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _add_shared(rows, share, own, drawn):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add Σ_f share(n, f) · own(rows(n), f, ·) to each row of `drawn`."""
+    for n in range(len(rows)):
+        mine = own[rows[n]]
+        for f in range(share.shape[1]):
+            for r in range(drawn.shape[1]):
+                drawn[n, r] += share[n, f] * mine[f, r]

@@ -1,0 +1,79 @@
+"""Intervals of a fit's estimates: of single entries, and of means over sets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from uncletc.draws import Draws, Quantity
+from uncletc.members import Interval, between, combined, interval
+from uncletc.validation import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from uncletc.model import Fit
+
+_MOST_DETECTION = 1.0  # the largest p over Ξ on the scale of a fit
+
+
+def entry_intervals(
+    fit: Fit,
+    of: Quantity,
+    values: Sequence[FloatArray],
+    indices: IntArray,
+    attributes: FloatArray,
+    level: float,
+) -> Interval:
+    """Return the interval of each entry; see :meth:`uncletc.Fit.rate`.
+
+    Parameters
+    ----------
+    fit : Fit
+    of : {"rate", "detection", "expected"}
+    values : sequence of ndarray, shape (n,)
+        λ, p or λp of each member.
+    indices : ndarray of int, shape (n, K)
+    attributes : ndarray, shape (n, D)
+        See :meth:`uncletc.draws.Draws.deviation`.
+    level : float
+    """
+    deviation = _draws(fit).deviation(of, fit.members[0], indices, attributes)
+    total = np.sqrt(deviation**2 + between(values))
+    return interval(combined(values), total, level, _most(of))
+
+
+def mean_intervals(
+    fit: Fit,
+    of: Quantity,
+    values: Sequence[FloatArray],
+    indices: IntArray,
+    attributes: FloatArray,
+    groups: IntArray,
+    level: float,
+) -> Interval:
+    """Return the interval of the mean of each group (n,) of entries; see :meth:`uncletc.Fit.mean`.
+
+    The other parameters are those of :func:`entry_intervals`.
+    """
+    centre = combined(values)
+    sizes = np.bincount(groups)
+    means = [np.bincount(groups, value) / np.maximum(sizes, 1) for value in (centre, *values)]
+    deviation = _draws(fit).deviation_of_sums(
+        of, fit.members[0], indices, attributes, centre, groups
+    )
+    total = np.sqrt(deviation**2 + between(means[1:]))
+    return interval(means[0], total, level, _most(of))
+
+
+def _draws(fit: Fit) -> Draws:
+    if fit.draws is None:
+        raise ValueError(
+            "intervals need a finished fit by the joint solver: this fit has no draws of its "
+            f"parameters (solver {fit.settings.solver.name!r})"
+        )
+    return fit.draws
+
+
+def _most(of: Quantity) -> float:
+    return _MOST_DETECTION if of == "detection" else np.inf

@@ -1,0 +1,298 @@
+"""How far the parameters of a fit may lie from their estimates, from the curvature of its
+likelihood.
+
+About the optimum the joint posterior of (log U_1, …, log U_K, θ) is nearly normal, with the
+information matrix
+
+    H = Σ_i w_i s_i s_iᵀ / φ + that of the priors,    w_i = m_i / (1 + m_i / μ_i),
+
+where s_i is the derivative of log m_i, m = λp: by log U_k(i_k, f) it is component f's share of λ_i,
+for every mode alike; by θ it is (1 - p) times the features. With a network, its output weights are
+columns of θ, its hidden weights are held. R draws of N(0, H⁻¹) are kept: intervals of single
+entries, of sets of entries and of products follow from them.
+
+An entry has one row in each mode, so the part of H that belongs to one mode is block-diagonal.
+The largest mode is eliminated by its blocks, and the rest is factorised as a dense matrix. If that
+is too large, further modes are eliminated as if each were independent of the others given the rest;
+intervals are then too narrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import torch
+from scipy.linalg import blas, cholesky, solve_triangular
+
+from uncletc.cp import products
+from uncletc.detection import JointDetection
+from uncletc.draws import Draws
+from uncletc.slopes import detection_slopes, varying_layers
+from uncletc.solvers.optimum import Optimum
+from uncletc.validation import FloatArray, IntArray
+
+_MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one core
+_MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 200 MB
+_MOST_DRAWN = 25_000_000  # numbers in all draws: 100 MB
+_DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %
+_WEIGHT_PRECISION = 10.0 / 1.7**2
+_ROWS_FOR_LEVEL = 4_096  # of Ξ, whose mean p the draws share
+_ROWS = 8_192  # entries whose derivatives are held at once
+_SHARE = 0.1  # of the prior of factors that also holds the sizes of rows, as in the solver
+_LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
+
+
+def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int) -> Draws | None:
+    """Draw deviations of the parameters of a fit.
+
+    Parameters
+    ----------
+    optimum : Optimum
+    elsewhere : ndarray, shape (S, D)
+        z of Ξ, over which all draws have the same mean p.
+    seed : int
+
+    Returns
+    -------
+    Draws or None
+        None if there are too many parameters for even a few draws, or the information matrix is
+        not positive definite.
+    """
+    size = min(_DRAWS, _MOST_DRAWN // sum(f.numel() for f in optimum.factors))
+    if size < _FEWEST_DRAWS:
+        return None
+    g = _detection_of(optimum)
+    level = np.empty(0)
+    if g is not None:
+        z = elsewhere[:: max(len(elsewhere) // _ROWS_FOR_LEVEL, 1)]
+        p = g.probability(torch.from_numpy(z)).numpy()
+        level = p @ detection_slopes(g, z) / p.sum()
+    try:
+        information = _Information.of(optimum, g, level)
+        factors, theta = information.draw(size, np.random.default_rng(seed))
+    except np.linalg.LinAlgError:
+        return None
+    shift = level @ theta
+    factors[0] += shift
+    return Draws(
+        factors=tuple(np.ascontiguousarray(f, dtype=np.float32) for f in factors),
+        coefficients=theta.astype(np.float32),
+        level=shift.astype(np.float32),
+    )
+
+
+def _detection_of(optimum: Optimum) -> JointDetection | None:
+    if optimum.features is None:
+        return None
+    layers = tuple(layer.numpy() for layer in optimum.layers)
+    return JointDetection(optimum.features, optimum.coefficients.numpy(), layers)
+
+
+@dataclass(eq=False)
+class _Information:
+    """H, by parts.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        I_k.
+    rank : int
+    eliminated : list of int
+        Modes, the largest first.
+    blocks : dict of ndarray, shape (I_k, F, F)
+        Of the eliminated modes.
+    coupling : dict of ndarray, shape (I_k·F, P)
+        Between an eliminated mode and the rest; missing if it would be too large.
+    start : dict of int
+        Where each other mode begins among the P parameters of the rest; θ is last.
+    rest : ndarray, shape (P, P)
+        The upper triangle.
+    """
+
+    shape: tuple[int, ...]
+    rank: int
+    eliminated: list[int]
+    blocks: dict[int, FloatArray]
+    coupling: dict[int, FloatArray]
+    start: dict[int, int]
+    rest: FloatArray
+
+    @classmethod
+    def of(
+        cls, optimum: Optimum, g: JointDetection | None, level: FloatArray
+    ) -> _Information:
+        """Sum over entries and add the priors."""
+        factors = [np.ascontiguousarray(f.numpy()) for f in optimum.factors]
+        shape, rank = tuple(len(f) for f in factors), factors[0].shape[1]
+        eliminated, others = _split(shape, rank, len(level))
+        start, size = {}, 0
+        for mode in others:
+            start[mode], size = size, size + factors[mode].size
+        rest = np.zeros((size + len(level), size + len(level)))
+        blocks = {k: np.zeros((shape[k], rank, rank)) for k in eliminated}
+        coupling = {
+            k: np.zeros((shape[k] * rank, len(rest)))
+            for k in eliminated
+            if shape[k] * rank * len(rest) <= _MOST_COUPLED
+        }
+        self = cls(shape, rank, eliminated, blocks, coupling, start, rest)
+        self._add_entries(optimum, factors, g, level)
+        self._add_priors(optimum, factors, g)
+        return self
+
+    def _add_entries(
+        self,
+        optimum: Optimum,
+        factors: list[FloatArray],
+        g: JointDetection | None,
+        level: FloatArray,
+    ) -> None:
+        where = np.stack([w.numpy() for w in optimum.where], axis=1)
+        theta = len(self.rest) - len(level)
+        for i in range(0, len(where), _ROWS):
+            part = slice(i, i + _ROWS)
+            at = where[part]
+            product = products(factors, at)
+            rate = np.maximum(product.sum(axis=1), 1e-300)
+            p = np.full(len(at), optimum.unattributed)
+            columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
+            known = optimum.attributes[part]
+            if g is not None and len(known):
+                p[: len(known)] = g.probability(known).numpy()
+                columns[: len(known)] = detection_slopes(g, known.numpy())
+            mean = rate * optimum.exposure[part].numpy() * p
+            weight = mean / (1 + mean / optimum.mu[part].numpy()) / optimum.dispersion
+            share = product / rate[:, None]
+            for k, block in self.blocks.items():
+                _add_blocks(at[:, k], share, weight, block)
+                if k in self.coupling:
+                    self._add_cross(at, k, share, weight, columns, self.coupling[k])
+            for k, first in self.start.items():
+                rows = self.rest[first : first + factors[k].size]
+                self._add_cross(at, k, share, weight, columns, rows)
+            self.rest[theta:, theta:] += columns.T @ (columns * weight[:, None])
+
+    def _add_cross(
+        self,
+        at: IntArray,
+        mode: int,
+        share: FloatArray,
+        weight: FloatArray,
+        columns: FloatArray,
+        rows: FloatArray,
+    ) -> None:
+        """Add one mode's rows against the columns of the rest."""
+        for other, first in self.start.items():
+            _add_pairs(at[:, mode], at[:, other], share, weight, first, rows)
+        if columns.shape[1]:
+            _add_columns(at[:, mode], share, columns * weight[:, None], rows)
+
+    def _add_priors(
+        self, optimum: Optimum, factors: list[FloatArray], g: JointDetection | None
+    ) -> None:
+        """Add the curvature of the priors.
+
+        Each element u of a factor has a gamma prior about M, the product of its row's mean and its
+        column's. A row that moves as a whole moves M too, which the prior does not hold; a small
+        share of it holds u about its column's mean.
+        """
+        c, rank = optimum.prior_shape, self.rank
+        for mode, u in enumerate(factors):
+            column = np.maximum(u.mean(axis=0), 1e-30)
+            mean = np.maximum(u.mean(axis=1, keepdims=True) * column / column.mean(), 1e-30)
+            ratio = u / mean
+            total = np.maximum(ratio.sum(axis=1), 1e-30)[:, None, None]
+            prior = -ratio[:, :, None] * ratio[:, None, :] / total
+            prior[:, range(rank), range(rank)] += ratio + _SHARE * u / column
+            prior *= c
+            prior[:, range(rank), range(rank)] += _LEAST
+            if mode in self.blocks:
+                self.blocks[mode] += prior
+                continue
+            for i, block in enumerate(prior):
+                own = slice(self.start[mode] + i * rank, self.start[mode] + (i + 1) * rank)
+                self.rest[own, own] += block
+        if g is not None:
+            precisions = [optimum.precisions.numpy(), *map(_weight_precision, varying_layers(g))]
+            own = range(len(self.rest) - sum(map(len, precisions)), len(self.rest))
+            self.rest[own, own] += np.concatenate(precisions) + _LEAST
+
+    def draw(self, size: int, rng: np.random.Generator) -> tuple[list[FloatArray], FloatArray]:
+        """Draws of log U_k (I_k, F, size) and θ (Q, size) from N(0, H⁻¹)."""
+        roots = {k: np.linalg.cholesky(block) for k, block in self.blocks.items()}
+        for k, coupling in self.coupling.items():  # L⁻¹ times it
+            by_row = coupling.reshape(self.shape[k], self.rank, -1)
+            by_row[:] = np.linalg.solve(roots[k], by_row)
+        first = self.eliminated[0]
+        rest = self.rest.T  # lower triangle, in the order that LAPACK overwrites
+        if first in self.coupling:
+            blas.dsyrk(
+                -1.0, self.coupling[first].T, beta=1.0, c=rest, lower=1, overwrite_c=1
+            )
+        rest = cholesky(rest, lower=True, overwrite_a=True, check_finite=False)
+        noise = rng.standard_normal((len(rest), size))
+        drawn = solve_triangular(rest, noise, lower=True, trans="T", check_finite=False)
+        factors = []
+        for k, n in enumerate(self.shape):
+            if k in self.start:
+                own = drawn[self.start[k] : self.start[k] + n * self.rank]
+            else:
+                own = rng.standard_normal((n * self.rank, size))
+                if k in self.coupling:
+                    own -= self.coupling[k] @ drawn
+                own = np.linalg.solve(
+                    roots[k].transpose(0, 2, 1), own.reshape(n, self.rank, size)
+                )
+            factors.append(own.reshape(n, self.rank, size))
+        return factors, drawn[sum(self.shape[k] * self.rank for k in self.start) :]
+
+
+def _split(shape: tuple[int, ...], rank: int, n_theta: int) -> tuple[list[int], list[int]]:
+    """Modes to eliminate, the largest first, and the others."""
+    order = sorted(range(len(shape)), key=lambda k: -shape[k])
+    n = 1
+    while sum(shape[k] for k in order[n:]) * rank + n_theta > _MOST_DENSE and n < len(shape):
+        n += 1
+    return order[:n], sorted(order[n:])
+
+
+def _weight_precision(layer: FloatArray) -> FloatArray:
+    """Precision of the normal prior of each weight of a layer, as the solver has it."""
+    return np.full(layer.size, _WEIGHT_PRECISION * len(layer))
+
+
+_jit = numba.njit(cache=True, fastmath=True, error_model="numpy")
+
+
+@_jit
+def _add_blocks(rows, share, weight, blocks):  # type: ignore[no-untyped-def] # pragma: no cover
+    for n in range(len(rows)):
+        block = blocks[rows[n]]
+        for f in range(share.shape[1]):
+            scaled = weight[n] * share[n, f]
+            for g in range(share.shape[1]):
+                block[f, g] += scaled * share[n, g]
+
+
+@_jit
+def _add_pairs(rows, columns, share, weight, first, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+    rank = share.shape[1]
+    for n in range(len(rows)):
+        begin = first + columns[n] * rank
+        for f in range(rank):
+            scaled = weight[n] * share[n, f]
+            into = matrix[rows[n] * rank + f]
+            for g in range(rank):
+                into[begin + g] += scaled * share[n, g]
+
+
+@_jit
+def _add_columns(rows, share, columns, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+    rank, begin = share.shape[1], matrix.shape[1] - columns.shape[1]
+    for n in range(len(rows)):
+        for f in range(rank):
+            into = matrix[rows[n] * rank + f]
+            for q in range(columns.shape[1]):
+                into[begin + q] += share[n, f] * columns[n, q]
