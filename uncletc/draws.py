@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from uncletc.cp import products
@@ -18,6 +19,7 @@ from uncletc.validation import FloatArray, IntArray
 
 Quantity = Literal["rate", "detection", "expected"]
 _QUANTITIES: tuple[Quantity, ...] = ("rate", "detection", "expected")
+Float32Array = NDArray[np.float32]
 _ROWS = 4_096  # entries whose deviations are held at once
 
 
@@ -43,9 +45,9 @@ class Draws:
         estimates of simulated counts scatter.
     """
 
-    factors: tuple[FloatArray, ...]
-    coefficients: FloatArray
-    level: FloatArray
+    factors: tuple[Float32Array, ...]
+    coefficients: Float32Array
+    level: Float32Array
     widening: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     def deviation(
@@ -69,7 +71,8 @@ class Draws:
         """
         parts = self._deviations(of, member, indices, attributes)
         squares = [np.square(drawn, dtype=np.float64).mean(axis=1) for _, drawn in parts]
-        return np.sqrt(np.concatenate([*squares, np.empty(0)])) * self._widening_of(of)
+        deviation = np.sqrt(np.concatenate([*squares, np.empty(0)]))
+        return np.asarray(deviation * self._widening_of(of))
 
     def deviation_of_sums(
         self,
@@ -100,19 +103,21 @@ class Draws:
         for part, drawn in self._deviations(of, member, indices, attributes):
             own = groups[part]
             weights = csr_matrix((values[part], (own, np.arange(len(own)))), (n_groups, len(own)))
-            sums += weights @ drawn
+            sums += np.asarray(weights @ drawn)
         total = np.bincount(groups, values, n_groups)
         relative = sums / np.maximum(total, 1e-300)[:, None]
         return np.asarray(np.sqrt(np.square(relative).mean(axis=1)) * self._widening_of(of))
 
-    def arrays(self) -> dict[str, FloatArray]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
-        named = {f"draws/factor_{k}": factor for k, factor in enumerate(self.factors)}
+        named: dict[str, NDArray[Any]] = {
+            f"draws/factor_{k}": factor for k, factor in enumerate(self.factors)
+        }
         named |= {"draws/coefficients": self.coefficients, "draws/level": self.level}
         return named | {"draws/widening": np.array(self.widening)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Draws:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Draws:
         """Build from what :meth:`arrays` returned, among other arrays."""
         n_modes = sum(name.startswith("draws/factor_") for name in arrays)
         rate, detection, expected = arrays["draws/widening"].tolist()
@@ -128,7 +133,7 @@ class Draws:
 
     def _deviations(
         self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
-    ) -> Iterator[tuple[slice, FloatArray]]:
+    ) -> Iterator[tuple[slice, Float32Array]]:
         """Deviations of the logarithm, part by part of the entries; (rows, R)."""
         n = len(attributes) if of == "detection" else len(indices)
         for start in range(0, n, _ROWS):
@@ -140,20 +145,20 @@ class Draws:
                 self._add_detection(member, attributes[part], drawn)
             yield part, drawn
 
-    def _add_rate(self, member: Member, indices: IntArray, drawn: FloatArray) -> None:
+    def _add_rate(self, member: Member, indices: IntArray, drawn: Float32Array) -> None:
         """Add Σ_k Σ_f share_f · deviation of log U_k(i_k, f), share_f being component f's of λ."""
         product = products(member.factors, indices)
         share = product / np.maximum(product.sum(axis=1), 1e-300)[:, None]
         for where, own in zip(indices.T, self.factors, strict=True):
             _add_shared(np.ascontiguousarray(where), share.astype(np.float32), own, drawn)
 
-    def _add_detection(self, member: Member, attributes: FloatArray, drawn: FloatArray) -> None:
+    def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)
         slopes = detection_slopes(cast(JointDetection, member.network), attributes[known])
         drawn[known] += slopes.astype(np.float32) @ self.coefficients - self.level
 
 
-@numba.njit(cache=True, fastmath=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
 def _add_shared(rows, share, own, drawn):  # type: ignore[no-untyped-def] # pragma: no cover
     """Add Σ_f share(n, f) · own(rows(n), f, ·) to each row of `drawn`."""
     for n in range(len(rows)):

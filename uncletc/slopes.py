@@ -26,12 +26,12 @@ def detection_slopes(g: JointDetection, attributes: FloatArray) -> FloatArray:
     -------
     ndarray, shape (n, Q)
     """
-    z = torch.from_numpy(np.asarray(attributes, dtype=np.float64))
+    z = torch.tensor(attributes, dtype=torch.float64)
     columns = [g.features(z).numpy()]
     if g.layers:
         columns += _network_slopes(g, standardised(g.features, z).numpy())
     missed = 1 - torch.sigmoid(g.logit(z)).numpy()
-    return np.concatenate(columns, axis=1) * missed[:, None]
+    return np.asarray(np.concatenate(columns, axis=1) * missed[:, None])
 
 
 def _network_slopes(g: JointDetection, x: FloatArray) -> list[FloatArray]:

@@ -15,10 +15,7 @@ COUNTY_DAYS = (
     "Bars: reported cases; a day without a report is missing, not 0. The line over them is what "
     "λ and p together predict; it does not depend on the scale. "
 )
-INTERVALS = (
-    "Bands: 90 % intervals of λ and p over the members, cut off where they reach far beyond the "
-    "estimates."
-)
+INTERVALS = "Bands: 90 % intervals of λ and p, cut off where they reach far beyond the estimates."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,7 +34,7 @@ class CountyView:
         Whose counts these are, where its cell holds other counties as well.
     days : DataFrame
         One row per day: day, reported (NaN where nothing was reported), predicted (ŷ = λp, on the
-        scale of counts), rate (λ), p; with 2 members or more rate_low, rate_high, p_low and
+        scale of counts), rate (λ), p; where the fit has intervals rate_low, rate_high, p_low and
         p_high, the ends of 90 % intervals.
     p_title, rate_title : str
         What p and λ are, with their unit and scale.

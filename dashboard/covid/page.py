@@ -23,7 +23,7 @@ from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
-from dashboard.shared.words import WHISKERS
+from dashboard.shared.words import NO_INTERVALS, WHISKERS
 
 st.title("Where were COVID-19 cases missed?")
 choices = sidebar("covid")
@@ -47,7 +47,7 @@ with above:
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "
         "value. "
-        + ("" if grids.ends else "To see where p is uncertain, fit 2 or more members. ")
+        + ("" if grids.ends else f"{NO_INTERVALS} ")
         + ("" if day is None else "While the map plays, the bars stay; they follow when it pauses.")
     )
     county_panel(county, day=None if day is None else days[day])

@@ -37,12 +37,12 @@ class CovidView(Ranking):
     ----------
     counties : DataFrame
         One row per county: fips, county, state, value (p on the chosen scale, NaN where the cell
-        has no attributes), with 2 members or more low and high (means over the days of the ends of
-        90 % intervals), uncertain (whether high is more than `UNCERTAIN` times low), and the hover
-        lines reported, tests, spread, cell_note.
+        has no attributes), where the fit has intervals low and high (means over the days of the
+        ends of 90 % intervals), uncertain (whether high is more than `UNCERTAIN` times low), and
+        the hover lines reported, tests, spread, cell_note.
     ranked : DataFrame
         One row per cell, best first: label, value, inside, fips of the county that it is named
-        after, cell; with 2 members or more low and high.
+        after, cell; where the fit has intervals low and high.
     scale : Scale
     title : str
         What `value` is, for axes and colour bars.

@@ -55,7 +55,7 @@ if chosen:
     st.caption(
         "Filled and connected: both species were seen at that visit, so there is a count, perhaps "
         "0. Open: at least one was not seen; p is then what the attributes of the visit suggest. "
-        + ("Bands: 90 % intervals over the members, cut off at the edge." if grids.ends else "")
+        + ("Bands: 90 % intervals, cut off at the edge." if grids.ends else "")
     )
 else:
     st.info("Choose an interaction from the list, or press one of the buttons above it.")

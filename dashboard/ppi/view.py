@@ -49,7 +49,7 @@ class PpiView(Ranking):
     interactions : DataFrame
         One row per interaction counted at least once in the chosen seasons and guilds, best mean
         p first: label, plant, pollinator, plant_index, pollinator_index, guild, interactions,
-        mean, sd; with 2 members or more low and high, the means over the visits of the ends of
+        mean, sd; where the fit has intervals low and high, the means over the visits of the ends of
         90 % intervals. Without a row where nothing was counted.
     ranked : DataFrame
         Best first: label, value, inside, and low and high as above.
@@ -222,8 +222,8 @@ def chosen_visits(
     -------
     DataFrame
         One row per interaction and visit: label, year, number (of the visit in its season),
-        dates, p, observed (bool), counted (NaN where not observed); low and high with 2 members
-        or more.
+        dates, p, observed (bool), counted (NaN where not observed); low and high where the fit
+        has intervals.
     """
     visits = dataset.mode_tables["visit"]
     keep = _visits_of(dataset, years)

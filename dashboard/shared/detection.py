@@ -28,7 +28,7 @@ class DetectionGrids:
     ----------
     p : ndarray, shape (I_1, …, I_K)
     ends : dict of str to ndarray
-        "low" and "high" of 90 % intervals, shaped like p; empty with fewer than 2 members.
+        "low" and "high" of 90 % intervals, shaped like p; empty for a fit without draws.
     scale : Scale
     """
 
@@ -40,7 +40,7 @@ class DetectionGrids:
 def detection_grids(
     dataset: Dataset, fit: Fit, anchor: Anchor, *, fitted: FittedDetection | None = None
 ) -> DetectionGrids:
-    """Return p of every entry with attributes, and its interval where the fit has members.
+    """Return p of every entry with attributes, and its interval where the fit has draws.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def over_last(grid: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
-    """Return p of every entry with attributes as fitted, with intervals where there are members."""
+    """Return p of every entry with attributes as fitted, with intervals where it has draws."""
     attributes = dataset.counts.attributes
-    if len(fit.members) > 1:
+    if fit.draws is not None:
         return fit.detection(attributes, spread=True)
     return fit.detection(attributes)
 

@@ -34,8 +34,8 @@ GLOSSARY: dict[str, str] = {
     "Detection network, g(z)": "The curve that turns attributes into p, learned from the counts.",
     "Member": "One of several fits of the same counts, each with another start and "
     "bootstrap-reweighted entries. Where members disagree, the answer is uncertain.",
-    "Interval": "A range meant to contain the true value 9 times out of 10, from the spread of the "
-    "members. It reflects chance in counts and starts, not errors of the model itself.",
+    "Interval": "A range meant to contain the true value 9 times out of 10, from how sharply "
+    "the counts speak against other values. It reflects chance in counts, not errors of the model.",
     "Held-out error": "How badly the fit predicts counts that were hidden from it. Counts that a "
     "fit has seen prove little.",
     "rRMSE": "Relative root mean squared error: the typical size of the errors of ŷ over the mean "

@@ -37,7 +37,7 @@ def cached(
     if build.__closure__:
         raise ValueError(f"build must know nothing but its arguments, got a closure for {name!r}")
     last = fit.history[-1]
-    reached = fit.stop.name, last.iteration, last.objective, len(fit.members)
+    reached = fit.stop.name, last.iteration, last.objective, len(fit.members), fit.draws is None
     key = FitOrder(dataset.counts, fit.settings).key
     made: _Made = _kept(name, key, reached, choices, lambda: build(dataset, fit, *choices))
     return made

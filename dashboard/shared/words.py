@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 WHISKERS = (
-    "Whiskers: 90 % intervals over the members. They reflect chance in starts and counts, not "
-    "errors of the model itself; long ones are cut off at the edge."
+    "Whiskers: 90 % intervals. They reflect chance in the counts, not errors of the model itself; "
+    "long ones are cut off at the edge."
 )
+
+NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 
 
 def escape(text: str) -> str:

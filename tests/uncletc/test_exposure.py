@@ -101,7 +101,7 @@ class TestFit:
         counts = sized[0]
         found = quiet_fit(counts, settings(solver, max_iter=5))
         where, z = counts.attribute_indices, counts.attributes
-        per_unit = np.median([member.rate(where) for member in found.members], axis=0)
+        per_unit = np.exp(np.mean([np.log(m.rate(where)) for m in found.members], axis=0))
         expected = per_unit * exposure_at(counts.exposure, where)
         np.testing.assert_allclose(found.rate(where), expected)
         np.testing.assert_allclose(found.rate_tensor()[tuple(where.T)], expected)

@@ -161,10 +161,8 @@ class TestToFrame:
         np.testing.assert_allclose(frame["rate"] * frame["detection"], frame["expected"])
         assert list(frame.columns)[:4] == [*small.modes, "count"]
 
-    def test_members_give_intervals(
-        self, small: CountTensor, short_fit: Callable[..., Fit]
-    ) -> None:
-        estimates = short_fit(small, 5, solver="joint", members=3)
+    def test_draws_give_intervals(self, small: CountTensor, short_fit: Callable[..., Fit]) -> None:
+        estimates = short_fit(small, 5, solver="joint")
         frame = estimates.to_frame(small, level=0.5)
         indices, _ = small.entries()
         known = small.rows_of(indices) >= 0
@@ -193,13 +191,59 @@ class TestToFrame:
             small_fit.to_frame(other)
 
 
-def test_factors_are_those_of_the_first_member_and_rates_the_median(
+def test_factors_are_those_of_the_first_member_and_rates_geometric_means(
     small: CountTensor, short_fit: Callable[..., Fit]
 ) -> None:
     several, one = (short_fit(small, 3, solver="joint", members=m) for m in (3, 1))
     first = several.members[0]
     assert all(a is b for a, b in zip(several.factors, first.factors, strict=True))
     each = [member.rate(small.indices) for member in several.members]
-    np.testing.assert_array_equal(several.rate(small.indices), np.median(each, axis=0))
+    np.testing.assert_allclose(several.rate(small.indices), np.exp(np.log(each).mean(axis=0)))
     at = tuple(small.indices.T)
-    np.testing.assert_allclose(rate_tensor(one.factors)[at], one.rate(small.indices))
+    each = [rate_tensor(member.factors)[at] for member in one.members]
+    np.testing.assert_allclose(one.rate(small.indices), np.exp(np.log(each).mean(axis=0)))
+
+
+@pytest.fixture(scope="module")
+def found(small: CountTensor, short_fit: Callable[..., Fit]) -> Fit:
+    return short_fit(small, 20, solver="joint")
+
+
+class TestMeans:
+    def test_groups_of_one_entry_are_entries(self, small: CountTensor, found: Fit) -> None:
+        where, z = small.attribute_indices, small.attributes
+        alone = np.arange(len(where))
+        for mean, single in (
+            (found.mean("rate", where, groups=alone), found.rate(where, spread=True)),
+            (found.mean("detection", where, z, groups=alone), found.detection(z, spread=True)),
+            (found.mean("expected", where, z, groups=alone), found.expected(where, z, spread=True)),
+        ):
+            np.testing.assert_allclose(mean.estimate, single.estimate)
+            np.testing.assert_allclose(mean.low, single.low, rtol=1e-5)
+            np.testing.assert_allclose(mean.high, single.high, rtol=1e-5)
+
+    def test_means_are_surer_than_their_entries(self, small: CountTensor, found: Fit) -> None:
+        where, z = small.attribute_indices, small.attributes
+        mean = found.mean("expected", where, z)
+        assert mean.estimate == pytest.approx([found.expected(where, z).mean()])
+        entries = found.expected(where, z, spread=True)
+        assert mean.high / mean.low < np.median(entries.high / entries.low)
+
+    def test_unknown_attributes_have_the_mean_detection(self, found: Fit) -> None:
+        mean = found.mean("detection", [[0, 0, 0]])
+        assert mean.estimate == pytest.approx([found.mean_detection])
+        assert mean.low == pytest.approx(mean.high)  # which all draws share
+
+    @pytest.mark.parametrize("groups", [[0], [0, -1], [0.0, 1.0], [[0, 1]]])
+    def test_groups_are_checked(self, found: Fit, groups: Any) -> None:
+        with pytest.raises(ValueError, match="groups must be one whole number >= 0 for each of 2"):
+            found.mean("rate", [[0, 0, 0], [0, 0, 1]], groups=groups)
+
+    def test_the_quantity_is_checked(self, found: Fit) -> None:
+        with pytest.raises(ValueError, match="of must be one of"):
+            found.mean("p", [[0, 0, 0]])  # type: ignore[arg-type]
+
+
+def test_block_coordinate_descent_has_no_intervals(small_fit: Fit) -> None:
+    with pytest.raises(ValueError, match=r"intervals need a finished fit .*bcd"):
+        small_fit.rate([[0, 0, 0]], spread=True)

@@ -1,20 +1,19 @@
-"""How far the parameters of a fit may lie from their estimates, from the curvature of its
-likelihood.
+"""Draws of what the parameters of a fit may be, from the curvature of its likelihood.
 
 About the optimum the joint posterior of (log U_1, …, log U_K, θ) is nearly normal, with the
 information matrix
 
     H = Σ_i w_i s_i s_iᵀ / φ + that of the priors,    w_i = m_i / (1 + m_i / μ_i),
 
-where s_i is the derivative of log m_i, m = λp: by log U_k(i_k, f) it is component f's share of λ_i,
-for every mode alike; by θ it is (1 - p) times the features. With a network, its output weights are
-columns of θ, its hidden weights are held. R draws of N(0, H⁻¹) are kept: intervals of single
-entries, of sets of entries and of products follow from them.
+where s_i is the derivative of log m_i, m = λp: by log U_k(i_k, f) it is component f's share of
+λ_i, for every mode alike; by θ it is (1 - p) times the features. With a network, its weights are
+part of θ, those of its output alone if it is large. R draws of N(0, H⁻¹) are kept: intervals of
+single entries, of sets of entries and of products follow from them.
 
 An entry has one row in each mode, so the part of H that belongs to one mode is block-diagonal.
 The largest mode is eliminated by its blocks, and the rest is factorised as a dense matrix. If that
-is too large, further modes are eliminated as if each were independent of the others given the rest;
-intervals are then too narrow.
+is too large, further modes are drawn as if each were independent of the others given the rest,
+which makes intervals rough: parameters vary too little, but do not make up for each other.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from uncletc.validation import FloatArray, IntArray
 _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one core
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 200 MB
 _MOST_DRAWN = 25_000_000  # numbers in all draws: 100 MB
-_DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %
+DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %
 _WEIGHT_PRECISION = 10.0 / 1.7**2
 _ROWS_FOR_LEVEL = 4_096  # of Ξ, whose mean p the draws share
 _ROWS = 8_192  # entries whose derivatives are held at once
@@ -44,7 +43,7 @@ _SHARE = 0.1  # of the prior of factors that also holds the sizes of rows, as in
 _LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
 
 
-def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int) -> Draws | None:
+def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRAWS) -> Draws | None:
     """Draw deviations of the parameters of a fit.
 
     Parameters
@@ -53,6 +52,8 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int) -> Draws | None
     elsewhere : ndarray, shape (S, D)
         z of Ξ, over which all draws have the same mean p.
     seed : int
+    size : int
+        R; fewer are drawn of very many parameters.
 
     Returns
     -------
@@ -60,14 +61,14 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int) -> Draws | None
         None if there are too many parameters for even a few draws, or the information matrix is
         not positive definite.
     """
-    size = min(_DRAWS, _MOST_DRAWN // sum(f.numel() for f in optimum.factors))
+    size = min(size, _MOST_DRAWN // sum(f.numel() for f in optimum.factors))
     if size < _FEWEST_DRAWS:
         return None
     g = _detection_of(optimum)
     level = np.empty(0)
     if g is not None:
         z = elsewhere[:: max(len(elsewhere) // _ROWS_FOR_LEVEL, 1)]
-        p = g.probability(torch.from_numpy(z)).numpy()
+        p = g.probability(torch.tensor(z)).numpy()
         level = p @ detection_slopes(g, z) / p.sum()
     try:
         information = _Information.of(optimum, g, level)
@@ -120,9 +121,7 @@ class _Information:
     rest: FloatArray
 
     @classmethod
-    def of(
-        cls, optimum: Optimum, g: JointDetection | None, level: FloatArray
-    ) -> _Information:
+    def of(cls, optimum: Optimum, g: JointDetection | None, level: FloatArray) -> _Information:
         """Sum over entries and add the priors."""
         factors = [np.ascontiguousarray(f.numpy()) for f in optimum.factors]
         shape, rank = tuple(len(f) for f in factors), factors[0].shape[1]
@@ -215,9 +214,9 @@ class _Information:
                 own = slice(self.start[mode] + i * rank, self.start[mode] + (i + 1) * rank)
                 self.rest[own, own] += block
         if g is not None:
-            precisions = [optimum.precisions.numpy(), *map(_weight_precision, varying_layers(g))]
-            own = range(len(self.rest) - sum(map(len, precisions)), len(self.rest))
-            self.rest[own, own] += np.concatenate(precisions) + _LEAST
+            precisions = [optimum.precisions.numpy(), *map(weight_precision, varying_layers(g))]
+            theta = range(len(self.rest) - sum(map(len, precisions)), len(self.rest))
+            self.rest[theta, theta] += np.concatenate(precisions) + _LEAST
 
     def draw(self, size: int, rng: np.random.Generator) -> tuple[list[FloatArray], FloatArray]:
         """Draws of log U_k (I_k, F, size) and θ (Q, size) from N(0, H⁻¹)."""
@@ -228,9 +227,7 @@ class _Information:
         first = self.eliminated[0]
         rest = self.rest.T  # lower triangle, in the order that LAPACK overwrites
         if first in self.coupling:
-            blas.dsyrk(
-                -1.0, self.coupling[first].T, beta=1.0, c=rest, lower=1, overwrite_c=1
-            )
+            blas.dsyrk(-1.0, self.coupling[first].T, beta=1.0, c=rest, lower=1, overwrite_c=1)
         rest = cholesky(rest, lower=True, overwrite_a=True, check_finite=False)
         noise = rng.standard_normal((len(rest), size))
         drawn = solve_triangular(rest, noise, lower=True, trans="T", check_finite=False)
@@ -242,9 +239,7 @@ class _Information:
                 own = rng.standard_normal((n * self.rank, size))
                 if k in self.coupling:
                     own -= self.coupling[k] @ drawn
-                own = np.linalg.solve(
-                    roots[k].transpose(0, 2, 1), own.reshape(n, self.rank, size)
-                )
+                own = np.linalg.solve(roots[k].transpose(0, 2, 1), own.reshape(n, self.rank, size))
             factors.append(own.reshape(n, self.rank, size))
         return factors, drawn[sum(self.shape[k] * self.rank for k in self.start) :]
 
@@ -258,7 +253,7 @@ def _split(shape: tuple[int, ...], rank: int, n_theta: int) -> tuple[list[int], 
     return order[:n], sorted(order[n:])
 
 
-def _weight_precision(layer: FloatArray) -> FloatArray:
+def weight_precision(layer: FloatArray) -> FloatArray:
     """Precision of the normal prior of each weight of a layer, as the solver has it."""
     return np.full(layer.size, _WEIGHT_PRECISION * len(layer))
 

@@ -20,7 +20,7 @@ TITLE = "relative p (median = 1)"
 HALF = Anchor(kind="mean", mean=0.5)
 
 
-def fit_of(p: np.ndarray, rate: np.ndarray, *, members: int = 1) -> SimpleNamespace:
+def fit_of(p: np.ndarray, rate: np.ndarray, *, intervals: bool = False) -> SimpleNamespace:
     """A fit that knows p of every attributed entry and λ of every entry (a tensor)."""
 
     def spread_of(values, spread):
@@ -29,7 +29,7 @@ def fit_of(p: np.ndarray, rate: np.ndarray, *, members: int = 1) -> SimpleNamesp
         return SimpleNamespace(estimate=values, low=values / 2, high=values * 3)
 
     return SimpleNamespace(
-        members=(None,) * members,
+        draws=intervals or None,
         detection=lambda _, spread=False: spread_of(p, spread),
         rate=lambda indices, spread=False: spread_of(rate[tuple(np.transpose(indices))], spread),
     )
@@ -95,10 +95,12 @@ class TestDays:
         days = view_of(shared, known, "01003", anchor).days
         assert days["predicted"].tolist() == pytest.approx([20, 20])
 
-    def test_intervals_come_with_members(self, shared, known):
+    def test_intervals_come_with_draws(self, shared, known):
         assert not set(view_of(shared, known, "01003").days) & {"p_low", "rate_high"}
         several = fit_of(
-            np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]]), members=2
+            np.array([0.2, 0.4, 0.6, 0.8]),
+            np.array([[[100.0, 50.0], [10.0, 20.0]]]),
+            intervals=True,
         )
         days = view_of(shared, several, "01003").days
         for name in ("p", "rate"):
@@ -172,9 +174,9 @@ class TestCharts:
         bands = [list(trace.y) for trace in figure.data[2:] if trace.fill == "tonexty"]
         assert bands == [days["rate_high"].tolist(), days["p_high"].tolist()]
 
-    @pytest.mark.parametrize("members", [1, 2])
-    def test_a_bar_carries_its_county_and_the_chosen_cell_stands_out(self, shared, members):
-        found = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.ones((1, 2, 2)), members=members)
+    @pytest.mark.parametrize("intervals", [False, True])
+    def test_a_bar_carries_its_county_and_the_chosen_cell_stands_out(self, shared, intervals):
+        found = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.ones((1, 2, 2)), intervals=intervals)
         top = build_covid_view(shared, found, HALF).top
         figure = cell_bars(top, title="p", color="#0072B2", limit=1, chosen="33°, -87°")
         bars, rows, *whiskers = figure.data
@@ -182,6 +184,6 @@ class TestCharts:
             assert [item[-1] for item in trace.customdata] == ["01007", "01003"]
         assert list(rows.x) == [1, 1]  # a click anywhere in the row counts
         assert bars.marker.opacity[1] == 1 > bars.marker.opacity[0]
-        assert len(whiskers) == (members == 2)
+        assert len(whiskers) == intervals
         plain = cell_bars(top, title="p", color="#0072B2", limit=1, chosen=None)
         assert plain.data[0].marker.opacity is None

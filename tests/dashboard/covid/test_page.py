@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
 from dashboard.shared import running
 from tests.dashboard.looking import open_screen, words
-from uncletc import Fit, Member
+from uncletc import Fit
 
 BALTIMORE, COOK = "24510", "17031"
 
@@ -121,17 +120,16 @@ def test_an_anchor_changes_numbers_and_what_they_are_called(open_page):
     assert "best entry detects everything" in titles
 
 
-def test_uncertainty_needs_members(open_page, shown, covid_fit):
+def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
     at = open_page(county=BALTIMORE)
-    assert "fit 2 or more members" in words(at)
+    assert "Intervals come with the joint solver" in words(at)
     assert not sent(at)["picture"]["uncertain"]
     assert "Bands" not in words(at)
-    factors = tuple(factor * 3 for factor in covid_fit.factors)
-    shown["found"] = replace(covid_fit, others=(Member(factors, covid_fit.network),))
+    shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
     at.run()
     assert not at.exception
     text = words(at)
-    assert "fit 2 or more members" not in text
+    assert "Intervals come with the joint solver" not in text
     assert "Bands" in text
     assert "Whiskers" in text
     assert "4-fold" in sent(at)["picture"]["uncertainMeans"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from dashboard.covid.controls import day_steps
 from dashboard.covid.view import build_covid_view
@@ -17,26 +16,23 @@ from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids, fitted_detection
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.words import caution, times
-from uncletc import CountTensor, Fit, Member
+from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset, Provenance
 
-# Fits whose p is z, with one member and with two.
-KNOWN = SimpleNamespace(members=(None,), detection=lambda attributes: attributes[:, 0])
+# Fits whose p is z, without intervals and with them.
+KNOWN = SimpleNamespace(draws=None, detection=lambda attributes: attributes[:, 0])
 SPREAD = SimpleNamespace(
-    members=(None, None),
+    draws=True,
     detection=lambda attributes, spread: SimpleNamespace(
         estimate=attributes[:, 0], low=attributes[:, 0] / 2, high=attributes[:, 0] * 3, asked=spread
     ),
 )
 
 
-def with_two_members(found: Fit) -> Fit:
-    """The fit joined by a second member whose factors and network differ."""
-    factors = tuple(factor * 1.1 for factor in found.factors)
-    network = copy.deepcopy(found.network)
-    with torch.no_grad():
-        next(network.parameters()).mul_(1.2)
-    return replace(found, others=(Member(factors, network),))
+@pytest.fixture(scope="module")
+def covid_joint(covid_twin: Dataset, short_fit: Callable[..., Fit]) -> Fit:
+    """A fit with intervals."""
+    return short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
 
 
 AS_IT_IS = Anchor(kind="best")  # p stays as it is where the largest p is 1
@@ -128,7 +124,7 @@ class TestByHand:
         assert list(view.main_table) == ["fips", "county", "state", "detection"]
 
     @pytest.mark.parametrize("day", [None, 1])
-    def test_intervals_from_several_members_on_the_scale_of_p(self, by_hand, day):
+    def test_intervals_on_the_scale_of_p(self, by_hand, day):
         for anchor in (AS_IT_IS, Anchor()):
             top = build_covid_view(by_hand, SPREAD, anchor, day=day).top
             same = build_covid_view(by_hand, KNOWN, anchor, day=day).top
@@ -146,7 +142,7 @@ class TestByHand:
     @pytest.mark.parametrize(("times_high", "uncertain"), [(1.9, False), (2.1, True)])
     def test_uncertain_is_more_than_fourfold(self, by_hand, times_high, uncertain):
         spread = SimpleNamespace(
-            members=(None, None),
+            draws=True,
             detection=lambda z, spread: SimpleNamespace(  # noqa: ARG005
                 estimate=z[:, 0], low=z[:, 0] / 2, high=z[:, 0] * times_high
             ),
@@ -175,7 +171,7 @@ class TestByHand:
         ],
     )
     def test_colours_follow_logarithms_where_p_spans_a_lot(self, by_hand, p, log):
-        fit = SimpleNamespace(members=(None,), detection=lambda _: p)
+        fit = SimpleNamespace(draws=None, detection=lambda _: p)
         assert build_covid_view(by_hand, fit, Anchor()).log is log
 
     def test_number_of_bars(self, by_hand):
@@ -192,7 +188,7 @@ class TestByHand:
 
     def test_equal_p_everywhere_still_has_colour_limits(self, by_hand):
         flat = SimpleNamespace(
-            members=(None,), detection=lambda attributes: np.full(len(attributes), 0.5)
+            draws=None, detection=lambda attributes: np.full(len(attributes), 0.5)
         )
         low, high = build_covid_view(by_hand, flat, Anchor()).limits
         assert low < 1 < high
@@ -224,9 +220,11 @@ class TestFitted:
             assert view.counties["value"].iloc[row] == pytest.approx(expected)
 
     @pytest.mark.parametrize("day", [None, 7])
-    def test_the_script_gives_the_main_table(self, covid_twin, covid_fit, day, run_script):
+    def test_the_script_gives_the_main_table(
+        self, covid_twin, covid_fit, covid_joint, day, run_script
+    ):
         anchor = Anchor(kind="mean", mean=0.3)
-        for fit in (covid_fit, with_two_members(covid_fit)):
+        for fit in (covid_fit, covid_joint):
             script = fit_script(
                 "covid-twin", fit.settings, build_covid_view, anchor, day=day, take=".main_table"
             )

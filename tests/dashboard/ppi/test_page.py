@@ -188,8 +188,8 @@ def test_a_choice_made_from_estimates_so_far_follows_the_fit(
     assert chosen(at) != first
 
 
-def test_members_have_whiskers_and_bands(open_page, ppi_twin, short_fit):
-    found = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,), members=2)
+def test_intervals_are_whiskers_and_bands(open_page, ppi_twin, short_fit):
+    found = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
     at = open_page(replace(found, stop=StopReason.TOLERANCE))
     assert "Whiskers" in words(at)
     assert "Bands: 90 %" in words(at)
@@ -198,7 +198,7 @@ def test_members_have_whiskers_and_bands(open_page, ppi_twin, short_fit):
     assert any("error_x" in trace for trace in shown["top"]["data"])
 
 
-def test_one_member_has_neither(open_page):
+def test_block_coordinate_descent_has_neither(open_page):
     at = open_page()
     assert "Whiskers" not in words(at)
     assert "Bands" not in words(at)

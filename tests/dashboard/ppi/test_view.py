@@ -64,8 +64,8 @@ def one_year(ppi_twin, ppi_fit):
 
 
 @pytest.fixture(scope="module")
-def two_members(ppi_twin, short_fit):
-    return short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,), members=2)
+def with_draws(ppi_twin, short_fit):
+    return short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
 
 
 def of(rows, row):
@@ -301,9 +301,9 @@ class TestChoices:
 
 
 class TestIntervals:
-    def test_bars_and_visits_have_them_with_two_members(self, ppi_twin, two_members):
-        view = build_ppi_view(ppi_twin, two_members, Anchor())
-        grids = detection_grids(ppi_twin, two_members, Anchor())
+    def test_bars_and_visits_have_them_with_draws(self, ppi_twin, with_draws):
+        view = build_ppi_view(ppi_twin, with_draws, Anchor())
+        grids = detection_grids(ppi_twin, with_draws, Anchor())
         visits = chosen_visits(ppi_twin, grids, [quick_pick(view, "highest mean")])
         for rows, middle in ((view.top, "value"), (view.bottom, "value"), (visits, "p")):
             assert (rows["low"] <= rows[middle]).all()
@@ -311,7 +311,7 @@ class TestIntervals:
             assert np.isfinite(rows["high"]).all()
         assert view.top["low"].iloc[0] == pytest.approx(visits["low"].mean())
 
-    def test_none_with_one(self, view, ppi_twin, grids):
+    def test_none_without_draws(self, view, ppi_twin, grids):
         assert list(view.top) == ["label", "value", "inside"]
         assert "low" not in chosen_visits(ppi_twin, grids, pair_labels(ppi_twin)[:1])
 

@@ -1,0 +1,196 @@
+"""Draws of parameters: their spread against the dense information matrix and its inverse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from uncletc.detection import JointDetection, network_output, standardised
+from uncletc.features import AttributeFeatures
+from uncletc.members import Member
+from uncletc.slopes import detection_slopes
+from uncletc.solvers import curvature
+from uncletc.solvers.curvature import draws_of
+from uncletc.solvers.optimum import Optimum
+
+SHAPE, RANK = (5, 7, 4), 2
+
+
+def made_optimum(*, layers: bool = False, attributed: int = 60, shape: float = 0.7) -> Optimum:
+    """An optimum of random parts: 80 entries, the first of which have 2 attributes."""
+    rng = np.random.default_rng(3)
+    z = rng.standard_normal((attributed, 2))
+    features = AttributeFeatures.of(z, rng, curved=True) if attributed else None
+    n = features.n_features if features is not None else 0
+    sizes = [(2, 3), (3,), (3, 2), (2,), (2,)] if layers else []
+    tensor = torch.from_numpy
+    return Optimum(
+        where=[tensor(rng.integers(0, size, 80)) for size in SHAPE],
+        counts=tensor(rng.poisson(5.0, 80).astype(float)),
+        exposure=tensor(rng.uniform(0.5, 2.0, 80)),
+        attributes=tensor(z),
+        features=features,
+        factors=[tensor(rng.gamma(1.0, 2.0, (size, RANK))) for size in SHAPE],
+        coefficients=tensor(rng.normal(0, 0.5, n)),
+        precisions=tensor(rng.uniform(1.0, 5.0, n)),
+        centre=torch.zeros(n, dtype=torch.float64),
+        layers=tuple(tensor(rng.standard_normal(size)) for size in sizes),
+        unattributed=0.4 if attributed else 1.0,
+        mu=tensor(rng.uniform(3.0, 9.0, 80)),
+        dispersion=1.5,
+        prior_shape=shape,
+    )
+
+
+def member_of(optimum: Optimum) -> Member:
+    factors = tuple(factor.numpy() for factor in optimum.factors)
+    if optimum.features is None:
+        return Member(factors, None)
+    layers = tuple(layer.numpy() for layer in optimum.layers)
+    theta = optimum.coefficients.numpy()
+    return Member(factors, JointDetection(optimum.features, theta, layers))
+
+
+def logs_of(optimum: Optimum, parameters: Tensor) -> tuple[Tensor, Tensor]:
+    """log λ and log p of all entries, of log factors and θ in one vector."""
+    sizes = [factor.numel() for factor in optimum.factors]
+    *logs, theta = parameters.split([*sizes, len(parameters) - sum(sizes)])
+    product = torch.ones(1, RANK, dtype=torch.float64)
+    for where, log, size in zip(optimum.where, logs, SHAPE, strict=True):
+        product = product * log.view(size, RANK).exp()[where]
+    p = torch.full((len(optimum.counts),), optimum.unattributed, dtype=torch.float64)
+    if optimum.features is not None:
+        weights = [layer.numel() for layer in optimum.layers]
+        curves, *rest = theta.split([len(theta) - sum(weights), *weights])
+        logit = optimum.features(optimum.attributes) @ curves
+        if rest:
+            layers = [x.view(y.shape) for x, y in zip(rest, optimum.layers, strict=True)]
+            logit = logit + network_output(
+                layers, standardised(optimum.features, optimum.attributes)
+            )
+        g = torch.sigmoid(logit)
+        mean = optimum.unattributed * g.mean() / g.mean().detach()
+        p = torch.cat([g, mean.expand(len(p) - len(g))])
+    return product.sum(dim=1).log(), p.log()
+
+
+def dense_deviations(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Standard deviations of log λ, log p and log λp, on the scale of the mean p."""
+    layers = [layer.reshape(-1) for layer in optimum.layers]
+    parts = [factor.log().reshape(-1) for factor in optimum.factors]
+    parameters = torch.cat([*parts, optimum.coefficients, *layers])
+    by_rate, by_p = torch.autograd.functional.jacobian(lambda v: logs_of(optimum, v), parameters)
+    rate, p = (value.exp() for value in logs_of(optimum, parameters))
+    mean = rate * p * optimum.exposure
+    weight = mean / (1 + mean / optimum.mu) / optimum.dispersion
+    both = by_rate + by_p
+    information = both.T @ (both * weight[:, None])
+    at = 0
+    for u in optimum.factors:
+        ratio = u / (u.mean(dim=1, keepdim=True) * u.mean(dim=0) / u.mean())
+        for row, values in zip(ratio, u, strict=True):
+            own = slice(at, at + RANK)
+            block = torch.diag(row) - torch.outer(row, row) / row.sum()
+            block += torch.diag(0.1 * values / u.mean(dim=0))
+            information[own, own] += optimum.prior_shape * block
+            at += RANK
+    weights = [curvature.weight_precision(layer.numpy()) for layer in optimum.layers]
+    for precisions in (optimum.precisions, *weights):
+        own = slice(at, at + len(precisions))
+        information[own, own] += torch.diag(torch.as_tensor(precisions))
+        at += len(precisions)
+    level = torch.zeros(len(parameters), dtype=torch.float64)
+    if optimum.features is not None:
+        known = len(optimum.attributes)
+        level = p[:known] @ by_p[:known] / p[:known].sum()
+    covariance = torch.linalg.inv(information + 1e-6 * torch.eye(len(information)))
+    return tuple(
+        ((columns @ covariance) * columns).sum(dim=1).sqrt().numpy()
+        for columns in (by_rate + level, by_p - level, both)
+    )
+
+
+@pytest.mark.parametrize("dense", [5_000, 20], ids=["two modes kept", "one mode kept"])
+@pytest.mark.parametrize("layers", [False, True], ids=["curves", "network"])
+def test_draws_spread_as_the_information_matrix_says(
+    layers: bool, dense: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    optimum = made_optimum(layers=layers)
+    monkeypatch.setattr(curvature, "_MOST_DENSE", dense)
+    member = member_of(optimum)
+    draws = draws_of(optimum, optimum.attributes.numpy(), seed=0, size=20_000)
+    assert draws is not None
+    where = torch.stack(optimum.where, dim=1).numpy()
+    z = np.full((80, 2), np.nan)
+    z[:60] = optimum.attributes
+    ours = [draws.deviation(of, member, where, z) for of in ("rate", "detection", "expected")]
+    theirs = dense_deviations(optimum)
+    if dense == 5_000:
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0.04, atol=1e-6)
+    else:  # modes drawn as if independent of each other: near
+        assert 0.6 < np.median(ours[2] / theirs[2]) < 1.6
+
+
+def test_without_attributes_only_rates_vary() -> None:
+    optimum = made_optimum(attributed=0)
+    draws = draws_of(optimum, np.empty((0, 0)), seed=0, size=20_000)
+    assert draws is not None
+    where = torch.stack(optimum.where, dim=1).numpy()
+    z = np.empty((80, 0))
+    ours = draws.deviation("rate", member_of(optimum), where, z)
+    np.testing.assert_allclose(ours, dense_deviations(optimum)[0], rtol=0.04)
+    assert (draws.deviation("detection", member_of(optimum), where, z) == 0).all()
+
+
+def test_sums_vary_as_draws_of_their_entries_do() -> None:
+    optimum = made_optimum()
+    member, where = member_of(optimum), torch.stack(optimum.where, dim=1).numpy()
+    draws = draws_of(optimum, optimum.attributes.numpy(), seed=0)
+    assert draws is not None
+    z = np.full((80, 2), np.nan)
+    values, groups = member.rate(where), np.arange(80) % 3
+    ours = draws.deviation_of_sums("rate", member, where, z, values, groups)
+    share = np.ones((80, RANK))
+    for k, factor in enumerate(member.factors):
+        share *= factor[where[:, k]]
+    share /= share.sum(axis=1, keepdims=True)
+    drawn = sum(
+        np.einsum("nf,nfr->nr", share, deviation[where[:, k]])
+        for k, deviation in enumerate(draws.factors)
+    )
+    for group in range(3):
+        own = groups == group
+        relative = values[own] @ drawn[own] / values[own].sum()
+        assert ours[group] == pytest.approx(math.sqrt((relative**2).mean()), rel=1e-5)
+
+
+def test_draws_are_the_same_for_the_same_seed() -> None:
+    optimum = made_optimum()
+    a, b, c = (draws_of(optimum, optimum.attributes.numpy(), seed) for seed in (1, 1, 2))
+    assert a is not None
+    assert b is not None
+    assert c is not None
+    np.testing.assert_array_equal(a.factors[0], b.factors[0])
+    assert (a.factors[0] != c.factors[0]).any()
+
+
+@pytest.mark.parametrize("most", [1_500, 5])
+def test_slopes_are_derivatives(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uncletc.slopes._MOST_WEIGHTS", most)
+    optimum = made_optimum(layers=True)
+    g = member_of(optimum).network
+    assert isinstance(g, JointDetection)
+    layers = [layer.clone().requires_grad_() for layer in optimum.layers]
+    theta = optimum.coefficients.clone().requires_grad_()
+    z = optimum.attributes[:1]
+    assert optimum.features is not None
+    logit = optimum.features(z) @ theta + network_output(layers, standardised(optimum.features, z))
+    moved = [theta, *(layers if most > 5 else layers[-1:])]
+    gradients = torch.autograd.grad(torch.nn.functional.logsigmoid(logit).sum(), moved)
+    expected = torch.cat([gradient.reshape(-1) for gradient in gradients])
+    np.testing.assert_allclose(detection_slopes(g, z.numpy())[0], expected.numpy(), atol=1e-12)
