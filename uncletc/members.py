@@ -44,7 +44,9 @@ class Member:
         """p of valid attributes (n, D); (n,)."""
         if self.network is None:
             return np.ones(len(attributes))
-        return np.asarray(self.network.probability(torch.tensor(attributes)).numpy())
+        parts = np.array_split(attributes, max(len(attributes) // _ROWS, 1))
+        found = [self.network.probability(torch.tensor(part)).numpy() for part in parts]
+        return np.concatenate(found)
 
 
 @dataclass(frozen=True, eq=False)
