@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks import _judged
+from benchmarks import _judged, spread
 from benchmarks._problem import Errors, Problem, log_score
 from benchmarks._simple import constant, place_and_time
 from benchmarks.problems import PROBLEMS, Goal
@@ -126,3 +126,14 @@ def test_a_place_that_was_never_counted_is_an_average_one() -> None:
     counts = CountTensor((2, 2, 2), where, [100, 300, 1000, 3000])
     unseen = place_and_time(counts, np.array([[0, 1, 0], [0, 1, 1]]))
     assert unseen == pytest.approx([550, 1650], rel=0.01)
+
+
+def test_intervals_of_a_whole_fit_are_held_against_the_truth() -> None:
+    problem = PROBLEMS["o10"].make(8)
+    settings = FitSettings(rank=problem.rank, max_iter=40)
+    held, fitting, judging = spread.run_trial(problem, settings, level=0.9)
+    assert min(fitting, judging) > 0
+    assert len(held) == 6
+    assert all(0 <= one.share <= 1 <= one.width for one in held.values())
+    rows = spread.summarise("o10", [8], [held])
+    assert [row[1] for row in rows] == list(held)
