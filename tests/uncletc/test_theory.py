@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from scipy.spatial.distance import pdist, squareform
 
 from uncletc import CountTensor, Fit, FitSettings, Truth, fit, simulate, theory
+from uncletc.detection import JointDetection
 from uncletc.paper.theory import Layers, largest_slope, recoverability, similar_entries
+from uncletc.paper.theory.network import SILU
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -139,6 +142,39 @@ class TestLayers:
         assert joint.widths == (len(network.coefficients) - 1, 1)  # type: ignore[union-attr]
         assert joint.input_norm is not None
         assert joint.input_norm > 0
+
+    def test_of_curves_with_a_trained_network(
+        self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
+    ) -> None:
+        y, _ = problem
+        curves = fits["joint"].network
+        assert isinstance(curves, JointDetection)
+        rng = np.random.default_rng(0)
+        first, second, last = (rng.standard_normal(size) for size in ((10, 4), (4, 3), (3,)))
+        biases = rng.standard_normal(4), rng.standard_normal(3)
+        network = replace(curves, layers=(first, biases[0], second, biases[1], last))
+        found = Layers.of_fit(replace(fits["joint"], network=network), y.attributes)
+        weights = curves.coefficients[1:]
+        assert found.widths == (len(weights) + 10, 5, 4, 1)
+        assert found.lipschitz[:-1].tolist() == [1.1, 1.1]
+        spectral = [max(np.linalg.norm(first, 2), np.linalg.norm(weights))]
+        spectral += [max(np.linalg.norm(second, 2), 1.0), np.hypot(np.linalg.norm(last), 1.0)]
+        assert found.spectral == pytest.approx(spectral)
+        assert found.frobenius[1] == pytest.approx(np.hypot(np.linalg.norm(second), 1.0))
+        alone = Layers.of_fit(
+            replace(fits["joint"], network=replace(curves, layers=())), y.attributes
+        )
+        assert found.input_norm is not None
+        assert alone.input_norm is not None
+        assert found.input_norm > alone.input_norm
+        report = recoverability(y, replace(fits["joint"], network=network))
+        assert any("features fixed in advance" in caveat for caveat in report.caveats)
+
+    def test_slope_of_silu(self) -> None:
+        x = torch.linspace(-10, 10, 200_001, dtype=torch.float64, requires_grad=True)
+        torch.nn.functional.silu(x).sum().backward()
+        assert x.grad is not None
+        assert 1.09 < float(x.grad.max()) < SILU
 
     def test_no_fitted_network_is_steeper_than_its_norms_say(
         self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
@@ -443,7 +479,7 @@ class TestRecoverability:
         network = next(t for t in found.terms if t.name == "complexity of the network")
         expected = found.input_norm * found.complexity / math.sqrt(y.n_observed)
         assert network.value == pytest.approx(expected)
-        assert any("fixed features" in words for words in found.caveats)
+        assert any("features fixed in advance" in words for words in found.caveats)
 
     def test_zeta_and_theta_from_the_attributes(self, problem: tuple[CountTensor, Truth]) -> None:
         y, truth = problem

@@ -9,12 +9,15 @@ from itertools import pairwise
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from scipy.linalg import block_diag
 
-from uncletc.detection import DetectionNetwork, JointDetection
+from uncletc.detection import DetectionNetwork, JointDetection, standardised
 from uncletc.model import Fit
 from uncletc.validation import FloatArray, check_finite
 
-SIGMOID = 0.25  # its largest slope; that of ReLU and of the identity is 1
+# Largest slopes of activations; that of ReLU and of the identity is 1.
+SIGMOID = 0.25
+SILU = 1.1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,7 +33,8 @@ class Layers:
     frobenius : ndarray, shape (L,)
         a_ℓ, the root of the sum of the squared weights of each layer.
     lipschitz : ndarray, shape (L,)
-        ρ_ℓ, the largest slope of each layer's activation: 1 for ReLU, 1/4 for the sigmoid.
+        ρ_ℓ, the largest slope of each layer's activation: 1 for ReLU, 1/4 for the sigmoid, 1.1
+        for SiLU.
     source : str
         Where the norms came from, in words.
     input_norm : float, optional
@@ -133,10 +137,12 @@ class Layers:
         Notes
         -----
         Block coordinate descent trains all layers, as the theorem assumes. The joint solver fixes
-        its features (curves and random hidden units) before it sees a count, and learns only the
-        weights of their sum: for the theorem this is a network of one layer whose inputs are the
-        features instead of the attributes. Its complexity covers only what is learnt, and cannot
-        be compared with that of a network of many layers.
+        the features of its curves before it sees a count, and learns only the weights of their
+        sum: for the theorem this is a network of one layer whose inputs are the features instead
+        of the attributes. Its complexity covers only what is learnt, and cannot be compared with
+        that of a network of many layers. Where it kept a trained network, all of whose layers are
+        learnt, the sum of the curves is one unit more in each hidden layer, passed on as it is;
+        inputs are then the standardised attributes and the features.
 
         Raises
         ------
@@ -165,16 +171,29 @@ class Layers:
 
     @classmethod
     def _of_features(cls, network: JointDetection, z: FloatArray) -> Layers:
-        inputs = network.features(torch.from_numpy(np.array(z)))[:, 1:].numpy()  # without constant
-        weights = network.coefficients[None, 1:]
-        norm = float(np.linalg.norm(weights))
+        attributes = torch.from_numpy(np.array(z))
+        inputs = [network.features(attributes)[:, 1:]]  # without the constant
+        curves = network.coefficients[None, 1:]
+        matrices = [curves]
+        source = "the fitted weights of one layer over features that were fixed in advance"
+        if network.layers:
+            inputs.append(standardised(network.features, attributes))
+            *hidden, output = network.layers
+            first, *deeper = [weight.T for weight in hidden[::2]]
+            one = np.ones((1, 1))
+            matrices = [block_diag(curves, first)]
+            matrices += [block_diag(one, weight) for weight in deeper]
+            matrices.append(np.concatenate([one, output[None]], axis=1))
+            source = "a trained network, and the fitted weights of curves beside it"
         return cls(
-            widths=(weights.shape[1], 1),
-            spectral=np.array([norm]),
-            frobenius=np.array([norm]),
-            lipschitz=np.array([SIGMOID * float(np.exp(network.log_scale))]),
-            source="the fitted weights of one layer over features that were fixed in advance",
-            input_norm=float(np.linalg.norm(inputs)),
+            widths=(matrices[0].shape[1], *(len(w) for w in matrices)),
+            spectral=np.array([_spectral(w) for w in matrices]),
+            frobenius=np.array([np.linalg.norm(w) for w in matrices]),
+            lipschitz=np.array(
+                [SILU] * (len(matrices) - 1) + [SIGMOID * float(np.exp(network.log_scale))]
+            ),
+            source=source,
+            input_norm=float(np.linalg.norm(torch.cat(inputs, dim=1).numpy())),
         )
 
     @property

@@ -173,8 +173,8 @@ def _caveats(
         ),
         (
             layers.input_norm is not None,
-            "The network is treated as one trained layer over fixed features, whose norm replaces "
-            "that of the attributes.",
+            "Curves are treated as trained weights of features fixed in advance; the norm of these "
+            "and of any other inputs of the network replaces that of the attributes.",
         ),
         (
             fit is not None and len(fit.members) > 1,
