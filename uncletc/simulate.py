@@ -13,7 +13,8 @@ from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.validation import FloatArray, check_shape
 
-DetectionFunction = Literal["cubic", "steep-cubic", "log", "tanh"]
+DetectionFunction = Literal["cubic", "steep-cubic", "log", "tanh", "interaction"]
+_TOGETHER = 3.0  # factor of products of attributes: p of most entries is then near 0 or 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,7 +53,9 @@ def simulate(
     """Draw an under-counted tensor, and return it with its truth.
 
     The factors are uniform on [0, κ], attributes are standard normal, ν is uniform on [0, 1]^D,
-    and p = sigmoid(νᵀh(z)) with one of four h (paper, sections 5.1 and D.2):
+    and p = sigmoid(νᵀh(z)) with one of four h (paper, sections 5.1 and D.2), or of products of
+    attributes, which act only together: averaged over the others, each attribute alone does
+    nothing to p.
 
     ============= ==========================  ==================================================
     `detection`   h(z), element by element    where the paper uses it
@@ -61,6 +64,7 @@ def simulate(
     "log"         0.1 log z² + 0.1 z²         Table 4, and the tables of rank and of μ
     "steep-cubic" 3 z³ + 0.2 z                the figure of errors over iterations
     "tanh"        tanh(z)³                    only in the public code
+    "interaction" νᵀh(z) = 3 (z₁z₂ + z₃z₄)    not in the paper; without z₃z₄ if D < 4
     ============= ==========================  ==================================================
 
     The counts are Binomial(n, p) with n ~ Poisson(λ). Fractions are exact: ⌊γ·∏I_k + ½⌋ entries.
@@ -83,8 +87,8 @@ def simulate(
         10 log₁₀(‖φ‖² / (D σ²)) in decibels, where σ² is the variance of that noise; ``inf``
         for none.
     n_attributes : int
-        D ≥ 1.
-    detection : {"cubic", "steep-cubic", "log", "tanh"}
+        D ≥ 1, or 2 for "interaction".
+    detection : {"cubic", "steep-cubic", "log", "tanh", "interaction"}
         h, see above.
     factor_max : float
         κ > 0.
@@ -127,7 +131,7 @@ def simulate(
     z[alike] = phi + sigma * rng.standard_normal((len(alike), n_attributes))
 
     nu = rng.uniform(size=n_attributes)
-    p = expit(_TRANSFORMS[detection](z) @ nu)
+    p = expit(_interaction(z) if detection == "interaction" else _TRANSFORMS[detection](z) @ nu)
     true_counts = rng.poisson(rate.ravel())
     counts = rng.binomial(true_counts, p)
 
@@ -151,6 +155,11 @@ _TRANSFORMS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
+def _interaction(z: FloatArray) -> FloatArray:
+    pairs = z[:, : 4 if z.shape[1] >= 4 else 2]
+    return np.asarray(_TOGETHER * (pairs[:, ::2] * pairs[:, 1::2]).sum(axis=1))
+
+
 def _exact(fraction: float, n_entries: int) -> int:
     return int(fraction * n_entries + 0.5)
 
@@ -168,14 +177,15 @@ def _check_simulation(
 ) -> None:
     if rank < 1:
         raise ValueError(f"rank must be at least 1, got {rank}")
-    if n_attributes < 1:
-        raise ValueError(f"n_attributes must be at least 1, got {n_attributes}")
+    least = 2 if detection == "interaction" else 1
+    if n_attributes < least:
+        raise ValueError(f"n_attributes must be at least {least}, got {n_attributes}")
     if not 0 < factor_max <= 1e5:
         raise ValueError(f"factor_max must be in (0, 1e5], got {factor_max}")
     if seed < 0:
         raise ValueError(f"seed must be at least 0, got {seed}")
-    if detection not in _TRANSFORMS:
-        choices = get_args(DetectionFunction)
+    choices = get_args(DetectionFunction)
+    if detection not in choices:
         raise ValueError(f"detection must be one of {choices}, got {detection!r}")
 
 

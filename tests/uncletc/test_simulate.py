@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +80,20 @@ class TestModel:
         assert truth.rate.max() <= rank * 2.0**3
         assert truth.rate.mean() == pytest.approx(rank, rel=0.5)  # E = F (κ/2)^K
 
-    @pytest.mark.parametrize("function", get_args(DetectionFunction))
+    @pytest.mark.parametrize("n_attributes", [2, 3, 5])
+    def test_attributes_that_act_only_together(self, n_attributes: int) -> None:
+        _, truth = simulate(
+            (20, 20, 20), similar=0.0, detection="interaction", n_attributes=n_attributes
+        )
+        assert truth.attributes is not None
+        z, p = truth.attributes.reshape(-1, n_attributes), truth.detection.ravel()
+        together = z[:, 0] * z[:, 1] + (z[:, 2] * z[:, 3] if n_attributes >= 4 else 0)
+        np.testing.assert_allclose(p, 1 / (1 + np.exp(-3 * together)), atol=1e-12)
+        for alone in z.T:
+            by_size = [part.mean() for part in np.array_split(p[np.argsort(alone)], 8)]
+            np.testing.assert_allclose(by_size, 0.5, atol=0.06)
+
+    @pytest.mark.parametrize("function", sorted(TRANSFORMS))
     def test_detection_functions(self, function: DetectionFunction) -> None:
         _, truth = simulate((15, 15, 15), detection=function, n_attributes=4)
         assert truth.attributes is not None
@@ -165,6 +178,10 @@ class TestRateTensor:
     [
         ({"rank": 0}, "rank must be at least 1, got 0"),
         ({"n_attributes": 0}, "n_attributes must be at least 1, got 0"),
+        (
+            {"n_attributes": 1, "detection": "interaction", "similar": 0.0},
+            "n_attributes must be at least 2, got 1",
+        ),
         ({"factor_max": 0.0}, r"factor_max must be .*got 0\.0"),
         ({"factor_max": float("nan")}, "factor_max must be .*got nan"),
         ({"factor_max": float("inf")}, "factor_max must be .*got inf"),
