@@ -6,10 +6,12 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.methods.charts import trials_chart
 from dashboard.methods.words import spread
+from dashboard.shared.model import FROM_COUNTS
 from dashboard.shared.parts import show_chart
 from dashboard.shared.words import escape
 from uncletc.search import Study, open_study
@@ -54,7 +56,14 @@ def _read(data: bytes) -> Study | str:
 
 
 def _draw(study: Study) -> None:
-    frame, settings = study.frame, study.settings
+    settings = study.settings
+    frame = study.frame.assign(
+        **{
+            name: study.frame[name].map(lambda value: FROM_COUNTS if pd.isna(value) else value)
+            for name, choices in settings.choices.items()
+            if None in choices
+        }
+    )
     done = int((frame["state"] == "complete").sum())
     hidden = "single counts" if settings.kind == "entry" else "whole places or pairs"
     st.markdown(

@@ -83,6 +83,23 @@ class TestWhatIsTried:
         )
         assert found.best == FitSettings(rank=1, mu=1000.0, hidden=(3, 3), max_iter=2, tol=0.0)
 
+    def test_mu_from_the_counts_can_be_one_of_the_choices(
+        self, small: CountTensor, path: Path
+    ) -> None:
+        found = search(
+            small,
+            METHODS["UncleTC"],
+            path=path,
+            settings=SearchSettings(
+                n_trials=2,
+                space={"mu": [None, 2]},
+                fixed={"rank": 1, "hidden": (), "max_iter": 2, "tol": 0.0},
+            ),
+        )
+        assert found.best.mu in (None, 2.0)
+        assert open_study(path).frame["mu"].isna().sum() == 1
+        assert set(found.importance()) <= {"mu"}
+
 
 class TestJudgement:
     @pytest.mark.parametrize("kind", ["entry", "fibre"])

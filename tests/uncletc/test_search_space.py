@@ -13,19 +13,23 @@ from uncletc.search.space import settings_of, size_of, space_of
 
 def test_uncletc_searches_the_grid_of_the_paper() -> None:
     space = space_of(METHODS["UncleTC"], {}, None)
-    assert space == {
-        "rank": (5, 10, 15, 20),
-        "mu": (500.0, 1000.0, 2000.0, 3000.0),
-        "units": (10, 20, 30),
-        "layers": (1, 3, 5),
-    }
-    assert size_of(space) == 4 * 4 * 3 * 3
+    assert space == {"rank": (5, 10, 15, 20), "units": (10, 20, 30), "layers": (1, 3, 5)}
+    assert size_of(space) == 4 * 3 * 3
+
+
+def test_mu_is_searched_where_the_counts_do_not_decide() -> None:
+    descent = space_of(METHODS["UncleTC"], {"solver": "bcd"}, None)
+    assert descent["mu"] == (500.0, 1000.0, 2000.0, 3000.0)
+    space = space_of(METHODS["UncleTC"], {"rank": 2}, {"mu": [None, 2, 2000]})
+    assert space["mu"] == (None, 2.0, 2000.0)
+    chosen = {name: choices[0] for name, choices in space.items()}
+    assert settings_of(METHODS["UncleTC"], {"rank": 2}, chosen).mu is None
 
 
 def test_steps_of_adam_are_searched_where_it_runs() -> None:
     joint = space_of(METHODS["UncleTC(Linear)"], {"solver": "joint"}, None)
     descent = space_of(METHODS["UncleTC(Linear)"], {"solver": "bcd"}, None)
-    assert set(joint) == {"rank", "mu"}
+    assert set(joint) == {"rank"}
     assert set(descent) == {"rank", "mu", "learning_rate", "batch_size"}
 
 
@@ -59,7 +63,7 @@ def test_a_setting_outside_the_grid_can_be_searched() -> None:
 
 
 def test_a_fixed_network_is_not_searched() -> None:
-    assert set(space_of(METHODS["UncleTC"], {"hidden": (4, 2)}, None)) == {"rank", "mu"}
+    assert set(space_of(METHODS["UncleTC"], {"hidden": (4, 2)}, None)) == {"rank"}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _CHOICES = {
     "rank": "ranks",
-    "mu": "values of μ",
+    "mu": "values of μ (null: from the counts, as the joint solver does unless this is given)",
     "units": "units of each hidden layer",
     "layers": "numbers of hidden layers",
     "learning_rate": "learning rates (UncleTC with --set solver=bcd)",

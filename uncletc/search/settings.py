@@ -32,7 +32,8 @@ class SearchSettings:
         define `hidden`.
     fixed : mapping
         Fixed settings, such as ``{"solver": "bcd"}``. In UncleTC only that solver has a learning
-        rate and a batch size to choose.
+        rate and a batch size to choose, and only for it μ is searched by itself: the joint solver
+        takes it from the counts unless `space` has choices, of which None stands for the counts'.
     kind, across, n_folds, seed
         See :func:`uncletc.evaluation.make_folds`; the seed also determines what is tried.
     every : int, optional

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from itertools import chain
+from types import NoneType
 from typing import Any
 
 from uncletc.baselines import Method
@@ -14,6 +15,7 @@ from uncletc.solvers.options import SOLVERS
 Space = dict[str, tuple[Any, ...]]
 _SHAPE = ("units", "layers")  # define `hidden`, with equal layers
 _BCD_ONLY = ("learning_rate", "batch_size")  # settings of a grid that only this solver has
+_FROM_COUNTS = ("mu",)  # which the joint solver takes from the counts, unless choices are given
 
 
 def space_of(
@@ -48,6 +50,7 @@ def space_of(
         if idle:
             raise ValueError(f"{idle[0]} has no effect in the joint solver; fix solver to 'bcd'")
         _drop(space, _BCD_ONLY)
+        _drop(space, [name for name in _FROM_COUNTS if name not in (given or {})])
     if not space:
         raise ValueError(f"a search needs a setting to choose; all of {method.name} are fixed")
     return {name: _validated(method, fixed, space, name) for name in space}
@@ -118,7 +121,7 @@ def _validated(
             values.append(plain)
         else:
             values.append(_value(settings_of(method, fixed, first | {name: plain}), name))
-        if not isinstance(values[-1], (bool, int, float, str)):
+        if not isinstance(values[-1], (bool, int, float, str, NoneType)):
             raise TypeError(f"{name} can be fixed but not searched, got {choice!r}")
     if len(set(values)) != len(values):
         raise ValueError(f"choices of {name} must be distinct, got {tuple(space[name])}")

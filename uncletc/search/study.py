@@ -88,7 +88,7 @@ class Study:
         from uncletc.search import journal as journal
 
         done = self.frame[self.frame["state"] == "complete"]
-        varied = [name for name in self.settings.choices if done[name].nunique() > 1]
+        varied = [name for name in self.settings.choices if done[name].nunique(dropna=False) > 1]
         if not varied or done["value"].nunique() < 2:
             return {}
         study = journal.in_memory(self._trials)

@@ -333,6 +333,18 @@ class TestStudy:
         assert "install Optuna" in words(at)
         assert not [one for one in at.expander if "study" in one.label]
 
+    def test_a_choice_left_to_the_counts_is_named(self, open_page, tmp_path):
+        pytest.importorskip("optuna")
+        counts, _ = simulate((8, 6, 5), 1, observed=0.5, attributed=0.5, seed=1)
+        path = tmp_path / "study"
+        fixed = {"rank": 1, "hidden": (), "max_iter": 2, "tol": 0.0}
+        asked = search.SearchSettings(n_trials=1, space={"mu": [None]}, fixed=fixed)
+        search.search(counts, "UncleTC", path=path, settings=asked)
+        at = open_page(**QUICK, rank="4")
+        at.file_uploader(key="study_upload").set_value(("study", path.read_bytes(), "")).run()
+        assert not at.exception
+        assert "mu from the counts" in words(at)
+
     def test_what_is_no_study(self, open_page):
         at = open_page(**QUICK)
         at.file_uploader(key="study_upload").set_value(("x", b"no study\n", "")).run()
