@@ -30,7 +30,8 @@ class FitSettings(Jsonable):
         depends on the solver: :class:`Joint`, :class:`BCD`. None: the joint solver takes the
         likeliest, which ``Fit.mu`` tells; for block coordinate descent 2000, the paper's.
     hidden : sequence of int
-        Units of each hidden layer of the detection network; (): linear g.
+        Units of each hidden layer: of the network that the joint solver keeps beside its curves
+        if held-out counts ask for one, or of the paper's. (): no curves and no network, linear g.
     max_iter : int
         Iterations at most, ≥ 0. The paper's rule for "bcd" is 100.
     tol : float
