@@ -29,7 +29,7 @@ with verdict_here:
     parts.draw_verdict(view.verdict)
 st.caption(view.held)
 parts.sizes(view)
-parts.distributions(view, fit.settings.mu)
+parts.distributions(view, fit.mu)
 by = parts.places_and_times(dataset, view, family)
 parts.one_after_another(view, dataset.counts.modes[-1])
 ranks = parts.ranks(dataset, fit, kind)

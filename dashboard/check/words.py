@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pandas as pd
 
+from dashboard.shared.outcome import number_of_mu
 from dashboard.shared.words import plural
 from uncletc.checking import Check
 
 _CLEAR_LAG = 0.15  # correlation
 _BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
 _FACTOR = 1.25  # of observed over predicted
+_MORE_SPREAD = 1.5  # times the fit's own φ; held-out counts scatter somewhat more than others
 
 
 def held_out_words(n: int, n_all: int, *, whole: str | None, groups: int) -> str:
@@ -51,11 +53,16 @@ def dispersion_words(check: Check, mu: float) -> str:
         else "most counts lie far below the prediction and a few far above it (standard deviation "
         f"{extra:.1f} times the prediction)"
     )
+    rest = (
+        "; the rest is variation that the model does not explain"
+        if wide.phi > _MORE_SPREAD / mu
+        else ", so the model explains it"
+    )
     return (
         f"φ = {wide.phi:.2g} means that where many are expected, {typical}, beyond Poisson "
-        f"variation: the variance is ŷ + φŷ². The setting μ = {mu:g} allows each entry's p a "
-        f"spread of φ = {1 / mu:.2g}; the rest is variation that the model does not explain. A "
-        "large φ alone does not make λ and p wrong, but ranges for single counts must use it."
+        f"variation: the variance is ŷ + φŷ². The fit's μ, {number_of_mu(mu)}, allows each entry's "
+        f"p a spread of φ = {1 / mu:.2g}{rest}. A large φ alone does not make λ and p wrong, but "
+        "ranges for single counts must use it."
     )
 
 

@@ -12,6 +12,7 @@ from dashboard.drivers.controls import choose_attribute, choose_pair, choose_pla
 from dashboard.drivers.place import explanation_view
 from dashboard.drivers.view import effect_view, importance_view, surface_view
 from dashboard.shared.kept import cached
+from dashboard.shared.outcome import joint_effect_words
 from dashboard.shared.parts import fit_details, insight_with_caution, meaning, show_chart
 from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.scripts import fit_script
@@ -71,6 +72,7 @@ show_chart(
 st.caption(effect.note)
 
 st.subheader("Two attributes at once")
+st.markdown(joint_effect_words(fit))
 first, second, kind = choose_pair(family, names)
 surface = cached("surface", surface_view, dataset, fit, first, second, kind)
 show_chart(

@@ -83,9 +83,10 @@ CONTROLS: dict[str, Control] = {
     "g": Control(
         label="True g: how p follows attributes",
         help="p is a sigmoid of a weighted sum of h(z), and the fit does not know h. cubic: "
-        "0.5 z³ + 0.2 z. steep-cubic: 3 z³ + 0.2 z. log: 0.1 log z² + 0.1 z². tanh: tanh(z)³.",
+        "0.5 z³ + 0.2 z. steep-cubic: 3 z³ + 0.2 z. log: 0.1 log z² + 0.1 z². tanh: tanh(z)³. "
+        "interaction: a sigmoid of 3 (z₁z₂ + z₃z₄), so that attributes act only together.",
         default="log",
-        options=("cubic", "steep-cubic", "log", "tanh"),
+        options=("cubic", "steep-cubic", "log", "tanh", "interaction"),
     ),
     "rank": Control(
         label="True rank",

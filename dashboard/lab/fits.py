@@ -13,7 +13,7 @@ from dashboard.lab.view_fits import compare, error_curve, error_table, recovery
 from dashboard.shared.detection import for_download
 from dashboard.shared.model import describe
 from dashboard.shared.parts import show_chart
-from dashboard.shared.running import how_it_was_fitted
+from dashboard.shared.running import how_it_was_fitted, say_outcome
 from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit_code, script
 from dashboard.shared.service import fit_words, progress_bar, say_changed, say_failed, session
 from dashboard.work.orders import FitOrder, Recovery
@@ -89,6 +89,7 @@ def _fit_progress(setup: Setup, order: FitOrder) -> None:
 def _result(setup: Setup, fit: Fit, slice_number: int) -> Shown:
     dataset = simulated(setup)
     view = compare(dataset, fit)
+    say_outcome(fit)
     columns = st.columns(2)
     columns[0].metric(
         "Error of λ (MAE)",

@@ -14,7 +14,7 @@ from dashboard.shared.detection import dense, on_grid
 from uncletc import Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
 
-Detection = Literal["cubic", "steep-cubic", "log", "tanh"]
+Detection = Literal["cubic", "steep-cubic", "log", "tanh", "interaction"]
 SHAPE = (20, 20, 20)
 N_ATTRIBUTES = 5
 KINDS = ("neither", "attributes only", "count only", "count and attributes")
@@ -32,7 +32,7 @@ class Setup:
     observed, attributed, similar : float
         γ_Ω, γ_Ξ, γ_Θ. γ_Θ beyond γ_Ξ is taken as γ_Ξ.
     snr_db : float
-    detection : {"cubic", "steep-cubic", "log", "tanh"}
+    detection : {"cubic", "steep-cubic", "log", "tanh", "interaction"}
     rank : int
     events : float
         True events an entry has on average, in expectation over the factors.

@@ -30,10 +30,16 @@ GLOSSARY: dict[str, str] = {
     "Rank, component": "λ is a sum of patterns, the components; each is a profile over places "
     "times a profile over days. The rank is the number of components.",
     "μ (mu)": "How closely the p of an entry follows its attributes. The larger μ, the less an "
-    "entry may deviate from others with the same attributes.",
-    "Detection network, g(z)": "The curve that turns attributes into p, learned from the counts.",
-    "Member": "One of several fits of the same counts, each with another start and "
-    "bootstrap-reweighted entries. Where members disagree, the answer is uncertain.",
+    "entry may deviate from others with the same attributes. The counts themselves say which μ is "
+    "likeliest.",
+    "g(z)": "The function that turns attributes into p, learned from the counts: a curve for each "
+    "attribute, and a network where attributes act together.",
+    "Act together": "Attributes act together where what one does to p depends on another: rain may "
+    "keep observers away in spring and not in autumn.",
+    "Network": "Layers of hidden units that see all attributes at once. It is trained on the "
+    "counts, and kept only if it helps to predict counts that it has not seen.",
+    "Member": "One of several fits of the same counts, each from another start. Those that end "
+    "about as likely as the best are combined.",
     "Interval": "A range meant to contain the true value 9 times out of 10, from how sharply "
     "the counts speak against other values. It reflects chance in counts, not errors of the model.",
     "Held-out error": "How badly the fit predicts counts that were hidden from it. Counts that a "

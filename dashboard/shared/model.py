@@ -14,6 +14,7 @@ from typing import Any, Literal
 from uncletc import FitSettings
 
 Family = Literal["covid", "ppi"]
+FROM_COUNTS = "from the counts"  # of μ, as a reader sees it and the address says it
 _BCD_ITERATIONS = 100  # the paper's rule
 
 
@@ -91,7 +92,7 @@ class Setting(Control):
     group: Literal["model", "network", "rest"] = "rest"
     in_sidebar: bool = True
     lab: Mapping[str, Any] | None = None
-    sweep: tuple[int, ...] = ()
+    sweep: tuple[int | str, ...] = ()
     off: Callable[[Mapping[str, Any]], bool] = lambda _: False
     of: Callable[[FitSettings], Any] | None = None
     into: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
@@ -137,6 +138,12 @@ def _network(settings: FitSettings) -> str:
     return f"{len(hidden)} × {hidden[0]} units" if hidden else "linear g"
 
 
+def _mu(settings: FitSettings) -> int | float | str:
+    if settings.mu is None:
+        return FROM_COUNTS
+    return int(settings.mu) if settings.mu == int(settings.mu) else settings.mu
+
+
 def _is_bcd(values: Mapping[str, Any]) -> bool:
     return bool(values.get("solver") == "bcd")
 
@@ -147,7 +154,7 @@ def _solver(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # The defaults predict held-out real counts well: enough patterns that λ, not g, carries the size
-# of places, and several members where counts are few and wild.
+# of places.
 MODEL = (
     Setting(
         name="rank",
@@ -174,22 +181,24 @@ MODEL = (
         symbol="μ",
         label="μ",
         help="How closely each entry's detection follows its attributes. It is g(z) times a "
-        "deviation of this entry, with mean 1 and variance 1/μ: the larger μ, the closer to g(z).",
-        default=2000,
-        options=(2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
+        "deviation of this entry, with mean 1 and variance 1/μ: the larger μ, the closer to g(z). "
+        f"*{FROM_COUNTS.capitalize()}* takes the likeliest μ, and the page says which it is.",
+        default=FROM_COUNTS,
+        options=(FROM_COUNTS, 2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
         group="model",
         lab={},
-        sweep=(10, 100, 500, 2000, 10000),
-        of=lambda settings: int(settings.mu),
-        words=lambda settings: f"μ {settings.mu:g}",
-        stem=lambda settings: f"mu{settings.mu:g}",
+        sweep=(FROM_COUNTS, 2, 10, 100, 2000),
+        of=_mu,
+        into=lambda values: {"mu": None if values["mu"] == FROM_COUNTS else float(values["mu"])},
+        words=lambda settings: f"μ {_mu(settings)}",
+        stem=lambda settings: "" if settings.mu is None else f"mu{_mu(settings)}",
     ),
     Setting(
         name="layers",
         label="Hidden layers",
-        help="What the detection network g(z) adds to one curve per attribute: layers of hidden "
-        "units, which let attributes interact. 0 leaves out curves and units and makes detection "
-        "linear in the attributes.",
+        help="Of the network that g(z) may have beside one curve per attribute. It is trained on "
+        "the counts, and kept only where held-out counts show that attributes act together. 0: "
+        "straight lines, no curves and no network.",
         default=3,
         limits=(0, 5, 1),
         group="network",
@@ -203,7 +212,7 @@ MODEL = (
     Setting(
         name="units",
         label="Units per layer",
-        help="Hidden units in each layer.",
+        help="Hidden units in each layer of that network.",
         default=20,
         limits=(5, 50, 5),
         group="network",
@@ -219,7 +228,7 @@ MODEL = (
         label="Solver",
         help="How the estimates are found. **joint**: all at once, the default. **bcd**: "
         "block coordinate descent, the paper's algorithm; slower, one member, and its μ is on a "
-        "scale of its own.",
+        "scale of its own, 2000 unless chosen.",
         default="joint",
         options=("joint", "bcd"),
         in_sidebar=False,
@@ -231,11 +240,11 @@ MODEL = (
     Setting(
         name="members",
         label="Members",
-        help="How many fits to combine, each from another start and with its entries "
-        "bootstrap-reweighted. 2 or more show how much they differ, and take longer.",
+        help="From how many starts to fit. Those that end about as likely as the best are combined "
+        "(geometric mean). More take longer, and help where fits end in different places. Small "
+        "data sets take several in any case.",
         default=1,
         limits=(1, 8, 1),
-        by_family={"covid": 1, "ppi": 3},
         lab={"limits": (1, 5, 1)},
         off=_is_bcd,
         into=lambda values: {"members": 1 if _is_bcd(values) else values["members"]},

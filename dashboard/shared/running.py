@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.shared.anchors import impossible
 from dashboard.shared.model import describe
+from dashboard.shared.outcome import misfit_words, outcome_words
 from dashboard.shared.service import fit_words, progress_bar, say_changed, service, session
 from dashboard.shared.sidebar import Choices
 from dashboard.work.jobs import Job
@@ -63,6 +64,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Fit:
         fit = _fit_to_show(dataset, choices)
         if fit is not None:
             _say_if_impossible(dataset, choices, fit)
+            say_outcome(fit)
     if fit is None:
         st.stop()
     return fit
@@ -141,6 +143,24 @@ def _say_if_impossible(dataset: Dataset, choices: Choices, fit: Fit) -> None:
     note = impossible(anchor.of(dataset.counts, fit, p), p)
     if note:
         st.warning(note, icon=":material/balance:")
+
+
+def say_outcome(fit: Fit, of: str = "") -> None:
+    """Say what a finished fit found about μ and joint effects, and warn where it is poor.
+
+    Parameters
+    ----------
+    fit : Fit
+    of : str
+        Which fit it is, in Markdown, where a page shows several.
+    """
+    if unfinished(fit):
+        return
+    name = f"{of}: " if of else ""
+    if words := misfit_words(fit):
+        st.warning(f"{name}{words}", icon=":material/warning:")
+    if words := outcome_words(fit):
+        st.caption(f"{name}{words}")
 
 
 def how_it_was_fitted(fit: Fit) -> str:

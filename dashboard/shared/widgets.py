@@ -56,7 +56,7 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     common: dict[str, Any] = {"key": key, "bind": "query-params", "help": control.help}
     common["disabled"] = disabled
     if control.limits is None:
-        if isinstance(value, str):
+        if isinstance(control.options[-1], str):
             first = control.options.index(value)
             return st.selectbox(control.label, control.options, first, **common)
         return st.select_slider(control.label, control.options, value, **common)

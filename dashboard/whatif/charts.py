@@ -177,7 +177,7 @@ def sweep_chart(
     *,
     parameter: str,
     title: str,
-    current: int,
+    current: Any,
     height: int = 260,
 ) -> go.Figure:
     """Numbers of a sweep over the values of its parameter, equally spaced.
@@ -190,7 +190,7 @@ def sweep_chart(
         Names by column.
     parameter, title : str
         Of the axes.
-    current : int
+    current : int or str
         The value that A has; its marker is larger.
     """
     figure = go.Figure()

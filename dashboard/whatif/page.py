@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.countymap.choice import chosen_county
 from dashboard.shared.charts import objective_chart
 from dashboard.shared.parts import meaning, show_chart
-from dashboard.shared.running import how_it_was_fitted
+from dashboard.shared.running import how_it_was_fitted, say_outcome
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
@@ -54,6 +54,8 @@ if shown is not None:
     for side, run in zip("AB", shown, strict=True):
         remember(dataset, family, run, fit=first[side], score=scores.get(side))
 
+    for side, each in first.items():
+        say_outcome(each, of=f"**{side}**")
     st.header("What differs")
     st.markdown(view.insight)
     place = chosen_county(dataset) if family == "covid" else None

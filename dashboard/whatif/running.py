@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -153,13 +155,13 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
     return _sweep_table(dataset, runs, current).dropna(subset="seconds")
 
 
-def _sweep_table(dataset: Dataset, runs: dict[int, Run], current: int) -> pd.DataFrame:
+def _sweep_table(dataset: Dataset, runs: dict[Any, Run], current: Any) -> pd.DataFrame:
     mine = session("sweep")
     fits = {value: jobs.fits(mine, dataset.counts, run) for value, run in runs.items()}
     return sweep_table(dataset.counts, fits, current)
 
 
-def _draw_sweep(dataset: Dataset, runs: dict[int, Run], current: int, parameter: str) -> None:
+def _draw_sweep(dataset: Dataset, runs: dict[Any, Run], current: Any, parameter: str) -> None:
     table = _sweep_table(dataset, runs, current)
     if table["seconds"].count() < 2:  # one dot is no curve
         return

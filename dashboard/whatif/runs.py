@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,12 +97,12 @@ def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
     return list(dict.fromkeys(both))
 
 
-def value_of(run: Run, parameter: str) -> int:
+def value_of(run: Run, parameter: str) -> Any:
     """The value that a setting has of a parameter that can be swept; 0 where it has none."""
     return _SWEPT[parameter].value(run.settings) or 0
 
 
-def sweep_runs(base: Run, parameter: str) -> dict[int, Run]:
+def sweep_runs(base: Run, parameter: str) -> dict[Any, Run]:
     """Return settings that differ from `base` in one parameter alone, by its value.
 
     The value of the base is among them. Empty where `base` has none, as of units without a hidden
@@ -114,8 +114,12 @@ def sweep_runs(base: Run, parameter: str) -> dict[int, Run]:
         return {}
     return {
         value: replace(base, settings=changed(base.settings, setting.name, value))
-        for value in sorted({*setting.sweep, current})
+        for value in sorted({*setting.sweep, current}, key=_words_first)
     }
+
+
+def _words_first(value: Any) -> tuple[bool, Any]:
+    return (not isinstance(value, str), value)
 
 
 def sweep_orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:

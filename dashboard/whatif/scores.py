@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -168,7 +169,7 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sweep_table(
-    counts: CountTensor, fits: Mapping[int, tuple[Fit | None, Fit | None]], current: int
+    counts: CountTensor, fits: Mapping[Any, tuple[Fit | None, Fit | None]], current: Any
 ) -> pd.DataFrame:
     """What is known so far of a sweep, one row per value of the parameter.
 
@@ -176,9 +177,9 @@ def sweep_table(
     ----------
     counts : CountTensor
         All counts of the data set.
-    fits : mapping of int to pair of Fit
+    fits : mapping of int or str to pair of Fit
         First and second fit by value, in order; None where it has not finished.
-    current : int
+    current : int or str
         The value that A has.
 
     Returns
@@ -210,7 +211,7 @@ def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:
     scored = table.dropna(subset="deviance")
     if len(scored) < 2:
         return None
-    best = scored.loc[scored["deviance"].idxmin()]
+    best = scored.loc[scored["deviance"].idxmin(), "value"]
     low, high = scored["deviance"].min(), scored["deviance"].max()
     flat = ""
     if high <= 1.05 * low:
@@ -223,6 +224,6 @@ def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:
             f"{least:.2f}."
         )
     return (
-        f"Of the {len(scored)} values tried so far, **{SWEEPS[parameter]} {best['value']:.0f}** "
+        f"Of the {len(scored)} values tried so far, **{SWEEPS[parameter]} {best}** "
         f"predicts held-out counts best.{flat}{steady}"
     )

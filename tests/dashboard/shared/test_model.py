@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared import model
 from dashboard.shared.model import (
+    FROM_COUNTS,
     MODEL,
     Setting,
     changed,
@@ -30,6 +31,12 @@ class TestDescribe:
 
     def test_without_hidden_layers(self):
         assert "linear" in describe(FitSettings(rank=1, hidden=()))
+
+    def test_says_which_mu_or_that_the_counts_decide(self):
+        assert "μ 500" in describe(FitSettings(rank=1, mu=500))
+        assert "μ 0.5" in describe(FitSettings(rank=1, mu=0.5))
+        assert "μ from the counts" in describe(FitSettings(rank=1))
+        assert "mu" not in stem_of(FitSettings(rank=1))
 
     def test_members_where_there_are_several(self):
         assert "member" not in describe(FitSettings(rank=1))
@@ -55,6 +62,13 @@ class TestValues:
     def test_come_back_from_settings(self):
         assert values_of(settings_of(**VALUES)) == VALUES | {"solver": "joint"}
         assert "units" not in values_of(settings_of(layers=0))
+
+    def test_mu_is_taken_from_the_counts_unless_chosen(self):
+        assert settings_of().mu is None
+        assert settings_of(**values_of(settings_of())).mu is None
+        assert settings_of(mu=100).mu == 100.0
+        assert changed(settings_of(mu=100), "mu", FROM_COUNTS).mu is None
+        assert values_of(settings_of(solver="bcd"))["mu"] == 2000
 
     @pytest.mark.parametrize("name", VALUES)
     def test_one_changes_alone(self, name):

@@ -77,6 +77,14 @@ class TestSidebar:
         assert settings.members == 3
         assert not choices(at).pressed
 
+    def test_mu_is_taken_from_the_counts_unless_chosen(self):
+        at = run()
+        assert choices(at).settings.mu is None
+        at.select_slider(key="covid_mu").set_value(50).run()
+        assert choices(at).settings.mu == 50
+        assert choices(run(covid_mu="50")).settings.mu == 50
+        assert choices(run(covid_mu="from the counts")).settings.mu is None
+
     def test_no_layers_is_a_linear_network(self):
         at = run(covid_layers="0")
         assert choices(at).settings.hidden == ()

@@ -34,7 +34,7 @@ PPI = QUICK | {"data": "Plant–pollinator"}
 
 
 class Limit:
-    iterations = 4
+    iterations = 34  # on small problems g may not move in the first 30
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ class TestFirstVisit:
         at.button_group(key="data").set_value("ppi").run()
         assert not at.exception
         assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 10]
-        assert at.slider(key="a_members").value == 3
+        assert at.slider(key="a_members").value == 1
 
 
 class TestAddress:
