@@ -1,0 +1,106 @@
+"""The network stage: it learns what attributes do together, and only that."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from uncletc.features import AttributeFeatures
+from uncletc.solvers.network import learn_network
+from uncletc.solvers.optimum import Optimum
+
+SHAPE, RANK, D = (14, 14, 12), 2, 4
+
+
+def _problem(kind: str, seed: int) -> tuple[Optimum, NDArray[np.float64], NDArray[np.float64]]:
+    """True λ, no curves yet, and 60 % of the counts; also all p and attributes."""
+    rng = np.random.default_rng(seed)
+    factors = [rng.gamma(2.0, 1.0, (size, RANK)) for size in SHAPE]
+    z = rng.random((int(np.prod(SHAPE)), D))
+    c = z - 0.5
+    logit = (
+        30 * (c[:, 0] * c[:, 1] + c[:, 2] * c[:, 3]) if kind == "xor" else 4 * c[:, 0] + 3 * c[:, 1]
+    )
+    p = 1 / (1 + np.exp(-logit))
+    rate = 20 * np.einsum("ir,jr,kr->ijk", *factors).ravel()
+    where = np.unravel_index(np.arange(len(z)), SHAPE)
+    seen = np.sort(rng.permutation(len(z))[: int(0.6 * len(z))])
+    features = AttributeFeatures.of(z[seen], rng, curved=True)
+    line = torch.zeros(features.n_features, dtype=torch.float64)
+    if kind == "additive":
+        design = features(torch.from_numpy(z[seen])).numpy()
+        line = torch.from_numpy(np.linalg.lstsq(design, logit[seen], rcond=None)[0])
+    optimum = Optimum(
+        where=[torch.from_numpy(indices[seen]) for indices in where],
+        counts=torch.from_numpy(rng.poisson(rate * p)[seen].astype(np.float64)),
+        exposure=torch.ones(len(seen), dtype=torch.float64),
+        attributes=torch.from_numpy(z[seen]),
+        features=features,
+        factors=[torch.from_numpy(factor) * 20 ** (1 / 3) for factor in factors],
+        coefficients=line,
+        precisions=torch.ones_like(line),
+        centre=torch.zeros_like(line),
+        layers=(),
+        unattributed=0.5,
+        mu=torch.full((len(seen),), 2000.0, dtype=torch.float64),
+        dispersion=1.0,
+        prior_shape=2.0,
+    )
+    return optimum, p, z
+
+
+def _error(optimum: Optimum, p: NDArray[np.float64], z: NDArray[np.float64]) -> float:
+    features = optimum.features
+    assert features is not None
+    x = ((z - features.middle) / features.spread).clip(-4, 4)
+    *hidden, output = (layer.numpy() for layer in optimum.layers)
+    for weight, bias in zip(hidden[::2], hidden[1::2], strict=True):
+        x = x @ weight + bias
+        x = x / (1 + np.exp(-x))
+    logit = (features(torch.from_numpy(z)) @ optimum.coefficients).numpy() + x @ output
+    g = 1 / (1 + np.exp(-logit))
+    return float(np.abs(g / g.mean() - p / p.mean()).mean())
+
+
+def test_learns_what_attributes_do_together() -> None:
+    optimum, p, z = _problem("xor", 0)
+    found = learn_network(optimum, (20, 20), seed=0)
+    assert found is not None
+    assert [tuple(layer.shape) for layer in found.layers] == [
+        (D, 20),
+        (20,),
+        (20, 20),
+        (20,),
+        (20,),
+    ]
+    assert _error(found, p, z) < 0.1
+
+
+def test_size_matters() -> None:
+    optimum, p, z = _problem("xor", 1)
+    small, large = learn_network(optimum, (1,), seed=0), learn_network(optimum, (20, 20), seed=0)
+    assert small is not None
+    assert large is not None
+    assert _error(small, p, z) > 2 * _error(large, p, z)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_none_where_attributes_act_one_by_one(seed: int) -> None:
+    optimum, _, _ = _problem("additive", seed)
+    assert learn_network(optimum, (20, 20), seed=seed) is None
+
+
+def test_none_without_hidden_layers() -> None:
+    optimum, _, _ = _problem("xor", 0)
+    assert learn_network(optimum, (), seed=0) is None
+
+
+def test_same_seed_same_answer() -> None:
+    optimum, _, _ = _problem("xor", 2)
+    first, second = (learn_network(optimum, (4,), seed=3) for _ in range(2))
+    assert first is not None
+    assert second is not None
+    for one, other in zip(
+        first.layers + tuple(first.factors), second.layers + tuple(second.factors), strict=True
+    ):
+        assert torch.equal(one, other)
