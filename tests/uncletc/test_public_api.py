@@ -68,10 +68,10 @@ SIGNATURES: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
         {
             "rank": NEEDED,
             "solver": "joint",
-            "mu": 2000.0,
+            "mu": None,
             "hidden": (20, 20, 20),
             "max_iter": 300,
-            "tol": 1e-6,
+            "tol": None,
             "seed": 0,
         },
     ),

@@ -1,0 +1,388 @@
+"""Rounds of the joint solver: factors and curves of several starts, side by side.
+
+See :mod:`uncletc.solvers.joint` for the model and the order of steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uncletc.counts import CountTensor
+from uncletc.detection import JointDetection
+from uncletc.features import AttributeFeatures
+from uncletc.members import Member
+from uncletc.model import Fit
+from uncletc.records import FitError
+from uncletc.settings import FitSettings
+from uncletc.solvers.additive import START_LOGIT, Detection
+from uncletc.solvers.batch import Entries, Members
+from uncletc.solvers.combine import nearest_coefficients
+from uncletc.solvers.dispersion import likely_mu, prior_shape
+from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.options import Joint
+from uncletc.solvers.parallel import choose_device, total
+from uncletc.solvers.starts import adapt_components
+
+_SWEEPS = 2  # updates of every factor per round
+_ROUNDS_HELD = 10  # in which λ alone moves
+_ROUNDS_HELD_SCREENING = 30  # the same on small problems, where half of the starts are held
+_CHEAP = 250_000  # entries times rank up to which several starts cost little
+_STARTS, _FINISHED = 8, 4  # starts of a small problem, and those that are finished
+_FINISHED_LARGE = 2  # of the members that a large problem starts
+_ROUNDS_SCREENED, _ROUNDS_SCREENED_LARGE = 50, 25  # after which only the likeliest continue
+_NATS = 10.0  # by which a member may be less likely than the best
+_RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
+_RENEW = 8  # later steps that share them
+_SETTLED = 5  # rounds over which the objective must not change
+_ROUNDS_FREE = 12  # at least, with g free, before the objective counts as settled
+_SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
+_NATS_SETTLED = 0.001  # log-likelihood a round, below which a change tells nothing
+_START_SHAPE = 3.0  # c of uniform factors, the paper's
+_ROUNDS_SHAPE = 5  # between estimates of c and μ
+_START_MU = 2000.0  # until it is estimated: nearly Poisson
+_DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
+_MOST_DISPERSION = 100.0
+_FEWEST_FREE = 0.3  # share of the entries that count as degrees of freedom at least
+_FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
+_ROUNDS_BALANCED = 20
+_ROWS = 65_536  # entries evaluated at once
+_ROWS_FOR_START = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a stage of the solver has found so far.
+
+    Attributes
+    ----------
+    members : list of Member
+        The nearly best optima, the likeliest first, each on a scale of its own.
+    dropped : list of str
+        Why starts that were finished are no members, a sentence each.
+    mu, likely_mu : float
+        μ as used, and the likeliest.
+    dispersion : float
+        Pearson's statistic per degree of freedom.
+    """
+
+    members: list[Member]
+    dropped: list[str]
+    mu: float
+    likely_mu: float
+    dispersion: float
+
+
+class Rounds:
+    """Starts of one fit, and the rounds that move them.
+
+    Attributes
+    ----------
+    deviance : Tensor, shape (M,)
+        Mean negative binomial deviance per observed entry of each member.
+    """
+
+    def __init__(
+        self, counts: CountTensor, settings: FitSettings, options: Joint, start: Fit | None
+    ) -> None:
+        self._counts, self._settings = counts, settings
+        self.device = choose_device(options.device)
+        self._dtype = getattr(torch, options.precision)
+        on_processor = self.device.type == "cpu"
+        self._factor_dtype = torch.float64 if on_processor else self._dtype
+        rng = np.random.default_rng(settings.seed)
+        self._features = None
+        if counts.attributes.size:
+            curved = bool(settings.hidden)
+            self._features = AttributeFeatures.of(counts.attributes, rng, curved=curved)
+        self._entries = Entries.of(counts, self._features, self._dtype, self.device)
+        cheap = counts.n_observed * settings.rank <= _CHEAP
+        self._finished = max(settings.members, _FINISHED) if cheap else _FINISHED_LARGE
+        n_starts = max(settings.members, _STARTS) if cheap else settings.members
+        if start is not None:
+            n_starts = settings.members
+        self._finished = min(self._finished, n_starts)
+        self._screening = n_starts > self._finished
+        self._rounds_screened = _ROUNDS_SCREENED if cheap else _ROUNDS_SCREENED_LARGE
+        self._rounds_held = _ROUNDS_HELD_SCREENING if cheap else _ROUNDS_HELD
+        self._steps_every = 1 if cheap else 2
+        self._generator = torch.Generator().manual_seed(settings.seed)
+        self._members = Members(self._starting_factors(n_starts, start), settings.rank)
+        self._detection = self._starting_detection(n_starts, start)
+        self._held = torch.zeros(n_starts, dtype=torch.bool, device=self.device)
+        if start is None:
+            self._held[:: 2 if cheap and n_starts > 1 else 1] = True
+        self._rounds, self._settled_at = 0, 0
+        self._values: list[Tensor] = []
+        self._earlier: list[Tensor] | None = None
+        self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
+        self._learns = bool((counts.attribute_rows >= 0).any())
+        self._scatters = False  # whether φ and μ have been estimated
+        self._dispersion, self._shape = 1.0, _START_SHAPE
+        self._mu = _START_MU if settings.mu is None else settings.mu
+        self._detect()
+        for _ in range(2):
+            self._measure(self._members.rate(self._entries))
+            self._members.scaled(self._ratio)
+        self._measure(self._members.rate(self._entries))
+
+    @property
+    def objective(self) -> float:
+        """Of the likeliest member."""
+        return float(self._likeliness().min())
+
+    def round(self) -> None:
+        """Update the factors, then the curves, then the common scale."""
+        before, last_deviance = self._members.factors, self.deviance
+        self._members.extrapolate(self._earlier, self._momentum)
+        detected = self._p * self._entries.exposure
+        pseudo_counts = torch.full_like(self._momentum, self._shape * self._dispersion)
+        for _ in range(_SWEEPS):
+            evidence = self._members.update(self._entries, detected, self._entry_mu, pseudo_counts)
+        rate = self._members.rate(self._entries)
+        self._step(rate)
+        self._measure(rate)
+        self._members.scaled(self._ratio)
+        better = self.deviance <= last_deviance
+        faster = (self._momentum * _FASTER + _FASTER - 1).clamp_max(_FASTEST)
+        self._momentum = torch.where(better, faster, self._momentum * _SLOWER)
+        self._earlier = before
+        self._rounds += 1
+        if self._rounds % _ROUNDS_BALANCED == 0:
+            self._members.balanced()
+            self._earlier = None
+        if self._scatters and (self._rounds - self._settled_at) % _ROUNDS_SHAPE == 0:
+            self._shape = prior_shape(evidence, self._shape, self._dispersion)
+        if self._screening and self._rounds == self._rounds_screened:
+            self._keep(self._finished)
+            self._screening = False
+        self._values.append(self.deviance)
+
+    def settled(self) -> bool:
+        """Whether the objective changes no more; when it first does not, φ and μ are estimated."""
+        earliest = self._settled_at + _ROUNDS_FREE
+        if not self._scatters and bool(self._held.any()):
+            earliest += self._rounds_held
+        if self._screening or self._rounds <= earliest:
+            return False
+        tol = self._settings.tol
+        if not self._unchanged(tol if self._scatters else max(tol, _SETTLED_FIRST)):
+            return False
+        if self._scatters:
+            return True
+        self._estimate_scatter()
+        return False
+
+    def _unchanged(self, tol: float) -> bool:
+        values = self._values
+        if len(values) <= _SETTLED or len(values[-1]) != len(values[-1 - _SETTLED]):
+            return False
+        best = int(self._likeliness().argmin())
+        before, now = float(values[-1 - _SETTLED][best]), float(values[-1][best])
+        least = 2 * _NATS_SETTLED * self._dispersion / self._counts.n_observed if tol else 0.0
+        return abs(before - now) <= _SETTLED * max(tol * abs(before), least)
+
+    def _estimate_scatter(self) -> None:
+        """Take μ, if it is not given, and φ from the residuals of the likeliest member."""
+        best = int(self._likeliness().argmin())
+        if self._settings.mu is None:
+            self._mu = self._likely_mu(best)
+            self._detect()
+            self._measure(self._members.rate(self._entries))
+        dispersion = self._dispersion_of(best)
+        self._dispersion = min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
+        self._scatters, self._settled_at = True, self._rounds
+        self._values.clear()
+        self._earlier = None
+
+    def _dispersion_of(self, member: int) -> float:
+        """Pearson's statistic of a member per degree of freedom."""
+        n = self._counts.n_observed
+        parameters = self._settings.rank * sum(self._counts.shape)
+        if self._features is not None:
+            parameters += self._features.n_features // 2  # the smoothing takes about half
+        return float(self._pearson[member]) * n / max(n - parameters, _FEWEST_FREE * n)
+
+    def _likely_mu(self, member: int) -> float:
+        """μ by maximum likelihood, given λ and p of a member."""
+        mean = self._members.rate(self._entries)[:, member] * self._p[:, member]
+        attributed = slice(0, self._entries.n_attributed or None)
+        return likely_mu(self._entries.counts[attributed, 0].double(), mean[attributed].double())
+
+    def _step(self, rate: Tensor) -> None:
+        """Move the curves towards the maximum of the likelihood given λ."""
+        held = self._held if self._rounds < self._rounds_held else torch.zeros_like(self._held)
+        if self._detection is None or not self._learns or bool(held.all()):
+            return
+        if not self._screening and self._rounds % self._steps_every:
+            return
+        since = self._rounds - (self._rounds_held if bool(self._held.all()) else 0)
+        since //= self._steps_every
+        self._detection.step(
+            rate,
+            torch.full_like(self._momentum, self._mu),
+            dispersion=torch.full_like(self._momentum, self._dispersion),
+            held=held,
+            renew=since < _RENEWED_FIRST or since % _RENEW == 0,
+        )
+        self._detect()
+
+    def estimate(self) -> Estimate:
+        """Return what has been found so far.
+
+        Raises
+        ------
+        FitError
+            If no start has a finite likelihood.
+        """
+        values = self._likeliness()
+        finite = torch.isfinite(values)
+        if not bool(finite.any()):
+            raise FitError("no member has a finite likelihood; check the counts for huge values")
+        order = torch.argsort(values, stable=True)
+        best = int(order[0])
+        worse = (values - values[best]) * self._counts.n_observed / (2 * self._dispersion)
+        near = [int(m) for m in order if worse[m] <= _NATS]
+        behind, broken = int((finite & (worse > _NATS)).sum()), int((~finite).sum())
+        dropped = [f"{behind} of {len(values)} starts ended at a less likely optimum"] * (
+            behind > 0
+        )
+        dropped += [f"{broken} starts have no finite likelihood"] * (broken > 0)
+        return Estimate(
+            members=[self._member(m) for m in near],
+            dropped=dropped,
+            mu=self._mu,
+            likely_mu=self._likely_mu(best),
+            dispersion=self._dispersion_of(best),
+        )
+
+    def optimum(self) -> Optimum:
+        """The state of the likeliest member, over all entries, whichever process holds them."""
+        member = int(self._likeliness().argmin())
+        counts, k = self._counts, len(self._members.factors)
+        order = np.argsort(counts.attribute_rows < 0, kind="stable")
+        rows = counts.attribute_rows[order]
+        n_attributed = int((rows >= 0).sum()) if self._features is not None else 0
+        indices = torch.from_numpy(counts.indices[order])
+        columns = slice(member * self._settings.rank, (member + 1) * self._settings.rank)
+        theta, precisions = torch.zeros(0, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
+        centre, unattributed = theta, 1.0
+        mu = torch.full((len(order),), self._mu, dtype=torch.float64)
+        if self._detection is not None:
+            theta = self._detection.theta[member].cpu()
+            precisions = self._detection.prior()[member].cpu()
+            centre = self._detection.centre.cpu()
+            unattributed = float(self._detection.elsewhere()[:, member].mean())
+            mu[n_attributed:] = float(self._entry_mu[1, member])
+        exposure = counts.exposure_at(counts.indices[order]) / self._entries.unit
+        return Optimum(
+            where=[indices[:, mode].contiguous() for mode in range(k)],
+            counts=torch.from_numpy(counts.counts[order].astype(np.float64)),
+            exposure=torch.from_numpy(exposure),
+            attributes=torch.from_numpy(counts.attributes[rows[:n_attributed]]),
+            features=self._features,
+            factors=[factor[:, columns].double().cpu() for factor in self._members.factors],
+            coefficients=theta,
+            precisions=precisions,
+            centre=centre,
+            layers=(),
+            unattributed=unattributed,
+            mu=mu,
+            dispersion=self._dispersion,
+            prior_shape=self._shape,
+        )
+
+    def _likeliness(self) -> Tensor:
+        """Deviance of each member (M,); infinite where it is not a number."""
+        return torch.where(torch.isfinite(self.deviance), self.deviance, torch.inf)
+
+    def _member(self, m: int) -> Member:
+        rank = self._settings.rank
+        columns = slice(m * rank, (m + 1) * rank)
+        unit = self._entries.unit ** (-1 / len(self._members.factors))
+        factors = tuple(f[:, columns].double().cpu().numpy() * unit for f in self._members.factors)
+        if self._detection is None:
+            return Member(factors, None)
+        assert self._features is not None
+        theta = self._detection.theta[m].cpu().numpy().copy()
+        return Member(factors, JointDetection(self._features, theta))
+
+    def _starting_factors(self, n_members: int, start: Fit | None) -> list[Tensor]:
+        rank = self._settings.rank
+        fresh = [
+            0.1 + 0.9 * torch.rand(size, n_members * rank, generator=self._generator).double()
+            for size in self._counts.shape
+        ]
+        if start is not None:
+            members = [start.members[m % len(start.members)] for m in range(n_members)]
+            parts = [
+                adapt_components(member.factors, [f[:, m * rank : (m + 1) * rank] for f in fresh])
+                for m, member in enumerate(members)
+            ]
+            fresh = [torch.cat(mode, dim=1) for mode in zip(*parts, strict=True)]
+        return [factor.to(device=self.device, dtype=self._factor_dtype) for factor in fresh]
+
+    def _starting_detection(self, n_members: int, start: Fit | None) -> Detection | None:
+        if self._features is None:
+            return None
+        theta = torch.zeros(n_members, self._features.n_features, dtype=torch.float64)
+        theta[:, 0] = START_LOGIT
+        if start is not None and start.n_attributes == self._features.n_attributes:
+            sample = self._counts.attributes
+            sample = sample[:: max(len(sample) // _ROWS_FOR_START, 1)]
+            members = [start.members[m % len(start.members)] for m in range(n_members)]
+            theta = torch.stack(
+                [nearest_coefficients(self._features, member, sample) for member in members]
+            )
+        return Detection(
+            self._entries, self._features, theta.to(self.device), alike=not self._screening
+        )
+
+    def _detect(self) -> None:
+        """Set p and μ of every entry from g."""
+        mu = torch.full_like(self._momentum, self._mu)
+        if self._detection is None:
+            self._p = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
+            self._entry_mu = torch.stack([mu, mu])
+            return
+        self._p = self._detection.probability()
+        self._entry_mu = self._detection.allowance(mu)
+
+    def _keep(self, n: int) -> None:
+        """Keep the n likeliest members."""
+        chosen = torch.argsort(self._likeliness(), stable=True)[:n].cpu()
+        self._members.pick(chosen)
+        if self._detection is not None:
+            self._detection.pick(chosen)
+        on_device = chosen.to(self.device)
+        self._held = self._held[on_device]
+        self._momentum = self._momentum[on_device]
+        self._earlier = None
+        self._detect()
+        self._measure(self._members.rate(self._entries))
+
+    def _measure(self, rate: Tensor) -> None:
+        """Deviance, Pearson's statistic and the ratio of counts to expectations, of each member."""
+        y, attributed = self._entries.counts, self._entries.n_attributed
+        sums = torch.zeros(4, rate.shape[1], dtype=torch.float64, device=rate.device)
+        bounds = sorted({*range(0, len(y), _ROWS), attributed, len(y)})
+        for first, last in pairwise(bounds):
+            part = slice(first, last)
+            mean, count = (rate[part] * self._p[part]).double(), y[part].double()
+            mu = self._entry_mu[0 if first < attributed else 1]
+            less = 1 / (1 + mean / mu)
+            deviance = torch.xlogy(count, count.clamp_min(1e-30) / mean.clamp_min(1e-30)) - (
+                count + mu
+            ) * torch.log1p((count - mean) / (mean + mu))
+            sums[0] += (2 * deviance).sum(dim=0)
+            sums[1] += (less * (count - mean) ** 2 / mean.clamp_min(0.1)).sum(dim=0)
+            sums[2] += (less * count).sum(dim=0)
+            sums[3] += (less * mean).sum(dim=0)
+        total(sums)
+        self.deviance = sums[0] / self._counts.n_observed
+        self._pearson = sums[1] / self._counts.n_observed
+        self._ratio = (sums[2] / sums[3].clamp_min(1e-30)).clamp(1e-30, 1e30)
