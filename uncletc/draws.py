@@ -8,13 +8,14 @@ from typing import Any, Literal, cast
 
 import numba
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from uncletc.cp import products
 from uncletc.detection import JointDetection
 from uncletc.members import Member
-from uncletc.slopes import detection_slopes
+from uncletc.slopes import logit_slopes
 from uncletc.validation import FloatArray, IntArray
 
 Quantity = Literal["rate", "detection", "expected"]
@@ -35,7 +36,7 @@ class Draws:
     factors : tuple of ndarray, shapes (I_k, F, R)
         Deviations of log U_k of the first member.
     coefficients : ndarray, shape (Q, R)
-        Of what p is made of, in the order of :func:`uncletc.slopes.detection_slopes`; (0, R)
+        Of what p is made of, in the order of :func:`uncletc.slopes.logit_slopes`; (0, R)
         without attributes.
     level : ndarray, shape (R,)
         Logarithm of the factor by which a draw's p is divided to have the estimate's mean. That of
@@ -154,8 +155,10 @@ class Draws:
 
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)
-        slopes = detection_slopes(cast(JointDetection, member.network), attributes[known])
-        drawn[known] += slopes.astype(np.float32) @ self.coefficients - self.level
+        g, z = cast(JointDetection, member.network), attributes[known]
+        logit = g.logit(torch.tensor(z)).numpy()[:, None]
+        moved = logit + logit_slopes(g, z).astype(np.float32) @ self.coefficients
+        drawn[known] += np.logaddexp(0, -logit) - np.logaddexp(0, -moved) - self.level
 
 
 @numba.njit(cache=True, fastmath=True, error_model="numpy")

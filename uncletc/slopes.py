@@ -1,4 +1,4 @@
-"""Derivatives of log g by everything that was learnt about it, for intervals."""
+"""Derivatives of the logit of g by everything that was learnt about it, for intervals."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def varying_layers(g: JointDetection) -> list[FloatArray]:
     return list(g.layers if all_of_them else g.layers[-1:])
 
 
-def detection_slopes(g: JointDetection, attributes: FloatArray) -> FloatArray:
-    """Derivatives of log g at attributes (n, D) by its coefficients, then by its varying weights.
+def logit_slopes(g: JointDetection, attributes: FloatArray) -> FloatArray:
+    """Derivatives of the logit at attributes (n, D) by its coefficients and its varying weights.
 
     Returns
     -------
@@ -30,8 +30,7 @@ def detection_slopes(g: JointDetection, attributes: FloatArray) -> FloatArray:
     columns = [g.features(z).numpy()]
     if g.layers:
         columns += _network_slopes(g, standardised(g.features, z).numpy())
-    missed = 1 - torch.sigmoid(g.logit(z)).numpy()
-    return np.asarray(np.concatenate(columns, axis=1) * missed[:, None])
+    return np.concatenate(columns, axis=1)
 
 
 def _network_slopes(g: JointDetection, x: FloatArray) -> list[FloatArray]:

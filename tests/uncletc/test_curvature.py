@@ -12,7 +12,7 @@ from torch import Tensor
 from uncletc.detection import JointDetection, network_output, standardised
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
-from uncletc.slopes import detection_slopes
+from uncletc.slopes import logit_slopes
 from uncletc.solvers import curvature
 from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.optimum import Optimum
@@ -78,8 +78,8 @@ def logs_of(optimum: Optimum, parameters: Tensor) -> tuple[Tensor, Tensor]:
     return product.sum(dim=1).log(), p.log()
 
 
-def dense_deviations(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Standard deviations of log λ, log p and log λp, on the scale of the mean p."""
+def dense_draws(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Deviations of log λ, log p and log λp in 20,000 draws, on the scale of the mean p."""
     layers = [layer.reshape(-1) for layer in optimum.layers]
     parts = [factor.log().reshape(-1) for factor in optimum.factors]
     parameters = torch.cat([*parts, optimum.coefficients, *layers])
@@ -103,14 +103,20 @@ def dense_deviations(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarr
         own = slice(at, at + len(precisions))
         information[own, own] += torch.diag(torch.as_tensor(precisions))
         at += len(precisions)
-    level = torch.zeros(len(parameters), dtype=torch.float64)
-    if optimum.features is not None:
-        known = len(optimum.attributes)
-        level = p[:known] @ by_p[:known] / p[:known].sum()
-    covariance = torch.linalg.inv(information + 1e-6 * torch.eye(len(information)))
+    root = torch.linalg.cholesky(torch.linalg.inv(information + 1e-6 * torch.eye(len(information))))
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(len(root), 20_000, generator=generator, dtype=torch.float64)
+    drawn = root @ noise
+    log_rate, log_p = by_rate @ drawn, torch.zeros(80, 20_000, dtype=torch.float64)
+    known = len(optimum.attributes)
+    if known:
+        g = p[:known, None]
+        moved = torch.sigmoid(torch.logit(g) + by_p[:known] @ drawn / (1 - g))
+        level = torch.log(moved.mean(dim=0) / g.mean())
+        log_rate += level
+        log_p[:known] = torch.log(moved / g) - level
     return tuple(
-        ((columns @ covariance) * columns).sum(dim=1).sqrt().numpy()
-        for columns in (by_rate + level, by_p - level, both)
+        values.square().mean(dim=1).sqrt().numpy() for values in (log_rate, log_p, log_rate + log_p)
     )
 
 
@@ -128,7 +134,7 @@ def test_draws_spread_as_the_information_matrix_says(
     z = np.full((80, 2), np.nan)
     z[:60] = optimum.attributes
     ours = [draws.deviation(of, member, where, z) for of in ("rate", "detection", "expected")]
-    theirs = dense_deviations(optimum)
+    theirs = dense_draws(optimum)
     if dense == 5_000:
         for a, b in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(a, b, rtol=0.04, atol=1e-6)
@@ -143,7 +149,7 @@ def test_without_attributes_only_rates_vary() -> None:
     where = torch.stack(optimum.where, dim=1).numpy()
     z = np.empty((80, 0))
     ours = draws.deviation("rate", member_of(optimum), where, z)
-    np.testing.assert_allclose(ours, dense_deviations(optimum)[0], rtol=0.04)
+    np.testing.assert_allclose(ours, dense_draws(optimum)[0], rtol=0.04)
     assert (draws.deviation("detection", member_of(optimum), where, z) == 0).all()
 
 
@@ -191,6 +197,6 @@ def test_slopes_are_derivatives(most: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert optimum.features is not None
     logit = optimum.features(z) @ theta + network_output(layers, standardised(optimum.features, z))
     moved = [theta, *(layers if most > 5 else layers[-1:])]
-    gradients = torch.autograd.grad(torch.nn.functional.logsigmoid(logit).sum(), moved)
+    gradients = torch.autograd.grad(logit.sum(), moved)
     expected = torch.cat([gradient.reshape(-1) for gradient in gradients])
-    np.testing.assert_allclose(detection_slopes(g, z.numpy())[0], expected.numpy(), atol=1e-12)
+    np.testing.assert_allclose(logit_slopes(g, z.numpy())[0], expected.numpy(), atol=1e-12)

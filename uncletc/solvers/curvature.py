@@ -24,11 +24,12 @@ import numba
 import numpy as np
 import torch
 from scipy.linalg import blas, cholesky, solve_triangular
+from scipy.special import expit
 
 from uncletc.cp import products
 from uncletc.detection import JointDetection
 from uncletc.draws import Draws
-from uncletc.slopes import detection_slopes, varying_layers
+from uncletc.slopes import logit_slopes, varying_layers
 from uncletc.solvers.optimum import Optimum
 from uncletc.validation import FloatArray, IntArray
 
@@ -68,14 +69,18 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     level = np.empty(0)
     if g is not None:
         z = elsewhere[:: max(len(elsewhere) // _ROWS_FOR_LEVEL, 1)]
-        p = g.probability(torch.tensor(z)).numpy()
-        level = p @ detection_slopes(g, z) / p.sum()
+        logit, slopes = g.logit(torch.tensor(z)).numpy(), logit_slopes(g, z)
+        p = expit(logit)
+        level = (p * (1 - p)) @ slopes / p.sum()
     try:
         information = _Information.of(optimum, g, level)
         factors, theta = information.draw(size, np.random.default_rng(seed))
     except np.linalg.LinAlgError:
         return None
-    shift = level @ theta
+    shift = np.zeros(size)
+    if g is not None:
+        drawn = expit(logit[:, None] + slopes @ theta)
+        shift = np.log(drawn.sum(axis=0) / p.sum())
     factors[0] += shift
     return Draws(
         factors=tuple(np.ascontiguousarray(f, dtype=np.float32) for f in factors),
@@ -160,7 +165,7 @@ class _Information:
             known = optimum.attributes[part]
             if g is not None and len(known):
                 p[: len(known)] = g.probability(known).numpy()
-                columns[: len(known)] = detection_slopes(g, known.numpy())
+                columns[: len(known)] = logit_slopes(g, known.numpy()) * (1 - p[: len(known), None])
             mean = rate * optimum.exposure[part].numpy() * p
             weight = mean / (1 + mean / optimum.mu[part].numpy()) / optimum.dispersion
             share = product / rate[:, None]

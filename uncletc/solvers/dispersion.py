@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from scipy.special import gammaln
 from torch import Tensor
 
+from uncletc.draws import Draws
 from uncletc.solvers.parallel import total
 
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or cannot be told from Poisson
 _GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %
 _LEAST_SHAPE, _LARGEST_SHAPE = 0.5, 5.0
+_WIDEST = 50.0  # variance of the logarithm of an element that nothing determines
+_SMALLEST = 1e-12
 
 
 def likely_mu(counts: Tensor, mean: Tensor) -> float:
@@ -65,6 +69,48 @@ def prior_shape(
         rows += len(mean)
     new = math.exp(0.5 * math.log(shape) + 0.5 * logs / rows)
     return min(max(new, _LEAST_SHAPE), _LARGEST_SHAPE)
+
+
+def shape_of_posterior(factors: Sequence[Tensor], draws: Draws) -> float:
+    """Shape c that is likeliest given how far the factors may lie from their estimates.
+
+    :func:`prior_shape` takes each element's posterior as if all others were known. With few counts
+    it is wider than that, elements differ less than they seem to agree, and c would come out too
+    large: near 3 where 1 is true. Here the posterior of each element is a gamma with the variance
+    of its logarithm over draws, less what its row and its column have in common.
+
+    Parameters
+    ----------
+    factors : sequence of Tensor, shape (I_k, F)
+    draws : Draws
+        Of the same fit.
+    """
+    gaps = 0.0
+    for factor, deviations in zip(factors, draws.factors, strict=True):
+        own = torch.from_numpy(deviations).double()
+        own = own - own.mean(dim=0) - (own - own.mean(dim=0)).mean(dim=1, keepdim=True)
+        n_rows, rank = factor.shape
+        free = max((n_rows - 1) * (rank - 1), 1) / (n_rows * rank)
+        precision = 1 / (own.square().mean(dim=2) / free).clamp(1e-8, _WIDEST)
+        mean = factor.mean(dim=1, keepdim=True) * factor.mean(dim=0) / factor.mean()
+        ratio = (factor / mean.clamp_min(_SMALLEST)).clamp_min(_SMALLEST)
+        known = _gamma_shape(precision)
+        gap = (
+            torch.log(ratio.mean())
+            - (torch.log(ratio) + torch.digamma(known) - torch.log(known)).mean()
+        )
+        gaps += float(gap) * factor.numel()
+    new = _shape_of(gaps / sum(factor.numel() for factor in factors))
+    return min(max(new, _LEAST_SHAPE), _LARGEST_SHAPE)
+
+
+def _gamma_shape(precision: Tensor) -> Tensor:
+    """Shape of gamma variables from the precision of their logarithm, 1/ψ'(shape)."""
+    shape = precision + 0.5
+    for _ in range(20):
+        error = torch.polygamma(1, shape) - 1 / precision
+        shape = (shape - error / torch.polygamma(2, shape)).clamp_min(1e-3)
+    return shape
 
 
 def _shape_of(gap: float) -> float:

@@ -1,0 +1,23 @@
+"""The shape of the factors' prior, from what is known of the factors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import polygamma
+
+from uncletc.draws import Draws
+from uncletc.solvers.dispersion import shape_of_posterior
+
+
+@pytest.mark.parametrize("shape", [0.7, 1.0, 3.0])
+@pytest.mark.parametrize("counts", [5.0, 1e6])
+def test_shape_of_elements_known_from_counts(shape: float, counts: float) -> None:
+    rng = np.random.default_rng(5)
+    true = rng.gamma(shape, 1 / shape, (400, 6))
+    seen = rng.poisson(counts * true) + shape
+    deviation = np.sqrt(polygamma(1, seen))[:, :, None] * rng.standard_normal((400, 6, 200))
+    draws = Draws((deviation.astype(np.float32),), np.empty((0, 200)), np.zeros(200))
+    found = shape_of_posterior([torch.from_numpy(seen / (counts + shape))], draws)
+    assert found == pytest.approx(shape, rel=0.3)  # row means take a sixth
