@@ -16,9 +16,22 @@ from uncletc.solvers.parallel import total
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or cannot be told from Poisson
 _GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %
+_DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
+_MOST_DISPERSION = 100.0  # a prior worth more counts than this would be the fit
+_FEWEST_FREE = 0.3  # share of the entries that count as degrees of freedom at least
 _LEAST_SHAPE, _LARGEST_SHAPE = 0.5, 5.0
 _WIDEST = 50.0  # variance of the logarithm of an element that nothing determines
 _SMALLEST = 1e-12
+
+
+def pearson_dispersion(pearson: float, n: int, n_parameters: int) -> float:
+    """Pearson's statistic per degree of freedom, from its mean over n entries."""
+    return pearson * n / max(n - n_parameters, _FEWEST_FREE * n)
+
+
+def accepted(dispersion: float) -> float:
+    """φ that a fit goes on with: 1 where counts are no more dispersed than the model's."""
+    return min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
 
 
 def likely_mu(counts: Tensor, mean: Tensor) -> float:

@@ -32,16 +32,20 @@ Algorithm, in an order that a misfit cannot feed:
 
 from __future__ import annotations
 
+from functools import partial
+
 from uncletc.counts import CountTensor
 from uncletc.model import Callback, Fit
 from uncletc.records import History, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.combine import align, detection_over, observed_detection
 from uncletc.solvers.curvature import draws_of
+from uncletc.solvers.dispersion import likely_mu
+from uncletc.solvers.network import learn_network
 from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import anywhere
-from uncletc.solvers.rounds import Estimate, Rounds
+from uncletc.solvers.rounds import START_MU, Estimate, Rounds
 
 
 def fit_joint(
@@ -65,11 +69,32 @@ def fit_joint(
     while True:
         if anywhere(history.add(rounds.objective, result), rounds.device):
             return result(StopReason.CALLBACK, rounds.optimum())
-        if rounds.settled():
-            return result(StopReason.TOLERANCE, rounds.optimum())
-        if len(history.records) > settings.max_iter:
-            return result(StopReason.MAX_ITER, rounds.optimum())
-        rounds.round()
+        stop = StopReason.TOLERANCE
+        if not rounds.settled():
+            if len(history.records) <= settings.max_iter:
+                rounds.round()
+                continue
+            stop = StopReason.MAX_ITER
+        learned = _learned(rounds.optimum(), settings) if settings.max_iter else None
+        if learned is None:
+            return result(stop, rounds.optimum())
+        found = rounds.of_network(learned)
+        history.add(learned.deviance(), partial(_fit, counts, settings, found, history))
+        return _fit(counts, settings, found, history, stop, learned)
+
+
+def _learned(optimum: Optimum, settings: FitSettings) -> Optimum | None:
+    """The optimum with a trained network, if counts show a joint effect of attributes.
+
+    Where μ is estimated, what a network could explain looks like deviations of single entries: the
+    network is learnt as if there were next to none, and μ estimated again.
+    """
+    if settings.mu is not None:
+        return learn_network(optimum, settings.hidden, settings.seed)
+    learned = learn_network(optimum.with_mu(START_MU), settings.hidden, settings.seed)
+    if learned is None:
+        return None
+    return learned.with_mu(likely_mu(learned.counts, learned.expected()))
 
 
 def _fit(
@@ -78,7 +103,7 @@ def _fit(
     found: Estimate,
     history: History[Fit],
     stop: StopReason,
-    optimum: Optimum | None,
+    optimum: Optimum | None = None,
 ) -> Fit:
     """Make a fit of what was found, with draws about an optimum if one is given."""
     members = align(found.members, counts)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
+from uncletc.detection import network_output, standardised
 from uncletc.features import AttributeFeatures
+from uncletc.solvers.dispersion import accepted, pearson_dispersion
+
+_SMALLEST = 1e-30
+_LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected weighs no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,3 +61,46 @@ class Optimum:
     mu: Tensor
     dispersion: float
     prior_shape: float
+
+    def expected(self) -> Tensor:
+        """ŷ of the entries; (N,)."""
+        products = self.factors[0][self.where[0]]
+        for factor, indices in zip(self.factors[1:], self.where[1:], strict=True):
+            products = products * factor[indices]
+        p = torch.full_like(self.counts, self.unattributed)
+        if self.features is not None:
+            logit = self.features.weighted(self.attributes, self.coefficients)
+            if self.layers:
+                inputs = standardised(self.features, self.attributes)
+                logit = logit + network_output(self.layers, inputs)
+            p[: len(logit)] = torch.sigmoid(logit)
+        return products.sum(dim=1) * self.exposure * p
+
+    def with_mu(self, mu: float) -> Optimum:
+        """The same with another μ, and with φ by Pearson's statistic under it."""
+        n, attributed = len(self.counts), len(self.attributes)
+        unknown = 1 / self.mu[attributed:] - 1 / self.mu[:1]  # variance of an unknown p
+        new = torch.full_like(self.mu, mu)
+        if attributed:
+            new[attributed:] = 1 / (1 / mu + unknown)
+        changed = replace(self, mu=new)
+        dispersion = pearson_dispersion(changed.pearson(), n, self.n_parameters)
+        return replace(changed, dispersion=accepted(dispersion))
+
+    def pearson(self) -> float:
+        """Pearson's statistic over the number of entries."""
+        mean = self.expected()
+        variance = mean.clamp_min(_LEAST_MEAN) * (1 + mean / self.mu)
+        return float(((self.counts - mean) ** 2 / variance).mean())
+
+    def deviance(self) -> float:
+        """Mean negative binomial deviance per entry."""
+        y, mean = self.counts, self.expected()
+        ratio = y.clamp_min(_SMALLEST) / mean.clamp_min(_SMALLEST)
+        misfit = (y + self.mu) * torch.log1p((y - mean) / (mean + self.mu))
+        return float(2 * (torch.xlogy(y, ratio) - misfit).mean())
+
+    @property
+    def n_parameters(self) -> int:
+        """Elements of the factors, and about as many coefficients as smoothing leaves free."""
+        return sum(factor.numel() for factor in self.factors) + len(self.coefficients) // 2

@@ -22,7 +22,7 @@ from uncletc.settings import FitSettings
 from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members
 from uncletc.solvers.combine import nearest_coefficients
-from uncletc.solvers.dispersion import likely_mu, prior_shape
+from uncletc.solvers.dispersion import accepted, likely_mu, pearson_dispersion, prior_shape
 from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import choose_device, total
@@ -44,10 +44,7 @@ _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1
 _NATS_SETTLED = 0.001  # log-likelihood a round, below which a change tells nothing
 _START_SHAPE = 3.0  # c of uniform factors, the paper's
 _ROUNDS_SHAPE = 5  # between estimates of c and μ
-_START_MU = 2000.0  # until it is estimated: nearly Poisson
-_DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
-_MOST_DISPERSION = 100.0
-_FEWEST_FREE = 0.3  # share of the entries that count as degrees of freedom at least
+START_MU = 2000.0  # until it is estimated: nearly Poisson
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20
 _ROWS = 65_536  # entries evaluated at once
@@ -123,7 +120,7 @@ class Rounds:
         self._learns = bool((counts.attribute_rows >= 0).any())
         self._scatters = False  # whether φ and μ have been estimated
         self._dispersion, self._shape = 1.0, _START_SHAPE
-        self._mu = _START_MU if settings.mu is None else settings.mu
+        self._mu = START_MU if settings.mu is None else settings.mu
         self._detect()
         for _ in range(2):
             self._measure(self._members.rate(self._entries))
@@ -193,19 +190,17 @@ class Rounds:
             self._mu = self._likely_mu(best)
             self._detect()
             self._measure(self._members.rate(self._entries))
-        dispersion = self._dispersion_of(best)
-        self._dispersion = min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
+        self._dispersion = accepted(self._dispersion_of(best))
         self._scatters, self._settled_at = True, self._rounds
         self._values.clear()
         self._earlier = None
 
     def _dispersion_of(self, member: int) -> float:
         """Pearson's statistic of a member per degree of freedom."""
-        n = self._counts.n_observed
         parameters = self._settings.rank * sum(self._counts.shape)
         if self._features is not None:
             parameters += self._features.n_features // 2  # the smoothing takes about half
-        return float(self._pearson[member]) * n / max(n - parameters, _FEWEST_FREE * n)
+        return pearson_dispersion(float(self._pearson[member]), self._counts.n_observed, parameters)
 
     def _likely_mu(self, member: int) -> float:
         """μ by maximum likelihood, given λ and p of a member."""
@@ -258,6 +253,26 @@ class Rounds:
             mu=self._mu,
             likely_mu=self._likely_mu(best),
             dispersion=self._dispersion_of(best),
+        )
+
+    def of_network(self, optimum: Optimum) -> Estimate:
+        """What a network stage has found: one member."""
+        unit = self._entries.unit ** (-1 / len(optimum.factors))
+        assert optimum.features is not None
+        g = JointDetection(
+            optimum.features,
+            optimum.coefficients.numpy(),
+            tuple(layer.numpy() for layer in optimum.layers),
+        )
+        member = Member(tuple(factor.numpy() * unit for factor in optimum.factors), g)
+        mu = float(optimum.mu[0])
+        n_parameters = optimum.n_parameters
+        return Estimate(
+            members=[member],
+            dropped=[],
+            mu=mu,
+            likely_mu=likely_mu(optimum.counts, optimum.expected()),
+            dispersion=pearson_dispersion(optimum.pearson(), len(optimum.counts), n_parameters),
         )
 
     def optimum(self) -> Optimum:
