@@ -13,10 +13,10 @@ from uncletc.validation import FloatArray
 _MOST_WEIGHTS = 1_500
 
 
-def varying_layers(g: JointDetection) -> list[FloatArray]:
-    """The layers of the network, as `g` has them, whose weights vary."""
+def varying_layers(g: JointDetection) -> slice:
+    """Which layers of the network, as `g` has them, have weights that vary."""
     all_of_them = sum(layer.size for layer in g.layers) <= _MOST_WEIGHTS
-    return list(g.layers if all_of_them else g.layers[-1:])
+    return slice(None) if all_of_them else slice(-1, None)
 
 
 def logit_slopes(g: JointDetection, attributes: FloatArray) -> FloatArray:
@@ -42,7 +42,7 @@ def _network_slopes(g: JointDetection, x: FloatArray) -> list[FloatArray]:
         inputs.append(linear * gate)
         bends.append(gate * (1 + linear * (1 - gate)))  # of SiLU
     slopes = [inputs[-1]]
-    if len(varying_layers(g)) == 1:
+    if varying_layers(g) != slice(None):
         return slopes
     back = np.broadcast_to(g.layers[-1], inputs[-1].shape)
     for weight, x_in, bend in zip(g.layers[-3::-2], inputs[-2::-1], bends[::-1], strict=True):

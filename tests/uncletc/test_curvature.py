@@ -15,6 +15,7 @@ from uncletc.members import Member
 from uncletc.slopes import logit_slopes
 from uncletc.solvers import curvature
 from uncletc.solvers.curvature import draws_of
+from uncletc.solvers.descent import layer_precisions
 from uncletc.solvers.optimum import Optimum
 
 SHAPE, RANK = (5, 7, 4), 2
@@ -98,7 +99,9 @@ def dense_draws(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             block += torch.diag(0.1 * values / u.mean(dim=0))
             information[own, own] += optimum.prior_shape * block
             at += RANK
-    weights = [curvature.weight_precision(layer.numpy()) for layer in optimum.layers]
+    found = layer_precisions([layer.numpy() for layer in optimum.layers])
+    pairs = zip(optimum.layers, found, strict=True)
+    weights = [torch.full((layer.numel(),), precision) for layer, precision in pairs]
     for precisions in (optimum.precisions, *weights):
         own = slice(at, at + len(precisions))
         information[own, own] += torch.diag(torch.as_tensor(precisions))

@@ -30,6 +30,7 @@ from uncletc.cp import products
 from uncletc.detection import JointDetection
 from uncletc.draws import Draws
 from uncletc.slopes import logit_slopes, varying_layers
+from uncletc.solvers.descent import layer_precisions
 from uncletc.solvers.optimum import Optimum
 from uncletc.validation import FloatArray, IntArray
 
@@ -37,7 +38,6 @@ _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one co
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 200 MB
 _MOST_DRAWN = 25_000_000  # numbers in all draws: 100 MB
 DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %
-_WEIGHT_PRECISION = 10.0 / 1.7**2
 _ROWS_FOR_LEVEL = 4_096  # of Ξ, whose mean p the draws share
 _ROWS = 8_192  # entries whose derivatives are held at once
 _SHARE = 0.1  # of the prior of factors that also holds the sizes of rows, as in the solver
@@ -219,9 +219,12 @@ class _Information:
                 own = slice(self.start[mode] + i * rank, self.start[mode] + (i + 1) * rank)
                 self.rest[own, own] += block
         if g is not None:
-            precisions = [optimum.precisions.numpy(), *map(weight_precision, varying_layers(g))]
-            theta = range(len(self.rest) - sum(map(len, precisions)), len(self.rest))
-            self.rest[theta, theta] += np.concatenate(precisions) + _LEAST
+            own = varying_layers(g)
+            pairs = zip(g.layers[own], layer_precisions(g.layers)[own], strict=True)
+            weights = [np.full(layer.size, precision) for layer, precision in pairs]
+            precisions = np.concatenate([optimum.precisions.numpy(), *weights])
+            theta = range(len(self.rest) - len(precisions), len(self.rest))
+            self.rest[theta, theta] += precisions + _LEAST
 
     def draw(self, size: int, rng: np.random.Generator) -> tuple[list[FloatArray], FloatArray]:
         """Draws of log U_k (I_k, F, size) and θ (Q, size) from N(0, H⁻¹)."""
@@ -256,11 +259,6 @@ def _split(shape: tuple[int, ...], rank: int, n_theta: int) -> tuple[list[int], 
     while sum(shape[k] for k in order[n:]) * rank + n_theta > _MOST_DENSE and n < len(shape):
         n += 1
     return order[:n], sorted(order[n:])
-
-
-def weight_precision(layer: FloatArray) -> FloatArray:
-    """Precision of the normal prior of each weight of a layer, as the solver has it."""
-    return np.full(layer.size, _WEIGHT_PRECISION * len(layer))
 
 
 _jit = numba.njit(cache=True, fastmath=True, error_model="numpy")

@@ -293,3 +293,15 @@ def _spread_of_factor(log: Tensor) -> Tensor:
     about_column = (log - columns).clamp(-_WIDEST, _WIDEST)
     both = (about_both.exp() - about_both).sum()
     return both + _SHARE * (about_column.exp() - about_column).sum()
+
+
+def layer_precisions(layers: Sequence[FloatArray]) -> list[float]:
+    """Precision of the normal prior of the weights of each layer, on the scale of `layers`."""
+    precisions = []
+    for i, layer in enumerate(layers):
+        if i % 2:
+            precisions.append(_BIAS_PRECISION)
+        else:
+            raw, gain = (_WEIGHT_PRECISION, _GAIN) if i else (_FIRST_PRECISION, 1.0)
+            precisions.append(raw * len(layer) / gain**2)
+    return precisions
