@@ -41,15 +41,14 @@ class BinnedCurves:
 
     def __init__(self, features: AttributeFeatures, attributes: FloatArray, rows: IntArray) -> None:
         kept = np.flatnonzero(features.columns)
-        codes = np.empty((len(rows), len(kept)), dtype=np.int32)
-        middles, first = [], 0
+        codes = np.empty((len(rows), len(kept)), dtype=np.uint16)
+        middles = []
         for j, attribute in enumerate(kept):
             column = attributes[:, attribute]
-            values, code = _bins(column, column[rows])
-            codes[:, j] = code + first
-            first += len(values)
+            values, codes[:, j] = _bins(column, column[rows])
             middles.append(values)
         self._codes, self.n_features = codes, features.n_features
+        self._first = np.cumsum([0, *map(len, middles)])[:-1]
         self._tables = _tables(features, kept, middles)
         step = max(len(rows) // _ROWS_FOR_CURVATURE, 1)
         self._sample = slice(None, None, step)
@@ -64,7 +63,7 @@ class BinnedCurves:
             table = np.concatenate(
                 [t @ theta[:, columns].numpy().T for columns, t in self._tables], axis=0
             )
-            curve_sums(self._codes, table, out)
+            curve_sums(self._codes, self._first, table, out)
         return torch.from_numpy(out)
 
     def against(self, values: Tensor) -> Tensor:
@@ -73,7 +72,7 @@ class BinnedCurves:
         sums[:, 0] = values.sum(dim=0, dtype=torch.float64).numpy()
         if self._tables:
             binned = np.zeros((sum(len(t) for _, t in self._tables), values.shape[1]))
-            bin_sums(self._codes, values.contiguous().numpy(), binned)
+            bin_sums(self._codes, self._first, values.contiguous().numpy(), binned)
             first = 0
             for columns, table in self._tables:
                 sums[:, columns] = (table.T @ binned[first : first + len(table)]).T

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from uncletc.validation import FloatArray
 
 IndexArray = NDArray[np.signedinteger[Any]]
+CodeArray = NDArray[np.uint16]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _SMALLEST = 1e-30
@@ -114,21 +115,21 @@ def slice_sums(
 
 
 @_compiled
-def curve_sums(codes: IndexArray, table: FloatArray, out: FloatArray) -> None:
-    """Σ_j table[code_j] of each entry, added to `out` (A, M); `table` is (bins, M)."""
+def curve_sums(codes: CodeArray, first: IndexArray, table: FloatArray, out: FloatArray) -> None:
+    """Σ_j table[first_j + code_j] of each entry, added to `out` (A, M); `table` is (bins, M)."""
     for n in range(len(codes)):
         for m in range(out.shape[1]):
             total = 0.0
             for j in range(codes.shape[1]):
-                total += table[codes[n, j], m]
+                total += table[first[j] + codes[n, j], m]
             out[n, m] += total
 
 
 @_compiled
-def bin_sums(codes: IndexArray, values: FloatArray, out: FloatArray) -> None:
+def bin_sums(codes: CodeArray, first: IndexArray, values: FloatArray, out: FloatArray) -> None:
     """Sums of `values` (A, C) over the entries of each bin, added to `out` (bins, C)."""
     for n in range(len(codes)):
         for j in range(codes.shape[1]):
-            b = codes[n, j]
+            b = first[j] + codes[n, j]
             for c in range(values.shape[1]):
                 out[b, c] += values[n, c]
