@@ -17,7 +17,7 @@ def test_defaults() -> None:
     settings = FitSettings(rank=3)
     assert (settings.rank, settings.solver, settings.mu) == (3, Joint(), None)
     assert (settings.hidden, settings.max_iter) == ((20, 20, 20), 300)
-    assert (settings.tol, settings.seed, settings.members) == (1e-5, 0, 1)
+    assert (settings.tol, settings.seed, settings.members) == (1e-4, 0, 1)
 
 
 def test_keyword_only_and_frozen() -> None:
