@@ -17,6 +17,7 @@ above all where entries are few.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -80,7 +81,10 @@ def learn_network(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optim
     gain = scores[best] - rival
     if float(gain.mean()) <= _STANDARD_ERRORS * float(gain.std()) / math.sqrt(len(gain)):
         return None
-    return candidates[best].move(rows).run(_ITERATIONS_FINISHING).optimum()
+    unseen = torch.full_like(optimum.counts, torch.nan)
+    unseen[held_out] = candidates[best].expected(judges)
+    finished = candidates[best].move(rows).run(_ITERATIONS_FINISHING).optimum()
+    return replace(finished, unseen=unseen)
 
 
 def _dispersions(optimum: Optimum, other: float) -> list[float]:

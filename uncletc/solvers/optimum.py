@@ -45,6 +45,8 @@ class Optimum:
         φ ≥ 1, by which the log-likelihood is divided.
     prior_shape : float
         c: the gamma prior of each element of a factor is worth c·φ counts.
+    unseen : Tensor, shape (N,), optional
+        ŷ of entries held out while a network was judged, by a fit to the others; NaN elsewhere.
     """
 
     where: list[Tensor]
@@ -61,6 +63,7 @@ class Optimum:
     mu: Tensor
     dispersion: float
     prior_shape: float
+    unseen: Tensor | None = None
 
     def expected(self) -> Tensor:
         """ŷ of the entries; (N,)."""
