@@ -77,7 +77,7 @@ SHOTS = (
     ),
     Shot(
         name="covid",
-        path="/covid?covid_counts=simulated&covid_members=3&county=48201",
+        path="/covid?covid_counts=simulated&county=48201",
         last=".st-key-bars-bottom .main-svg",
         end="county-days",
     ),

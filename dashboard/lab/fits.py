@@ -10,6 +10,7 @@ from dashboard.lab.controls import choose
 from dashboard.lab.steps import Shown, predict
 from dashboard.lab.view import Setup, picture, simulated, truth_of
 from dashboard.lab.view_fits import compare, error_curve, error_table, recovery
+from dashboard.lab.ways import compare_ways
 from dashboard.shared.detection import for_download
 from dashboard.shared.model import describe
 from dashboard.shared.parts import show_chart
@@ -135,11 +136,13 @@ def _result(setup: Setup, fit: Fit, slice_number: int) -> Shown:
         "The fit sees the objective, never these errors: they may rise while the objective falls. "
         + how_it_was_fitted(fit)
     )
+    ways = compare_ways(setup, fit.settings)
     table, loaded = call(error_table, DATASET, FITTED), call(simulated, setup)
     return Shown(
         tables={
             "errors": error_table(dataset, fit),
             **({} if curve is None else {"errors while it fits": curve}),
+            **({} if ways is None else {"lines, curves, network": ways}),
             "entries": for_download(view.entries, absolute=True),
         },
         code=script(table, dataset=loaded, fitted=fit_code(COUNTS, fit.settings)),

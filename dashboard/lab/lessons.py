@@ -55,8 +55,10 @@ LESSONS = (
     ),
     Lesson(
         title="When a straight line is not enough",
-        aim="Fit a curved g with a linear one, then with a network, and compare the errors of p.",
-        query="step=fit&lab_layers=0&lab_seed=1&hide=gamma_theta,snr,g,rank,events,mu,members",
+        aim="Attributes that act together: straight lines and curves miss what a network finds. "
+        "Compare the three, then choose another true g where curves do.",
+        query="step=fit&lab_layers=0&lab_g=interaction&lab_gamma_omega=0.3&lab_gamma_theta=0.0"
+        "&lab_events=100&hide=gamma_theta,snr,rank,events,mu,members",
     ),
     Lesson(
         title="Only ratios are known",

@@ -29,9 +29,8 @@ GLOSSARY: dict[str, str] = {
     "missing, not zero.",
     "Rank, component": "λ is a sum of patterns, the components; each is a profile over places "
     "times a profile over days. The rank is the number of components.",
-    "μ (mu)": "How closely the p of an entry follows its attributes. The larger μ, the less an "
-    "entry may deviate from others with the same attributes. The counts themselves say which μ is "
-    "likeliest.",
+    "μ (mu)": "How closely the p of an entry follows its attributes: the larger, the less it may "
+    "deviate from others with the same attributes. The counts say which μ is likeliest.",
     "g(z)": "The function that turns attributes into p, learned from the counts: a curve for each "
     "attribute, and a network where attributes act together.",
     "Act together": "Attributes act together where what one does to p depends on another: rain may "

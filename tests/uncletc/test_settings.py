@@ -70,7 +70,7 @@ class TestDigest:
     @pytest.mark.parametrize("kind", [Joint, BCD])
     def test_every_option_changes_it(self, kind: type[Joint] | type[BCD]) -> None:
         base = FitSettings(rank=3, solver=kind())
-        others = {"precision": "float64", "device": "cpu"}
+        others = {"precision": "float64", "device": "cpu", "network": False}
         others |= {"loss": "kl", "hold_scale": True, "learning_rate": 0.1}
         others |= {"batch_size": 7, "epochs": 1, "sweeps": 1}
         for option in dataclasses.fields(kind):
@@ -118,6 +118,7 @@ WRONG = (ValueError, TypeError)
         ("solver", "adam", ValueError, r"solver must be one of \('joint', 'bcd'\), got 'adam'"),
         ("members", 0, ValueError, "members must be at least 1, got 0"),
         ("precision", "half", ValueError, "precision must be one of .*, got 'half'"),
+        ("network", "yes", TypeError, "network must be True or False, got 'yes'"),
         ("device", "gpu", ValueError, "device must be auto, cpu, cuda or cuda:<n>, got 'gpu'"),
         ("hold_scale", 1, TypeError, "hold_scale must be True or False, got 1"),
         ("hidden", (20, 0), ValueError, "hidden must be at least 1, got 0"),

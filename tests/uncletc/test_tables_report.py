@@ -156,7 +156,7 @@ class TestReport:
         assert "| p known | MAE_λ | 0.050 ± 0.000 |" in text
         assert "### Exact (2 trials)" in text
         assert "- Processor: " in text
-        assert "one member" in text
+        assert "μ from the counts" in text
         assert "*simulated*" in text
         assert "## Where UncleTC is not ahead" in text
         assert "## Real counts" not in text

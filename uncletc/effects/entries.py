@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from uncletc.counts import CountTensor
+from uncletc.members import combined
 from uncletc.model import Fit
 from uncletc.validation import FloatArray, check_whole
 
@@ -75,7 +76,7 @@ def log_p(fit: Fit, z: FloatArray) -> FloatArray:
     """Log p of the fit, then of each member where there are 2 or more; (1 or 1 + M, n)."""
     values = np.array([member.detection(z) for member in fit.members])
     if len(values) > 1:
-        values = np.vstack([np.median(values, axis=0), values])
+        values = np.vstack([combined(list(values)), values])
     logs: FloatArray = np.log(np.maximum(values, LEAST))
     return logs
 

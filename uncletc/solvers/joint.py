@@ -75,7 +75,8 @@ def fit_joint(
                 rounds.round()
                 continue
             stop = StopReason.MAX_ITER
-        learned = _learned(rounds.optimum(), settings) if settings.max_iter else None
+        asked = options.network and settings.max_iter > 0
+        learned = _learned(rounds.optimum(), settings) if asked else None
         if learned is None:
             return result(stop, rounds.optimum())
         found = rounds.of_network(learned)

@@ -34,6 +34,9 @@ class Joint(Jsonable):
         precision.
     device : str
         "auto" (a GPU if available), "cpu", "cuda", "cuda:1", …
+    network : bool
+        Whether a trained network may join the curves of g where held-out counts ask for one.
+        False shows what it adds.
 
     Raises
     ------
@@ -44,9 +47,12 @@ class Joint(Jsonable):
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
     precision: Precision = "float32"
     device: str = "auto"
+    network: bool = True
 
     def __post_init__(self) -> None:
         check_choice("precision", self.precision, get_args(Precision))
+        if not isinstance(self.network, bool):
+            raise TypeError(f"network must be True or False, got {self.network!r}")
         if not (isinstance(self.device, str) and _DEVICE.fullmatch(self.device)):
             raise ValueError(f"device must be auto, cpu, cuda or cuda:<n>, got {self.device!r}")
 

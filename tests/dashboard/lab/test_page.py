@@ -168,7 +168,7 @@ class TestScale:
 
 
 class TestFit:
-    SETTINGS = settings_of(rank=2, mu=2000, layers=0, members=1)
+    SETTINGS = settings_of(rank=2, layers=0, members=1)
 
     def fitted(self, **address: str) -> AppTest:
         at = open_lab(step="fit", lab_fit_rank="2", lab_layers="0", **(RIGHT | address))
@@ -239,9 +239,7 @@ class TestLevers:
         assert not charts(at)
         at.button(key="lab-run").click().run()
         ended(at, lambda page: "The theorem:" in words(page))
-        tried = trials(
-            "entries counted", Setup(), settings_of(rank=2, mu=2000, layers=0, members=1), 1
-        )
+        tried = trials("entries counted", Setup(), settings_of(rank=2, layers=0, members=1), 1)
         (chart,) = charts(at)
         median, fits, *_ = chart["data"]
         assert list(median["x"]) == [f"{value:g}" for value in lever.values]

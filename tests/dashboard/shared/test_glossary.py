@@ -11,7 +11,7 @@ from dashboard.shared.glossary import GLOSSARY
 
 TERMS = [
     *("count", "true count", "λ", "p", "relative p", "ŷ", "anchor", "scale", "attribute"),
-    *("tensor", "mode", "entry", "rank", "component", "μ", "detection network", "member"),
+    *("tensor", "mode", "entry", "rank", "component", "μ", "g(z)", "network", "member"),
     *("interval", "held-out error", "rRMSE", "deviance", "simulated"),
 ]
 
