@@ -19,7 +19,7 @@ from uncletc.slopes import logit_slopes
 from uncletc.validation import FloatArray, IntArray
 
 Quantity = Literal["rate", "detection", "expected"]
-_QUANTITIES: tuple[Quantity, ...] = ("rate", "detection", "expected")
+QUANTITIES: tuple[Quantity, ...] = ("rate", "detection", "expected")
 Float32Array = NDArray[np.float32]
 _ROWS = 4_096  # entries whose deviations are held at once
 
@@ -130,7 +130,7 @@ class Draws:
         )
 
     def _widening_of(self, of: Quantity) -> float:
-        return self.widening[_QUANTITIES.index(of)]
+        return self.widening[QUANTITIES.index(of)]
 
     def _deviations(
         self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray

@@ -29,9 +29,8 @@ from scipy.special import expit
 from torch import Tensor
 
 from uncletc.cp import products
-from uncletc.detection import JointDetection
+from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.draws import Draws
-from uncletc.members import Member
 from uncletc.slopes import logit_slopes, varying_layers
 from uncletc.solvers.descent import layer_precisions
 from uncletc.solvers.optimum import Optimum
@@ -71,7 +70,8 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     size = min(size, _MOST_DRAWN // sum(f.numel() for f in optimum.factors))
     if size < _FEWEST_DRAWS:
         return None
-    g = _detection_of(optimum)
+    g = optimum.member().network
+    assert not isinstance(g, DetectionNetwork)
     level = np.empty(0)
     if g is not None:
         z = elsewhere[:: max(len(elsewhere) // _ROWS_FOR_LEVEL, 1)]
@@ -95,12 +95,10 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     )
     if g is None or optimum.unseen is None:
         return draws
-    return replace(draws, widening=_widening(optimum, optimum.unseen, g, draws))
+    return replace(draws, widening=_widening(optimum, optimum.unseen, draws))
 
 
-def _widening(
-    optimum: Optimum, unseen: Tensor, g: JointDetection, draws: Draws
-) -> tuple[float, float, float]:
+def _widening(optimum: Optimum, unseen: Tensor, draws: Draws) -> tuple[float, float, float]:
     """How much wider than its draws a network is, from counts that it had not seen.
 
     The curvature of a network's likelihood knows one of its optima, not what it cannot express. If
@@ -113,7 +111,7 @@ def _widening(
     y, mean, mu = (values[judged].numpy() for values in (optimum.counts, unseen, optimum.mu))
     where = torch.stack(optimum.where, dim=1)[judged].numpy()
     z = optimum.attributes[judged[: len(optimum.attributes)]].numpy()
-    member = Member(tuple(factor.numpy() for factor in optimum.factors), g)
+    member = optimum.member()
     of_mean = draws.deviation("expected", member, where, z) ** 2
     of_p = draws.deviation("detection", member, where, z) ** 2
     noise = optimum.dispersion * (mean + mean**2 / mu)
@@ -128,13 +126,6 @@ def _widening(
         min(max(pair), _WIDEST) for pair in zip(found, _LEAST_WIDENING, strict=True)
     )
     return rate, p, expected
-
-
-def _detection_of(optimum: Optimum) -> JointDetection | None:
-    if optimum.features is None:
-        return None
-    layers = tuple(layer.numpy() for layer in optimum.layers)
-    return JointDetection(optimum.features, optimum.coefficients.numpy(), layers)
 
 
 @dataclass(eq=False)

@@ -38,6 +38,7 @@ from uncletc.counts import CountTensor
 from uncletc.model import Callback, Fit
 from uncletc.records import History, StopReason
 from uncletc.settings import FitSettings
+from uncletc.solvers.bootstrap import checked
 from uncletc.solvers.combine import align, detection_over, observed_detection
 from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.dispersion import likely_mu
@@ -78,7 +79,8 @@ def fit_joint(
         asked = options.network and settings.max_iter > 0
         learned = _learned(rounds.optimum(), settings) if asked else None
         if learned is None:
-            return result(stop, rounds.optimum())
+            optimum = rounds.optimum()
+            return checked(result(stop, optimum), optimum, counts, options)
         found = rounds.of_network(learned)
         history.add(learned.deviance(), partial(_fit, counts, settings, found, history))
         return _fit(counts, settings, found, history, stop, learned)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from uncletc.detection import network_output, standardised
+from uncletc.detection import JointDetection, network_output, standardised
 from uncletc.features import AttributeFeatures
+from uncletc.members import Member
 from uncletc.solvers.dispersion import accepted, pearson_dispersion
 
 _SMALLEST = 1e-30
@@ -65,6 +66,14 @@ class Optimum:
     prior_shape: float
     unseen: Tensor | None = None
 
+    def member(self) -> Member:
+        """Factors and g as a fit has them, per unit of this exposure."""
+        g = None
+        if self.features is not None:
+            layers = tuple(layer.numpy() for layer in self.layers)
+            g = JointDetection(self.features, self.coefficients.numpy(), layers)
+        return Member(tuple(factor.numpy() for factor in self.factors), g)
+
     def expected(self) -> Tensor:
         """ŷ of the entries; (N,)."""
         products = self.factors[0][self.where[0]]
@@ -102,6 +111,12 @@ class Optimum:
         ratio = y.clamp_min(_SMALLEST) / mean.clamp_min(_SMALLEST)
         misfit = (y + self.mu) * torch.log1p((y - mean) / (mean + self.mu))
         return float(2 * (torch.xlogy(y, ratio) - misfit).mean())
+
+    @property
+    def told(self) -> float:
+        """Counts per element of a factor, as far as their scatter leaves them informative."""
+        informative = (self.counts / (1 + self.counts / self.mu)).sum() / self.dispersion
+        return float(informative) / sum(factor.numel() for factor in self.factors)
 
     @property
     def n_parameters(self) -> int:

@@ -212,16 +212,10 @@ class Rounds:
             self._measure(self._members.rate(self._entries))
         self._dispersion = accepted(self._dispersion_of(best))
         self._scatters, self._settled_at = True, self._rounds
-        self._few = self._told() < _FEW * self._shape
+        self._few = self.optimum().told < _FEW * self._shape
         self._refinements = _MOST_REFINED if self._few else 0
         self._values.clear()
         self._earlier = None
-
-    def _told(self) -> float:
-        """Counts per element of a factor, as far as their scatter leaves them informative."""
-        y = self._entries.counts
-        told = float(total((y / (1 + y / self._mu)).sum(dtype=torch.float64))) / self._dispersion
-        return told / (self._settings.rank * sum(self._counts.shape))
 
     def _refine_shape(self) -> None:
         """Take c from the joint posterior of the likeliest member."""

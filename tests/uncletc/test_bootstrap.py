@@ -1,0 +1,40 @@
+"""Draws are widened where counts are few, and only there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uncletc import Fit, FitSettings, fit, simulate
+
+
+def widening(found: Fit) -> tuple[float, float, float]:
+    assert found.draws is not None
+    return found.draws.widening
+
+
+def test_plenty_of_counts_need_no_widening() -> None:
+    counts, _ = simulate((15, 15, 15), 1, observed=0.3, seed=1)
+    assert widening(fit(counts, FitSettings(rank=1))) == (1.0, 1.0, 1.0)
+
+
+def test_few_counts_widen_by_the_next_term() -> None:
+    counts, _ = simulate((15, 15, 15), 2, observed=0.3, factor_max=1.5, seed=1)
+    rate, p, expected = widening(fit(counts, FitSettings(rank=2)))
+    assert 1 < rate < p == expected
+
+
+@pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
+def test_few_entries_are_checked_by_refits() -> None:
+    counts, _ = simulate((12, 12, 12), 3, observed=0.1, factor_max=4.0, seed=2)
+    settings = FitSettings(rank=3)
+    found, again = (fit(counts, settings) for _ in range(2))
+    assert min(widening(found)) > 1
+    assert widening(found) == widening(again)
+
+
+def test_a_fit_that_was_stopped_is_not_checked() -> None:
+    counts, _ = simulate((12, 12, 12), 3, observed=0.1, factor_max=4.0, seed=2)
+    found = fit(counts, FitSettings(rank=3), callback=lambda now: now.iteration >= 3)
+    assert widening(found) == (1.0, 1.0, 1.0)
+    assert np.isfinite(found.rate([[0, 0, 0]], spread=True).high).all()
