@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numba
@@ -108,6 +108,33 @@ class Draws:
         total = np.bincount(groups, values, n_groups)
         relative = sums / np.maximum(total, 1e-300)[:, None]
         return np.asarray(np.sqrt(np.square(relative).mean(axis=1)) * self._widening_of(of))
+
+    def first(self, size: int) -> Draws:
+        """Return the first draws alone; all where there are fewer."""
+        return replace(
+            self,
+            factors=tuple(factor[..., :size] for factor in self.factors),
+            coefficients=self.coefficients[:, :size],
+            level=self.level[:size],
+        )
+
+    def log_detection(self, member: Member, attributes: FloatArray) -> FloatArray:
+        """Return deviations of log p in each draw, as wide as the intervals of p say.
+
+        Parameters
+        ----------
+        member : Member
+            The fit's first.
+        attributes : ndarray, shape (n, D)
+
+        Returns
+        -------
+        ndarray, shape (R, n)
+        """
+        nowhere = np.empty((0, len(self.factors)), dtype=np.int64)
+        parts = self._deviations("detection", member, nowhere, attributes)
+        drawn = np.concatenate([*(each for _, each in parts), np.empty((0, len(self.level)))])
+        return np.asarray(drawn.T * self._widening_of("detection"))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""

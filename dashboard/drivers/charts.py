@@ -90,7 +90,7 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
 
 
 def effect_chart(view: EffectView, *, attribute: str) -> go.Figure:
-    """p over one attribute, with the range of the members, above where the entries lie."""
+    """p over one attribute, with its interval, above where the entries lie."""
     return _levels_chart(view) if view.levels else _curve_chart(view, attribute)
 
 
@@ -103,7 +103,7 @@ def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
     if "low" in curve:
         ends = (curve["value"], curve["low"], curve["high"])
         add_band(figure, *ends, color=_HIGH, row=1, col=1)
-        hover += "<br>members: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
+        hover += "<br>90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
     figure.add_scatter(
         x=curve["value"],
         y=curve["ratio"],

@@ -25,7 +25,7 @@ class ExplanationView:
     Attributes
     ----------
     parts : DataFrame
-        Largest first: attribute, here (in words), factor; low and high where there are members.
+        Largest first: attribute, here (in words), factor; low and high where the fit has intervals.
     bars : DataFrame
         The same for drawing, small ones as one: label, factor.
     sentence : str

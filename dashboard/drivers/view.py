@@ -50,7 +50,7 @@ class EffectView:
     Attributes
     ----------
     curve : DataFrame
-        value (scaled, or the name of a level), ratio; low and high where the fit has members.
+        value (scaled, or the name of a level), ratio; low and high where it has intervals.
     spread : DataFrame
         Where entries lie: left, right (scaled), entries; of levels: value, entries.
     levels : bool
@@ -195,7 +195,7 @@ def used_attributes(counts: CountTensor) -> NDArray[np.float64]:
 
 
 def with_range(table: pd.DataFrame, effect: effects.Effect | effects.Explanation) -> pd.DataFrame:
-    """Add low and high, where the fit has members."""
+    """Add low and high, where the fit has intervals."""
     if effect.low is None or effect.high is None:
         return table
     return table.assign(low=effect.low, high=effect.high)
@@ -227,13 +227,12 @@ def _effect_note(curve: pd.DataFrame, method: Method) -> str:
         else "partial dependence over at most 500 counts drawn at random"
     )
     band = (
-        "The range around it goes from the lowest to the highest of the fit's members; it is not a "
-        "confidence interval."
+        "Band: 90 % interval. It reflects chance in the counts, not errors of the model itself. "
         if "low" in curve
-        else "Fit 2 or more members to see how far they differ."
+        else ""
     )
     return (
-        f"Computed as {how}. × 1: the average p (geometric mean). {band} Where few counts lie, "
+        f"Computed as {how}. × 1: the average p (geometric mean). {band}Where few counts lie, "
         "little is known."
     )
 

@@ -13,7 +13,10 @@ import torch
 from uncletc import CountTensor, FitSettings, Iteration, StopReason
 from uncletc.baselines import METHODS, Method, Prediction
 
-pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning"),
+]
 
 FEW: dict[str, dict[str, Any]] = {
     "UncleTC": {"hidden": (4,)},

@@ -12,6 +12,7 @@ import pytest
 import torch
 from scipy.special import expit, xlogy
 
+import uncletc
 from uncletc import CountTensor, Fit, FitSettings, StopReason, effects
 from uncletc.members import Member
 from uncletc.records import Iteration
@@ -165,24 +166,40 @@ class TestOneAttribute:
         assert one != other
 
 
-class TestMembers:
-    def test_range_holds_the_fit_and_every_member(self, counts):
+class TestIntervals:
+    def test_members_are_combined(self, counts):
         slopes = (0.0, 1.0, 3.0)
         fit = known_fit(counts, *(lambda rows, s=s: s * rows[:, 0] for s in slopes))
         found = effects.partial_dependence(fit, counts, "a")
-        assert found.members.shape == (3, len(found.values))
         x = found.values[:, 0] - counts.attributes[:, 0].mean()
-        for slope, member in zip(slopes, found.members, strict=True):
-            np.testing.assert_allclose(np.log(found.low) <= member + 1e-12, True)
-            np.testing.assert_allclose(member, slope * x, atol=1e-12)
         np.testing.assert_allclose(found.log_effect, np.mean(slopes) * x, atol=1e-12)
-        np.testing.assert_allclose(found.high, np.exp(np.maximum(3 * x, 0)))
 
-    def test_one_member_has_no_range(self, counts):
+    def test_without_draws_there_are_none(self, counts):
         found = effects.partial_dependence(known_fit(counts, additive), counts, "a")
         assert found.low is None
         assert found.high is None
-        assert found.members.shape == (0, len(found.values))
+        assert found.draws.shape == (0, len(found.values))
+
+    @pytest.mark.parametrize("effect", EFFECTS)
+    def test_they_hold_the_effect_and_have_no_width_where_it_is_known(self, counts, effect):
+        fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
+        found = effect(fit, counts, "a")
+        assert found.low is not None
+        assert found.high is not None
+        assert (found.low <= found.ratio).all()
+        assert (found.ratio <= found.high).all()
+        width = np.log(found.high / found.low)
+        middle = np.abs(found.values[:, 0] - counts.attributes[:, 0].mean()).argmin()
+        assert width[middle] < 0.5 * width[[0, -1]].max()
+
+    def test_draws_scatter_as_the_intervals_of_p(self, counts):
+        fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
+        z = counts.attributes[:40]
+        drawn = fit.draws.log_detection(fit.members[0], z)
+        interval = fit.detection(z, spread=True)
+        below = np.log(fit.detection(z) / interval.low)
+        np.testing.assert_allclose(1.6449 * np.sqrt((drawn**2).mean(axis=0)), below, rtol=1e-3)
+        assert fit.draws.first(7).log_detection(fit.members[0], z).shape == (7, 40)
 
 
 class TestGroups:
@@ -442,7 +459,7 @@ def test_fits_of_every_solver(small, short_fit, settings):
     explained = effects.explain(found, small, small.attribute_indices[:4])
     total = explained.log_p - explained.typical_log_p
     assert explained.log_effect.sum() == pytest.approx(total)
-    assert (explained.low is not None) == (len(found.members) > 1)
+    assert (explained.low is not None) == (settings.get("solver") == "joint")
 
 
 CALLS = {

@@ -61,7 +61,7 @@ def partial_dependence(
     else:
         shares = np.array([(z[:, columns] == value).all(axis=1).mean() for value in values])
         centred = curves - curves @ shares[:, None]
-    return Effect(log_effect=centred[0], members=centred[1:], values=values)
+    return Effect(log_effect=centred[0], draws=centred[1:], values=values)
 
 
 def accumulated_effect(
@@ -123,7 +123,7 @@ def accumulated_effect(
     curves = np.zeros((len(change), n_bins + 1))
     curves[:, 1:] = np.cumsum(np.array(local) / np.maximum(inside[:n_bins], 1), axis=1)
     curves -= mean_along(x, ends, curves)
-    return Effect(log_effect=curves[0], members=curves[1:], values=ends[:, None])
+    return Effect(log_effect=curves[0], draws=curves[1:], values=ends[:, None])
 
 
 def pair_effect(
@@ -177,7 +177,7 @@ def pair_effect(
     alone_b -= alone_b @ shares.sum(axis=0)[:, None]
     return PairEffect(
         log_effect=joint[0],
-        members=joint[1:],
+        draws=joint[1:],
         interaction=joint[0] - alone_a[0][:, None] - alone_b[0],
         first=a,
         second=b,

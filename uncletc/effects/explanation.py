@@ -75,7 +75,7 @@ def explain(
     shares /= 2 * n
     return Explanation(
         log_effect=shares[0],
-        members=shares[1:],
+        draws=shares[1:],
         names=tuple(groups),
         log_p=float(log_p(fit, rows)[0].mean()),
         typical_log_p=float(start[0].mean()),

@@ -8,21 +8,23 @@ import numpy as np
 
 from uncletc.validation import FloatArray, IntArray
 
+_NORMAL = 1.6449  # quantile at .95
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogEffects:
-    """Effects on log p, of the fit and of each of its members.
+    """Effects on log p, of the fit and in draws of its parameters.
 
     Attributes
     ----------
     log_effect : ndarray
-        Effect on the fit's p, the median of its members.
-    members : ndarray, shape (M, ...)
-        Effect on each member's p; M = 0 if the fit has only one member.
+        Effect on the fit's p.
+    draws : ndarray, shape (R, ...)
+        Effect in each of some draws; R = 0 if the fit has none.
     """
 
     log_effect: FloatArray
-    members: FloatArray
+    draws: FloatArray
 
     @property
     def ratio(self) -> FloatArray:
@@ -31,17 +33,19 @@ class LogEffects:
 
     @property
     def low(self) -> FloatArray | None:
-        """Smallest ratio among the fit and its members: a range, not an interval; None if M = 0."""
-        return None if not len(self.members) else np.exp(self._all.min(axis=0))
+        """Lower ends of nominal 90 % intervals of the ratios; None if R = 0."""
+        return self._end(-1.0)
 
     @property
     def high(self) -> FloatArray | None:
-        """Largest ratio among the fit and its members; None if M = 0."""
-        return None if not len(self.members) else np.exp(self._all.max(axis=0))
+        """Upper ends; None if R = 0."""
+        return self._end(1.0)
 
-    @property
-    def _all(self) -> FloatArray:
-        return np.concatenate([self.log_effect[None], self.members])
+    def _end(self, side: float) -> FloatArray | None:
+        if not len(self.draws):
+            return None
+        deviation = np.sqrt(np.square(self.draws - self.log_effect).mean(axis=0))
+        return np.asarray(np.exp(self.log_effect + side * _NORMAL * deviation))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,7 +55,7 @@ class Effect(LogEffects):
     Attributes
     ----------
     log_effect : ndarray, shape (n,)
-    members : ndarray, shape (M, n)
+    draws : ndarray, shape (R, n)
     values : ndarray, shape (n, C)
         Of the attribute's columns; C = 1, or the number of levels of a group.
     """
@@ -66,7 +70,7 @@ class PairEffect(LogEffects):
     Attributes
     ----------
     log_effect : ndarray, shape (n, m)
-    members : ndarray, shape (M, n, m)
+    draws : ndarray, shape (R, n, m)
     interaction : ndarray, shape (n, m)
         log_effect minus the effects of each attribute alone; 0 where log p is a sum of the two.
     first, second : ndarray, shapes (n, C), (m, C')
@@ -117,7 +121,7 @@ class Explanation(LogEffects):
     ----------
     log_effect : ndarray, shape (G,)
         They add up to log_p - typical_log_p.
-    members : ndarray, shape (M, G)
+    draws : ndarray, shape (R, G)
     names : tuple of str
         G attributes.
     log_p, typical_log_p : float

@@ -15,7 +15,7 @@ from uncletc.baselines import Method, Prediction
 from uncletc.counts import CountTensor
 from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
 from uncletc.evaluation.scores import Scores, count_interval, dispersion, score
-from uncletc.records import ConvergenceWarning, Iteration
+from uncletc.records import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.validation import FloatArray, IntArray, check_choice, check_whole
 
 Callback = Callable[[int, Iteration[Prediction]], bool | None]
@@ -160,6 +160,7 @@ def run_trial(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", MisfitWarning)  # the scores show it
         fit = method.fit(counts.subset(split.train), settings, callback=after_iteration)
     if stopped:
         return None

@@ -27,8 +27,8 @@ def importance(covid_twin, covid_fit):
 
 
 @pytest.fixture(scope="module")
-def two_members(ppi_twin, short_fit):
-    return short_fit(ppi_twin.counts, 20, solver="joint", hidden=(5,), members=2)
+def with_intervals(ppi_twin, short_fit):
+    return short_fit(ppi_twin.counts, 20, solver="joint", hidden=(5,))
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ class TestImportance:
         other = replace(ppi_fit, counts_digest="of other counts")
         assert "has not seen" in importance_view(ppi_twin, other).note
 
-    def test_insight_names_the_two_most_important(self, ppi_twin, two_members):
-        view = importance_view(ppi_twin, two_members)
+    def test_insight_names_the_two_most_important(self, ppi_twin, with_intervals):
+        view = importance_view(ppi_twin, with_intervals)
         clear = view.bars[view.bars["rise"] > view.bars["sd"]]["attribute"].head(2)
         assert len(clear) == 2
         assert all(f"**{name}**" in view.insight for name in clear)
@@ -82,7 +82,7 @@ class TestEffects:
         assert view.curve["value"].tolist() == found.values[:, 0].tolist()
         assert view.curve["ratio"].tolist() == found.ratio.tolist()
         assert list(view.curve) == ["value", "ratio"]
-        assert "2 or more members" in view.note
+        assert "interval" not in view.note
 
     def test_spread_counts_the_counted_entries(self, covid_twin, covid_fit):
         view = effect_view(covid_twin, covid_fit, "weekend", "ALE")
@@ -90,16 +90,16 @@ class TestEffects:
         assert view.spread["entries"].sum() == (covid_twin.counts.attribute_rows >= 0).sum()
         assert (view.spread["entries"] > 0).sum() == 2
 
-    def test_members_give_a_range(self, ppi_twin, two_members):
-        curve = effect_view(ppi_twin, two_members, "wind", "ALE").curve
+    def test_intervals_hold_the_curve(self, ppi_twin, with_intervals):
+        curve = effect_view(ppi_twin, with_intervals, "wind", "ALE").curve
         assert (curve["low"] <= curve["ratio"]).all()
         assert (curve["ratio"] <= curve["high"]).all()
         assert (curve["low"] < curve["high"]).any()
 
-    def test_levels_of_a_category(self, ppi_twin, two_members):
+    def test_levels_of_a_category(self, ppi_twin, with_intervals):
         assert is_category(ppi_twin, "guild")
         assert not is_category(ppi_twin, "wind")
-        view = effect_view(ppi_twin, two_members, "guild", "ALE")
+        view = effect_view(ppi_twin, with_intervals, "guild", "ALE")
         assert (view.levels, view.method) == (True, "partial dependence")
         assert set(view.curve["value"]) == {"bee", "beetle", "butterfly", "fly", "wasp"}
         assert view.curve["ratio"].is_monotonic_decreasing
@@ -160,13 +160,13 @@ class TestPlaces:
 
 
 class TestExplanations:
-    def test_factors_multiply_to_p_over_the_typical(self, ppi_twin, two_members, place):
-        view = explanation_view(ppi_twin, two_members, *place)
+    def test_factors_multiply_to_p_over_the_typical(self, ppi_twin, with_intervals, place):
+        view = explanation_view(ppi_twin, with_intervals, *place)
         counts = ppi_twin.counts
         here = (counts.attribute_indices[:, :2] == place).all(axis=1)
-        p = np.log(two_members.detection(counts.attributes[here])).mean()
+        p = np.log(with_intervals.detection(counts.attributes[here])).mean()
         rows = counts.attribute_rows
-        typical = np.log(two_members.detection(counts.attributes[rows[rows >= 0]])).mean()
+        typical = np.log(with_intervals.detection(counts.attributes[rows[rows >= 0]])).mean()
         assert np.log(view.parts["factor"]).sum() == pytest.approx(p - typical, abs=0.02)
         assert view.bars["factor"].prod() == pytest.approx(view.parts["factor"].prod())
         assert {"low", "high"} <= set(view.parts)
@@ -179,8 +179,8 @@ class TestExplanations:
         assert len(view.bars) == 9
         assert view.bars["label"].iloc[-1] == f"{len(view.parts) - 8} others"
 
-    def test_words_for_where_an_entry_is(self, ppi_twin, two_members, place):
-        parts = explanation_view(ppi_twin, two_members, *place).parts.set_index("attribute")
+    def test_words_for_where_an_entry_is(self, ppi_twin, with_intervals, place):
+        parts = explanation_view(ppi_twin, with_intervals, *place).parts.set_index("attribute")
         guilds = ppi_twin.mode_tables["pollinator"]["guild"]
         assert parts["here"]["guild"] == guilds.iloc[place[1]]
         counts = ppi_twin.counts
@@ -218,7 +218,7 @@ class TestExplanations:
         assert [by(x) for x in (0.944, 12.3, 0.012)] == ["× 0.94", "× 12", "× 0.012"]
 
 
-def test_the_script_gives_the_importances(ppi_twin, two_members, run_script):
-    script = fit_script("ppi-twin", two_members.settings, importance_view, take=".bars")
-    expected = importance_view(ppi_twin, two_members).bars
-    pd.testing.assert_frame_equal(run_script(script, two_members), expected)
+def test_the_script_gives_the_importances(ppi_twin, with_intervals, run_script):
+    script = fit_script("ppi-twin", with_intervals.settings, importance_view, take=".bars")
+    expected = importance_view(ppi_twin, with_intervals).bars
+    pd.testing.assert_frame_equal(run_script(script, with_intervals), expected)

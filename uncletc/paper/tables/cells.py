@@ -16,7 +16,7 @@ from uncletc.cp import rate_tensor
 from uncletc.metrics import mae_detection, mae_rate
 from uncletc.model import Fit
 from uncletc.paper.tables.definitions import KNOWN, PAPERS_OWN, Column, find
-from uncletc.records import ConvergenceWarning, Iteration
+from uncletc.records import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, simulate
 from uncletc.solvers.options import Joint
@@ -201,6 +201,7 @@ def _run(
     data = with_known_detection(counts, truth.detection) if method == KNOWN else counts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", MisfitWarning)  # the scores show it
         return METHODS[name].fit(data, settings, callback=callback)
 
 
