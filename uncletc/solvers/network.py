@@ -7,11 +7,12 @@ that are there (:mod:`uncletc.solvers.joint_effect`). Then by moving everything 
 curves and network) on most of the entries: it must predict the others better than the
 same descent without a network does. Only then is the fit finished with it on all entries.
 
-A misfit of the additive stage spoils λ, and through it the first look. Where counts scatter much
-more than the model allows and the joint descent is cheap, it is tried without the first look.
-
-A few starts are compared by the cost they reach: the likelihood of a network has local optima,
-above all where entries are few.
+What a network could explain, the additive stage takes for scatter: its φ is large, its λ is spoilt,
+and the first look with it. So if φ is large and the joint descent is cheap, it is tried without the
+first look. Starts are compared, by their cost, as if counts did not scatter; the best goes on with
+half of the scatter (on the logarithmic scale of μ), so that what it cannot explain yet does not
+distort the rest; it is judged, and finished without scatter. Only a scatter that then remains large
+is taken for one.
 """
 
 from __future__ import annotations
@@ -22,20 +23,26 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from uncletc.solvers.descent import Descent, Rows
+from uncletc.solvers.descent import Rows, afresh, cost, descend, expected, with_network
+from uncletc.solvers.dispersion import likely_mu
 from uncletc.solvers.joint_effect import joint_effect
 from uncletc.solvers.optimum import Optimum
 
-_STANDARD_ERRORS = 2.0  # of a gain that count as shown, in either step
+_STANDARD_ERRORS = 2.0  # of a gain on the first look, from which it counts as shown
+_STANDARD_ERRORS_BOTH = (
+    2.0  # on the second, summed over two scores; scattered additive counts: -4 to -12
+)
 _HELD_OUT = 0.15  # share of entries that judge; more leave too few to learn from
 _FEWEST_ENTRIES = 100  # with attributes: fewer cannot show a joint effect
 _MISFIT = 1.5  # φ from which the first look is not trusted
+_SCATTER = 5.0  # μ below which counts scatter beyond what a network leaves unexplained: 8 to 100
+_MOST_SHAPE = 3.0  # of the factors' prior, which a misfit may have raised
 _CHEAP = 6_000  # entries up to which a joint descent is cheap
-_ITERATIONS_SCREENED = 100  # of each start
-_ITERATIONS = 150  # more of the best, before it is judged
-_ITERATIONS_FINISHING = 300  # on all entries
-_WORK = 8_000  # entries times starts, which bounds the time of starts
-_MOST_STARTS = 5
+# Iterations of each start, of the best under half of the scatter, and under none: on most of the
+# entries, then on all. Half as many make errors a third larger.
+_SCREENED, _HALF, _FINISHING = 100, 150, 300
+_WORK = 5_000  # entries times fresh starts, which bounds the time of starts
+_MOST_FRESH = 3
 _SMALLEST = 1e-9
 
 
@@ -45,70 +52,88 @@ def learn_network(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optim
     Parameters
     ----------
     optimum : Optimum
-        After the additive stage; ``layers`` is ().
+        After the additive stage, without `layers`.
     hidden : tuple of int
         Units of each hidden layer; (): no network.
     seed : int
-        Of the starting weights and the entries held out.
+        Of the starting weights and of the entries held out.
 
     Returns
     -------
     Optimum or None
-        With trained ``layers`` and with factors and coefficients moved to suit; None if
+        With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; None if
         held-out counts show no joint effect of attributes.
     """
     if not hidden or optimum.features is None or len(optimum.attributes) < _FEWEST_ENTRIES:
         return None
     rows = Rows.of(optimum)
-    misfits = optimum.dispersion > _MISFIT and len(optimum.counts) <= _CHEAP
-    if not misfits and joint_effect(optimum, rows.inputs, seed) <= _STANDARD_ERRORS:
+    scattered = optimum.dispersion > _MISFIT
+    look = not scattered or len(optimum.counts) > _CHEAP
+    if look and joint_effect(optimum, rows.inputs, seed) <= _STANDARD_ERRORS:
         return None
     generator = torch.Generator().manual_seed(seed)
     held_out = torch.rand(len(optimum.counts), generator=generator) < _HELD_OUT
     held_out[len(optimum.attributes) :] = False
     seen, judges = rows.at(~held_out), rows.at(held_out)
-    candidates = [
-        _best_start(optimum, seen, hidden, dispersion, generator)
-        for dispersion in _dispersions(optimum, math.sqrt(optimum.dispersion))
-    ]
-    scores = [_score(candidate, judges) for candidate in candidates]
-    best = max(range(len(scores)), key=lambda i: float(scores[i].mean()))
+    none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
+    found = _best_start(none, seen, hidden, generator)
+    found = descend(replace(found, mu=_half(optimum) if scattered else none.mu), seen, _HALF)
     rivals = [
-        Descent(optimum, seen, (), dispersion, generator).run(_ITERATIONS_SCREENED + _ITERATIONS)
-        for dispersion in _dispersions(optimum, optimum.dispersion)
+        descend(replace(optimum, dispersion=dispersion), seen, _SCREENED + _HALF)
+        for dispersion in {1.0, optimum.dispersion}
     ]
-    rival = max((_score(each, judges) for each in rivals), key=lambda score: float(score.mean()))
-    gain = scores[best] - rival
-    if float(gain.mean()) <= _STANDARD_ERRORS * float(gain.std()) / math.sqrt(len(gain)):
+    if _gain(found, rivals, judges) <= _STANDARD_ERRORS_BOTH:
         return None
     unseen = torch.full_like(optimum.counts, torch.nan)
-    unseen[held_out] = candidates[best].expected(judges)
-    finished = candidates[best].move(rows).run(_ITERATIONS_FINISHING).optimum()
-    return replace(finished, unseen=unseen)
+    unseen[held_out] = expected(found, judges)
+    found = _finished(replace(found, mu=none.mu), rows)
+    return replace(found.with_mu(float(none.mu[0])), unseen=unseen)
 
 
-def _dispersions(optimum: Optimum, other: float) -> list[float]:
-    """φ to try: 1, as if all misfit were for the network to explain, and another."""
-    return [1.0] if optimum.dispersion <= _MISFIT else [1.0, other]
+def _half(optimum: Optimum) -> Tensor:
+    """μ halfway, on the logarithmic scale, between that of the model and that of the residuals."""
+    likely = likely_mu(optimum.counts, optimum.expected())
+    return optimum.with_mu(math.sqrt(float(optimum.mu[0]) * likely)).mu
 
 
 def _best_start(
-    optimum: Optimum,
-    seen: Rows,
-    hidden: tuple[int, ...],
-    dispersion: float,
-    generator: torch.Generator,
-) -> Descent:
-    """Descend from the additive fit and afresh; go on with the least cost."""
-    n_starts = min(max(_WORK // len(seen.counts), 1), _MOST_STARTS)
-    starts = [
-        Descent(optimum, seen, hidden, dispersion, generator, fresh=i > 0).run(_ITERATIONS_SCREENED)
-        for i in range(n_starts + 1)
-    ]
-    return min(starts, key=lambda start: start.cost).run(_ITERATIONS)
+    optimum: Optimum, seen: Rows, hidden: tuple[int, ...], generator: torch.Generator
+) -> Optimum:
+    """Descend from the additive fit and afresh; the least cost."""
+    n_fresh = min(max(_WORK // len(seen.counts), 1), _MOST_FRESH)
+    starts = [with_network(optimum, hidden, generator) for _ in range(1 + n_fresh)]
+    starts[1:] = [afresh(start, seen, generator) for start in starts[1:]]
+    ends = [descend(start, seen, _SCREENED) for start in starts]
+    return min(ends, key=lambda end: cost(end, seen))
 
 
-def _score(descent: Descent, rows: Rows) -> Tensor:
-    """Log-likelihood of each entry, up to a constant; (n,)."""
-    y, mu, mean = rows.counts, rows.mu, descent.expected(rows).clamp_min(_SMALLEST)
-    return y * mean.log() - (y + mu) * torch.log1p((mean - y) / (y + mu))
+def _gain(candidate: Optimum, rivals: list[Optimum], judges: Rows) -> float:
+    """Gain on held-out entries over the better rival, in standard errors, summed over two scores.
+
+    The likelihood at the model's μ weighs large counts, which decide the errors of λ and p. At the
+    μ that suits each prediction it weighs relative errors, which decide for scattered counts.
+    """
+    z = 0.0
+    for mu in (rivals[0].mu[judges.chosen], None):
+        score, *others = (_score(each, judges, mu) for each in (candidate, *rivals))
+        gain = score - max(others, key=lambda other: float(other.mean()))
+        z += float(gain.mean() / (gain.std() + _SMALLEST)) * math.sqrt(len(gain))
+    return z
+
+
+def _score(optimum: Optimum, rows: Rows, mu: Tensor | None) -> Tensor:
+    """Log-likelihood of each entry at a μ, or at the one that suits them best; (n,)."""
+    y, mean = rows.counts, expected(optimum, rows).clamp_min(_SMALLEST)
+    if mu is None:
+        mu = torch.full_like(y, likely_mu(y, mean))
+    constant = torch.lgamma(y + mu) - torch.lgamma(mu) - torch.lgamma(y + 1) - y * mu.log()
+    return constant + y * mean.log() - (y + mu) * torch.log1p(mean / mu)
+
+
+def _finished(found: Optimum, rows: Rows) -> Optimum:
+    """Descend on all entries, and again with the scatter that remains if that is large."""
+    found = descend(found, rows, _FINISHING)
+    likely = likely_mu(found.counts, found.expected())
+    if likely >= min(_SCATTER, float(found.mu[0])):
+        return found
+    return descend(replace(found, mu=found.with_mu(likely).mu), rows, _FINISHING)
