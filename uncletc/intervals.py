@@ -58,7 +58,8 @@ def mean_intervals(
     """
     centre = combined(values)
     sizes = np.bincount(groups)
-    means = [np.bincount(groups, value) / np.maximum(sizes, 1) for value in (centre, *values)]
+    with np.errstate(invalid="ignore"):  # 0/0 is NaN where a number has no entries
+        means = [np.bincount(groups, value) / sizes for value in (centre, *values)]
     deviation = _draws(fit).deviation_of_sums(
         of, fit.members[0], indices, attributes, centre, groups
     )

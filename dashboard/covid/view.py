@@ -16,12 +16,13 @@ from dashboard.shared.detection import (
     contrast,
     detection_grids,
     for_download,
+    mean_ends,
     over_last,
 )
 from dashboard.shared.places import cell_notes, cells
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import caution, times
-from uncletc import Fit, Scale
+from uncletc import CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 
 UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
@@ -37,8 +38,8 @@ class CovidView(Ranking):
     ----------
     counties : DataFrame
         One row per county: fips, county, state, value (p on the chosen scale, NaN where the cell
-        has no attributes), where the fit has intervals low and high (means over the days of the
-        ends of 90 % intervals), uncertain (whether high is more than `UNCERTAIN` times low), and
+        has no attributes), where the fit has intervals low and high (the ends of the 90 %
+        interval of that p), uncertain (whether high is more than `UNCERTAIN` times low), and
         the hover lines reported, tests, spread, cell_note.
     ranked : DataFrame
         One row per cell, best first: label, value, inside, fips of the county that it is named
@@ -105,7 +106,10 @@ def build_covid_view(
     mean = at(p)
     table = dataset.table
     where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
-    ends = {end: at(grid)[where] for end, grid in grids.ends.items()}
+    ends = {end: at(grid) for end, grid in grids.ends.items()}
+    if ends and day is None:
+        ends = _mean_ends(dataset.counts, fit, scale)
+    ends = {end: grid[where] for end, grid in ends.items()}
     values = {"value": mean[where], **ends}
     counties = table[["fips", "county", "state"]].assign(
         **values,
@@ -129,6 +133,15 @@ def build_covid_view(
         insight=_insight(ratio),
         caution=caution(ratio),
     )
+
+
+def _mean_ends(counts: CountTensor, fit: Fit, scale: Scale) -> dict[str, NDArray[np.float64]]:
+    """Ends of the intervals of the means over the days, on the grid of places; NaN without p."""
+    entries, shape = counts.attribute_indices, counts.shape[:2]
+    places = np.ravel_multi_index(tuple(entries[:, :2].T), shape)
+    ends = mean_ends(counts, fit, scale, entries, places)
+    missing = np.full(shape[0] * shape[1] - len(ends["low"]), np.nan)
+    return {end: np.append(values, missing).reshape(shape) for end, values in ends.items()}
 
 
 def _needs_log(p: NDArray[np.float64]) -> bool:

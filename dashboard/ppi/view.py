@@ -19,6 +19,7 @@ from dashboard.shared.detection import (
     dense,
     detection_grids,
     for_download,
+    mean_ends,
 )
 from dashboard.shared.places import labels_of_pairs, pair_columns
 from dashboard.shared.ranking import Ranking
@@ -49,8 +50,8 @@ class PpiView(Ranking):
     interactions : DataFrame
         One row per interaction counted at least once in the chosen seasons and guilds, best mean
         p first: label, plant, pollinator, plant_index, pollinator_index, guild, interactions,
-        mean, sd; where the fit has intervals low and high, the means over the visits of the ends of
-        90 % intervals. Without a row where nothing was counted.
+        mean, sd; where the fit has intervals low and high, the ends of the 90 % interval of
+        that mean. Without a row where nothing was counted.
     ranked : DataFrame
         Best first: label, value, inside, and low and high as above.
     scale : Scale
@@ -134,9 +135,9 @@ def build_ppi_view(
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
-    everything = shown = _interactions(dataset, grids, (), (), ())
+    everything = shown = _interactions(dataset, fit, grids, (), (), ())
     if years or guilds or meadows:
-        shown = _interactions(dataset, grids, years, guilds, meadows)
+        shown = _interactions(dataset, fit, grids, years, guilds, meadows)
     bars = pd.DataFrame(
         {
             "label": shown["label"],
@@ -257,8 +258,24 @@ def meadows_of(dataset: Dataset) -> list[str]:
     return sorted(set(names) - {""})
 
 
+def _mean_ends(
+    dataset: Dataset,
+    fit: Fit,
+    scale: Scale,
+    pairs: tuple[NDArray[np.int64], ...],
+    keep: NDArray[np.bool_],
+) -> dict[str, NDArray[np.float64]]:
+    """Ends of the intervals of each pair's mean p over the visits kept."""
+    visits = np.flatnonzero(keep)
+    n = len(pairs[0])
+    columns = [np.repeat(index, len(visits)) for index in pairs]
+    entries = np.column_stack([*columns, np.tile(visits, n)])
+    return mean_ends(dataset.counts, fit, scale, entries, np.repeat(np.arange(n), len(visits)))
+
+
 def _interactions(
     dataset: Dataset,
+    fit: Fit,
     grids: DetectionGrids,
     years: Sequence[int],
     guilds: Sequence[str],
@@ -273,8 +290,9 @@ def _interactions(
         interactions=np.nansum(dense(dataset.counts)[pairs][:, keep], axis=1).astype(int),
         mean=p.mean(axis=1),
         sd=p.std(axis=1),
-        **{end: grid[pairs][:, keep].mean(axis=1) for end, grid in grids.ends.items()},
     )
+    if grids.ends:
+        table = table.assign(**_mean_ends(dataset, fit, grids.scale, pairs, keep))
     counted = table["interactions"] > 0
     kept = table["guild"].isin(list(guilds)) if guilds else True
     if meadows:

@@ -92,6 +92,29 @@ def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
     return fit.detection(attributes)
 
 
+def mean_ends(
+    counts: CountTensor, fit: Fit, scale: Scale, entries: ArrayLike, groups: ArrayLike
+) -> dict[str, NDArray[np.float64]]:
+    """Return "low" and "high" of 90 % intervals of mean p over groups of entries.
+
+    Errors of entries of one group are alike: the interval of their mean is not the mean of their
+    intervals.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    fit : Fit
+        With draws.
+    scale : Scale
+    entries : array_like of int, shape (n, K)
+        With attributes.
+    groups : array_like of int, shape (n,)
+        The group of each entry, from 0.
+    """
+    found = fit.mean("detection", entries, counts.attributes_at(entries), groups=groups)
+    return {"low": scale.detection(found.low), "high": scale.detection(found.high)}
+
+
 def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:
     """Return a table with columns of p called detection, and `relative_` before free scales.
 

@@ -31,6 +31,9 @@ def fit_of(p: np.ndarray, rate: np.ndarray, *, intervals: bool = False) -> Simpl
     return SimpleNamespace(
         draws=intervals or None,
         detection=lambda _, spread=False: spread_of(p, spread),
+        mean=lambda _of, _entries, _z, groups: spread_of(
+            np.bincount(groups, p) / np.bincount(groups), spread=True
+        ),
         rate=lambda indices, spread=False: spread_of(rate[tuple(np.transpose(indices))], spread),
     )
 

@@ -21,12 +21,24 @@ from uncletc.datasets import Dataset, Provenance
 
 # Fits whose p is z, without intervals and with them.
 KNOWN = SimpleNamespace(draws=None, detection=lambda attributes: attributes[:, 0])
-SPREAD = SimpleNamespace(
-    draws=True,
-    detection=lambda attributes, spread: SimpleNamespace(
-        estimate=attributes[:, 0], low=attributes[:, 0] / 2, high=attributes[:, 0] * 3, asked=spread
-    ),
-)
+
+
+def spread_of(values, times_high=3):
+    return SimpleNamespace(estimate=values, low=values / 2, high=values * times_high)
+
+
+def with_intervals(times_high=3) -> SimpleNamespace:
+    """A fit whose p is z, from half of it to some times it; means likewise."""
+
+    def mean(_of, _entries, z, *, groups):
+        return spread_of(np.bincount(groups, z[:, 0]) / np.bincount(groups), times_high)
+
+    return SimpleNamespace(
+        draws=True, detection=lambda z, **_: spread_of(z[:, 0], times_high), mean=mean
+    )
+
+
+SPREAD = with_intervals()
 
 
 @pytest.fixture(scope="module")
@@ -141,12 +153,7 @@ class TestByHand:
 
     @pytest.mark.parametrize(("times_high", "uncertain"), [(1.9, False), (2.1, True)])
     def test_uncertain_is_more_than_fourfold(self, by_hand, times_high, uncertain):
-        spread = SimpleNamespace(
-            draws=True,
-            detection=lambda z, spread: SimpleNamespace(  # noqa: ARG005
-                estimate=z[:, 0], low=z[:, 0] / 2, high=z[:, 0] * times_high
-            ),
-        )
+        spread = with_intervals(times_high)
         counties = build_covid_view(by_hand, spread, AS_IT_IS).counties
         assert counties["uncertain"].tolist() == [uncertain] * 4 + [False]
 
