@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -130,6 +131,7 @@ def test_draws_spread_as_the_information_matrix_says(
 ) -> None:
     optimum = made_optimum(layers=layers)
     monkeypatch.setattr(curvature, "_MOST_DENSE", dense)
+    monkeypatch.setattr(curvature, "LEVEL_WIDENED", 1.0)
     member = member_of(optimum)
     draws = draws_of(optimum, optimum.attributes.numpy(), seed=0, size=20_000)
     assert draws is not None
@@ -176,6 +178,21 @@ def test_sums_vary_as_draws_of_their_entries_do() -> None:
         own = groups == group
         relative = values[own] @ drawn[own] / values[own].sum()
         assert ours[group] == pytest.approx(math.sqrt((relative**2).mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize("error", [1.0, 4.0])
+def test_networks_are_widened_by_their_errors_on_unseen_counts(error: float) -> None:
+    optimum = made_optimum(layers=True)
+    expected = optimum.expected()
+    unseen = torch.where(torch.arange(80) < 20, expected, torch.nan)
+    held = dataclasses.replace(optimum, counts=(expected * error).round(), unseen=unseen)
+    draws = draws_of(held, held.attributes.numpy(), seed=0)
+    assert draws is not None
+    if error == 1:
+        assert draws.widening == (1.15, 1.45, 1.15)
+    else:
+        assert draws.widening[1] > 1.45
+        assert max(draws.widening) <= 5
 
 
 def test_draws_are_the_same_for_the_same_seed() -> None:
