@@ -169,7 +169,8 @@ LEVERS: dict[LeverName, Lever] = {
         label="hidden layers of the network (0: linear g)",
         values=(0, 1, 3, 5),
         says="A larger network can come closer to the true g, which helps, but is more complex, "
-        "which enlarges another part of the bounds: there is a trade-off.",
+        "which enlarges another part of the bounds: there is a trade-off. (These fits keep a "
+        "network only where attributes act together; else any layers give the same curves.)",
         judged="detection",
     ),
     "rank assumed": Lever(

@@ -83,7 +83,7 @@ def file_stem(page: str, dataset_name: str, settings: FitSettings | None) -> str
     Examples
     --------
     >>> file_stem("map", "covid", FitSettings(rank=5))
-    'map-covid-rank5-mu2000-20x20x20-seed0'
+    'map-covid-rank5-20x20x20-seed0'
     """
     if settings is None:
         return f"{page}-{dataset_name}"

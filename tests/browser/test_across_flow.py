@@ -144,7 +144,7 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
         with page.expect_download() as waiting:
             page.locator(f"[class*='st-key-take-'][class*='{key}'] button").first.click()
         assert waiting.value.suggested_filename.startswith(("ppi", "plant-pollinator"))
-        assert "ppi-twin-rank5-mu2000" in waiting.value.suggested_filename
+        assert "ppi-twin-rank5-20x20x20" in waiting.value.suggested_filename
         waiting.value.save_as(tmp_path / key)
         return (tmp_path / key).read_bytes()
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
 
-from dashboard.lab.lessons import QUESTIONS
+from dashboard.lab.lessons import LESSONS, QUESTIONS
 from dashboard.lab.view import Setup
 from dashboard.lab.ways import CURVES, LINES, NETWORK, ways_of, ways_table, ways_words
 from dashboard.shared.model import settings_of
@@ -78,3 +79,17 @@ def test_a_page_makes_the_three_fits_on_request(cache):  # noqa: ARG001, a proce
     assert list(table.index) == [LINES, CURVES, NETWORK]
     assert table.loc[LINES, "error of p"] == at.metric[1].value
     assert re.search(r"no network was kept|Only the network|hardly helps", words(at))
+
+
+def test_the_size_of_the_network_changes_the_answer_where_one_is_needed(cache):  # noqa: ARG001
+    lesson = dict(parse_qsl(LESSONS[2].query)) | {"lab_layers": "1"}
+    at = open_screen("lab", **lesson, lab_guess_fit=QUESTIONS["fit"].right)
+    found = []
+    for layers in (1, 2):
+        at.slider(key="lab_layers").set_value(layers).run()
+        at.button(key="lab-fit").click().run()
+        ended(at, lambda page: page.metric and "Changed since" not in words(page))
+        assert f"network of {layers} × 20 units was kept" in words(at)
+        found.append([float(metric.value) for metric in at.metric])
+    assert found[0] != found[1]
+    assert max(map(max, found)) < 0.15
