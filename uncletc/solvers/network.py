@@ -23,17 +23,17 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from uncletc.detection import standardised
 from uncletc.solvers.descent import Rows, afresh, cost, descend, expected, with_network
 from uncletc.solvers.dispersion import likely_mu
 from uncletc.solvers.joint_effect import joint_effect
 from uncletc.solvers.optimum import Optimum
 
 _STANDARD_ERRORS = 2.0  # of a gain on the first look, from which it counts as shown
-_STANDARD_ERRORS_BOTH = (
-    2.0  # on the second, summed over two scores; scattered additive counts: -4 to -12
-)
+_STANDARD_ERRORS_BOTH = 2.0  # on the second, over two scores; additive counts: -4 to -12
 _HELD_OUT = 0.15  # share of entries that judge; more leave too few to learn from
 _FEWEST_ENTRIES = 100  # with attributes: fewer cannot show a joint effect
+_MOST_ENTRIES = 200_000  # the descent takes some minutes of them, and 2 kB each
 _MISFIT = 1.5  # φ from which the first look is not trusted
 _SCATTER = 5.0  # μ below which counts scatter beyond what a network leaves unexplained: 8 to 100
 _MOST_SHAPE = 3.0  # of the factors' prior, which a misfit may have raised
@@ -62,15 +62,18 @@ def learn_network(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optim
     -------
     Optimum or None
         With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; None if
-        held-out counts show no joint effect of attributes.
+        held-out counts show no joint effect of attributes, or there are more than 200,000.
     """
-    if not hidden or optimum.features is None or len(optimum.attributes) < _FEWEST_ENTRIES:
+    if not hidden or optimum.features is None:
         return None
-    rows = Rows.of(optimum)
+    if not _FEWEST_ENTRIES <= len(optimum.attributes) <= _MOST_ENTRIES:
+        return None
     scattered = optimum.dispersion > _MISFIT
     look = not scattered or len(optimum.counts) > _CHEAP
-    if look and joint_effect(optimum, rows.inputs, seed) <= _STANDARD_ERRORS:
+    inputs = standardised(optimum.features, optimum.attributes)
+    if look and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
         return None
+    rows = Rows.of(optimum)
     generator = torch.Generator().manual_seed(seed)
     held_out = torch.rand(len(optimum.counts), generator=generator) < _HELD_OUT
     held_out[len(optimum.attributes) :] = False
