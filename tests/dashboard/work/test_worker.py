@@ -66,7 +66,7 @@ def test_errors_of_a_cell_end_near_those_of_the_table(every_report):
 
 def test_the_curve_of_a_recovery_ends_at_the_fit():
     simulation = {"shape": (8, 7, 6), "rank": 2, "observed": 0.5, "attributed": 0.4, "seed": 3}
-    settings = FitSettings(rank=2, mu=100.0, hidden=())
+    settings = FitSettings(rank=2, hidden=())
     heard = Heard()
     curve = recover(Recovery(simulation=simulation, settings=settings), heard)["curve"]
     counts, truth = simulate(**simulation)
