@@ -25,6 +25,7 @@ from uncletc import (
     simulate,
 )
 from uncletc.detection import JointDetection
+from uncletc.solvers import joint
 from uncletc.solvers.batch import Members
 
 
@@ -297,6 +298,22 @@ class TestInteractive:
         assert seen == [0, a_round, 2 * a_round, 3 * a_round]
         assert updates == seen[-1]
         assert 1 <= a_round <= 3
+
+    def test_a_wish_to_stop_is_heard_while_a_network_is_trained(
+        self, small: CountTensor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        training: list[int] = []
+
+        def train(*given: Any) -> None:
+            pause = given[-1]
+            for step in range(5):
+                training.append(step)
+                pause()
+
+        monkeypatch.setattr(joint, "learn_network", train)
+        found = fit(small, FitSettings(rank=2), callback=lambda _: len(training) == 3)
+        assert found.stop is StopReason.CALLBACK
+        assert training == [0, 1, 2]
 
     @pytest.mark.parametrize(
         "change", [{}, {"rank": 2}, {"rank": 4}, {"mu": 500.0}, {"hidden": (7, 7)}, {"members": 3}]

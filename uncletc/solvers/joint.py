@@ -32,6 +32,7 @@ Algorithm, in an order that a misfit cannot feed:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from uncletc.counts import CountTensor
@@ -60,15 +61,23 @@ def fit_joint(
 
     The objective in the history is the mean negative binomial deviance per observed entry of the
     likeliest member. The solver stops when it has changed by less than ``tol`` per round, relative
-    to its size, over several rounds; after ``max_iter`` rounds; or when the callback returns True.
+    to its size, over several rounds; after ``max_iter`` rounds; or when the callback returns True,
+    which is also asked between the steps of training a network.
     """
     history, rounds = History(callback), Rounds(counts, settings, options, start)
 
     def result(stop: StopReason, optimum: Optimum | None = None) -> Fit:
         return _fit(counts, settings, rounds.estimate(), history, stop, optimum)
 
+    def unwanted() -> bool:
+        return anywhere(history.add(rounds.objective, result), rounds.device)
+
+    def pause() -> None:
+        if unwanted():
+            raise _UnwantedError
+
     while True:
-        if anywhere(history.add(rounds.objective, result), rounds.device):
+        if unwanted():
             return result(StopReason.CALLBACK, rounds.optimum())
         stop = StopReason.TOLERANCE
         if not rounds.settled():
@@ -77,7 +86,10 @@ def fit_joint(
                 continue
             stop = StopReason.MAX_ITER
         asked = options.network and settings.max_iter > 0
-        learned = _learned(rounds.optimum(), settings) if asked else None
+        try:
+            learned = _learned(rounds.optimum(), settings, pause) if asked else None
+        except _UnwantedError:
+            return result(StopReason.CALLBACK, rounds.optimum())
         if learned is None:
             optimum = rounds.optimum()
             return checked(result(stop, optimum), optimum, counts, options)
@@ -86,15 +98,20 @@ def fit_joint(
         return _fit(counts, settings, found, history, stop, learned)
 
 
-def _learned(optimum: Optimum, settings: FitSettings) -> Optimum | None:
+class _UnwantedError(Exception):
+    """The callback asked to stop while a network was trained."""
+
+
+def _learned(optimum: Optimum, settings: FitSettings, pause: Callable[[], None]) -> Optimum | None:
     """The optimum with a trained network, if counts show a joint effect of attributes.
 
     Where μ is estimated, what a network could explain looks like deviations of single entries: the
     network is learnt as if there were next to none, and μ estimated again.
     """
     if settings.mu is not None:
-        return learn_network(optimum, settings.hidden, settings.seed)
-    learned = learn_network(optimum.with_mu(START_MU), settings.hidden, settings.seed)
+        return learn_network(optimum, settings.hidden, settings.seed, pause)
+    poisson = optimum.with_mu(START_MU)
+    learned = learn_network(poisson, settings.hidden, settings.seed, pause)
     if learned is None:
         return None
     return learned.with_mu(likely_mu(learned.counts, learned.expected()))

@@ -18,6 +18,7 @@ is taken for one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -46,7 +47,12 @@ _MOST_FRESH = 3
 _SMALLEST = 1e-9
 
 
-def learn_network(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optimum | None:
+def learn_network(
+    optimum: Optimum,
+    hidden: tuple[int, ...],
+    seed: int,
+    pause: Callable[[], None] = lambda: None,
+) -> Optimum | None:
     """Add a trained network to the curves of g.
 
     Parameters
@@ -57,6 +63,8 @@ def learn_network(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optim
         Units of each hidden layer; (): no network.
     seed : int
         Of the starting weights and of the entries held out.
+    pause : callable
+        Called between descents, each of which takes seconds; an error that it raises ends them.
 
     Returns
     -------
@@ -79,14 +87,16 @@ def learn_network(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optim
     held_out[len(optimum.attributes) :] = False
     seen, judges = rows.at(~held_out), rows.at(held_out)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
-    found = _best_start(none, seen, hidden, generator)
+    found = _best_start(none, seen, hidden, generator, pause)
     found = descend(replace(found, mu=_half(optimum) if scattered else none.mu), seen, _HALF)
-    rivals = [
-        descend(replace(optimum, dispersion=dispersion), seen, _SCREENED + _HALF)
-        for dispersion in {1.0, optimum.dispersion}
-    ]
+    rivals = []
+    for dispersion in {1.0, optimum.dispersion}:
+        pause()
+        rival = replace(optimum, dispersion=dispersion)
+        rivals.append(descend(rival, seen, _SCREENED + _HALF))
     if _gain(found, rivals, judges) <= _STANDARD_ERRORS_BOTH:
         return None
+    pause()
     unseen = torch.full_like(optimum.counts, torch.nan)
     unseen[held_out] = expected(found, judges)
     found = _finished(replace(found, mu=none.mu), rows)
@@ -100,13 +110,20 @@ def _half(optimum: Optimum) -> Tensor:
 
 
 def _best_start(
-    optimum: Optimum, seen: Rows, hidden: tuple[int, ...], generator: torch.Generator
+    optimum: Optimum,
+    seen: Rows,
+    hidden: tuple[int, ...],
+    generator: torch.Generator,
+    pause: Callable[[], None],
 ) -> Optimum:
     """Descend from the additive fit and afresh; the least cost."""
     n_fresh = min(max(_WORK // len(seen.counts), 1), _MOST_FRESH)
     starts = [with_network(optimum, hidden, generator) for _ in range(1 + n_fresh)]
     starts[1:] = [afresh(start, seen, generator) for start in starts[1:]]
-    ends = [descend(start, seen, _SCREENED) for start in starts]
+    ends = []
+    for start in starts:
+        pause()
+        ends.append(descend(start, seen, _SCREENED))
     return min(ends, key=lambda end: cost(end, seen))
 
 
