@@ -12,7 +12,7 @@ import pytest
 from dashboard.work import worker
 from dashboard.work.orders import Cell, Recovery
 from dashboard.work.recovery import recover, recovery_errors
-from uncletc import METHODS, FitSettings, evaluation, fit, simulate, tables
+from uncletc import METHODS, FitSettings, Joint, evaluation, fit, simulate, tables
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 
@@ -64,9 +64,10 @@ def test_errors_of_a_cell_end_near_those_of_the_table(every_report):
     )
 
 
+@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 def test_the_curve_of_a_recovery_ends_at_the_fit():
     simulation = {"shape": (8, 7, 6), "rank": 2, "observed": 0.5, "attributed": 0.4, "seed": 3}
-    settings = FitSettings(rank=2, hidden=())
+    settings = FitSettings(rank=2, solver=Joint(network=False))
     heard = Heard()
     curve = recover(Recovery(simulation=simulation, settings=settings), heard)["curve"]
     counts, truth = simulate(**simulation)
