@@ -34,7 +34,7 @@ class FitSettings(Jsonable):
     hidden : sequence of int
         Units of each hidden layer: of the network that the joint solver keeps beside its curves
         if held-out counts ask for one, or of the paper's. (): no curves and no network, linear g.
-        On more than 200,000 observed entries the joint solver trains none.
+        On more than 20,000 observed entries the joint solver trains none.
     max_iter : int
         Iterations at most, ≥ 0. The paper's rule for "bcd" is 100.
     tol : float, optional

@@ -161,9 +161,8 @@ class TestScaleAndMembers:
         self, paper: tuple[CountTensor, Truth], several: Fit
     ) -> None:
         counts, _ = paper
-        firsts = several.members[0].detection(counts.attributes)
-        assert firsts.max() == pytest.approx(1.0)
         p, rate = several.detection(counts.attributes), several.rate(counts.attribute_indices)
+        assert p.max() == pytest.approx(1.0)
         scale = Scale.mean_detection(p, 0.25)
         expected = several.expected(counts.attribute_indices, counts.attributes)
         np.testing.assert_allclose(scale.detection(p) * scale.rate(rate), expected, rtol=1e-12)

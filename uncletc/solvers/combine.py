@@ -23,20 +23,20 @@ _ROWS = 65_536  # entries evaluated at once
 def align(members: list[Member], counts: CountTensor) -> list[Member]:
     """Bring members to the scale and the order of components of the first.
 
-    The first member is scaled so that its largest p over Ξ is 1. The others are scaled by the
-    median ratio of their p to the first member's, and their components are matched to its
-    components by the product of cosines over modes.
+    Members are scaled by the median ratio of their p to the first member's, and all of them so that
+    the largest of their common p over Ξ is 1. Their components are matched to those of the first by
+    the product of cosines over modes.
     """
-    z = counts.attributes
-    first = members[0]
-    first_p = first.detection(z) if z.size else np.empty(0)
-    top = float(np.log(first_p.max())) if z.size else 0.0
+    z, first = counts.attributes, members[0]
+    shifts = np.zeros(len(members))
+    if z.size:
+        logs = [np.log(member.detection(z)) for member in members]
+        shifts = np.array([float(np.median(logs[0] - log)) for log in logs])
+        common = sum(log + shift for log, shift in zip(logs, shifts, strict=True)) / len(logs)
+        shifts -= float(np.max(common))
     aligned = []
-    for m, member in enumerate(members):
+    for member, shift in zip(members, shifts.tolist(), strict=True):
         order = _matching(member.factors, first.factors)
-        shift = -top
-        if m and z.size:
-            shift -= float(np.median(np.log(member.detection(z) / first_p)))
         factors = tuple(
             factor[:, order] * math.exp(-shift / len(member.factors)) for factor in member.factors
         )

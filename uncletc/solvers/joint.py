@@ -85,7 +85,7 @@ def fit_joint(
                 rounds.round()
                 continue
             stop = StopReason.MAX_ITER
-        asked = options.network and settings.max_iter > 0
+        asked = options.network and rounds.scatters
         try:
             learned = _learned(rounds.optimum(), settings, pause) if asked else None
         except _UnwantedError:

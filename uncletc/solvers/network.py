@@ -34,7 +34,7 @@ _STANDARD_ERRORS = 2.0  # of a gain on the first look, from which it counts as s
 _STANDARD_ERRORS_BOTH = 2.0  # on the second, over two scores; additive counts: -4 to -12
 _HELD_OUT = 0.15  # share of entries that judge; more leave too few to learn from
 _FEWEST_ENTRIES = 100  # with attributes: fewer cannot show a joint effect
-_MOST_ENTRIES = 200_000  # the descent takes some minutes of them, and 2 kB each
+_MOST_ENTRIES = 20_000  # the descents take half a minute of them, and a minute of COVID-19
 _MISFIT = 1.5  # φ from which the first look is not trusted
 _SCATTER = 5.0  # μ below which counts scatter beyond what a network leaves unexplained: 8 to 100
 _MOST_SHAPE = 3.0  # of the factors' prior, which a misfit may have raised
@@ -70,7 +70,7 @@ def learn_network(
     -------
     Optimum or None
         With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; None if
-        held-out counts show no joint effect of attributes, or there are more than 200,000.
+        held-out counts show no joint effect of attributes, or there are more than 20,000.
     """
     if not hidden or optimum.features is None:
         return None

@@ -95,6 +95,8 @@ class Rounds:
     ----------
     deviance : Tensor, shape (M,)
         Mean negative binomial deviance per observed entry of each member.
+    scatters : bool
+        Whether the objective has settled for the first time, and φ and μ have been estimated.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class Rounds:
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
         self._learns = bool((counts.attribute_rows >= 0).any())
-        self._scatters = False  # whether φ and μ have been estimated
+        self.scatters = False
         self._dispersion, self._shape = 1.0, _START_SHAPE
         self._mu = START_MU if settings.mu is None else settings.mu
         self._detect()
@@ -170,7 +172,7 @@ class Rounds:
         since = self._rounds - self._settled_at
         if self._refinements and since % _ROUNDS_REFINED == 0:
             self._refine_shape()
-        elif self._scatters and not self._few and since % _ROUNDS_SHAPE == 0:
+        elif self.scatters and not self._few and since % _ROUNDS_SHAPE == 0:
             self._shape = prior_shape(evidence, self._shape, self._dispersion)
         if self._screening and self._rounds == self._rounds_screened:
             self._keep(self._finished)
@@ -180,16 +182,16 @@ class Rounds:
     def settled(self) -> bool:
         """Whether the objective changes no more; when it first does not, φ and μ are estimated."""
         earliest = self._settled_at + _ROUNDS_FREE
-        if not self._scatters and bool(self._held.any()):
+        if not self.scatters and bool(self._held.any()):
             earliest += self._rounds_held
         if self._screening or self._rounds <= earliest:
             return False
         tol = self._settings.tol
         if self._refinements or not self._unchanged(
-            tol if self._scatters else max(tol, _SETTLED_FIRST)
+            tol if self.scatters else max(tol, _SETTLED_FIRST)
         ):
             return False
-        if self._scatters:
+        if self.scatters:
             return True
         self._estimate_scatter()
         return False
@@ -211,7 +213,7 @@ class Rounds:
             self._detect()
             self._measure(self._members.rate(self._entries))
         self._dispersion = accepted(self._dispersion_of(best))
-        self._scatters, self._settled_at = True, self._rounds
+        self.scatters, self._settled_at = True, self._rounds
         self._few = self.optimum().told < _FEW * self._shape
         self._refinements = _MOST_REFINED if self._few else 0
         self._values.clear()
