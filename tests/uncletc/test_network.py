@@ -1,5 +1,7 @@
 """The network stage: it learns what attributes do together, and only that."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import torch
@@ -8,8 +10,15 @@ from numpy.typing import NDArray
 from uncletc.features import AttributeFeatures
 from uncletc.solvers.network import learn_network
 from uncletc.solvers.optimum import Optimum
+from uncletc.threads import one_thread
 
 SHAPE, RANK, D = (14, 14, 12), 2, 4
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    with one_thread():
+        yield
 
 
 def _problem(kind: str, seed: int) -> tuple[Optimum, NDArray[np.float64], NDArray[np.float64]]:
