@@ -157,7 +157,7 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
 
     saved("fit")
     found = Fit.load(tmp_path / "fit")
-    assert (found.settings.rank, len(found.members)) == (5, 1)
+    assert (found.settings.rank, found.settings.members) == (5, 1)
     script = saved("script").decode()
     compile(script, "script", "exec")
     assert 'datasets.load("ppi-twin")' in script
