@@ -197,8 +197,8 @@ MODEL = (
         name="layers",
         label="Hidden layers",
         help="Of the network that g(z) may have beside one curve per attribute. It is trained on "
-        "the counts, and kept only where held-out counts show that attributes act together. 0: "
-        "straight lines, no curves and no network.",
+        "the counts, and kept only where held-out counts show that attributes act together; it is "
+        "not tried on more than 20,000 counts. 0: straight lines, no curves and no network.",
         default=3,
         limits=(0, 5, 1),
         group="network",

@@ -6,6 +6,7 @@ import math
 
 from dashboard.shared.model import FROM_COUNTS
 from uncletc import Fit
+from uncletc.solvers.network import MOST_ENTRIES
 
 # Ratio of two μ below which they are called alike, and the μ from which counts look Poisson on
 # these pages: mean counts of some hundreds gain 10 % or less in standard deviation.
@@ -37,6 +38,8 @@ def joint_effect_words(fit: Fit) -> str:
     if fit.network is None or fit.settings.solver.name != "joint" or not fit.settings.hidden:
         return ""
     layers = fit.network.layers
+    if len(fit.observed_detection) > MOST_ENTRIES:
+        return f"One curve per attribute; on more than {MOST_ENTRIES:,} counts no network is tried."
     if len(layers) == 0:
         return "No sign that attributes act together: one curve per attribute."
     units = [bias.size for bias in layers[1:-1:2]]

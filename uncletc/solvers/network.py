@@ -34,7 +34,7 @@ _STANDARD_ERRORS = 2.0  # of a gain on the first look, from which it counts as s
 _STANDARD_ERRORS_BOTH = 2.0  # on the second, over two scores; additive counts: -4 to -12
 _HELD_OUT = 0.15  # share of entries that judge; more leave too few to learn from
 _FEWEST_ENTRIES = 100  # with attributes: fewer cannot show a joint effect
-_MOST_ENTRIES = 20_000  # the descents take half a minute of them, and a minute of COVID-19
+MOST_ENTRIES = 20_000  # the descents take half a minute of them, and a minute of COVID-19
 _MISFIT = 1.5  # φ from which the first look is not trusted
 _SCATTER = 5.0  # μ below which counts scatter beyond what a network leaves unexplained: 8 to 100
 _MOST_SHAPE = 3.0  # of the factors' prior, which a misfit may have raised
@@ -74,7 +74,7 @@ def learn_network(
     """
     if not hidden or optimum.features is None:
         return None
-    if not _FEWEST_ENTRIES <= len(optimum.attributes) <= _MOST_ENTRIES:
+    if not _FEWEST_ENTRIES <= len(optimum.attributes) <= MOST_ENTRIES:
         return None
     scattered = optimum.dispersion > _MISFIT
     look = not scattered or len(optimum.counts) > _CHEAP

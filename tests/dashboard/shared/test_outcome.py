@@ -58,6 +58,10 @@ class TestJointEffects:
         assert "network of 2 × 4 units was kept" in joint_effect_words(kept)
         assert joint_effect_words(kept) in outcome_words(kept)
 
+    def test_many_counts_are_not_said_to_show_none(self, bare):
+        many = replace(bare, observed_detection=np.ones(20_001))
+        assert "on more than 20,000 counts no network is tried" in joint_effect_words(many)
+
     def test_nothing_where_nobody_asked(self, bare):
         assert joint_effect_words(replace(bare, network=None)) == ""
         linear = replace(bare, settings=replace(bare.settings, hidden=()))
