@@ -32,6 +32,7 @@ from uncletc.cp import products
 from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.draws import Draws
 from uncletc.slopes import logit_slopes, varying_layers
+from uncletc.solvers.batch import SHARE
 from uncletc.solvers.descent import layer_precisions
 from uncletc.solvers.optimum import Optimum
 from uncletc.validation import FloatArray, IntArray
@@ -49,7 +50,6 @@ _LEAST_WIDENING, _WIDEST = (1.15, 1.45, 1.15), 5.0
 LEVEL_WIDENED = 1.3
 _ROWS_FOR_LEVEL = 4_096  # of Ξ, whose mean p the draws share
 _ROWS = 8_192  # entries whose derivatives are held at once
-_SHARE = 0.1  # of the prior of factors that also holds the sizes of rows, as in the solver
 _LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
 
 
@@ -245,7 +245,7 @@ class _Information:
             ratio = u / mean
             total = np.maximum(ratio.sum(axis=1), 1e-30)[:, None, None]
             prior = -ratio[:, :, None] * ratio[:, None, :] / total
-            prior[:, range(rank), range(rank)] += ratio + _SHARE * u / column
+            prior[:, range(rank), range(rank)] += ratio + SHARE * u / column
             prior *= c
             prior[:, range(rank), range(rank)] += _LEAST
             if mode in self.blocks:

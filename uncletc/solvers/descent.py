@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from uncletc.detection import network_output, standardised
+from uncletc.solvers.batch import SHARE
 from uncletc.solvers.optimum import Optimum
 from uncletc.validation import FloatArray
 
@@ -26,7 +27,6 @@ from uncletc.validation import FloatArray
 _WEIGHT_PRECISION, _BIAS_PRECISION = 10.0, 1.0
 _GAIN = 1.7  # of silu, so that units keep unit variance through the layers
 _START_BIAS = 0.5  # standard deviation of the first biases; 1.5 starts worse
-_SHARE = 0.1  # of the prior of factors that also holds the sizes of rows, as in Members.update
 _MEMORY = 100  # pairs of L-BFGS: 30 needs 1.3 times the iterations
 _INFORMATION = 0.2  # that of a logit, as a share of Σ y/(1 + y/μ)
 _OF_WEIGHT = 0.5  # that of a weight, as a share of a logit's; .01 needs twice the iterations
@@ -264,4 +264,4 @@ def _spread(log: Tensor) -> Tensor:
     about_both = (log - rows - columns + factor.mean().log()).clamp(-_WIDEST, _WIDEST)
     about_column = (log - columns).clamp(-_WIDEST, _WIDEST)
     both = (about_both.exp() - about_both).sum()
-    return both + _SHARE * (about_column.exp() - about_column).sum()
+    return both + SHARE * (about_column.exp() - about_column).sum()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from uncletc.detection import JointDetection, network_output, standardised
+from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.solvers.dispersion import accepted, pearson_dispersion
@@ -80,12 +80,9 @@ class Optimum:
         for factor, indices in zip(self.factors[1:], self.where[1:], strict=True):
             products = products * factor[indices]
         p = torch.full_like(self.counts, self.unattributed)
-        if self.features is not None:
-            logit = self.features.weighted(self.attributes, self.coefficients)
-            if self.layers:
-                inputs = standardised(self.features, self.attributes)
-                logit = logit + network_output(self.layers, inputs)
-            p[: len(logit)] = torch.sigmoid(logit)
+        g = self.member().network
+        if g is not None:
+            p[: len(self.attributes)] = g.probability(self.attributes)
         return products.sum(dim=1) * self.exposure * p
 
     def with_mu(self, mu: float) -> Optimum:

@@ -51,7 +51,7 @@ _ROUNDS_FREE = 12  # at least, with g free, before the objective counts as settl
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
 _NATS_SETTLED = 0.001  # log-likelihood a round, below which a change tells nothing
 _START_SHAPE = 3.0  # c of uniform factors, the paper's
-_ROUNDS_SHAPE = 5  # between estimates of c and μ
+_ROUNDS_SHAPE = 5  # between estimates of c
 # Counts per element of a factor, in units of c, below which c is taken from the joint posterior.
 # The error of the simpler estimate falls with counts: 3 instead of 1 at 7, .75 for .65 at 100.
 _FEW = 100.0
@@ -281,10 +281,11 @@ class Rounds:
         worse = (values - values[best]) * self._counts.n_observed / (2 * self._dispersion)
         near = [int(m) for m in order if worse[m] <= _NATS]
         behind, broken = int((finite & (worse > _NATS)).sum()), int((~finite).sum())
-        dropped = [f"{behind} of {len(values)} starts ended at a less likely optimum"] * (
-            behind > 0
-        )
-        dropped += [f"{broken} starts have no finite likelihood"] * (broken > 0)
+        dropped = []
+        if behind:
+            dropped.append(f"{behind} of {len(values)} starts ended at a less likely optimum")
+        if broken:
+            dropped.append(f"{broken} starts have no finite likelihood")
         return Estimate(
             members=[self._member(m) for m in near],
             dropped=dropped,
@@ -296,21 +297,13 @@ class Rounds:
     def of_network(self, optimum: Optimum) -> Estimate:
         """What a network stage has found: one member."""
         unit = self._entries.unit ** (-1 / len(optimum.factors))
-        assert optimum.features is not None
-        g = JointDetection(
-            optimum.features,
-            optimum.coefficients.numpy(),
-            tuple(layer.numpy() for layer in optimum.layers),
-        )
-        member = Member(tuple(factor.numpy() * unit for factor in optimum.factors), g)
-        mu = float(optimum.mu[0])
-        n_parameters = optimum.n_parameters
+        member, n = optimum.member(), len(optimum.counts)
         return Estimate(
-            members=[member],
+            members=[Member(tuple(factor * unit for factor in member.factors), member.network)],
             dropped=[],
-            mu=mu,
+            mu=float(optimum.mu[0]),
             likely_mu=likely_mu(optimum.counts, optimum.expected()),
-            dispersion=pearson_dispersion(optimum.pearson(), len(optimum.counts), n_parameters),
+            dispersion=pearson_dispersion(optimum.pearson(), n, optimum.n_parameters),
         )
 
     def optimum(self) -> Optimum:
