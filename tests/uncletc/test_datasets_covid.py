@@ -111,6 +111,7 @@ TOTALS = {  # confirmed on the eve, then from each of the first days on
     "01003": [5, 6, 8, 8],
     "02013": [0, 0, 7, 7],
 }
+DEATHS = {"01001": 2, "01003": 0, "02013": 1}  # a day
 
 
 class World:
@@ -207,17 +208,18 @@ class World:
 
     def write_report(self, day: pd.Timestamp, step: int, header: str | None = None) -> None:
         rows = [
-            f"{int(fips)}.0,{name},{state},US,{latitude},{longitude},{TOTALS[fips][min(step, 3)]}"
+            f"{int(fips)}.0,{name},{state},US,{latitude},{longitude},"
+            f"{TOTALS[fips][min(step, 3)]},{DEATHS[fips] * step}"
             for fips, (name, state, latitude, longitude, _) in COUNTIES.items()
         ]
         self.write(
             f"{REPORTS}/{day:%m-%d-%Y}.csv",
-            header or "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Confirmed",
+            header or "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Confirmed,Deaths",
             *rows,
-            ",,Alberta,Canada,53,-116,900",
-            "80001.0,Out of AL,Alabama,US,0,0,900",
-            "90001.0,Unassigned,Alabama,US,0,0,900",
-            "72001.0,Adjuntas,Puerto Rico,US,18.2,-66.7,900",
+            ",,Alberta,Canada,53,-116,900,9",
+            "80001.0,Out of AL,Alabama,US,0,0,900,9",
+            f"90001.0,Unassigned,Alabama,US,0,0,900,{step}",
+            "72001.0,Adjuntas,Puerto Rico,US,18.2,-66.7,900,9",
         )
 
 
@@ -314,7 +316,9 @@ class TestBadInput:
             datasets.load("covid", **{rule: "last"})
 
     def test_missing_column(self, world: World) -> None:
-        world.write_report(DAYS[3], 3, "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Cases")
+        world.write_report(
+            DAYS[3], 3, "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Cases,Deaths"
+        )
         with pytest.raises(
             ValueError, match=r"01-04-2021\.csv must have the columns .*; Confirmed is missing"
         ):

@@ -235,7 +235,7 @@ class TestRegistry:
         assert all("/CSSEGISandData/COVID-19/master/" in file.urls[0] for file in reports)
 
     def test_names_agree_with_the_loaders(self) -> None:
-        assert tuple(fetch.registry()) == datasets.NAMES
+        assert tuple(fetch.registry()) == (*datasets.NAMES, datasets.OUTSIDE)
 
     def test_twins_need_no_file(self) -> None:
         assert datasets.available("covid-twin")
@@ -263,9 +263,11 @@ def test_real_data_arrive_whole_by_download(cache: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv("UNCLETC_DATA_URL", address)
         datasets.fetch_all("covid")
         datasets.fetch_all("ppi")
+        datasets.fetch_all(datasets.OUTSIDE)
     monkeypatch.setenv("UNCLETC_DATA_URL", "http://127.0.0.1:9")  # from here on, the cache alone
     assert datasets.available("covid")
     assert datasets.available("ppi")
     assert datasets.load("covid").counts.n_observed == 806 * 60
     assert datasets.load("ppi").counts.n_observed == 13_080
+    assert not datasets.load_outside(datasets.load("covid")).missing
     assert not list(cache.rglob("*.rejected"))

@@ -18,6 +18,9 @@ the others, predict with :func:`expected_at`, and ask:
 :func:`check` runs most of them at once. Distributions are Poisson, or negative binomial with
 variance ŷ + φŷ², where :func:`uncletc.evaluation.dispersion` estimates φ. All checks concern the
 predicted count ŷ = λ·g(z), which has no free scale; a good ŷ is little evidence on λ or p alone.
+
+Evidence on p comes from outside: :func:`compare_outside` holds p by state (:func:`by_state`) or by
+cell (:func:`by_cell`) against estimates that no fit has seen, and these against one another.
 """
 
 from uncletc.checking.checks import Check, Distribution, check, expected_at, held_out
@@ -46,22 +49,38 @@ from uncletc.checking.groups import (
     ratio,
     residuals_by,
 )
+from uncletc.checking.outside import (
+    Agreement,
+    OutsideCheck,
+    Verdict,
+    by_cell,
+    by_state,
+    compare_outside,
+    detection_of,
+)
 
 __all__ = [
     "FAR",
     "PIT",
     "RESIDUAL_LIMIT",
+    "Agreement",
     "Autocorrelation",
     "Check",
     "Comparison",
     "Deciles",
     "Distribution",
     "GroupedResiduals",
+    "OutsideCheck",
     "Ratio",
+    "Verdict",
     "autocorrelation",
+    "by_cell",
     "by_decile",
+    "by_state",
     "check",
     "compare",
+    "compare_outside",
+    "detection_of",
     "deviances",
     "expected_at",
     "fibres",

@@ -4,22 +4,35 @@
 - ``"covid-twin"``, ``"ppi-twin"``: simulated stand-ins whose truth is known; they need no network.
 
 :func:`read_table` makes a data set of your own table.
+
+Beside the real cases stand outside estimates of their detection: :func:`load_outside` reads them
+(`OUTSIDE` names their files), :func:`deaths_by_cell` gives deaths as a second look at them.
 """
 
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
+from uncletc.datasets.covid_deaths import DEATHS_LAG, deaths_by_cell, read_deaths, read_ifr
+from uncletc.datasets.covid_outside import OUTSIDE, Outside, OutsideEstimate, load_outside
 from uncletc.datasets.fetch import available, fetch_all
 from uncletc.datasets.loading import NAMES, load
 from uncletc.datasets.table import read_file, read_table
 
 __all__ = [
+    "DEATHS_LAG",
     "NAMES",
+    "OUTSIDE",
     "DataUnavailableError",
     "Dataset",
+    "Outside",
+    "OutsideEstimate",
     "Provenance",
     "Source",
     "available",
+    "deaths_by_cell",
     "fetch_all",
     "load",
+    "load_outside",
+    "read_deaths",
     "read_file",
+    "read_ifr",
     "read_table",
 ]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,10 @@ from uncletc.validation import FloatArray
 DAYS = pd.date_range("2021-01-01", "2021-03-01", freq="D")
 """The 60 days of the data set."""
 
+EVE = DAYS[0] - pd.Timedelta(days=1)
+
+Total = Literal["Confirmed", "Deaths"]
+
 REPORTS = "patel999jay/covid-19/d70e1417f4fe57f35376bb1aac10b152bafe47c0/data"
 TRACKER = "OpportunityInsights/EconomicTracker"
 GEOGRAPHY = f"{TRACKER}/cd7f8182e7313133c2944ffd00f1285b3ea2af57/data"
@@ -27,6 +32,7 @@ PREDECESSORS = {"02063": "02261", "02066": "02261", "02158": "02270", "46102": "
 
 TESTS = "tests done/1000"
 
+_PLACE = ("FIPS", "Admin2", "Province_State", "Country_Region", "Lat", "Long_")
 _LAST_STATE = 56  # state codes run from 01 to 56, the District of Columbia included
 _FIELDS = {
     "newcovidcases": "new cases",
@@ -87,13 +93,40 @@ class CaseReports:
 
 def read_reports() -> CaseReports:
     """Read the daily reports of JHU CSSE: new cases are each day's total minus the day before's."""
-    eve = DAYS[0] - pd.Timedelta(days=1)
-    reports = [_report(day) for day in (eve, *DAYS)]
-    totals = pd.concat([report["Confirmed"] for report in reports], axis=1, join="outer")
-    new_cases = np.diff(totals.to_numpy(dtype=np.float64), axis=1)
-    counties = pd.concat(reports)
-    counties = counties[~counties.index.duplicated(keep="last")].loc[totals.index]
+    counties, new_cases = read_daily("Confirmed")
     return CaseReports(counties=_with_population(counties), new_cases=new_cases, fields={})
+
+
+def read_daily(column: Total) -> tuple[pd.DataFrame, FloatArray]:
+    """Read how much a total of JHU's daily reports grew each day.
+
+    Returns
+    -------
+    counties : pandas.DataFrame, n rows
+        Index ``fips`` (5 characters); columns ``county``, ``state``, ``latitude``, ``longitude``.
+    new : ndarray of float, shape (n, 60)
+        Negative where a correction outweighed the day; NaN: no report.
+    """
+    reports = [_report(day, column) for day in (EVE, *DAYS)]
+    totals = pd.concat([report[column] for report in reports], axis=1, join="outer")
+    counties = pd.concat(reports).drop(columns=column)
+    counties = counties[~counties.index.duplicated(keep="last")].loc[totals.index]
+    return counties, np.diff(totals.to_numpy(dtype=np.float64), axis=1)
+
+
+def read_totals(day: pd.Timestamp) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the totals of cases and deaths up to the end of a day.
+
+    Returns
+    -------
+    counties, states : pandas.DataFrame
+        Columns ``Confirmed`` and ``Deaths``. Index of counties ``fips`` (5 characters). States, by
+        name, have what they reported for no county or for a district as well.
+    """
+    totals = get_args(Total)
+    file, table = _us_rows(day)
+    states = with_numbers(table, totals, file).groupby("Province_State")[[*totals]].sum()
+    return _report(day, *totals)[[*totals]], states
 
 
 def read_own_file(path: str | Path) -> CaseReports:
@@ -127,7 +160,7 @@ def read_own_file(path: str | Path) -> CaseReports:
     twice = table.duplicated(["fips", "day", "name"])
     _reject(twice, table["fips"], f"{file.name} must give each fips, date and field once")
 
-    counties = _with_population(_report(DAYS[0]))
+    counties = _with_population(_report(DAYS[0], "Confirmed"))
     unplaced = tuple(sorted(set(table["fips"]) - set(counties.index)))
     counties = counties[counties.index.isin(table["fips"])]
     if counties.empty:
@@ -175,20 +208,18 @@ def read_by_fips(
     return pd.concat([by_fips, pd.DataFrame(heirs).T]) if heirs else by_fips
 
 
-def _report(day: pd.Timestamp) -> pd.DataFrame:
-    """Counties of one daily report: Confirmed, county, state, latitude and longitude by fips."""
-    file = fetch.find(f"{REPORTS}/{day:%m-%d-%Y}.csv")
-    columns = ("FIPS", "Admin2", "Province_State", "Country_Region", "Lat", "Long_", "Confirmed")
-    table = read_table(file, columns)
-    table = table[(table["Country_Region"] == "US") & (table["FIPS"] != "")]
-    code = numbers(table, "FIPS", f"FIPS of {file.name}")
+def _report(day: pd.Timestamp, *totals: Total) -> pd.DataFrame:
+    """Counties of one daily report: totals, county, state, latitude and longitude by fips."""
+    file, table = _us_rows(day)
+    table = table[table["FIPS"] != ""]
+    code = numbers(table, "FIPS", f"FIPS of {file}")
     named = ~table["Admin2"].str.startswith(("Unassigned", "Out of"))
     table = table[named & (code >= 1000) & (code < 1000 * (_LAST_STATE + 1))]
-    table = with_numbers(table, ("FIPS", "Lat", "Long_", "Confirmed"), file.name)
+    table = with_numbers(table, ("FIPS", "Lat", "Long_", *totals), file)
     placed = table["Lat"].notna() & table["Long_"].notna()
-    _reject(~placed, table["Admin2"], f"Every county of {file.name} must have Lat and Long_")
+    _reject(~placed, table["Admin2"], f"Every county of {file} must have Lat and Long_")
     twice = table["FIPS"].duplicated()
-    _reject(twice, table["Admin2"], f"FIPS of {file.name} must hold each county once")
+    _reject(twice, table["Admin2"], f"FIPS of {file} must hold each county once")
     names = {
         "Admin2": "county",
         "Province_State": "state",
@@ -196,7 +227,14 @@ def _report(day: pd.Timestamp) -> pd.DataFrame:
         "Long_": "longitude",
     }
     table = table.rename(columns=names).set_index(_codes(table["FIPS"]).rename("fips"))
-    return table[[*names.values(), "Confirmed"]].sort_index()
+    return table[[*names.values(), *totals]].sort_index()
+
+
+def _us_rows(day: pd.Timestamp) -> tuple[str, pd.DataFrame]:
+    """Name of one daily report, and its rows of the United States as text."""
+    file = fetch.find(f"{REPORTS}/{day:%m-%d-%Y}.csv")
+    table = read_table(file, (*_PLACE, *get_args(Total)))
+    return file.name, table[table["Country_Region"] == "US"]
 
 
 def _with_population(counties: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,8 @@ from uncletc.datasets.covid_files import GEOGRAPHY, REPORTS
 _GITHUB = "https://github.com"
 
 
-def _source(name: str, path: str, licence: str, used_for: str) -> Source:
+def on_github(name: str, path: str, licence: str, used_for: str) -> Source:
+    """Return the source of a registered file."""
     owner, repository, commit, rest = path.split("/", 3)
     url = f"{_GITHUB}/{owner}/{repository}/blob/{commit}/{rest}".replace(" ", "%20")
     return Source(name=name, url=url, licence=licence, used_for=used_for)
@@ -36,56 +37,58 @@ OWN_FILE = Source(
     used_for="new cases, and the attributes it has fields for",
 )
 
+TESTS = on_github(
+    "The COVID Tracking Project (a copy)",
+    files.TESTING,
+    "CC BY-NC 4.0",
+    "testing gap, tests per 1000 people",
+)
+
 ATTRIBUTES = (
-    _source(
+    on_github(
         "Economic Tracker, Opportunity Insights: counties",
         f"{GEOGRAPHY}/GeoIDs - County.csv",
         "none stated",
         "population",
     ),
-    _source(
+    on_github(
         "Economic Tracker, Opportunity Insights: unemployment claims",
         files.CLAIMS,
         "none stated",
         "unemployment claims (the state file of the same name where a county has none)",
     ),
-    _source(
+    on_github(
         "Google Mobility by state, in the Economic Tracker",
         f"{GEOGRAPHY}/Google Mobility - State - Daily.csv",
         "none stated",
         "work trips, non-work trips, share staying home",
     ),
-    _source("DL-COVID-19, Descartes Labs", files.MOBILITY, "CC BY 4.0", "miles per person"),
-    _source(
-        "The COVID Tracking Project (a copy)",
-        files.TESTING,
-        "CC BY-NC 4.0",
-        "testing gap, tests per 1000 people",
-    ),
-    _source("County data, Yu Group (a copy)", files.AGES, "MIT", "share older than 60"),
-    _source(
+    on_github("DL-COVID-19, Descartes Labs", files.MOBILITY, "CC BY 4.0", "miles per person"),
+    TESTS,
+    on_github("County data, Yu Group (a copy)", files.AGES, "MIT", "share older than 60"),
+    on_github(
         "2018 election context, MIT Election Data and Science Lab (a copy)",
         files.SURVEY,
         "none stated",
         "income, African American and Hispanic shares, unemployment rate, rural share",
     ),
-    _source(
+    on_github(
         "2010 census (a copy)",
         f"{files.DEMOGRAPHICS}/census/raw/density.csv",
         "none stated",
         "population density",
     ),
-    _source(
+    on_github(
         "American Community Survey (a copy)",
         f"{files.DEMOGRAPHICS}/ACS/veh_pub_telework.csv",
         "none stated",
         "transit mode share, working from home",
     ),
-    _source(
+    on_github(
         "County hospital beds (a copy)",
         f"{files.DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv",
         "none stated",
         "hospital beds",
     ),
-    _source("US consumer price index", files.PRICES, "PDDL", "cumulative inflation"),
+    on_github("US consumer price index", files.PRICES, "PDDL", "cumulative inflation"),
 )

@@ -1,0 +1,194 @@
+"""Fitted p against outside estimates: sums by hand, correlations against SciPy's, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from uncletc import CountTensor, Fit
+from uncletc.checking import by_cell, by_state, compare_outside, detection_of
+from uncletc.checking.ranks import spearman
+
+PLACES = [f"place {k}" for k in range(40)]
+
+
+@pytest.fixture
+def counts() -> CountTensor:
+    """Cells (0, 0), (0, 1) and (1, 0), two days; the last has no attributes."""
+    entries = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    return CountTensor(
+        (2, 2, 2),
+        entries,
+        [4, 2, 6, 1],
+        attributes=[[0.5], [0.25], [0.75]],
+        attribute_indices=entries[:3],
+    )
+
+
+TABLE = pd.DataFrame(
+    {
+        "state": ["A", "B", "B", "C", "C"],
+        "latitude_index": [0, 0, 0, 1, 1],
+        "longitude_index": [0, 0, 1, 0, 1],
+        "counted": [True, True, True, False, True],
+        "cases": [4, 2, 6, 1, 9],
+    }
+)
+
+
+def correlated(rho: float, rng: np.random.Generator, base: np.ndarray) -> np.ndarray:
+    noise = rng.normal(size=len(base))
+    return rho * base + np.sqrt(1 - rho**2) * noise
+
+
+class TestSums:
+    def test_by_cell_reported_over_true(self, counts: CountTensor) -> None:
+        p = by_cell(counts, [0.5, 0.25, 0.75, 1.0])
+        assert p.to_dict() == pytest.approx({(0, 0): 6 / 16, (0, 1): 0.75, (1, 0): 1.0})
+
+    def test_a_cell_without_reports_has_none(self) -> None:
+        silent = CountTensor((1, 2), [[0, 0], [0, 1]], [0, 3])
+        assert by_cell(silent, [0.5, 0.5]).isna().tolist() == [True, False]
+
+    def test_by_state_counties_have_their_share_of_a_shared_cell(self, counts: CountTensor) -> None:
+        p = by_state(counts, [0.5, 0.25, 0.75, 1.0], TABLE)
+        expected = {"A": 6 / 16, "B": 8 / (2 * 16 / 6 + 6 / 0.75)}
+        assert p[["A", "B"]].to_dict() == pytest.approx(expected)
+        assert np.isnan(p["C"])  # one county is not counted, the other's cell was not observed
+
+    def test_p_is_the_fits_and_the_mean_where_attributes_are_unknown(
+        self, counts: CountTensor
+    ) -> None:
+        fit = SimpleNamespace(mean_detection=0.4, detection=lambda z: z[:, 0])
+        assert detection_of(fit, counts).tolist() == [0.5, 0.25, 0.75, 0.4]  # type: ignore[arg-type]
+
+    def test_of_a_fit(self, small: CountTensor, small_fit: Fit) -> None:
+        p = detection_of(small_fit, small)
+        assert p.shape == (small.n_observed,)
+        assert ((p > 0) & (p <= 1)).all()
+
+    @pytest.mark.parametrize("p", [[0.5, 0.25, 0.75], [0.5, 0.25, 0.75, 0.0]])
+    def test_bad_p(self, counts: CountTensor, p: list[float]) -> None:
+        with pytest.raises(ValueError, match=r"detection must be above 0 for each of the 4"):
+            by_cell(counts, p)
+
+
+class TestSpearman:
+    @pytest.mark.parametrize("levels", [1000, 5])
+    def test_is_scipys_of_the_places_repeated(self, levels: int, rng: np.random.Generator) -> None:
+        a, b = rng.integers(levels, size=(2, 30)).astype(float)
+        weights = rng.multinomial(30, np.full(30, 1 / 30), size=20).astype(float)
+        expected = [
+            spearmanr(np.repeat(a, w.astype(int)), np.repeat(b, w.astype(int))).statistic
+            for w in weights
+        ]
+        np.testing.assert_allclose(spearman(a, b, weights), expected)
+
+    def test_a_constant_has_none(self) -> None:
+        a = np.arange(5.0)
+        assert np.isnan(spearman(a, np.ones(5), np.ones((1, 5)))).all()
+
+    def test_three_places_are_too_few(self) -> None:
+        a = np.arange(3.0)
+        assert np.isnan(spearman(a, a, np.ones((1, 3)))).all()
+
+
+class TestCompare:
+    @pytest.fixture
+    def made(self, rng: np.random.Generator) -> Callable[..., tuple[pd.Series, pd.DataFrame]]:
+        """p and three outside estimates of one truth, of given correlations with it."""
+
+        def make(p: float, *outside: float) -> tuple[pd.Series, pd.DataFrame]:
+            truth = rng.normal(size=len(PLACES))
+            columns = {f"source {k}": correlated(r, rng, truth) for k, r in enumerate(outside)}
+            fitted = pd.Series(correlated(p, rng, truth), index=PLACES)
+            return fitted, pd.DataFrame(columns, index=PLACES)
+
+        return make
+
+    @pytest.mark.parametrize(
+        ("correlations", "verdict"),
+        [
+            ((-0.95, 0.95, 0.95, 0.95), "against"),
+            ((0.95, -0.95, 0.95, 0.95), "partly against"),
+            ((0.95, 0.95, 0.95, 0.95), "as well"),
+            ((0.6, 0.99, 0.99, 0.99), "weaker"),
+            ((0.95, 0.95), "agrees"),
+            ((-0.95, 0.95), "against"),
+        ],
+    )
+    def test_verdicts(self, made, correlations: tuple[float, ...], verdict: str) -> None:
+        assert compare_outside(*made(*correlations)).verdict == verdict
+
+    def test_without_a_relation_nothing_is_clear(self, made) -> None:
+        _, outside = made(0.0, 0.95, 0.95)
+        turns = pd.Series([1.0, -1.0] * 20, index=outside.sort_values("source 0").index)
+        assert compare_outside(turns, outside).verdict == "unclear"
+
+    def test_figures(self, made) -> None:
+        fitted, outside = made(0.8, 0.9, 0.7, 0.8)
+        found = compare_outside(fitted, outside)
+        names = [(one.first, one.second) for one in (*found.of_fit, *found.among)]
+        first, second, third = outside
+        assert names[:3] == [("p", first), ("p", second), ("p", third)]
+        assert names[3:] == [(first, second), (first, third), (second, third)]
+        for one in found.of_fit:
+            expected = spearmanr(fitted, outside[one.second]).statistic
+            assert one.estimate == pytest.approx(expected)
+            assert one.low < one.estimate < one.high
+            assert one.n == 40
+        assert found.mean.estimate == pytest.approx(np.mean([x.estimate for x in found.of_fit]))
+        among = np.mean([x.estimate for x in found.among])
+        assert found.lead.estimate == pytest.approx(found.mean.estimate - among)
+
+    def test_scale_and_order_of_places_do_not_matter(self, made) -> None:
+        fitted, outside = made(0.8, 0.9, 0.7)
+        assert compare_outside(7 * fitted.iloc[::-1], outside) == compare_outside(fitted, outside)
+
+    def test_unknown_places_are_left_out_of_their_pair_alone(self, made) -> None:
+        fitted, outside = made(0.8, 0.9, 0.7)
+        outside.iloc[:5, 0] = np.nan
+        found = compare_outside(fitted.iloc[1:], outside)
+        assert [one.n for one in (*found.of_fit, *found.among)] == [35, 39, 35]
+
+    def test_the_seed_decides_the_intervals(self, made) -> None:
+        fitted, outside = made(0.8, 0.9, 0.7)
+        again, other = (compare_outside(fitted, outside, seed=seed) for seed in (0, 1))
+        assert again == compare_outside(fitted, outside)
+        assert other.of_fit[0].estimate == again.of_fit[0].estimate
+        assert other.of_fit[0].low != again.of_fit[0].low
+
+    def test_places_of_one_group_are_drawn_together(self, made) -> None:
+        fitted, outside = made(0.5, 0.9)
+        copied = pd.concat([outside] * 9, ignore_index=True)
+        p = pd.Series(np.tile(fitted.to_numpy(), 9))
+        alone, together = (
+            compare_outside(p, copied, groups=groups).of_fit[0]
+            for groups in (None, np.tile(np.arange(40), 9))
+        )
+        once = compare_outside(fitted, outside).of_fit[0]
+        assert together.high - together.low == pytest.approx(once.high - once.low)
+        assert alone.high - alone.low < 0.6 * (once.high - once.low)
+
+    @pytest.mark.parametrize(
+        ("changed", "message"),
+        [
+            ({"draws": 0}, "draws must be at least 1, got 0"),
+            ({"level": 1.0}, r"level must be between 0 and 1, got 1\.0"),
+            ({"groups": ["a"]}, "groups must name a group for each of the 40 places"),
+        ],
+    )
+    def test_bad_arguments(self, made, changed: dict[str, object], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            compare_outside(*made(0.5, 0.5), **changed)
+
+    def test_columns_need_names_of_their_own(self, made) -> None:
+        fitted, outside = made(0.5, 0.5)
+        for bad in (outside[[]], outside.set_axis(["p"], axis=1)):
+            with pytest.raises(ValueError, match="outside must have columns, none of them 'p'"):
+                compare_outside(fitted, bad)

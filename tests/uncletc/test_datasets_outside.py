@@ -1,0 +1,196 @@
+"""Deaths, IFR and outside estimates: on the real files, and their rules on a small world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.uncletc.test_datasets_covid import World, realdata
+from uncletc import datasets
+from uncletc.datasets import fetch
+from uncletc.datasets.covid_deaths import IFR_FILE
+from uncletc.datasets.covid_files import GEOGRAPHY
+from uncletc.datasets.covid_outside import SURVEYS
+
+
+@pytest.fixture(scope="module")
+def outside() -> datasets.Outside:
+    return datasets.load_outside(datasets.load("covid"))
+
+
+OAK, FIR = (0, 1), (1, 0)  # cells 33°, -87° and 55°, -162°
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Two states: of Alabama all is known, of Alaska no survey."""
+    made = World(tmp_path / "files")
+    made.write(
+        IFR_FILE,
+        "State,County,fips,ifr_OR",
+        "Alabama,Oak,01001,1",
+        "Alabama,Elm,1003,2",
+        "Alaska,Fir,2013,1",
+    )
+    made.write(
+        f"{GEOGRAPHY}/GeoIDs - State.csv",
+        "statefips,statename,stateabbrev,state_pop2019",
+        "1,Alabama,AL,4000",
+        "2,Alaska,AK,1000",
+    )
+    made.write(
+        f"{SURVEYS}/output/proportions_infected_estimates.csv",
+        "state,week,prop_infected",
+        "AL,2021-01-02,.10",
+        "AL,2021-02-27,.15",
+        "AK,2021-01-02,.10",
+        "AK,2021-02-27,.09",
+    )
+    row = "AL,2021-02-27,300,10000"
+    made.write(
+        f"{SURVEYS}/data/supporting_data.csv",
+        "state,week,cases_cumulative,state_population",
+        "AL,2020-01-25,NA,10000",
+        "AL,2021-01-02,100,10000",
+        row,
+        row,
+        "AK,2021-01-02,100,10000",
+        "AK,2021-02-27,300,10000",
+    )
+    monkeypatch.setenv("UNCLETC_DATA_DIR", str(made.folder))
+    monkeypatch.setattr(fetch, "registry", lambda: {"covid": made.registered})
+    return made
+
+
+@pytest.mark.usefixtures("world")
+class TestRules:
+    def test_deaths_of_a_day_are_its_total_minus_the_day_befores(self) -> None:
+        deaths = datasets.read_deaths()
+        assert deaths.shape == (3, 60)
+        assert deaths.loc["01001"].tolist() == [2] * 60
+
+    def test_ifr_by_county_may_lack_zeros(self) -> None:
+        ifr = datasets.read_ifr()
+        assert ifr[["01001", "01003", "02013"]].tolist() == pytest.approx(
+            [0.00416, 0.00832, 0.00416]
+        )
+
+    def test_deaths_by_cell_stand_at_the_day_of_their_cases(self) -> None:
+        rows = datasets.deaths_by_cell(datasets.load("covid"), lag=10)
+        assert len(rows) == 2 * 50
+        assert rows["day"].max() == 49
+        oak = rows[(rows["latitude_index"] == OAK[0]) & (rows["longitude_index"] == OAK[1])]
+        assert oak["deaths"].tolist() == [2] * 50
+        # 300 people with .00416, 100 with twice that
+        assert oak["ifr"].tolist() == pytest.approx([1.25 * 0.00416] * 50)
+
+    def test_only_counties_that_the_counts_hold_have_deaths(self) -> None:
+        rows = datasets.deaths_by_cell(datasets.load("covid", shared_cells="largest"))
+        oak = rows[rows["latitude_index"] == 0]
+        assert oak["deaths"].sum() == 0  # Elm stands for its cell
+        assert oak["ifr"].iloc[0] == pytest.approx(0.00832)
+
+    def test_corrections_of_deaths_count_as_zero(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        covid = datasets.load("covid")
+        known = datasets.read_deaths()
+        known.iloc[0, 20] = -5
+        monkeypatch.setattr("uncletc.datasets.covid_deaths.read_deaths", lambda: known)
+        rows = datasets.deaths_by_cell(covid, lag=0)
+        oak = rows[rows["latitude_index"] == 0]
+        assert oak["deaths"].tolist() == [2] * 20 + [0] + [2] * 39
+
+    def test_by_surveys_new_cases_are_divided_by_new_infections(self) -> None:
+        states = datasets.load_outside(datasets.load("covid")).states
+        assert states.loc["Alabama", "seroprevalence"] == pytest.approx(200 / (0.05 * 10_000))
+        assert np.isnan(states.loc["Alaska", "seroprevalence"])  # fewer infected than before
+
+    def test_by_deaths_a_states_unassigned_ones_count_too(self) -> None:
+        outside = datasets.load_outside(datasets.load("covid"), lag=10)
+        # Cases 15 + 8 of totals at the eve 10 + 5; deaths 2 + 1 a day on 50 days.
+        cases, deaths = 15 + 8 - 15, 3 * 50
+        expected = cases * 1.25 * 0.00416 / deaths
+        assert outside.states.loc["Alabama", "deaths"] == pytest.approx(expected)
+        assert outside.cells.loc[OAK, "deaths"] == pytest.approx(cases * 1.25 * 0.00416 / 100)
+        assert outside.cells.loc[FIR, "deaths"] == pytest.approx(7 * 0.00416 / 50)
+
+    def test_cells_with_few_deaths_are_unknown(self) -> None:
+        cells = datasets.load_outside(datasets.load("covid"), lag=41).cells
+        assert np.isnan(cells.loc[FIR, "deaths"])  # 19 deaths
+        assert np.isfinite(cells.loc[OAK, "deaths"])  # 38
+
+    def test_tests_are_the_states(self) -> None:
+        outside = datasets.load_outside(datasets.load("covid"))
+        assert outside.states["tests"].to_dict() == {"Alabama": 10, "Alaska": 5}
+        assert outside.cells["state"].to_dict() == {OAK: "Alabama", FIR: "Alaska"}
+        assert outside.cells["tests"].to_dict() == {OAK: 10, FIR: 5}
+
+    def test_what_is_not_here_is_named_and_the_rest_is_read(self, world: World) -> None:
+        (world.folder / IFR_FILE).unlink()
+        outside = datasets.load_outside(datasets.load("covid"))
+        assert [estimate.name for estimate in outside.estimates] == ["seroprevalence", "tests"]
+        assert list(outside.states) == ["seroprevalence", "tests"]
+        assert list(outside.missing) == ["deaths"]
+        assert "ifr_county_07-02-2021.csv is not in the folder" in outside.missing["deaths"]
+
+
+@pytest.mark.parametrize("lag", [-1, 60, 1.5])
+def test_bad_lags_are_refused(lag: float) -> None:
+    twin = datasets.load("covid-twin")
+    with pytest.raises(ValueError, match=r"lag must be a whole number of days from 0 to 59, got"):
+        datasets.deaths_by_cell(twin, lag=lag)  # type: ignore[arg-type]
+
+
+def test_other_data_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"must be of US counties, got 'ppi-twin'"):
+        datasets.deaths_by_cell(datasets.load("ppi-twin"))
+    with pytest.raises(ValueError, match=r"must be of real counts, got 'covid-twin', simulated"):
+        datasets.load_outside(datasets.load("covid-twin"))
+
+
+class TestRealData:
+    pytestmark = realdata
+
+    def test_every_state_and_cell_has_a_row(self, outside: datasets.Outside) -> None:
+        assert not outside.missing
+        assert len(outside.states) == 51
+        assert len(outside.cells) == 806
+        assert outside.states.notna().sum().to_dict() == {
+            "seroprevalence": 49,
+            "deaths": 51,
+            "tests": 51,
+        }
+        assert outside.cells["deaths"].notna().sum() == 462
+
+    def test_surveys_have_the_published_range(self, outside: datasets.Outside) -> None:
+        surveys = outside.states["seroprevalence"]
+        assert [f"{q:.2f}" for q in (surveys.min(), surveys.median(), surveys.max())] == [
+            "0.25",
+            "0.39",
+            "0.97",
+        ]
+
+    def test_sources_agree_as_far_as_they_did(self, outside: datasets.Outside) -> None:
+        found = outside.states.corr(method="spearman")
+        assert found.loc["seroprevalence", "deaths"] == pytest.approx(0.65, abs=0.01)
+        assert found.loc["seroprevalence", "tests"] == pytest.approx(0.37, abs=0.01)
+        assert found.loc["deaths", "tests"] == pytest.approx(0.32, abs=0.01)
+
+    def test_deaths_and_ifr_by_county(self) -> None:
+        covid = datasets.load("covid")
+        deaths, ifr = datasets.read_deaths(), datasets.read_ifr()
+        assert deaths.index.tolist() == covid.table["fips"].tolist()
+        assert deaths.clip(lower=0).to_numpy().sum() == 164_185
+        assert ifr.reindex(deaths.index).between(0.0025, 0.0065).all()
+        rows = datasets.deaths_by_cell(covid)
+        assert len(rows) == 806 * 44
+        assert rows["deaths"].sum() == deaths.iloc[:, 16:].clip(lower=0).to_numpy().sum()
+        entries = pd.MultiIndex.from_frame(rows.iloc[:, :3])
+        assert entries.isin(pd.MultiIndex.from_arrays(covid.counts.indices.T)).all()
+
+    def test_sources_are_named(self, outside: datasets.Outside) -> None:
+        for estimate in outside.estimates:
+            assert estimate.meaning.endswith(".")
+            assert all(source.url.startswith("https://") for source in estimate.sources)

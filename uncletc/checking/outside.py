@@ -1,0 +1,257 @@
+"""Fitted p against outside estimates of detection. Public in `checking`.
+
+A fit of counts alone can predict them well with a p that is upside down. Whether p is right shows
+against estimates that the fit has not seen; see :func:`uncletc.datasets.load_outside`. These
+disagree too, so that a correlation means something only beside theirs with one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from uncletc.checking.ranks import resampled, spearman
+from uncletc.counts import CountTensor
+from uncletc.model import Fit
+from uncletc.validation import FloatArray
+
+Verdict = Literal["against", "partly against", "unclear", "weaker", "as well", "agrees"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """Rank correlation of two estimates of detection.
+
+    Attributes
+    ----------
+    first, second : str
+        Their names; "p" is the fit's.
+    estimate, low, high : float
+        Spearman's, -1 to 1, and its bootstrap interval; NaN with fewer than 4 places.
+    n : int
+        Places that both know.
+    """
+
+    first: str
+    second: str
+    estimate: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutsideCheck:
+    """How far fitted p agrees with outside estimates, and they with one another.
+
+    Attributes
+    ----------
+    of_fit : tuple of Agreement
+        p with each outside estimate.
+    among : tuple of Agreement
+        Outside estimates with one another; empty with one alone.
+    mean : Agreement
+        The mean of `of_fit`.
+    lead : Agreement
+        The mean of `of_fit` less the mean of `among`; NaN without any.
+    level : float
+        Nominal coverage of the intervals.
+    """
+
+    of_fit: tuple[Agreement, ...]
+    among: tuple[Agreement, ...]
+    mean: Agreement
+    lead: Agreement
+    level: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the intervals allow to say.
+
+        - "against": p runs against every outside estimate, all intervals are below 0;
+        - "partly against": it runs against some of them;
+        - "unclear": the interval of the mean includes 0;
+        - "weaker": p agrees, but less than the estimates with one another;
+        - "as well": p agrees about as well as they agree with one another;
+        - "agrees": p agrees with the only outside estimate.
+        """
+        below = [one.high < 0 for one in self.of_fit]
+        if any(below):
+            return "against" if all(below) else "partly against"
+        if not self.mean.low > 0:
+            return "unclear"
+        if not self.among:
+            return "agrees"
+        return "weaker" if self.lead.high < 0 else "as well"
+
+
+def detection_of(fit: Fit, counts: CountTensor) -> FloatArray:
+    """p of each observed entry, up to the free scale; the mean where attributes are unknown; (N,).
+
+    Parameters
+    ----------
+    fit : Fit
+    counts : CountTensor
+        The counts that were fitted, or others with the same attributes.
+    """
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    known = np.isfinite(z).all(axis=1)
+    p = np.full(counts.n_observed, fit.mean_detection)
+    p[known] = fit.detection(z[known])
+    return p
+
+
+def by_cell(counts: CountTensor, detection: ArrayLike) -> pd.Series:
+    """Share of true counts that was reported, by place: Σ y / Σ (y/p) over its observed entries.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        Modes: latitude, longitude, and others.
+    detection : array_like of float, shape (N,)
+        p > 0 of each observed entry, as from :func:`detection_of`.
+
+    Returns
+    -------
+    pandas.Series
+        Index ``latitude_index``, ``longitude_index``; NaN where nothing was reported. On the scale
+        of p.
+    """
+    sums = _sums(counts, detection)
+    return _share(sums["reported"], sums["true"])
+
+
+def by_state(counts: CountTensor, detection: ArrayLike, table: pd.DataFrame) -> pd.Series:
+    """Share of true counts that was reported, by state: Σ y / Σ (y/p) over its counties' entries.
+
+    Parameters
+    ----------
+    counts, detection
+        As for :func:`by_cell`.
+    table : pandas.DataFrame
+        One row per county: ``state``, ``latitude_index``, ``longitude_index``, ``counted`` and
+        ``cases``, its share of the counts of its cell.
+
+    Returns
+    -------
+    pandas.Series
+        Index ``state``; on the scale of p.
+    """
+    p = by_cell(counts, detection)
+    rows = table[table["counted"]]
+    of_county = p.reindex(pd.MultiIndex.from_frame(rows[list(p.index.names)])).to_numpy()
+    known = np.isfinite(of_county)
+    reported = np.where(known, rows["cases"], 0.0)
+    true = np.where(known, rows["cases"] / of_county, 0.0)
+    sums = pd.DataFrame({"state": rows["state"], "reported": reported, "true": true})
+    sums = sums.groupby("state").sum()
+    return _share(sums["reported"], sums["true"])
+
+
+def compare_outside(
+    fitted: pd.Series,
+    outside: pd.DataFrame,
+    *,
+    groups: Sequence[object] | pd.Series | None = None,
+    draws: int = 1000,
+    level: float = 0.9,
+    seed: int = 0,
+) -> OutsideCheck:
+    """Correlate fitted p with outside estimates by rank, and these with one another.
+
+    Parameters
+    ----------
+    fitted : pandas.Series
+        p by place, on any scale.
+    outside : pandas.DataFrame, n rows
+        A column for each outside estimate, indexed by the same places; NaN where unknown.
+    groups : sequence, shape (n,), optional
+        What the places of `outside` are drawn by, such as states of cells: neighbours share errors,
+        and a bootstrap of single cells would make too much of them. None: places one by one.
+    draws : int
+        Bootstrap resamples, at least 1.
+    level : float
+        Nominal coverage of the percentile intervals, in (0, 1).
+    seed : int
+        Of the resamples. All correlations are taken of the same ones.
+
+    Raises
+    ------
+    ValueError
+        If `outside` has no column or one called "p", or `groups`, `draws` or `level` is not as
+        stated.
+
+    Examples
+    --------
+    >>> p = pd.Series([0.1, 0.2, 0.3, 0.4, 0.5], index=list("abcde"))
+    >>> surveys = pd.DataFrame({"surveys": [0.5, 0.4, 0.3, 0.2, 0.1]}, index=list("abcde"))
+    >>> compare_outside(p, surveys).verdict
+    'against'
+    """
+    names = [str(name) for name in outside.columns]
+    if not names or "p" in names:
+        raise ValueError(f"outside must have columns, none of them 'p', got {names}")
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, got {draws}")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}")
+    values = np.column_stack([fitted.reindex(outside.index), outside]).astype(np.float64)
+    weights = resampled(groups, len(outside), draws, seed)
+
+    def agreement(first: str, second: str, found: FloatArray, n: int) -> Agreement:
+        low, high = _ends(found[1:], level)
+        return Agreement(
+            first=first, second=second, estimate=float(found[0]), low=low, high=high, n=n
+        )
+
+    labels, pairs = ["p", *names], list(combinations(range(len(names) + 1), 2))
+    both = [np.isfinite(values[:, list(pair)]).all(axis=1) for pair in pairs]
+    found = [
+        spearman(values[known, a], values[known, b], weights[:, known])
+        for (a, b), known in zip(pairs, both, strict=True)
+    ]
+    of_pairs = [
+        agreement(labels[a], labels[b], rho, int(known.sum()))
+        for (a, b), rho, known in zip(pairs, found, both, strict=True)
+    ]
+    k = len(names)  # the first pairs are those with p
+    mean = np.mean(found[:k], axis=0)
+    lead = mean - np.mean(found[k:], axis=0) if found[k:] else np.full(draws + 1, np.nan)
+    n = min(one.n for one in of_pairs)
+    return OutsideCheck(
+        of_fit=tuple(of_pairs[:k]),
+        among=tuple(of_pairs[k:]),
+        mean=agreement("p", "mean", mean, n),
+        lead=agreement("p", "one another", lead, n),
+        level=level,
+    )
+
+
+def _ends(values: FloatArray, level: float) -> tuple[float, float]:
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return np.nan, np.nan
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _sums(counts: CountTensor, detection: ArrayLike) -> pd.DataFrame:
+    p = np.asarray(detection, dtype=np.float64)
+    if p.shape != counts.counts.shape or not (p > 0).all():
+        raise ValueError(
+            f"detection must be above 0 for each of the {counts.n_observed} observed entries, "
+            f"got shape {p.shape}"
+        )
+    table = pd.DataFrame(counts.indices[:, :2], columns=["latitude_index", "longitude_index"])
+    table = table.assign(reported=counts.counts, true=counts.counts / p)
+    return table.groupby(["latitude_index", "longitude_index"]).sum()
+
+
+def _share(reported: pd.Series, true: pd.Series) -> pd.Series:
+    return (reported / true.where(true > 0)).rename("p")
