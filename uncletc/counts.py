@@ -306,6 +306,8 @@ class CountTensor:
     @cached_property
     def attribute_rows(self) -> IntArray:
         """Row of `attributes` of each observed entry, -1 if it has none; (N,)."""
+        if np.array_equal(self.indices, self.attribute_indices):
+            return _frozen(np.arange(self.n_observed))
         return _frozen(self.rows_of(self.indices))
 
     def rows_of(self, indices: IntArray) -> IntArray:

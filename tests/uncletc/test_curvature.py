@@ -34,7 +34,8 @@ def made_optimum(*, layers: bool = False, attributed: int = 60, shape: float = 0
         where=[tensor(rng.integers(0, size, 80)) for size in SHAPE],
         counts=tensor(rng.poisson(5.0, 80).astype(float)),
         exposure=tensor(rng.uniform(0.5, 2.0, 80)),
-        attributes=tensor(z),
+        attributes=z,
+        rows=np.arange(attributed),
         features=features,
         factors=[tensor(rng.gamma(1.0, 2.0, (size, RANK))) for size in SHAPE],
         coefficients=tensor(rng.normal(0, 0.5, n)),
@@ -68,12 +69,10 @@ def logs_of(optimum: Optimum, parameters: Tensor) -> tuple[Tensor, Tensor]:
     if optimum.features is not None:
         weights = [layer.numel() for layer in optimum.layers]
         curves, *rest = theta.split([len(theta) - sum(weights), *weights])
-        logit = optimum.features(optimum.attributes) @ curves
+        logit = optimum.features(optimum.z()) @ curves
         if rest:
             layers = [x.view(y.shape) for x, y in zip(rest, optimum.layers, strict=True)]
-            logit = logit + network_output(
-                layers, standardised(optimum.features, optimum.attributes)
-            )
+            logit = logit + network_output(layers, standardised(optimum.features, optimum.z()))
         g = torch.sigmoid(logit)
         mean = optimum.unattributed * g.mean() / g.mean().detach()
         p = torch.cat([g, mean.expand(len(p) - len(g))])
@@ -112,7 +111,7 @@ def dense_draws(optimum: Optimum) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     noise = torch.randn(len(root), 20_000, generator=generator, dtype=torch.float64)
     drawn = root @ noise
     log_rate, log_p = by_rate @ drawn, torch.zeros(80, 20_000, dtype=torch.float64)
-    known = len(optimum.attributes)
+    known = len(optimum.rows)
     if known:
         g = p[:known, None]
         moved = torch.sigmoid(torch.logit(g) + by_p[:known] @ drawn / (1 - g))
@@ -133,11 +132,11 @@ def test_draws_spread_as_the_information_matrix_says(
     monkeypatch.setattr(curvature, "_MOST_DENSE", dense)
     monkeypatch.setattr(curvature, "LEVEL_WIDENED", 1.0)
     member = member_of(optimum)
-    draws = draws_of(optimum, optimum.attributes.numpy(), seed=0, size=20_000)
+    draws = draws_of(optimum, optimum.attributes, seed=0, size=20_000)
     assert draws is not None
     where = torch.stack(optimum.where, dim=1).numpy()
     z = np.full((80, 2), np.nan)
-    z[:60] = optimum.attributes
+    z[:60] = optimum.z()
     ours = [draws.deviation(of, member, where, z) for of in ("rate", "detection", "expected")]
     theirs = dense_draws(optimum)
     if dense == 5_000:
@@ -161,7 +160,7 @@ def test_without_attributes_only_rates_vary() -> None:
 def test_sums_vary_as_draws_of_their_entries_do() -> None:
     optimum = made_optimum()
     member, where = member_of(optimum), torch.stack(optimum.where, dim=1).numpy()
-    draws = draws_of(optimum, optimum.attributes.numpy(), seed=0)
+    draws = draws_of(optimum, optimum.attributes, seed=0)
     assert draws is not None
     z = np.full((80, 2), np.nan)
     values, groups = member.rate(where), np.arange(80) % 3
@@ -186,7 +185,7 @@ def test_networks_are_widened_by_their_errors_on_unseen_counts(error: float) -> 
     expected = optimum.expected()
     unseen = torch.where(torch.arange(80) < 20, expected, torch.nan)
     held = dataclasses.replace(optimum, counts=(expected * error).round(), unseen=unseen)
-    draws = draws_of(held, held.attributes.numpy(), seed=0)
+    draws = draws_of(held, held.attributes, seed=0)
     assert draws is not None
     if error == 1:
         assert draws.widening == (1.15, 1.45, 1.15)
@@ -197,7 +196,7 @@ def test_networks_are_widened_by_their_errors_on_unseen_counts(error: float) -> 
 
 def test_draws_are_the_same_for_the_same_seed() -> None:
     optimum = made_optimum()
-    a, b, c = (draws_of(optimum, optimum.attributes.numpy(), seed) for seed in (1, 1, 2))
+    a, b, c = (draws_of(optimum, optimum.attributes, seed) for seed in (1, 1, 2))
     assert a is not None
     assert b is not None
     assert c is not None
@@ -213,7 +212,7 @@ def test_slopes_are_derivatives(most: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert isinstance(g, JointDetection)
     layers = [layer.clone().requires_grad_() for layer in optimum.layers]
     theta = optimum.coefficients.clone().requires_grad_()
-    z = optimum.attributes[:1]
+    z = optimum.z(slice(1))
     assert optimum.features is not None
     logit = optimum.features(z) @ theta + network_output(layers, standardised(optimum.features, z))
     moved = [theta, *(layers if most > 5 else layers[-1:])]

@@ -55,8 +55,6 @@ class Entries:
         Over `unit`.
     unit : float
         Geometric mean of the exposure of all observed entries.
-    order : ndarray of int, shape (N,)
-        Rows of these entries in the count tensor.
     n_attributed : int
         A, entries with attributes.
     curves : BinnedCurves or PlainCurves, optional
@@ -70,7 +68,6 @@ class Entries:
     counts: Tensor
     exposure: Tensor
     unit: float
-    order: IntArray
     n_attributed: int
     curves: BinnedCurves | PlainCurves | None
     elsewhere: Tensor
@@ -114,7 +111,6 @@ class Entries:
             counts=torch.tensor(counts.counts[order, None], dtype=dtype, device=device),
             exposure=torch.tensor(exposure[order, None] / unit, dtype=dtype, device=device),
             unit=unit,
-            order=order,
             n_attributed=len(attributed),
             curves=curves,
             elsewhere=elsewhere,

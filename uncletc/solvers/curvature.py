@@ -49,7 +49,7 @@ _LEAST_WIDENING, _WIDEST = (1.15, 1.45, 1.15), 5.0
 # 1.6 intervals of mean p over sets held too much, with 1 those of p too little.
 LEVEL_WIDENED = 1.3
 _ROWS_FOR_LEVEL = 4_096  # of Ξ, whose mean p the draws share
-_ROWS = 8_192  # entries whose derivatives are held at once
+_ROWS = 2_048  # entries whose derivatives are held at once
 _LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
 
 
@@ -114,7 +114,7 @@ def _widening(optimum: Optimum, unseen: Tensor, draws: Draws) -> tuple[float, fl
     judged = ~torch.isnan(unseen)
     y, mean, mu = (values[judged].numpy() for values in (optimum.counts, unseen, optimum.mu))
     where = torch.stack(optimum.where, dim=1)[judged].numpy()
-    z = optimum.attributes[judged[: len(optimum.attributes)]].numpy()
+    z = optimum.z(judged[: len(optimum.rows)]).numpy()
     member = optimum.member()
     of_mean = draws.deviation("expected", member, where, z) ** 2
     of_p = draws.deviation("detection", member, where, z) ** 2
@@ -189,16 +189,15 @@ class _Information:
         g: JointDetection | None,
         level: FloatArray,
     ) -> None:
-        where = np.stack([w.numpy() for w in optimum.where], axis=1)
         theta = len(self.rest) - len(level)
-        for i in range(0, len(where), _ROWS):
+        for i in range(0, len(optimum.counts), _ROWS):
             part = slice(i, i + _ROWS)
-            at = where[part]
+            at = optimum.indices(part)
             product = products(factors, at)
             rate = np.maximum(product.sum(axis=1), 1e-300)
             p = np.full(len(at), optimum.unattributed)
             columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
-            known = optimum.attributes[part]
+            known = optimum.z(part)
             if g is not None and len(known):
                 p[: len(known)] = g.probability(known).numpy()
                 columns[: len(known)] = logit_slopes(g, known.numpy()) * (1 - p[: len(known), None])
@@ -265,9 +264,11 @@ class _Information:
     def draw(self, size: int, rng: np.random.Generator) -> tuple[list[FloatArray], FloatArray]:
         """Draws of log U_k (I_k, F, size) and θ (Q, size) from N(0, H⁻¹)."""
         roots = {k: np.linalg.cholesky(block) for k, block in self.blocks.items()}
-        for k, coupling in self.coupling.items():  # L⁻¹ times it
-            by_row = coupling.reshape(self.shape[k], self.rank, -1)
-            by_row[:] = np.linalg.solve(roots[k], by_row)
+        for k, coupling in self.coupling.items():  # L⁻¹ times it, row by row: no copy of it all
+            for root, row in zip(
+                roots[k], coupling.reshape(self.shape[k], self.rank, -1), strict=True
+            ):
+                row[:] = solve_triangular(root, row, lower=True, check_finite=False)
         first = self.eliminated[0]
         rest = self.rest.T  # lower triangle, in the order that LAPACK overwrites
         if first in self.coupling:

@@ -59,15 +59,15 @@ class Rows:
     @classmethod
     def of(cls, optimum: Optimum) -> Rows:
         """All entries."""
-        features = optimum.features
+        features, z = optimum.features, optimum.z()
         assert features is not None
         return cls(
             chosen=torch.ones(len(optimum.counts), dtype=torch.bool),
-            where=optimum.where,
+            where=[where.long() for where in optimum.where],
             counts=optimum.counts,
             log_exposure=optimum.exposure.log(),
-            design=features(optimum.attributes),
-            inputs=standardised(features, optimum.attributes),
+            design=features(z),
+            inputs=standardised(features, z),
         )
 
     def at(self, chosen: Tensor) -> Rows:

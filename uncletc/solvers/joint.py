@@ -43,7 +43,7 @@ from uncletc.solvers.bootstrap import checked
 from uncletc.solvers.combine import align, detection_over, observed_detection
 from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.dispersion import likely_mu
-from uncletc.solvers.network import learn_network
+from uncletc.solvers.network import MOST_ENTRIES, learn_network
 from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import anywhere
@@ -64,10 +64,26 @@ def fit_joint(
     to its size, over several rounds; after ``max_iter`` rounds; or when the callback returns True,
     which is also asked between the steps of training a network.
     """
-    history, rounds = History(callback), Rounds(counts, settings, options, start)
+    history = History(callback)
+    stop, found, optimum = _search(counts, settings, options, start, history)
+    if optimum.layers:
+        history.add(optimum.deviance(), partial(_fit, counts, settings, found, history))
+    result = _fit(counts, settings, found, history, stop, optimum)
+    return result if stop is StopReason.CALLBACK else checked(result, optimum, counts, options)
 
-    def result(stop: StopReason, optimum: Optimum | None = None) -> Fit:
-        return _fit(counts, settings, rounds.estimate(), history, stop, optimum)
+
+def _search(
+    counts: CountTensor,
+    settings: FitSettings,
+    options: Joint,
+    start: Fit | None,
+    history: History[Fit],
+) -> tuple[StopReason, Estimate, Optimum]:
+    """Steps 1 to 3. What they hold per entry is free again before intervals need its memory."""
+    rounds = Rounds(counts, settings, options, start)
+
+    def result(stop: StopReason) -> Fit:
+        return _fit(counts, settings, rounds.estimate(), history, stop)
 
     def unwanted() -> bool:
         return anywhere(history.add(rounds.objective, result), rounds.device)
@@ -78,24 +94,22 @@ def fit_joint(
 
     while True:
         if unwanted():
-            return result(StopReason.CALLBACK, rounds.optimum())
+            return StopReason.CALLBACK, rounds.estimate(), rounds.optimum()
         stop = StopReason.TOLERANCE
         if not rounds.settled():
             if len(history.records) <= settings.max_iter:
                 rounds.round()
                 continue
             stop = StopReason.MAX_ITER
-        asked = options.network and rounds.scatters
+        optimum, learned = rounds.optimum(), None
         try:
-            learned = _learned(rounds.optimum(), settings, pause) if asked else None
+            if options.network and rounds.scatters:
+                learned = _learned(optimum, settings, pause)
         except _UnwantedError:
-            return result(StopReason.CALLBACK, rounds.optimum())
+            return StopReason.CALLBACK, rounds.estimate(), optimum
         if learned is None:
-            optimum = rounds.optimum()
-            return checked(result(stop, optimum), optimum, counts, options)
-        found = rounds.of_network(learned)
-        history.add(learned.deviance(), partial(_fit, counts, settings, found, history))
-        return _fit(counts, settings, found, history, stop, learned)
+            return stop, rounds.estimate(), optimum
+        return stop, rounds.of_network(learned), learned
 
 
 class _UnwantedError(Exception):
@@ -108,6 +122,8 @@ def _learned(optimum: Optimum, settings: FitSettings, pause: Callable[[], None])
     Where μ is estimated, what a network could explain looks like deviations of single entries: the
     network is learnt as if there were next to none, and μ estimated again.
     """
+    if len(optimum.rows) > MOST_ENTRIES:
+        return None
     if settings.mu is not None:
         return learn_network(optimum, settings.hidden, settings.seed, pause)
     poisson = optimum.with_mu(START_MU)
@@ -126,6 +142,9 @@ def _fit(
     optimum: Optimum | None = None,
 ) -> Fit:
     """Make a fit of what was found, with draws about an optimum if one is given."""
+    draws = None
+    if optimum is not None:
+        draws = draws_of(optimum, counts.attributes, settings.seed)
     members = align(found.members, counts)
     p = detection_over(members, counts.attributes)
     first, *others = members
@@ -144,5 +163,5 @@ def _fit(
         mu=found.mu,
         likely_mu=found.likely_mu,
         dispersion=found.dispersion,
-        draws=None if optimum is None else draws_of(optimum, counts.attributes, settings.seed),
+        draws=draws,
     )

@@ -77,7 +77,7 @@ class _Entries:
         for factor, where in zip(optimum.factors, optimum.where, strict=True):
             product = product * factor[where[rows]]
         rate = (product.sum(dim=1) * optimum.exposure[rows]).clamp_min(_SMALLEST)
-        logit = optimum.features(optimum.attributes[rows]) @ optimum.coefficients
+        logit = optimum.features(optimum.z(rows)) @ optimum.coefficients
         values = (inputs[rows], rate.log(), logit, optimum.counts[rows], optimum.mu[rows])
         return cls(*(value.float() for value in values))
 

@@ -74,17 +74,17 @@ def learn_network(
     """
     if not hidden or optimum.features is None:
         return None
-    if not _FEWEST_ENTRIES <= len(optimum.attributes) <= MOST_ENTRIES:
+    if not _FEWEST_ENTRIES <= len(optimum.rows) <= MOST_ENTRIES:
         return None
     scattered = optimum.dispersion > _MISFIT
     look = not scattered or len(optimum.counts) > _CHEAP
-    inputs = standardised(optimum.features, optimum.attributes)
+    inputs = standardised(optimum.features, optimum.z())
     if look and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
         return None
     rows = Rows.of(optimum)
     generator = torch.Generator().manual_seed(seed)
     held_out = torch.rand(len(optimum.counts), generator=generator) < _HELD_OUT
-    held_out[len(optimum.attributes) :] = False
+    held_out[len(optimum.rows) :] = False
     seen, judges = rows.at(~held_out), rows.at(held_out)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
     found = _best_start(none, seen, hidden, generator, pause)

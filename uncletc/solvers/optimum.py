@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from uncletc.cp import products
 from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.solvers.dispersion import accepted, pearson_dispersion
+from uncletc.validation import FloatArray, IntArray
 
 _SMALLEST = 1e-30
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected weighs no more
+_ROWS = 65_536  # entries whose ŷ is computed at once
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """The state of one member; all values in double precision on the processor.
+
+    Attributes are looked up, not copied: they take more memory than all else.
 
     Attributes
     ----------
@@ -26,8 +32,10 @@ class Optimum:
         Indices of the entries, per mode. Entries with attributes come first.
     counts, exposure : Tensor, shape (N,)
         Exposure over its geometric mean.
-    attributes : Tensor, shape (A, D)
-        z of the first A entries.
+    attributes : ndarray, shape (S, D)
+        z over Ξ.
+    rows : ndarray of int, shape (A,)
+        Rows of `attributes` of the first A entries.
     features : AttributeFeatures, optional
         Of the curves; None when no entry has attributes. Then A = 0 and g = 1.
     factors : list of Tensor, shape (I_k, F)
@@ -53,7 +61,8 @@ class Optimum:
     where: list[Tensor]
     counts: Tensor
     exposure: Tensor
-    attributes: Tensor
+    attributes: FloatArray
+    rows: IntArray
     features: AttributeFeatures | None
     factors: list[Tensor]
     coefficients: Tensor
@@ -76,18 +85,29 @@ class Optimum:
 
     def expected(self) -> Tensor:
         """ŷ of the entries; (N,)."""
-        products = self.factors[0][self.where[0]]
-        for factor, indices in zip(self.factors[1:], self.where[1:], strict=True):
-            products = products * factor[indices]
-        p = torch.full_like(self.counts, self.unattributed)
-        g = self.member().network
-        if g is not None:
-            p[: len(self.attributes)] = g.probability(self.attributes)
-        return products.sum(dim=1) * self.exposure * p
+        mean, member = torch.empty_like(self.counts), self.member()
+        for first in range(0, len(mean), _ROWS):
+            part = slice(first, first + _ROWS)
+            p = torch.full_like(mean[part], self.unattributed)
+            if member.network is not None:
+                known = self.z(part)
+                p[: len(known)] = member.network.probability(known)
+            rate = products(member.factors, self.indices(part)).sum(axis=1)
+            mean[part] = torch.from_numpy(rate) * self.exposure[part] * p
+        return mean
+
+    def indices(self, part: slice) -> IntArray:
+        """Indices of some entries; (n, K)."""
+        return np.stack([where[part].numpy() for where in self.where], axis=1, dtype=np.int64)
+
+    def z(self, part: slice | Tensor = slice(None)) -> Tensor:
+        """Attributes of some of the entries that have any; (n, D)."""
+        rows = self.rows[part.numpy() if isinstance(part, Tensor) else part]
+        return torch.from_numpy(self.attributes[rows])
 
     def with_mu(self, mu: float) -> Optimum:
         """The same with another μ, and with φ by Pearson's statistic under it."""
-        n, attributed = len(self.counts), len(self.attributes)
+        n, attributed = len(self.counts), len(self.rows)
         unknown = 1 / self.mu[attributed:] - 1 / self.mu[:1]  # variance of an unknown p
         new = torch.full_like(self.mu, mu)
         if attributed:

@@ -313,7 +313,6 @@ class Rounds:
         order = np.argsort(counts.attribute_rows < 0, kind="stable")
         rows = counts.attribute_rows[order]
         n_attributed = int((rows >= 0).sum()) if self._features is not None else 0
-        indices = torch.from_numpy(counts.indices[order])
         columns = slice(member * self._settings.rank, (member + 1) * self._settings.rank)
         theta, precisions = torch.zeros(0, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
         centre, unattributed = theta, 1.0
@@ -326,10 +325,13 @@ class Rounds:
             mu[n_attributed:] = float(self._entry_mu[1, member])
         exposure = counts.exposure_at(counts.indices[order]) / self._entries.unit
         return Optimum(
-            where=[indices[:, mode].contiguous() for mode in range(k)],
+            where=[
+                torch.from_numpy(counts.indices[order, mode].astype(np.int32)) for mode in range(k)
+            ],
             counts=torch.from_numpy(counts.counts[order].astype(np.float64)),
             exposure=torch.from_numpy(exposure),
-            attributes=torch.from_numpy(counts.attributes[rows[:n_attributed]]),
+            attributes=counts.attributes,
+            rows=rows[:n_attributed],
             features=self._features,
             factors=[factor[:, columns].double().cpu() for factor in self._members.factors],
             coefficients=theta,
