@@ -14,7 +14,7 @@ from uncletc.detection import JointDetection, network_output, standardised
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.slopes import logit_slopes
-from uncletc.solvers import curvature
+from uncletc.solvers import curvature, information
 from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.descent import layer_precisions
 from uncletc.solvers.optimum import Optimum
@@ -129,7 +129,8 @@ def test_draws_spread_as_the_information_matrix_says(
     layers: bool, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     optimum = made_optimum(layers=layers)
-    monkeypatch.setattr(curvature, "_MOST_DENSE", dense)
+    monkeypatch.setattr(information, "_MOST_DENSE", dense)
+    monkeypatch.setattr(information, "_COUPLED_AT_ONCE", 200)
     monkeypatch.setattr(curvature, "LEVEL_WIDENED", 1.0)
     member = member_of(optimum)
     draws = draws_of(optimum, optimum.attributes, seed=0, size=20_000)

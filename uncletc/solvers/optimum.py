@@ -13,6 +13,7 @@ from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.solvers.dispersion import accepted, pearson_dispersion
+from uncletc.solvers.kernels import IndexArray
 from uncletc.validation import FloatArray, IntArray
 
 _SMALLEST = 1e-30
@@ -96,11 +97,11 @@ class Optimum:
             mean[part] = torch.from_numpy(rate) * self.exposure[part] * p
         return mean
 
-    def indices(self, part: slice) -> IntArray:
+    def indices(self, part: slice | IndexArray) -> IntArray:
         """Indices of some entries; (n, K)."""
-        return np.stack([where[part].numpy() for where in self.where], axis=1, dtype=np.int64)
+        return np.stack([where.numpy()[part] for where in self.where], axis=1, dtype=np.int64)
 
-    def z(self, part: slice | Tensor = slice(None)) -> Tensor:
+    def z(self, part: slice | IndexArray | Tensor = slice(None)) -> Tensor:
         """Attributes of some of the entries that have any; (n, D)."""
         rows = self.rows[part.numpy() if isinstance(part, Tensor) else part]
         return torch.from_numpy(self.attributes[rows])
