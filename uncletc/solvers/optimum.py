@@ -21,6 +21,11 @@ _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is exp
 _ROWS = 65_536  # entries whose ŷ is computed at once
 
 
+def constant(value: float, size: int) -> Tensor:
+    """One value for many entries, in the memory of one; (size,)."""
+    return torch.tensor([value], dtype=torch.float64).expand(size)
+
+
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """The state of one member; all values in double precision on the processor.

@@ -31,7 +31,7 @@ from uncletc.solvers.dispersion import (
     prior_shape,
     shape_of_posterior,
 )
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.optimum import Optimum, constant
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import choose_device, total
 from uncletc.solvers.starts import adapt_components
@@ -316,20 +316,25 @@ class Rounds:
         columns = slice(member * self._settings.rank, (member + 1) * self._settings.rank)
         theta, precisions = torch.zeros(0, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
         centre, unattributed = theta, 1.0
-        mu = torch.full((len(order),), self._mu, dtype=torch.float64)
+        mu, exposure = constant(self._mu, len(order)), constant(1.0, len(order))
         if self._detection is not None:
             theta = self._detection.theta[member].cpu()
             precisions = self._detection.prior()[member].cpu()
             centre = self._detection.centre.cpu()
             unattributed = float(self._detection.elsewhere()[:, member].mean())
-            mu[n_attributed:] = float(self._entry_mu[1, member])
-        exposure = counts.exposure_at(counts.indices[order]) / self._entries.unit
+            if n_attributed < len(order):
+                mu = mu.clone()
+                mu[n_attributed:] = float(self._entry_mu[1, member])
+        if counts.exposure is not None:
+            exposure = (
+                torch.from_numpy(counts.exposure_at(counts.indices[order])) / self._entries.unit
+            )
         return Optimum(
             where=[
                 torch.from_numpy(counts.indices[order, mode].astype(np.int32)) for mode in range(k)
             ],
             counts=torch.from_numpy(counts.counts[order].astype(np.float64)),
-            exposure=torch.from_numpy(exposure),
+            exposure=exposure,
             attributes=counts.attributes,
             rows=rows[:n_attributed],
             features=self._features,
