@@ -26,6 +26,7 @@ _FLOORS = (3.0, 1e-3)  # least precisions of lines and bends
 _CEILING = 1e4
 _RIDGE = 0.5  # added for every coefficient, so that no curve diverges
 _START_PRECISIONS = (3.0, 0.01)
+_STRAIGHT = 100.0  # precision of bends that hardly bend
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
 _TRIES = 6
@@ -43,6 +44,8 @@ class Detection:
     alike : bool
         Whether members are alike enough to share one matrix of second derivatives, their mean: an
         equally good direction near one optimum, at 1/M of the dominant cost of a step.
+    straight : int
+        First steps in which curves hardly bend.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
     """
@@ -51,6 +54,7 @@ class Detection:
     features: AttributeFeatures
     theta: Tensor
     alike: bool = False
+    straight: int = 0
     logit: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,6 +67,8 @@ class Detection:
         self._shape = torch.cat([ones, torch.where(rough > 0, rough, 1.0)])  # (Q,)
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64, device=device)
         self._precisions = start.repeat(n_members, 1)  # (M, 2)
+        if self.straight:
+            self._precisions[:, 1] = _STRAIGHT
         self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64, device=device)
         self.centre = torch.zeros(n_features, dtype=torch.float64, device=device)
         self.centre[0] = START_LOGIT
@@ -155,7 +161,9 @@ class Detection:
         direction[held] = 0.0
         self._search(direction, rate, y, weight, seen, prior, dispersion)
         self._rounds += 1
-        if self._rounds > _ROUNDS_BEFORE_SMOOTHING:
+        if self._rounds == self.straight:
+            self._precisions[:, 1] = _START_PRECISIONS[1]
+        elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
             self._smooth(curvature, prior)
 
     def _along(self, theta: Tensor) -> Tensor:

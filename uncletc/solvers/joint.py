@@ -20,8 +20,8 @@ Algorithm, in an order that a misfit cannot feed:
 
 1. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and a Newton step for the
    curves (:mod:`uncletc.solvers.additive`), with φ = 1, from several starts side by side. In half
-   of them λ explains what it can before g may move, which counts of very different sizes need.
-   Only the likeliest continue.
+   of them λ explains what it can before g may move, which counts of very different sizes need; in
+   the others curves are nearly straight as long. Only the likeliest continue.
 2. Once the objective has settled: μ by maximum likelihood, unless the settings give it; φ from
    Pearson's statistic with its degrees of freedom; and from then on c by empirical Bayes
    (:mod:`uncletc.solvers.dispersion`). Rounds as before until the objective changes no more.
