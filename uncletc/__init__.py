@@ -33,6 +33,7 @@ from uncletc.records import (
     UnreadableFitError,
 )
 from uncletc.results import RESULTS
+from uncletc.roles import Role, Roles
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
 from uncletc.simulate import Truth, simulate
@@ -53,6 +54,8 @@ __all__ = [
     "Joint",
     "Member",
     "MisfitWarning",
+    "Role",
+    "Roles",
     "Scale",
     "StopReason",
     "Truth",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,6 +61,12 @@ class CountTensor:
         For each mode I_k labels, stored as text. None: the indices themselves.
     attribute_names : sequence of str, optional
         D distinct names. None: "z1", "z2", …
+    rate_attributes : array_like of float, shape (S, P), optional
+        x, finite, one row per attributed entry: attributes that act on the true rate, λ, where
+        `attributes` act on detection. One that may act on both stands in both, under one name.
+        None: none does, as in the paper.
+    rate_attribute_names : sequence of str, optional
+        P distinct names. None: "x1", "x2", …
     exposure : array_like of float, optional
         What true counts are proportional to, all else being equal, such as the population of a
         place: λ is exposure times a low-rank tensor. K dimensions, each of size I_k or 1 (constant
@@ -88,6 +94,8 @@ class CountTensor:
     modes: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     attribute_names: tuple[str, ...]
+    rate_attributes: FloatArray
+    rate_attribute_names: tuple[str, ...]
     exposure: FloatArray | None
     simulated: bool
 
@@ -102,6 +110,8 @@ class CountTensor:
         modes: Sequence[str] | None = None,
         labels: Sequence[Sequence[Any]] | None = None,
         attribute_names: Sequence[str] | None = None,
+        rate_attributes: ArrayLike | None = None,
+        rate_attribute_names: Sequence[str] | None = None,
         exposure: ArrayLike | None = None,
         simulated: bool = False,
     ) -> None:
@@ -109,7 +119,9 @@ class CountTensor:
         observed = check_indices(indices, sizes, "indices")
         check_distinct(flat_index(observed, sizes), observed, "indices")
         reported = check_counts(counts, len(observed))
-        z, attributed = check_attributed(attributes, attribute_indices, observed, sizes)
+        z, attributed, x = check_attributed(
+            attributes, rate_attributes, attribute_indices, observed, sizes
+        )
         sized = check_observed_exposure(exposure, sizes, observed)
         values = {
             "shape": sizes,
@@ -120,6 +132,10 @@ class CountTensor:
             "modes": check_names(modes, len(sizes), "modes", "mode "),
             "labels": check_labels(labels, sizes),
             "attribute_names": check_names(attribute_names, z.shape[1], "attribute_names", "z"),
+            "rate_attributes": _frozen(x),
+            "rate_attribute_names": check_names(
+                rate_attribute_names, x.shape[1], "rate_attribute_names", "x"
+            ),
             "exposure": None if sized is None else _frozen(sized),
             "simulated": bool(simulated),
         }
@@ -134,6 +150,7 @@ class CountTensor:
         modes: Sequence[str],
         counts: str = "count",
         attributes: Sequence[str] = (),
+        rate_attributes: Sequence[str] = (),
         exposure: str | None = None,
         labels: Sequence[Sequence[Any]] | None = None,
         simulated: bool = False,
@@ -152,6 +169,9 @@ class CountTensor:
         attributes : sequence of str
             D columns of numbers that detection may depend on, not rescaled. A row with an empty one
             has no attributes.
+        rate_attributes : sequence of str
+            P columns of numbers that the true rate may depend on; a column may be in both. A row
+            with an empty one has no attributes.
         exposure : str, optional
             A column of numbers > 0 that true counts are proportional to, such as people or traps;
             entries without a row get the median.
@@ -176,13 +196,16 @@ class CountTensor:
             frame,
             modes=modes,
             counts=counts,
-            attributes=attributes,
+            attributes=(*attributes, *(each for each in rate_attributes if each not in attributes)),
             exposure=exposure,
             labels=labels,
         )
         columns = list(rows.attribute_columns.values())
-        z = np.column_stack(columns) if columns else None
-        return cls(**rows.fields(modes, z), simulated=simulated)
+        values = np.column_stack(columns) if columns else None
+        tensor = cls(**rows.fields(modes, values), simulated=simulated)
+        if not rate_attributes:
+            return tensor
+        return tensor.with_roles(detection=attributes, rate=rate_attributes)
 
     @classmethod
     def from_dense(
@@ -238,8 +261,8 @@ class CountTensor:
         -------
         DataFrame
             One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode,
-            the counts (NaN: not counted), the exposure if any, and a column per attribute (NaN:
-            outside Ξ).
+            the counts (NaN: not counted), the exposure if any, and a column per attribute and
+            per rate attribute that is none of these (NaN: outside Ξ).
 
         Raises
         ------
@@ -258,8 +281,62 @@ class CountTensor:
         columns = [*self.label_columns(indices), (counts, y)]
         if self.exposure is not None:
             columns.append((exposure, self.exposure_at(indices)))
-        z = self.attributes_at(indices, unknown_as_nan=True)
-        return frame_of([*columns, *zip(self.attribute_names, z.T, strict=True)])
+        rows = self.rows_of(indices)
+        values = np.full((len(rows), len(self.all_attribute_names)), np.nan)
+        values[rows >= 0] = self._all_attributes[rows[rows >= 0]]
+        return frame_of([*columns, *zip(self.all_attribute_names, values.T, strict=True)])
+
+    def with_roles(
+        self, *, detection: Sequence[str] | None = None, rate: Sequence[str] = ()
+    ) -> CountTensor:
+        """Choose by name which attributes act on detection and which on the true rate.
+
+        Parameters
+        ----------
+        detection : sequence of str, optional
+            Names among `all_attribute_names`. None: those that have the role now.
+        rate : sequence of str
+            The same; a name may be in both. (): none acts on the rate, as in the paper.
+
+        Returns
+        -------
+        CountTensor
+            With the same counts. An attribute that is in neither is gone from it.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown or occurs twice.
+
+        Examples
+        --------
+        >>> y = CountTensor((2, 2), [[0, 1], [1, 0]], [3, 5], attributes=[[0.1, 7], [0.9, 8]])
+        >>> y.with_roles(detection=["z1"], rate=["z1", "z2"]).rate_attribute_names
+        ('z1', 'z2')
+        """
+        names = self.all_attribute_names
+        chosen = []
+        for name, given in (("detection", detection), ("rate", rate)):
+            wanted = self.attribute_names if given is None else tuple(given)
+            for each in wanted:
+                if each not in names:
+                    raise ValueError(f"{name} must name attributes of {names}, got {each!r}")
+                if wanted.count(each) > 1:
+                    raise ValueError(f"{name} must hold distinct names, {each!r} occurs twice")
+            chosen.append(wanted)
+        values = self._all_attributes
+        z, x = (values[:, [names.index(each) for each in wanted]] for wanted in chosen)
+        fields = self._fields() | {
+            "attributes": z,
+            "attribute_names": chosen[0],
+            "rate_attributes": x,
+            "rate_attribute_names": chosen[1],
+        }
+        return CountTensor(**fields)
+
+    def with_counts(self, counts: ArrayLike) -> CountTensor:
+        """The same entries, attributes and exposure with other counts (N,)."""
+        return CountTensor(**self._fields() | {"counts": counts})
 
     def entries(self) -> tuple[IntArray, FloatArray]:
         """Entries of Ω or Ξ in the order of the modes (n, K), and their counts or NaN (n,)."""
@@ -297,6 +374,11 @@ class CountTensor:
     def n_attributes(self) -> int:
         """D, the number of attributes of an entry."""
         return int(self.attributes.shape[1])
+
+    @property
+    def all_attribute_names(self) -> tuple[str, ...]:
+        """Names of all attributes, whatever they act on, each once."""
+        return tuple(dict.fromkeys((*self.attribute_names, *self.rate_attribute_names)))
 
     @property
     def share_observed(self) -> float:
@@ -382,9 +464,16 @@ class CountTensor:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over every byte that a fit can see: shape, Ω, counts, Ξ, attributes, exposure."""
-        sha = hashlib.sha256(repr((COUNTS_FORMAT, self.shape, self.attributes.shape)).encode())
-        for array in (self.indices, self.counts, self.attributes, self.attribute_indices):
+        """SHA-256 over all that a fit can see: shape, Ω, counts, Ξ, attributes, exposure."""
+        names = self.attribute_names, self.rate_attribute_names  # signs are stated by name
+        sha = hashlib.sha256(repr((COUNTS_FORMAT, self.shape, names)).encode())
+        for array in (
+            self.indices,
+            self.counts,
+            self.attributes,
+            self.rate_attributes,
+            self.attribute_indices,
+        ):
             sha.update(np.ascontiguousarray(array).data)
         if self.exposure is not None:
             sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
@@ -400,18 +489,25 @@ class CountTensor:
         return cls(**load_counts(Path(path)))
 
     def _rows(self, observed: Any, attributed: Any) -> CountTensor:
-        return CountTensor(
-            self.shape,
-            self.indices[observed],
-            self.counts[observed],
-            attributes=self.attributes[attributed],
-            attribute_indices=self.attribute_indices[attributed],
-            modes=self.modes,
-            labels=self.labels,
-            attribute_names=self.attribute_names,
-            exposure=self.exposure,
-            simulated=self.simulated,
-        )
+        chosen = {
+            "indices": self.indices[observed],
+            "counts": self.counts[observed],
+            "attributes": self.attributes[attributed],
+            "rate_attributes": self.rate_attributes[attributed],
+            "attribute_indices": self.attribute_indices[attributed],
+        }
+        return CountTensor(**self._fields() | chosen)
+
+    def _fields(self) -> dict[str, Any]:
+        """The arguments that make this tensor."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def _all_attributes(self) -> FloatArray:
+        """Values over Ξ of `all_attribute_names`; (S, ·)."""
+        own = set(self.attribute_names)
+        others = [j for j, name in enumerate(self.rate_attribute_names) if name not in own]
+        return np.column_stack([self.attributes, self.rate_attributes[:, others]])
 
     @cached_property
     def _attributed_order(self) -> tuple[IntArray, IntArray]:

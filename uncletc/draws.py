@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 import numba
@@ -44,12 +44,15 @@ class Draws:
     widening : tuple of float
         Factors ≥ 1 of the standard deviations of log λ, log p and log λp: how much wider the
         estimates of simulated counts scatter.
+    slopes : ndarray, shape (P', R)
+        Deviations of β of the attributes that act on λ; (0, R) without.
     """
 
     factors: tuple[Float32Array, ...]
     coefficients: Float32Array
     level: Float32Array
     widening: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    slopes: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def deviation(
         self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
@@ -116,6 +119,7 @@ class Draws:
             factors=tuple(factor[..., :size] for factor in self.factors),
             coefficients=self.coefficients[:, :size],
             level=self.level[:size],
+            slopes=self.slopes[:, :size],
         )
 
     def log_detection(self, member: Member, attributes: FloatArray) -> FloatArray:
@@ -136,12 +140,18 @@ class Draws:
         drawn = np.concatenate([*(each for _, each in parts), np.empty((0, len(self.level)))])
         return np.asarray(drawn.T * self._widening_of("detection"))
 
+    def deviation_of_slopes(self) -> FloatArray:
+        """Return the standard deviation of each β, as wide as the intervals of λ say; (P',)."""
+        variance = np.square(self.slopes, dtype=np.float64).mean(axis=1)
+        return np.asarray(np.sqrt(variance) * self._widening_of("rate"))
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
         named: dict[str, NDArray[Any]] = {
             f"draws/factor_{k}": factor for k, factor in enumerate(self.factors)
         }
         named |= {"draws/coefficients": self.coefficients, "draws/level": self.level}
+        named |= {"draws/slopes": self.slopes}
         return named | {"draws/widening": np.array(self.widening)}
 
     @classmethod
@@ -153,6 +163,7 @@ class Draws:
             factors=tuple(arrays[f"draws/factor_{k}"] for k in range(n_modes)),
             coefficients=arrays["draws/coefficients"],
             level=arrays["draws/level"],
+            slopes=arrays["draws/slopes"],
             widening=(rate, detection, expected),
         )
 
@@ -174,11 +185,16 @@ class Draws:
             yield part, drawn
 
     def _add_rate(self, member: Member, indices: IntArray, drawn: Float32Array) -> None:
-        """Add Σ_k Σ_f share_f · deviation of log U_k(i_k, f), share_f being component f's of λ."""
+        """Add xᵀ(deviation of β) + Σ_k Σ_f share_f · deviation of log U_k(i_k, f).
+
+        share_f is component f's of λ.
+        """
         product = products(member.factors, indices)
         share = product / np.maximum(product.sum(axis=1), 1e-300)[:, None]
         for where, own in zip(indices.T, self.factors, strict=True):
             _add_shared(np.ascontiguousarray(where), share.astype(np.float32), own, drawn)
+        if member.effects is not None:
+            drawn += member.effects.table.columns(indices).astype(np.float32) @ self.slopes
 
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)

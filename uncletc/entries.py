@@ -69,31 +69,32 @@ def check_observed_exposure(
 
 def check_attributed(
     attributes: ArrayLike | None,
+    rate_attributes: ArrayLike | None,
     attribute_indices: ArrayLike | None,
     observed: IntArray,
     shape: tuple[int, ...],
-) -> tuple[FloatArray, IntArray]:
-    """Return attributes (S, D) and their entries (S, K); (0, 0) and (0, K) without any."""
-    if attributes is None:
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return attributes (S, D), their entries (S, K), and those that act on the rate (S, P)."""
+    given = {"attributes": attributes, "rate_attributes": rate_attributes}
+    tables = {
+        name: check_finite(values, name, 2) for name, values in given.items() if values is not None
+    }
+    if not tables:
         if attribute_indices is not None:
             raise ValueError("attribute_indices needs attributes; attributes is None")
-        return np.empty((0, 0)), np.empty((0, len(shape)), dtype=np.int64)
-    z = check_finite(attributes, "attributes", 2)
-    if attribute_indices is None:
-        if len(z) != len(observed):
-            raise ValueError(
-                f"attributes must have one row per row of indices ({len(observed)}) unless "
-                f"attribute_indices is given, got {len(z)} rows"
-            )
-        return z, observed
-    attributed = check_indices(attribute_indices, shape, "attribute_indices")
-    if len(attributed) != len(z):
-        raise ValueError(
-            f"attribute_indices must have one row per row of attributes ({len(z)}), "
-            f"got {len(attributed)}"
-        )
+        nothing = np.empty((0, 0))
+        return nothing, np.empty((0, len(shape)), dtype=np.int64), nothing
+    n = len(observed)
+    attributed, rule = observed, f"row of indices ({n}) unless attribute_indices is given"
+    if attribute_indices is not None:
+        attributed = check_indices(attribute_indices, shape, "attribute_indices")
+        n, rule = len(attributed), f"row of attribute_indices ({len(attributed)})"
+    for name, table in tables.items():
+        if len(table) != n:
+            raise ValueError(f"{name} must have one row per {rule}, got {len(table)} rows")
     check_distinct(flat_index(attributed, shape), attributed, "attribute_indices")
-    return z, attributed
+    z, x = (tables.get(name, np.empty((n, 0))) for name in given)
+    return z, attributed, x
 
 
 def check_names(given: Sequence[str] | None, n: int, name: str, stem: str) -> tuple[str, ...]:

@@ -3,6 +3,10 @@
 Each attribute j gets a cubic regression spline in Demmler-Reinsch form: columns of unit variance
 over Ξ, ordered from the straight line to the most bent, uncorrelated within the attribute, with
 a diagonal roughness penalty ∫ f_j''².
+
+The curve of an attribute whose sign is stated is monotone: a sum of I-splines (Ramsay, Statistical
+Science 1988) on the same knots, each of which rises from one end to the other, with coefficients
+that may not be negative. They are turned over where the sign is negative.
 """
 
 from __future__ import annotations
@@ -11,14 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.interpolate import BSpline
 from torch import Tensor
 
-from uncletc.validation import FloatArray
+from uncletc.validation import FloatArray, IntArray
 
 KNOTS = (0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94)  # quantiles of each attribute
 _SAMPLE = 4_000  # rows of Ξ that place the knots and set the variances
 _GRID = np.linspace(-1.0, 1.0, 201)
 _ROWS = 2048  # whose features are made at once
+_FINE = 25  # points between knots at which I-splines are expressed by the basis
+_CLOSEST = 0.03  # distance of knots of I-splines; closer ones cannot be expressed accurately
+_LINE = 2  # values of an attribute between which every curve is a line
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +48,10 @@ class AttributeFeatures:
     roughness : ndarray, shape (D, B)
         ∫ f''² of each column; NaN marks columns that the attribute's values do not determine.
     middle, spread : ndarray, shape (D,)
-        Mean and standard deviation over Ξ, on which a network sees the attributes.
+        Mean and standard deviation over Ξ, on which a network sees the attributes. The spread of
+        one with a sign is infinite: a network does not see it, so that g stays monotone in it.
+    signs : ndarray, shape (D,)
+        1 or -1 where p may only rise or fall with the attribute, else 0.
     """
 
     shift: FloatArray
@@ -50,13 +62,20 @@ class AttributeFeatures:
     roughness: FloatArray
     middle: FloatArray
     spread: FloatArray
+    signs: FloatArray
 
     @classmethod
     def of(
-        cls, attributes: FloatArray, rng: np.random.Generator, *, curved: bool
+        cls,
+        attributes: FloatArray,
+        rng: np.random.Generator,
+        *,
+        curved: bool,
+        signs: IntArray | None = None,
     ) -> AttributeFeatures:
         """Place knots and scales by attributes over Ξ (S, D), S ≥ 1; straight lines or curves."""
         z = attributes
+        sign = np.zeros(z.shape[1]) if signs is None else signs.astype(np.float64)
         if len(z) > _SAMPLE:
             z = z[rng.choice(len(z), _SAMPLE, replace=False)]
         low, high = attributes.min(axis=0), attributes.max(axis=0)
@@ -71,10 +90,15 @@ class AttributeFeatures:
         turn = np.zeros((x.shape[1], basis.shape[2], basis.shape[2]))
         roughness = np.full(centre.shape, np.nan)
         for j in np.flatnonzero(high > low):
-            columns, penalties = _demmler_reinsch(basis[:, j] - centre[j], bend[j])
+            if sign[j]:
+                columns = sign[j] * _monotone(x[:, j], knots[j])
+                penalties = np.zeros(columns.shape[1])
+            else:
+                columns, penalties = _demmler_reinsch(basis[:, j] - centre[j], bend[j])
             turn[j, :, : len(penalties)] = columns
             roughness[j, : len(penalties)] = penalties
         deviation = z.std(axis=0)
+        spread = np.where(deviation > 0, deviation, 1.0)
         return cls(
             shift=shift,
             slope=slope,
@@ -83,7 +107,8 @@ class AttributeFeatures:
             turn=turn,
             roughness=roughness,
             middle=z.mean(axis=0),
-            spread=np.where(deviation > 0, deviation, 1.0),
+            spread=np.where(sign == 0, spread, np.inf),
+            signs=sign,
         )
 
     @property
@@ -102,6 +127,13 @@ class AttributeFeatures:
         """∫ f''² of each spline column, in the order of the features; straight lines have 0."""
         roughness = self.roughness[np.isfinite(self.roughness)]
         return np.where(roughness < 1e-6, 0.0, roughness)
+
+    @property
+    def monotone(self) -> NDArray[np.bool_]:
+        """Which features have a coefficient that may not be negative; (Q,)."""
+        kept = np.isfinite(self.roughness)
+        of_column = np.broadcast_to((self.signs != 0)[:, None], kept.shape)[kept]
+        return np.concatenate([[False], of_column])
 
     @property
     def n_features(self) -> int:
@@ -172,7 +204,7 @@ class AttributeFeatures:
         return cls(**{name: arrays[name] for name in _ARRAYS})
 
 
-_ARRAYS = ("shift", "slope", "knots", "centre", "turn", "roughness", "middle", "spread")
+_ARRAYS = ("shift", "slope", "knots", "centre", "turn", "roughness", "middle", "spread", "signs")
 
 
 def _like(values: FloatArray, z: Tensor) -> Tensor:
@@ -205,3 +237,36 @@ def _demmler_reinsch(basis: FloatArray, bend: FloatArray) -> tuple[FloatArray, F
     white = vectors[:, kept] / np.sqrt(values[kept])
     penalties, turn = np.linalg.eigh((bend @ white).T @ (bend @ white) / len(bend))
     return white @ turn, penalties.clip(0.0)
+
+
+def _apart(knots: FloatArray) -> FloatArray:
+    """Leave out those of the sorted knots that are too close to the one before, or to an end."""
+    kept = [-1.0]
+    for knot in knots:
+        if kept[-1] + _CLOSEST <= knot <= 1.0 - _CLOSEST:
+            kept.append(float(knot))
+    return np.array(kept[1:])
+
+
+def _monotone(x: FloatArray, knots: FloatArray) -> FloatArray:
+    """I-splines on [-1, 1], in columns of weights of the basis functions; (B, b).
+
+    Together they have unit variance over the sample x (n,). Values of two kinds, and straight
+    lines, have one column.
+    """
+    values = np.unique(x)
+    if not len(knots) or len(values) <= _LINE:
+        columns = np.zeros((3 + len(knots) if len(knots) else 1, 1))
+        columns[0] = 1 / x.std()
+        return columns
+    inner = _apart(np.unique(knots[(knots > values[0]) & (knots < values[-1])]))
+    ends = np.full(4, -1.0), np.full(4, 1.0)
+    bounds = np.concatenate([[-1.0], inner, [1.0]])
+    grid = np.unique(np.linspace(bounds[:-1], bounds[1:], _FINE))
+    splines = BSpline.design_matrix(grid, np.concatenate([ends[0], inner, ends[1]]), 3).toarray()
+    rising = splines[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]  # each from 0 to 1
+    deviation = np.interp(x, grid, rising.sum(axis=1)).std()
+    basis = _basis(torch.from_numpy(grid[:, None]), torch.from_numpy(knots[None]), linear=False)
+    constant = np.column_stack([np.ones(len(grid)), basis[:, 0].numpy()])
+    columns = np.linalg.lstsq(constant, rising / deviation, rcond=1e-12)[0]
+    return np.asarray(columns[1:])

@@ -46,7 +46,8 @@ def fit(
     Raises
     ------
     ValueError
-        If nothing is observed, or `start` has another shape.
+        If nothing is observed, `start` has another shape, a sign names no attribute that acts
+        on detection, or counts with rate attributes are to be fitted by block coordinate descent.
     FitError
         If the objective becomes infinite or NaN in all members.
 
@@ -78,6 +79,17 @@ def fit(
         raise ValueError("counts must hold at least 1 observed entry, got 0")
     if start is not None and start.shape != counts.shape:
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
+    unknown = [name for name, _ in settings.signs if name not in counts.attribute_names]
+    if unknown:
+        raise ValueError(
+            f"signs must name attributes that act on detection, {counts.attribute_names}, "
+            f"got {unknown[0]!r}"
+        )
+    if counts.rate_attribute_names and isinstance(settings.solver, BCD):
+        raise ValueError(
+            "rate_attributes need the joint solver; block coordinate descent has none "
+            "(CountTensor.with_roles(rate=()) leaves them out)"
+        )
     with one_thread():
         options = settings.solver
         if isinstance(options, BCD):

@@ -38,7 +38,7 @@ def entry_intervals(
         See :meth:`uncletc.draws.Draws.deviation`.
     level : float
     """
-    deviation = _draws(fit).deviation(of, fit.members[0], indices, attributes)
+    deviation = drawn(fit).deviation(of, fit.members[0], indices, attributes)
     total = np.sqrt(deviation**2 + between(values))
     return interval(combined(values), total, level, _most(of))
 
@@ -60,14 +60,15 @@ def mean_intervals(
     sizes = np.bincount(groups)
     with np.errstate(invalid="ignore"):  # 0/0 is NaN where a number has no entries
         means = [np.bincount(groups, value) / sizes for value in (centre, *values)]
-    deviation = _draws(fit).deviation_of_sums(
+    deviation = drawn(fit).deviation_of_sums(
         of, fit.members[0], indices, attributes, centre, groups
     )
     total = np.sqrt(deviation**2 + between(means[1:]))
     return interval(means[0], total, level, _most(of))
 
 
-def _draws(fit: Fit) -> Draws:
+def drawn(fit: Fit) -> Draws:
+    """Return the draws of a fit; ValueError if it has none."""
     if fit.draws is None:
         raise ValueError(
             "intervals need a finished fit by the joint solver: this fit has no draws of its "

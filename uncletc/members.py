@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from scipy.stats import norm
 
-from uncletc.cp import products
+from uncletc.cp import products, rate_tensor
 from uncletc.detection import DetectionNetwork, JointDetection
+from uncletc.rates import RateEffects
 from uncletc.validation import FloatArray, IntArray
 
 Network = DetectionNetwork | JointDetection
@@ -30,15 +31,31 @@ class Member:
     ----------
     factors : tuple of ndarray, shapes (I_k, F)
     network : DetectionNetwork or JointDetection, optional
+    effects : RateEffects, optional
+        Of attributes on λ.
     """
 
     factors: tuple[FloatArray, ...]
     network: Network | None
+    effects: RateEffects | None = None
 
     def rate(self, indices: IntArray) -> FloatArray:
         """λ per unit of exposure of valid entries (n, K); (n,)."""
         parts = np.array_split(indices, max(len(indices) // _ROWS, 1))
-        return np.concatenate([products(self.factors, part).sum(axis=1) for part in parts])
+        return np.concatenate([self._rate(part) for part in parts])
+
+    def rate_tensor(self) -> FloatArray:
+        """λ per unit of exposure of every entry; (I_1, …, I_K)."""
+        dense = rate_tensor(self.factors)
+        if self.effects is not None:
+            entries = self.effects.table.entries
+            indices = np.column_stack(np.unravel_index(entries, dense.shape))
+            dense.ravel()[entries] *= self.effects.factor(indices)
+        return dense
+
+    def _rate(self, indices: IntArray) -> FloatArray:
+        rate = products(self.factors, indices).sum(axis=1)
+        return np.asarray(rate if self.effects is None else rate * self.effects.factor(indices))
 
     def detection(self, attributes: FloatArray) -> FloatArray:
         """p of valid attributes (n, D); (n,)."""

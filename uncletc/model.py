@@ -14,12 +14,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor
-from uncletc.cp import rate_tensor
 from uncletc.draws import Draws, Quantity
 from uncletc.entries import exposure_at
 from uncletc.fit_frame import fit_frame
-from uncletc.intervals import entry_intervals, mean_intervals
-from uncletc.members import Interval, Member, Network, combined
+from uncletc.intervals import drawn, entry_intervals, mean_intervals
+from uncletc.members import Interval, Member, Network, between, combined, interval
+from uncletc.rates import RateEffects
 from uncletc.records import Iteration, StopReason
 from uncletc.saving import load_fit, save_fit
 from uncletc.scale import Scale
@@ -78,6 +78,9 @@ class Fit:
         NaN by block coordinate descent.
     draws : Draws, optional
         Of the parameters, for intervals. None by block coordinate descent, and while a fit runs.
+    effects : RateEffects, optional
+        What attributes do to λ in the first member, as `factors`; None where the counts have no
+        `rate_attributes`.
     """
 
     factors: tuple[FloatArray, ...]
@@ -95,6 +98,7 @@ class Fit:
     likely_mu: float = math.nan
     dispersion: float = math.nan
     draws: Draws | None = None
+    effects: RateEffects | None = None
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
@@ -131,7 +135,35 @@ class Fit:
     @cached_property
     def members(self) -> tuple[Member, ...]:
         """All members, the likeliest first."""
-        return (Member(self.factors, self.network), *self.others)
+        return (Member(self.factors, self.network, self.effects), *self.others)
+
+    def rate_slopes(self, *, level: float = 0.9) -> Interval:
+        """Factors by which λ changes with one standard deviation of each rate attribute.
+
+        Parameters
+        ----------
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        Interval
+            exp(β) of each of the P `rate_attributes`, in their order: 1.2 means that λ is 20 %
+            larger where the attribute is one standard deviation (over Ξ) above its mean. Empty
+            without rate attributes. The interval is that of :meth:`rate`; it is the estimate
+            itself for an attribute that does not vary.
+
+        Raises
+        ------
+        ValueError
+            If the fit has rate attributes and no draws.
+        """
+        if self.effects is None:
+            return interval(np.empty(0), np.empty(0), level)
+        ratios = [np.exp(member.effects.slopes) for member in self.members if member.effects]
+        variance = between(ratios)
+        variance[self.effects.varies] += drawn(self).deviation_of_slopes() ** 2
+        return interval(combined(ratios), np.sqrt(variance), level)
 
     @property
     def n_attributes(self) -> int:
@@ -188,7 +220,7 @@ class Fit:
 
     def rate_tensor(self) -> FloatArray:
         """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
-        per_unit = combined([rate_tensor(m.factors) for m in self.members])
+        per_unit = combined([member.rate_tensor() for member in self.members])
         return np.asarray(per_unit if self.exposure is None else per_unit * self.exposure)
 
     @overload

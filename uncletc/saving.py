@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +13,20 @@ import numpy as np
 from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.draws import Draws
 from uncletc.members import Member, Network
+from uncletc.rates import RateEffects, RateTable
 from uncletc.records import Iteration, StopReason, UnreadableFitError
 from uncletc.settings import FitSettings
-from uncletc.validation import FloatArray
+from uncletc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from uncletc.counts import CountTensor
     from uncletc.model import Fit
 
-COUNTS_FORMAT = 1
+COUNTS_FORMAT = 2
 """Raised whenever files of counts change their contents; part of their digest."""
-_FIT_FORMAT = 3
-_WORDS = ("modes", "labels", "attribute_names", "simulated")
-_ARRAYS = ("indices", "counts", "attributes", "attribute_indices")
+_FIT_FORMAT = 4
+_WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
+_ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
 
 
 def save_counts(counts: CountTensor, path: Path) -> None:
@@ -59,13 +61,17 @@ def save_fit(fit: Fit, path: Path) -> None:
         "mean_detection": fit.mean_detection,
         "scatter": [fit.mu, fit.likely_mu, fit.dispersion],
     }
-    arrays: dict[str, FloatArray] = {"observed_detection": fit.observed_detection}
+    arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fit.observed_detection}
     if fit.exposure is not None:
         arrays["exposure"] = fit.exposure
     if fit.draws is not None:
         arrays |= fit.draws.arrays()
+    if fit.effects is not None:
+        arrays |= {f"x/{k}": array for k, array in fit.effects.table.arrays().items()}
     for i, member in enumerate(fit.members):
         arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
+        if member.effects is not None:
+            arrays[f"{i}/beta"] = member.effects.coefficients
         arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
     _write(path, header, arrays)
 
@@ -99,24 +105,19 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
     if header["format"] != _FIT_FORMAT:
         raise ValueError(f"format {header['format']} instead of {_FIT_FORMAT}: refit the counts")
     settings = FitSettings.from_json(json.dumps(header["settings"]))
-    first, *others = [
-        Member(
-            tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"])),
-            _network_from(
-                header["network"],
-                {
-                    name.removeprefix(f"{i}/g/"): array
-                    for name, array in arrays.items()
-                    if name.startswith(f"{i}/g/")
-                },
-                settings.hidden,
-            ),
-        )
-        for i in range(header["members"])
-    ]
+    members = [_member_from(i, header, arrays, settings.hidden) for i in range(header["members"])]
+    if "x/entries" in arrays:
+        shape = tuple(len(factor) for factor in members[0].factors)
+        table = RateTable.from_arrays(shape, _under("x/", arrays))
+        members = [
+            replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
+            for i, member in enumerate(members)
+        ]
+    first, *others = members
     return {
         "factors": first.factors,
         "network": first.network,
+        "effects": first.effects,
         "others": tuple(others),
         "dropped": tuple(header["dropped"]),
         "exposure": arrays.get("exposure"),
@@ -131,6 +132,23 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
         "mean_detection": header["mean_detection"],
         "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
         **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),
+    }
+
+
+def _member_from(
+    i: int, header: Mapping[str, Any], arrays: Mapping[str, FloatArray], hidden: Sequence[int]
+) -> Member:
+    factors = tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"]))
+    network = _network_from(header["network"], _under(f"{i}/g/", arrays), hidden)
+    return Member(factors, network)
+
+
+def _under(prefix: str, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Arrays whose names begin with a prefix, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
     }
 
 

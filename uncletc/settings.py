@@ -8,7 +8,15 @@ from typing import Any, Self
 
 from uncletc.jsonable import Jsonable
 from uncletc.solvers.options import BCD, SOLVERS, Joint, SolverName, options_of
-from uncletc.validation import check_choice, check_positive, check_real, check_seed, check_whole
+from uncletc.validation import (
+    Signs,
+    check_choice,
+    check_positive,
+    check_real,
+    check_seed,
+    check_signs,
+    check_whole,
+)
 
 _JOINT = Joint()
 _MU_OF_BCD, _TOL_OF_BCD = 2000.0, 1e-6  # the paper's
@@ -46,6 +54,10 @@ class FitSettings(Jsonable):
         Starts from which the joint solver combines the nearly best optima into one fit, ≥ 1. On
         small problems, where starts cost little, it takes several in any case. Block coordinate
         descent always has one.
+    signs : mapping of str to {-1, 1}, optional
+        By the names of attributes that act on detection: 1 where p may only rise with the
+        attribute, -1 where it may only fall. Others are free. Held as pairs in the order of the
+        names. The joint solver's alone.
 
     Raises
     ------
@@ -68,6 +80,7 @@ class FitSettings(Jsonable):
     tol: float = _TOL_OF_JOINT
     seed: int = 0
     members: int = 1
+    signs: tuple[tuple[str, int], ...] = ()
 
     def __init__(
         self,
@@ -80,6 +93,7 @@ class FitSettings(Jsonable):
         tol: float | None = None,
         seed: int = 0,
         members: int = 1,
+        signs: Signs = (),
     ) -> None:
         if isinstance(hidden, str) or not isinstance(hidden, Iterable):
             raise TypeError(f"hidden must be a sequence of whole numbers, got {hidden!r}")
@@ -97,7 +111,10 @@ class FitSettings(Jsonable):
             "tol": check_real("tol", tol, 0.0),
             "seed": check_seed(seed),
             "members": check_whole("members", members, 1),
+            "signs": check_signs(signs),
         }
+        if values["signs"] and isinstance(options, BCD):
+            raise ValueError("signs need the joint solver; block coordinate descent has none")
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

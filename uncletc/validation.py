@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+
+Signs = Mapping[str, int] | Iterable[tuple[str, int]]
+"""Signs of attributes by name: a mapping, or pairs."""
 
 
 def check_shape(shape: Sequence[int]) -> tuple[int, ...]:
@@ -166,3 +169,20 @@ def _is_whole(value: Any) -> bool:
 def _first(mask: NDArray[np.bool_]) -> tuple[int, ...] | int:
     where = tuple(int(i) for i in np.argwhere(mask)[0])
     return where if len(where) > 1 else where[0]
+
+
+def check_signs(signs: Signs) -> tuple[tuple[str, int], ...]:
+    """Return signs as distinct pairs of a name and -1 or 1, in the order of the names."""
+    if isinstance(signs, str) or not isinstance(signs, Iterable):
+        raise TypeError(f"signs must map names of attributes to -1 or 1, got {signs!r}")
+    pairs = [*(signs.items() if isinstance(signs, Mapping) else signs)]
+    for pair in pairs:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise TypeError(f"signs must map names of attributes to -1 or 1, got {pair!r}")
+        if not isinstance(pair[0], str) or isinstance(pair[1], bool) or pair[1] not in (-1, 1):
+            raise ValueError(f"signs must be -1 or 1, got {pair[1]!r} for {pair[0]!r}")
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"signs must name each attribute once, {name!r} occurs twice")
+    return tuple(sorted((str(name), int(sign)) for name, sign in pairs))

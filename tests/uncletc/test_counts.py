@@ -333,7 +333,7 @@ BAD = {
     "too few attribute indices": (
         {"attributes": [[0.0], [1.0]], "attribute_indices": [[0, 0]]},
         ValueError,
-        r"attribute_indices must have one row per row of attributes \(2\), got 1",
+        r"attributes must have one row per row of attribute_indices \(1\), got 2 rows",
     ),
     "duplicate attribute indices": (
         {"attributes": [[0.0], [1.0]], "attribute_indices": [[0, 1], [0, 1]]},

@@ -86,3 +86,19 @@ def test_arrays_come_back(z: np.ndarray) -> None:
     back = JointDetection.from_arrays(network.arrays())
     assert back.n_attributes == 3
     assert torch.equal(back.probability(torch.tensor(z)), network.probability(torch.tensor(z)))
+
+
+def test_monotone_curves_rise_and_have_unit_variance_together(rng: np.random.Generator) -> None:
+    z = np.column_stack([rng.random(900), rng.gamma(0.5, 1, 900), rng.integers(0, 2, 900)])
+    signs = np.array([1, -1, 1])
+    features = AttributeFeatures.of(z, rng, curved=True, signs=signs)
+    values = features(torch.from_numpy(z)).numpy()
+    assert features.monotone[1:].all()
+    assert not features.monotone[0]
+    ends = 1 + np.cumsum(features.columns)
+    for j, sign in enumerate(signs):
+        own = values[:, ends[j] - features.columns[j] : ends[j]]
+        steps = sign * np.diff(own[np.argsort(z[:, j])], axis=0)
+        assert steps.min() > -1e-7
+        np.testing.assert_allclose(own.sum(axis=1).std(), 1.0, atol=0.01)
+    assert features.columns[2] == 1

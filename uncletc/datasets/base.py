@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from uncletc.counts import CountTensor
+from uncletc.roles import Roles
 from uncletc.simulate import Truth
 
 
@@ -76,6 +77,10 @@ class Dataset:
     provenance : Provenance
     truth : Truth, optional
         The known truth, for simulated data only.
+    roles : Roles
+        What is known of the attributes from elsewhere: what each acts on, in which direction, and
+        why. `counts` do not have them yet: their attributes all act on detection, as in the paper.
+        ``roles.apply(counts)`` and ``FitSettings(signs=roles.signs)`` do.
     """
 
     name: str
@@ -85,3 +90,9 @@ class Dataset:
     mode_tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     provenance: Provenance
     truth: Truth | None = None
+    roles: Roles = field(default_factory=Roles)
+
+    def with_roles(self, roles: Roles | None = None) -> Dataset:
+        """Return the same with the roles given to the attributes; None: its own."""
+        chosen = self.roles if roles is None else roles
+        return replace(self, counts=chosen.apply(self.counts))

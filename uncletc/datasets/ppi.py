@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
 from uncletc.datasets.reading import scaled
+from uncletc.roles import ActsOn, Role, Roles
 from uncletc.validation import FloatArray, IntArray
 
 _RULES = (
@@ -124,6 +126,7 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
     )
     return Dataset(
         name="ppi",
+        roles=_roles(attributes),
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
         table=_pairs(counts, observed, plant_table, pollinator_table, together),
@@ -139,6 +142,24 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
             rules=_RULES,
         ),
     )
+
+
+def _roles(attributes: Iterable[str]) -> Roles:
+    """What the attributes act on, and why: stated before any fit."""
+    stated: dict[str, tuple[ActsOn, str]] = {
+        "flower abundance": ("rate", "More flowers, more visits, whoever watches."),
+        "month": ("rate", "Plants and insects have their season."),
+        "day of year": ("rate", "Plants and insects have their season."),
+        "wind": ("detection", "Insects are harder to see and to follow in wind."),
+        "cloud": ("detection", "Light decides what a watcher sees."),
+        "air temperature": ("detection", "Insects that fly fast are missed more often."),
+    }
+    guild: tuple[ActsOn, str] = (
+        "both",
+        "Guilds differ in how many there are and in how easily they are seen.",
+    )
+    pairs = [(name, stated.get(name, guild)) for name in attributes]
+    return Roles(Role(name, acts_on, 0, reason) for name, (acts_on, reason) in pairs)
 
 
 def _most_active(watches: pd.DataFrame, mode: str, n: int) -> pd.DataFrame:

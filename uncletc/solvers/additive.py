@@ -6,6 +6,9 @@ precision for straight lines and one for bends (times ∫ f''²). Each is set to
 explains θ (the generalised Fellner-Schall update of Wood and Fasiolo, Biometrics 2017): if counts
 show no bend, none is fitted. Counts that scatter more than the model allows are downweighted by
 their Pearson dispersion φ.
+
+Coefficients of monotone curves may not be negative: a step solves its quadratic programme by an
+active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves in the same step.
 """
 
 from __future__ import annotations
@@ -22,11 +25,15 @@ from uncletc.solvers.parallel import largest, total
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
-_FLOORS = (3.0, 1e-3)  # least precisions of lines and bends
+_MONOTONE, _RATES = 2, 3  # groups after those of lines and bends
+# Least precisions of lines, bends, coefficients of monotone curves and of β. Ten of a monotone
+# curve make up a line.
+_FLOORS = (3.0, 1e-3, 0.3, 3.0)
 _CEILING = 1e4
 _RIDGE = 0.5  # added for every coefficient, so that no curve diverges
-_START_PRECISIONS = (3.0, 0.01)
+_START_PRECISIONS = (3.0, 0.01, 0.3, 3.0)
 _STRAIGHT = 100.0  # precision of bends that hardly bend
+_ACTIVE_SETS = 12  # tries to find which coefficients are 0; two or three are usual
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
 _TRIES = 6
@@ -35,12 +42,13 @@ _SHRINK = 0.4
 
 @dataclass(eq=False)
 class Detection:
-    """θ of M members, and the state of its steps.
+    """θ and β of M members, and the state of their steps.
 
     Attributes
     ----------
     features : AttributeFeatures
-    theta : Tensor, shape (M, Q), double precision
+    theta : Tensor, shape (M, Q + P), double precision
+        θ of the curves, then β of the attributes that act on λ.
     alike : bool
         Whether members are alike enough to share one matrix of second derivatives, their mean: an
         equally good direction near one optimum, at 1/M of the dominant cost of a step.
@@ -48,6 +56,8 @@ class Detection:
         First steps in which curves hardly bend.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
+    effect : Tensor, shape (A, M), or (1, M) without attributes that act on λ
+        xᵀβ of the same entries.
     """
 
     entries: Entries
@@ -56,30 +66,46 @@ class Detection:
     alike: bool = False
     straight: int = 0
     logit: Tensor = field(init=False)
+    effect: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
-        n_members, n_features = self.theta.shape
+        n_members, size = self.theta.shape
         device = self.theta.device
+        q = self.features.n_features
         rough = torch.from_numpy(self.features.curve_roughness).to(device)
+        self._bounded = torch.zeros(size, dtype=torch.bool, device=device)
+        self._bounded[:q] = torch.from_numpy(self.features.monotone).to(device)
         group = (rough > 0).long()
-        self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(2)]
-        ones = torch.ones(1, dtype=torch.float64, device=device)
-        self._shape = torch.cat([ones, torch.where(rough > 0, rough, 1.0)])  # (Q,)
+        group[self._bounded[1:q]] = _MONOTONE
+        group = torch.cat([group, torch.full((size - q,), _RATES, device=device)])
+        self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(len(_FLOORS))]
+        self._shape = torch.ones(size, dtype=torch.float64, device=device)
+        self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
         start = torch.tensor(_START_PRECISIONS, dtype=torch.float64, device=device)
-        self._precisions = start.repeat(n_members, 1)  # (M, 2)
+        self._precisions = start.repeat(n_members, 1)  # (M, groups)
         if self.straight:
             self._precisions[:, 1] = _STRAIGHT
         self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64, device=device)
-        self.centre = torch.zeros(n_features, dtype=torch.float64, device=device)
+        self.centre = torch.zeros(size, dtype=torch.float64, device=device)
         self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
         self._rounds = 0
-        self.logit = self._along(self.theta)
+        self.logit, self.effect = self._along(self.theta)
 
-    def probability(self) -> Tensor:
-        """p of every entry (N, M): g with attributes, the mean of g over Ξ without."""
+    @property
+    def curves(self) -> Tensor:
+        """θ alone; (M, Q)."""
+        return self.theta[:, : self.features.n_features]
+
+    @property
+    def rates(self) -> Tensor:
+        """β alone; (M, P)."""
+        return self.theta[:, self.features.n_features :]
+
+    def multiplier(self) -> Tensor:
+        """p·exp(xᵀβ) of every entry (N, M): the mean of g over Ξ without attributes."""
         n = len(self.entries.counts)
-        p = torch.sigmoid(self.logit)
+        p = torch.sigmoid(self.logit) * self.effect.exp()
         if len(p) < n:
             mean = self.elsewhere().mean(dim=0).to(p.dtype)
             p = torch.cat([p, mean.expand(n - len(p), -1)])
@@ -100,12 +126,13 @@ class Detection:
 
     def elsewhere(self) -> Tensor:
         """g of rows of Ξ; (R, M)."""
-        return torch.sigmoid(self.entries.elsewhere @ self.theta.T)
+        return torch.sigmoid(self.entries.elsewhere @ self.curves.T)
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""
         chosen = chosen.to(self.theta.device)
         self.theta, self.logit = self.theta[chosen], self.logit[:, chosen]
+        self.effect = self.effect[:, chosen]
         self._damping, self._precisions = self._damping[chosen], self._precisions[chosen]
         self._curvature = None
 
@@ -118,12 +145,12 @@ class Detection:
         held: Tensor,
         renew: bool,
     ) -> None:
-        """Move θ towards the maximum of the penalised likelihood given λ, in place.
+        """Move θ and β towards the maximum of the penalised likelihood given the factors, in place.
 
         Parameters
         ----------
         rate : Tensor, shape (N, M)
-            λ.
+            λ without exp(xᵀβ).
         mu : Tensor, shape (M,)
         dispersion : Tensor, shape (M,)
             φ ≥ 1, by which the log-likelihood is divided.
@@ -135,29 +162,23 @@ class Detection:
         a = self.entries.n_attributed
         y, rate = self.entries.counts[:a], rate[:a]
         g = torch.sigmoid(self.logit)
-        mean = rate * g
+        mean = rate * g * self.effect.exp()
         weight = 1 / (1 + mean / mu.to(mean.dtype))  # the negative binomial's, held in the step
         seen = total((weight * y).sum(dim=0, dtype=torch.float64))  # (M,)
         fitted = total((weight * mean).sum(dim=0, dtype=torch.float64)).clamp_min(1e-30)
         mean = mean * (seen / fitted).to(mean.dtype)
 
         slope = 1 - g  # d log p / d logit
-        curves = self.entries.curves
-        assert curves is not None
-        both = torch.cat([(y - mean) * slope * weight, mean * slope * weight], dim=1)
-        gradient, level = curves.against(both).view(2, len(seen), -1)
+        gradient, level = self._against((y - mean) * weight, mean * weight, slope)
         if self._curvature is None or renew:
-            weights_of_members = mean * slope * slope * weight
-            if self.alike:
-                weights_of_members = weights_of_members.mean(dim=1, keepdim=True)
-            self._curvature = curves.gram(weights_of_members).expand(len(seen), -1, -1)
+            self._curvature = self._gram(mean * weight, slope).expand(len(seen), -1, -1)
         common = level[:, :, None] * level[:, None, :] / seen.clamp_min(1e-30)[:, None, None]
         curvature = (self._curvature - common) / dispersion[:, None, None]
         prior = self.prior()
         uphill = gradient / dispersion[:, None] - prior * (self.theta - self.centre)
         diagonal = torch.diagonal(curvature, dim1=1, dim2=2).clamp_min(0.0)
         system = curvature + torch.diag_embed(prior + self._damping[:, None] * diagonal + 1e-6)
-        direction = torch.linalg.solve_ex(system, uphill)[0].nan_to_num(0.0)
+        direction = self._direction(system, uphill)
         direction[held] = 0.0
         self._search(direction, rate, y, weight, seen, prior, dispersion)
         self._rounds += 1
@@ -166,13 +187,72 @@ class Detection:
         elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
             self._smooth(curvature, prior)
 
-    def _along(self, theta: Tensor) -> Tensor:
-        """Features · θ of the attributed entries; (A, M)."""
-        assert self.entries.curves is not None
-        return self.entries.curves.along(theta, self.entries.counts)
+    def _against(self, residual: Tensor, mean: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
+        """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each."""
+        curves, lines = self.entries.curves, self.entries.rate_curves
+        assert curves is not None
+        n = residual.shape[1]
+        sums = curves.against(torch.cat([residual * slope, mean * slope], dim=1)).view(2, n, -1)
+        if lines is not None:
+            of_rates = lines.against(torch.cat([residual, mean], dim=1)).view(2, n, -1)
+            sums = torch.cat([sums, of_rates[..., 1:]], dim=2)
+        return sums[0], sums[1]
+
+    def _gram(self, weight: Tensor, slope: Tensor) -> Tensor:
+        """Second derivatives (M, Q + P, Q + P), or (1, …) if members are alike."""
+        curves, lines = self.entries.curves, self.entries.rate_curves
+        assert curves is not None
+
+        def common(weights: Tensor) -> Tensor:
+            return weights.mean(dim=1, keepdim=True) if self.alike else weights
+
+        of_curves = curves.gram(common(weight * slope * slope))
+        if lines is None:
+            return of_curves
+        both = curves.cross(lines, common(weight * slope))[:, :, 1:]  # type: ignore[arg-type]
+        of_rates = lines.gram(common(weight))[:, 1:, 1:]
+        above = torch.cat([of_curves, both], dim=2)
+        return torch.cat([above, torch.cat([both.transpose(1, 2), of_rates], dim=2)], dim=1)
+
+    def _direction(self, system: Tensor, uphill: Tensor) -> Tensor:
+        """Maximum of the quadratic approximation, with bounded coefficients at 0 or above; (M, Q).
+
+        Those at their bound leave it, and others that would cross it are set to it, until neither
+        happens (a primal-dual active set).
+        """
+        if not bool(self._bounded.any()):
+            direction: Tensor = torch.linalg.solve_ex(system, uphill)[0].nan_to_num(0.0)
+            return direction
+        to_bound = -self.theta
+        active = (self.theta <= 0) & (uphill <= 0) & self._bounded
+        eye = torch.eye(system.shape[1], dtype=system.dtype, device=system.device)
+        for _ in range(_ACTIVE_SETS):
+            fixed = torch.where(active, to_bound, 0.0)
+            wanted = uphill - torch.einsum("mij,mj->mi", system, fixed)
+            free = ~(active[:, :, None] | active[:, None, :])
+            reduced = torch.where(free, system, 0.0) + eye * active[:, None, :]
+            solved = torch.linalg.solve_ex(reduced, torch.where(active, 0.0, wanted))[0]
+            direction = (fixed + solved).nan_to_num(0.0)
+            pull = uphill - torch.einsum("mij,mj->mi", system, direction)
+            changed = torch.where(active, pull <= 0, direction < to_bound) & self._bounded
+            if bool((changed == active).all()):
+                break
+            active = changed
+        return torch.where(self._bounded, torch.maximum(direction, to_bound), direction)
+
+    def _along(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """Features · θ (A, M), and xᵀβ (A, M) or (1, M), of the attributed entries."""
+        curves, lines = self.entries.curves, self.entries.rate_curves
+        assert curves is not None
+        q, like = self.features.n_features, self.entries.counts
+        logit = curves.along(theta[:, :q], like)
+        if lines is None:
+            return logit, like.new_zeros(1, len(theta))
+        level = theta.new_zeros(len(theta), 1)
+        return logit, lines.along(torch.cat([level, theta[:, q:]], dim=1), like)
 
     def prior(self) -> Tensor:
-        """Precisions of θ about `centre`; (M, Q)."""
+        """Precisions of θ and β about `centre`; (M, Q + P)."""
         prior = torch.full_like(self.theta, _LEVEL_PRECISION)
         for which, columns in enumerate(self._groups):
             prior[:, columns] = self._precisions[:, which, None] * self._shape[columns] + _RIDGE
@@ -189,15 +269,17 @@ class Detection:
         dispersion: Tensor,
     ) -> None:
         """Step along the direction, shortened until the penalised likelihood rises."""
-        change = self._along(direction)
+        change, of_rate = self._along(direction)
         farthest = torch.zeros_like(seen)
         if len(change):
-            farthest = change.abs().amax(dim=0).double()
+            farthest = torch.maximum(change.abs().amax(dim=0), of_rate.abs().amax(dim=0)).double()
         limit = _LARGEST_STEP / largest(farthest).clamp_min(_LARGEST_STEP)
         direction, change = direction * limit[:, None], change * limit.to(change.dtype)
+        of_rate = of_rate * limit.to(change.dtype)
 
         def cost(length: Tensor) -> Tensor:
-            log_p = logsigmoid(self.logit + change * length.to(change.dtype))
+            step = length.to(change.dtype)
+            log_p = logsigmoid(self.logit + change * step) + self.effect + of_rate * step
             sums = torch.stack(
                 [
                     (weight * y * log_p).sum(dim=0, dtype=torch.float64),
@@ -221,15 +303,18 @@ class Detection:
         self._damping = torch.where(good, steady, self._damping * 10).clamp(1e-7, 1e3)
         self.theta = self.theta + direction * length[:, None]
         self.logit = self.logit + change * length.to(change.dtype)
+        self.effect = self.effect + of_rate * length.to(change.dtype)
 
     def _smooth(self, curvature: Tensor, prior: Tensor) -> None:
         """Set the precisions to the values that best explain θ (Fellner-Schall)."""
         system = curvature + torch.diag_embed(prior + 1e-9)
         inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
         spread = torch.diagonal(inverse, dim1=1, dim2=2)
+        at_bound = self._bounded & (self.theta <= 0)
         for which, columns in enumerate(self._groups):
             if not len(columns):
                 continue
-            used = (1 - prior[:, columns] * spread[:, columns]).sum(dim=1).clamp_min(1e-3)
+            free = ~at_bound[:, columns]
+            used = ((1 - prior[:, columns] * spread[:, columns]) * free).sum(dim=1).clamp_min(1e-3)
             size = (self._shape[columns] * self.theta[:, columns] ** 2).sum(dim=1) + 1e-6
             self._precisions[:, which] = (used / size).clamp(_FLOORS[which], _CEILING)

@@ -22,7 +22,7 @@ from uncletc.solvers.blocks import multiply, product_of
 from uncletc.solvers.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.kernels import IndexArray, rates, slice_sums
 from uncletc.solvers.parallel import total, world
-from uncletc.validation import IntArray
+from uncletc.validation import FloatArray, IntArray
 
 _CHUNK = 4_194_304  # numbers in a chunk's largest array on a GPU: bounds its memory
 _SMALLEST = 1e-30
@@ -59,6 +59,8 @@ class Entries:
         A, entries with attributes.
     curves : BinnedCurves or PlainCurves, optional
         Features of the first A entries; None when no entry has attributes.
+    rate_curves : BinnedCurves or PlainCurves, optional
+        The same of attributes that act on λ; None without.
     elsewhere : Tensor, shape (R, Q)
         Features of rows of Ξ whose mean g is used as p of entries without attributes.
     """
@@ -70,6 +72,7 @@ class Entries:
     unit: float
     n_attributed: int
     curves: BinnedCurves | PlainCurves | None
+    rate_curves: BinnedCurves | PlainCurves | None
     elsewhere: Tensor
     at: IndexArray
     by_mode: list[_Sorted]
@@ -79,6 +82,7 @@ class Entries:
         cls,
         counts: CountTensor,
         features: AttributeFeatures | None,
+        rate_features: AttributeFeatures | None,
         dtype: torch.dtype,
         device: torch.device,
     ) -> Entries:
@@ -95,15 +99,14 @@ class Entries:
             np.linspace(0, max(len(counts.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(int)
         )
         curves: BinnedCurves | PlainCurves | None = None
+        lines: BinnedCurves | PlainCurves | None = None
         elsewhere = torch.empty(0, 0, dtype=torch.float64, device=device)
         on_processor = device.type == "cpu"
         if features is not None:
             elsewhere = features(torch.tensor(counts.attributes[few], device=device))
-            if on_processor:
-                curves = BinnedCurves(features, counts.attributes, attributed)
-            else:
-                z = torch.tensor(counts.attributes[attributed], dtype=dtype, device=device)
-                curves = PlainCurves(features, z)
+            curves = _curves(features, counts.attributes, attributed, dtype, device)
+        if rate_features is not None:
+            lines = _curves(rate_features, counts.rate_attributes, attributed, dtype, device)
         at, by_mode = _sorted(indices, counts.shape) if on_processor else (indices, [])
         return cls(
             shape=counts.shape,
@@ -113,6 +116,7 @@ class Entries:
             unit=unit,
             n_attributed=len(attributed),
             curves=curves,
+            rate_curves=lines,
             elsewhere=elsewhere,
             at=at,
             by_mode=by_mode,
@@ -122,6 +126,19 @@ class Entries:
         """Cut the entries so that `width` numbers for each fit into memory."""
         n, size = len(self.counts), max(_CHUNK // width, 256)
         return [slice(i, min(i + size, n)) for i in range(0, n, size)]
+
+
+def _curves(
+    features: AttributeFeatures,
+    attributes: FloatArray,
+    rows: IntArray,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> BinnedCurves | PlainCurves:
+    """Features of rows of attributes, in the form that suits the device."""
+    if device.type == "cpu":
+        return BinnedCurves(features, attributes, rows)
+    return PlainCurves(features, torch.tensor(attributes[rows], dtype=dtype, device=device))
 
 
 def _sorted(indices: IntArray, shape: tuple[int, ...]) -> tuple[IndexArray, list[_Sorted]]:

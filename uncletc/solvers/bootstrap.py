@@ -95,7 +95,7 @@ def _scatter(
     for _ in range(_REFITS):
         simulated = np.empty(len(order), dtype=np.int64)
         simulated[order] = _simulated(optimum, rng)
-        again = refit(_with(counts, simulated))
+        again = refit(counts.with_counts(simulated))
         for into, now, then in zip(found, _logs(again, where, z), fitted, strict=True):
             into.append(np.abs(now - then))
     factors = []
@@ -120,15 +120,3 @@ def _logs(optimum: Optimum, where: IntArray, z: FloatArray) -> tuple[FloatArray,
     level = float(np.log(np.exp(p).mean()))
     rate = np.log(np.maximum(member.rate(where), 1e-300))
     return rate + level, p - level, rate + p
-
-
-def _with(counts: CountTensor, others: IntArray) -> CountTensor:
-    """The same entries with other counts."""
-    return CountTensor(
-        counts.shape,
-        counts.indices,
-        others,
-        attributes=counts.attributes,
-        attribute_indices=counts.attribute_indices,
-        exposure=counts.exposure,
-    )

@@ -43,7 +43,7 @@ def align(members: list[Member], counts: CountTensor) -> list[Member]:
         network = member.network
         if isinstance(network, JointDetection):
             network = replace(network, log_scale=network.log_scale + shift)
-        aligned.append(Member(factors, network))
+        aligned.append(replace(member, factors=factors, network=network))
     return aligned
 
 
@@ -66,7 +66,7 @@ def nearest_coefficients(features: AttributeFeatures, member: Member, z: FloatAr
     design = features(torch.tensor(z))
     ridge = 1e-6 * len(z) * torch.eye(features.n_features, dtype=torch.float64)
     solution: Tensor = torch.linalg.solve(design.T @ design + ridge, design.T @ torch.tensor(logit))
-    return solution
+    return torch.where(torch.from_numpy(features.monotone), solution.clamp_min(0.0), solution)
 
 
 def detection_over(members: list[Member], attributes: FloatArray) -> FloatArray:

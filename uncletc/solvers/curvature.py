@@ -6,9 +6,10 @@ information matrix
     H = Σ_i w_i s_i s_iᵀ / φ + that of the priors,    w_i = m_i / (1 + m_i / μ_i),
 
 where s_i is the derivative of log m_i, m = λp: by log U_k(i_k, f) it is component f's share of
-λ_i, for every mode alike; by θ it is (1 - p) times the features. With a network, its weights are
-part of θ, those of its output alone if it is large. R draws of N(0, H⁻¹) are kept: intervals of
-single entries, of sets of entries and of products follow from them. H itself, by parts, is in
+λ_i, for every mode alike; by θ it is (1 - p) times the features, by β x. With a network, its
+weights are part of θ, those of its output alone if it is large. Coefficients of monotone curves
+that are 0, at their bound, stay there. R draws of N(0, H⁻¹) are kept: intervals of single entries,
+of sets of entries and of products follow from them. H itself, by parts, is in
 :mod:`uncletc.solvers.information`.
 """
 
@@ -71,8 +72,9 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         p = expit(logit)
         level = (p * (1 - p)) @ slopes / p.sum()
     try:
-        information = Information.of(optimum, g, level)
+        information = Information.of(optimum, g, np.pad(level, (0, len(optimum.slopes))))
         factors, theta = information.draw(size, np.random.default_rng(seed))
+        theta, beta = np.split(theta, [len(level)])
     except np.linalg.LinAlgError:
         return None
     shift = np.zeros(size)
@@ -84,6 +86,7 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         factors=tuple(np.ascontiguousarray(f, dtype=np.float32) for f in factors),
         coefficients=theta.astype(np.float32),
         level=shift.astype(np.float32),
+        slopes=beta.astype(np.float32),
     )
     if g is None or optimum.unseen is None:
         return draws

@@ -84,10 +84,14 @@ class BinnedCurves:
 
         Of a sample of the entries, scaled to all of them.
         """
+        return self.cross(self, weights)
+
+    def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
+        """Σ weight · features of these · features of others, as in :meth:`gram`; (M, Q, P)."""
         some = weights[self._sample].float()
         scale = weights.sum(dim=0, dtype=torch.float64) / some.sum(dim=0).double().clamp_min(1e-30)
         sums = torch.stack(
-            [self._design.T @ (self._design * some[:, m, None]) for m in range(some.shape[1])]
+            [self._design.T @ (others._design * some[:, m, None]) for m in range(some.shape[1])]
         )
         return total(sums.double() * scale[:, None, None])
 
@@ -116,12 +120,16 @@ class PlainCurves:
 
     def gram(self, weights: Tensor) -> Tensor:
         """See :meth:`BinnedCurves.gram`; of all entries."""
-        shape = (weights.shape[1], self.n_features, self.n_features)
+        return self.cross(self, weights)
+
+    def cross(self, others: PlainCurves, weights: Tensor) -> Tensor:
+        """See :meth:`BinnedCurves.cross`; of all entries."""
+        shape = (weights.shape[1], self.n_features, others.n_features)
         sums = torch.zeros(shape, dtype=torch.float64, device=weights.device)
         for part in self._parts():
-            design = self._design(part)
+            own, other = self._design(part), others._design(part)
             for member in range(weights.shape[1]):
-                sums[member] += design.T @ (design * weights[part, member, None])
+                sums[member] += own.T @ (other * weights[part, member, None])
         return total(sums)
 
     def _parts(self) -> list[slice]:

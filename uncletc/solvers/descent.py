@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
@@ -45,6 +45,8 @@ class Rows:
     counts, log_exposure : Tensor, shape (n,)
     design : Tensor, shape (a, Q)
         Features of the curves, of the first a entries; the others have no attributes.
+    lines : Tensor, shape (a, P)
+        Standardised attributes that act on λ.
     inputs : Tensor, shape (a, D)
         Their attributes as the network takes them: standardised.
     """
@@ -54,6 +56,7 @@ class Rows:
     counts: Tensor
     log_exposure: Tensor
     design: Tensor
+    lines: Tensor
     inputs: Tensor
 
     @classmethod
@@ -67,6 +70,7 @@ class Rows:
             counts=optimum.counts,
             log_exposure=optimum.exposure.log(),
             design=features(z),
+            lines=optimum.lines(),
             inputs=standardised(features, z),
         )
 
@@ -79,6 +83,7 @@ class Rows:
             counts=self.counts[chosen],
             log_exposure=self.log_exposure[chosen],
             design=self.design[attributed],
+            lines=self.lines[attributed],
             inputs=self.inputs[attributed],
         )
 
@@ -141,6 +146,7 @@ def descend(optimum: Optimum, rows: Rows, iterations: int) -> Optimum:
         objective,
         (torch.cat([parameter.reshape(-1) for parameter in descent.start]) * scales).numpy(),
         jac=True,
+        bounds=descent.bounds(),
         method="L-BFGS-B",
         options={
             "maxiter": iterations,
@@ -173,11 +179,13 @@ class _Descent:
         for log, indices in zip(parameters, rows.where, strict=False):
             product = product * log.exp().index_select(0, indices)
         log_rate = product.sum(dim=1).clamp_min(_SMALLEST).log() + rows.log_exposure
-        logit = rows.design @ parameters[self._n_modes]
+        sizes = [rows.design.shape[1], rows.lines.shape[1]]
+        theta, beta = torch.split(parameters[self._n_modes], sizes)
+        logit = rows.design @ theta
         if self._optimum.layers:
             layers = _layers_of(parameters[self._n_modes + 1 :])
             logit = logit + network_output(layers, rows.inputs)
-        log_detection = logsigmoid(logit)
+        log_detection = logsigmoid(logit) + rows.lines @ beta
         n_without = len(log_rate) - len(logit)
         if n_without:
             held = math.log(self._optimum.unattributed)
@@ -198,6 +206,16 @@ class _Descent:
         for precision, weights in zip(_raw_precisions(raw), raw, strict=True):
             value = value + 0.5 * precision * (weights**2).sum()
         return value
+
+    def bounds(self) -> Bounds | None:
+        """Coefficients of monotone curves are at least 0; None where nothing is bounded."""
+        features = self._optimum.features
+        assert features is not None
+        if not features.monotone.any():
+            return None
+        least = [np.full(parameter.numel(), -np.inf) for parameter in self.start]
+        least[self._n_modes][: features.n_features][features.monotone] = 0.0
+        return Bounds(np.concatenate(least), np.inf)
 
     def scales(self) -> list[Tensor]:
         """Root of the information about each parameter."""

@@ -29,6 +29,7 @@ _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one co
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 100 MB
 _COUPLED_AT_ONCE = 1_000_000  # of them in double precision, while entries are added: 8 MB
 _ROWS = 2_048  # entries whose derivatives are held at once
+_FIXED = 1e9  # precision of coefficients that stay where they are
 _LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
 
 
@@ -71,8 +72,9 @@ class Information:
         optimum : Optimum
         g : JointDetection, optional
             Its own.
-        level : ndarray, shape (Q,)
-            Derivatives by θ of the logarithm of the mean p, which entries without attributes have.
+        level : ndarray, shape (Q + P,)
+            Derivatives by θ and β of the logarithm of the mean p, which entries without attributes
+            have.
 
         Raises
         ------
@@ -186,13 +188,9 @@ class Information:
             for i, block in enumerate(prior):
                 own = slice(self.start[mode] + i * rank, self.start[mode] + (i + 1) * rank)
                 self.rest[own, own] += block
-        if g is not None:
-            own = varying_layers(g)
-            pairs = zip(g.layers[own], layer_precisions(g.layers)[own], strict=True)
-            weights = [np.full(layer.size, precision) for layer, precision in pairs]
-            precisions = np.concatenate([optimum.precisions.numpy(), *weights])
-            theta = range(len(self.rest) - len(precisions), len(self.rest))
-            self.rest[theta, theta] += precisions + _LEAST
+        precisions = np.concatenate(_precisions(optimum, g))
+        theta = range(len(self.rest) - len(precisions), len(self.rest))
+        self.rest[theta, theta] += precisions + _LEAST
 
     def draw(self, size: int, rng: np.random.Generator) -> tuple[list[FloatArray], FloatArray]:
         """Draws of log U_k (I_k, F, size) and θ (Q, size) from N(0, H⁻¹).
@@ -229,20 +227,39 @@ def _derivatives(
     level: FloatArray,
     chosen: IndexArray,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Indices of entries (n, K), and √w times s by log U of any mode (n, F) and by θ (n, Q)."""
+    """Indices of entries (n, K), and √w times s by log U of any mode (n, F) and by θ, β (n, Q + P).
+
+    The last are those of `level` where an entry has no attributes.
+    """
     at = optimum.indices(chosen)
     product = products(factors, at)
     rate = np.maximum(product.sum(axis=1), 1e-300)
     p = np.full(len(at), optimum.unattributed)
     columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
     known = chosen < len(optimum.rows)
-    if g is not None and known.any():
-        z = optimum.z(chosen[known])
-        p[known] = g.probability(z).numpy()
-        columns[known] = logit_slopes(g, z.numpy()) * (1 - p[known, None])
-    mean = rate * optimum.exposure.numpy()[chosen] * p
+    effect = np.ones(len(at))
+    if known.any():
+        by_theta, lines = np.empty((known.sum(), 0)), optimum.lines(chosen[known]).numpy()
+        effect[known] = np.exp(lines @ optimum.slopes.numpy())
+        if g is not None:
+            z = optimum.z(chosen[known])
+            p[known] = g.probability(z).numpy()
+            by_theta = logit_slopes(g, z.numpy()) * (1 - p[known, None])
+        columns[known] = np.concatenate([by_theta, lines], axis=1)
+    mean = rate * effect * optimum.exposure.numpy()[chosen] * p
     root = np.sqrt(mean / (1 + mean / optimum.mu.numpy()[chosen]) / optimum.dispersion)[:, None]
     return at, product * (root / rate[:, None]), columns * root
+
+
+def _precisions(optimum: Optimum, g: JointDetection | None) -> list[FloatArray]:
+    """Of the priors of θ, of the weights that vary, and of β."""
+    theta, beta = np.split(optimum.precisions.numpy(), [len(optimum.curves)])
+    if g is None:
+        return [beta]
+    theta = np.where(g.features.monotone & (optimum.curves.numpy() <= 0), _FIXED, theta)
+    own = varying_layers(g)
+    pairs = zip(g.layers[own], layer_precisions(g.layers)[own], strict=True)
+    return [theta, *(np.full(layer.size, precision) for layer, precision in pairs), beta]
 
 
 def _solve(roots: FloatArray, rows: FloatArray | Float32Array) -> None:

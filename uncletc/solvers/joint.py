@@ -2,7 +2,8 @@
 
 Model. Each observed count is Poisson with mean λ·g(z)·ε, where λ is a low-rank nonnegative CP
 tensor (times the exposure, where counts have one), g the detection probability and ε the entry's
-own deviation from it: gamma with mean 1 and variance 1/μ. With ε integrated out the count is
+own deviation from it: gamma with mean 1 and variance 1/μ. Attributes x that act on the true rate
+multiply λ by exp(xᵀβ). With ε integrated out the count is
 negative binomial with mean λg and dispersion 1/μ. As μ → ∞, p = g(z) exactly (the paper's own limit
 of large μ). A deviation is relative, so μ means the same whatever the scale of λ and p; in the
 paper's objective (eq. 11a) μ weighs (g - p)², which c² shrinks when λ·c, p/c replace λ, p, and the
@@ -151,6 +152,7 @@ def _fit(
     return Fit(
         factors=first.factors,
         network=first.network,
+        effects=first.effects,
         others=tuple(others),
         dropped=tuple(found.dropped),
         observed_detection=observed_detection(members, p, counts, found.mu),

@@ -77,7 +77,8 @@ class _Entries:
         for factor, where in zip(optimum.factors, optimum.where, strict=True):
             product = product * factor[where[rows]]
         rate = (product.sum(dim=1) * optimum.exposure[rows]).clamp_min(_SMALLEST)
-        logit = optimum.features(optimum.z(rows)) @ optimum.coefficients
+        rate = rate * (optimum.lines(rows) @ optimum.slopes).exp()
+        logit = optimum.features(optimum.z(rows)) @ optimum.curves
         values = (inputs[rows], rate.log(), logit, optimum.counts[rows], optimum.mu[rows])
         return cls(*(value.float() for value in values))
 

@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -72,8 +73,8 @@ def learn_network(
         With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; None if
         held-out counts show no joint effect of attributes, or there are more than 20,000.
     """
-    if not hidden or optimum.features is None:
-        return None
+    if not hidden or optimum.features is None or not np.isfinite(optimum.features.spread).any():
+        return None  # a network sees attributes without a sign alone
     if not _FEWEST_ENTRIES <= len(optimum.rows) <= MOST_ENTRIES:
         return None
     scattered = optimum.dispersion > _MISFIT

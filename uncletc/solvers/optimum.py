@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from scipy.special import expit
 from torch import Tensor
 
 from uncletc.cp import products
 from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
+from uncletc.rates import RateEffects, RateTable
 from uncletc.solvers.dispersion import accepted, pearson_dispersion
 from uncletc.solvers.kernels import IndexArray
 from uncletc.validation import FloatArray, IntArray
@@ -46,10 +49,11 @@ class Optimum:
         Of the curves; None when no entry has attributes. Then A = 0 and g = 1.
     factors : list of Tensor, shape (I_k, F)
         λ per unit of exposure is the sum of their products.
-    coefficients : Tensor, shape (Q,)
-        θ of the curves: the logit is ``features(z) @ coefficients``, plus that of `layers`.
-    precisions, centre : Tensor, shape (Q,)
-        Of the normal prior of θ.
+    coefficients : Tensor, shape (Q + P,)
+        θ of the curves, then β: the logit is ``features(z) @ θ``, plus that of `layers`, and
+        λ per unit of exposure the sum of products times exp(xᵀβ).
+    precisions, centre : Tensor, shape (Q + P,)
+        Of the normal prior of θ and β.
     layers : tuple of Tensor
         Of the trained network, as :class:`uncletc.detection.JointDetection` has them; () without.
     unattributed : float
@@ -62,6 +66,10 @@ class Optimum:
         c: the gamma prior of each element of a factor is worth c·φ counts.
     unseen : Tensor, shape (N,), optional
         ŷ of entries held out while a network was judged, by a fit to the others; NaN elsewhere.
+    rate_attributes : ndarray, shape (S, ·), optional
+        x over Ξ; not used without `rates`.
+    rates : RateTable, optional
+        The same attributes as they act on λ; None: none does.
     """
 
     where: list[Tensor]
@@ -80,25 +88,38 @@ class Optimum:
     dispersion: float
     prior_shape: float
     unseen: Tensor | None = None
+    rate_attributes: FloatArray | None = None
+    rates: RateTable | None = None
+
+    @property
+    def curves(self) -> Tensor:
+        """θ alone; (Q,)."""
+        return self.coefficients[: 0 if self.features is None else self.features.n_features]
+
+    @property
+    def slopes(self) -> Tensor:
+        """β alone; (P,)."""
+        return self.coefficients[len(self.curves) :]
 
     def member(self) -> Member:
-        """Factors and g as a fit has them, per unit of this exposure."""
-        g = None
-        if self.features is not None:
-            layers = tuple(layer.numpy() for layer in self.layers)
-            g = JointDetection(self.features, self.coefficients.numpy(), layers)
-        return Member(tuple(factor.numpy() for factor in self.factors), g)
+        """Factors, g and β as a fit has them, per unit of this exposure."""
+        factors = [factor.numpy() for factor in self.factors]
+        layers = tuple(layer.numpy() for layer in self.layers)
+        return member_of(factors, self.features, self.rates, self.coefficients.numpy(), layers)
 
     def expected(self) -> Tensor:
         """ŷ of the entries; (N,)."""
-        mean, member = torch.empty_like(self.counts), self.member()
+        mean, g = torch.empty_like(self.counts), self.member().network
+        factors = [factor.numpy() for factor in self.factors]
         for first in range(0, len(mean), _ROWS):
             part = slice(first, first + _ROWS)
             p = torch.full_like(mean[part], self.unattributed)
-            if member.network is not None:
+            if g is not None:
                 known = self.z(part)
-                p[: len(known)] = member.network.probability(known)
-            rate = products(member.factors, self.indices(part)).sum(axis=1)
+                p[: len(known)] = g.probability(known)
+            lines = self.lines(part)
+            p[: len(lines)] *= (lines @ self.slopes).exp()
+            rate = products(factors, self.indices(part)).sum(axis=1)
             mean[part] = torch.from_numpy(rate) * self.exposure[part] * p
         return mean
 
@@ -110,6 +131,13 @@ class Optimum:
         """Attributes of some of the entries that have any; (n, D)."""
         rows = self.rows[part.numpy() if isinstance(part, Tensor) else part]
         return torch.from_numpy(self.attributes[rows])
+
+    def lines(self, part: slice | IndexArray | Tensor = slice(None)) -> Tensor:
+        """Standardised x of some of the entries that have attributes; (n, P)."""
+        rows = self.rows[part.numpy() if isinstance(part, Tensor) else part]
+        if self.rates is None or self.rate_attributes is None:
+            return torch.zeros(len(rows), 0, dtype=torch.float64)
+        return torch.from_numpy(self.rates.lines(self.rate_attributes[rows]))
 
     def with_mu(self, mu: float) -> Optimum:
         """The same with another μ, and with φ by Pearson's statistic under it."""
@@ -145,3 +173,21 @@ class Optimum:
     def n_parameters(self) -> int:
         """Elements of the factors, and about as many coefficients as smoothing leaves free."""
         return sum(factor.numel() for factor in self.factors) + len(self.coefficients) // 2
+
+
+def member_of(
+    factors: Sequence[FloatArray],
+    features: AttributeFeatures | None,
+    rates: RateTable | None,
+    coefficients: FloatArray,
+    layers: tuple[FloatArray, ...] = (),
+) -> Member:
+    """Make a member from θ and β together (Q + P,); without attributes of detection p is 1."""
+    if features is None:
+        return Member(tuple(factors), None)
+    theta, beta = coefficients[: features.n_features], coefficients[features.n_features :]
+    effects = None if rates is None else RateEffects(rates, beta)
+    if not features.n_attributes:
+        root = expit(theta[0]) ** (1 / len(factors))
+        return Member(tuple(factor * root for factor in factors), None, effects)
+    return Member(tuple(factors), JointDetection(features, theta, layers), effects)

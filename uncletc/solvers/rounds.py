@@ -6,7 +6,7 @@ See :mod:`uncletc.solvers.joint` for the model and the order of steps.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from uncletc.counts import CountTensor
-from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
 from uncletc.members import Member
 from uncletc.model import Fit
+from uncletc.rates import RateTable
 from uncletc.records import FitError
 from uncletc.settings import FitSettings
 from uncletc.solvers.additive import START_LOGIT, Detection
@@ -31,7 +31,7 @@ from uncletc.solvers.dispersion import (
     prior_shape,
     shape_of_posterior,
 )
-from uncletc.solvers.optimum import Optimum, constant
+from uncletc.solvers.optimum import Optimum, constant, member_of
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import choose_device, total
 from uncletc.solvers.starts import adapt_components
@@ -111,11 +111,9 @@ class Rounds:
         on_processor = self.device.type == "cpu"
         self._factor_dtype = torch.float64 if on_processor else self._dtype
         rng = np.random.default_rng(settings.seed)
-        self._features = None
-        if counts.attributes.size:
-            curved = bool(settings.hidden)
-            self._features = AttributeFeatures.of(counts.attributes, rng, curved=curved)
-        self._entries = Entries.of(counts, self._features, self._dtype, self.device)
+        self._features, self._rates = _attributes_of(counts, settings, rng)
+        lines = None if self._rates is None else self._rates.features
+        self._entries = Entries.of(counts, self._features, lines, self._dtype, self.device)
         self._cheap = cheap = counts.n_observed * settings.rank <= _CHEAP
         self._finished = max(settings.members, _FINISHED) if cheap else _FINISHED_LARGE
         n_starts = max(settings.members, _STARTS) if cheap else settings.members
@@ -156,7 +154,7 @@ class Rounds:
         """Update the factors, then the curves, then the common scale."""
         before, last_deviance = self._members.factors, self.deviance
         self._members.extrapolate(self._earlier, self._momentum)
-        detected = self._p * self._entries.exposure
+        detected = self._multiplier * self._entries.exposure
         pseudo_counts = torch.full_like(self._momentum, self._shape * self._dispersion)
         for _ in range(_SWEEPS):
             evidence = self._members.update(self._entries, detected, self._entry_mu, pseudo_counts)
@@ -239,13 +237,13 @@ class Rounds:
     def _dispersion_of(self, member: int) -> float:
         """Pearson's statistic of a member per degree of freedom."""
         parameters = self._settings.rank * sum(self._counts.shape)
-        if self._features is not None:
-            parameters += self._features.n_features // 2  # the smoothing takes about half
+        if self._detection is not None:
+            parameters += self._detection.theta.shape[1] // 2  # the smoothing takes about half
         return pearson_dispersion(float(self._pearson[member]), self._counts.n_observed, parameters)
 
     def _likely_mu(self, member: int) -> float:
         """μ by maximum likelihood, given λ and p of a member."""
-        mean = self._members.rate(self._entries)[:, member] * self._p[:, member]
+        mean = self._members.rate(self._entries)[:, member] * self._multiplier[:, member]
         attributed = slice(0, self._entries.n_attributed or None)
         return likely_mu(self._entries.counts[attributed, 0].double(), mean[attributed].double())
 
@@ -302,7 +300,7 @@ class Rounds:
         unit = self._entries.unit ** (-1 / len(optimum.factors))
         member, n = optimum.member(), len(optimum.counts)
         return Estimate(
-            members=[Member(tuple(factor * unit for factor in member.factors), member.network)],
+            members=[replace(member, factors=tuple(factor * unit for factor in member.factors))],
             dropped=[],
             mu=float(optimum.mu[0]),
             likely_mu=likely_mu(optimum.counts, optimum.expected()),
@@ -340,7 +338,9 @@ class Rounds:
             exposure=exposure,
             attributes=counts.attributes,
             rows=rows[:n_attributed],
+            rate_attributes=counts.rate_attributes,
             features=self._features,
+            rates=self._rates,
             factors=[factor[:, columns].double().cpu() for factor in self._members.factors],
             coefficients=theta,
             precisions=precisions,
@@ -363,9 +363,8 @@ class Rounds:
         factors = tuple(f[:, columns].double().cpu().numpy() * unit for f in self._members.factors)
         if self._detection is None:
             return Member(factors, None)
-        assert self._features is not None
         theta = self._detection.theta[m].cpu().numpy().copy()
-        return Member(factors, JointDetection(self._features, theta))
+        return member_of(factors, self._features, self._rates, theta)
 
     def _starting_factors(self, n_members: int, start: Fit | None) -> list[Tensor]:
         rank = self._settings.rank
@@ -385,15 +384,18 @@ class Rounds:
     def _starting_detection(self, n_members: int, start: Fit | None) -> Detection | None:
         if self._features is None:
             return None
-        theta = torch.zeros(n_members, self._features.n_features, dtype=torch.float64)
+        q = self._features.n_features
+        n_rates = 0 if self._rates is None else self._rates.n_columns
+        theta = torch.zeros(n_members, q + n_rates, dtype=torch.float64)
         theta[:, 0] = START_LOGIT
         if start is not None and start.n_attributes == self._features.n_attributes:
             sample = self._counts.attributes
             sample = sample[:: max(len(sample) // _ROWS_FOR_START, 1)]
-            members = [start.members[m % len(start.members)] for m in range(n_members)]
-            theta = torch.stack(
-                [nearest_coefficients(self._features, member, sample) for member in members]
-            )
+            for m in range(n_members):
+                member = start.members[m % len(start.members)]
+                theta[m, :q] = nearest_coefficients(self._features, member, sample)
+                if member.effects is not None and len(member.effects.coefficients) == n_rates:
+                    theta[m, q:] = torch.from_numpy(member.effects.coefficients)
         return Detection(
             self._entries,
             self._features,
@@ -406,10 +408,10 @@ class Rounds:
         """Set p and μ of every entry from g."""
         mu = torch.full_like(self._momentum, self._mu)
         if self._detection is None:
-            self._p = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
+            self._multiplier = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
             self._entry_mu = torch.stack([mu, mu])
             return
-        self._p = self._detection.probability()
+        self._multiplier = self._detection.multiplier()
         self._entry_mu = self._detection.allowance(mu)
 
     def _keep(self, n: int) -> None:
@@ -432,7 +434,7 @@ class Rounds:
         bounds = sorted({*range(0, len(y), _ROWS), attributed, len(y)})
         for first, last in pairwise(bounds):
             part = slice(first, last)
-            mean, count = (rate[part] * self._p[part]).double(), y[part].double()
+            mean, count = (rate[part] * self._multiplier[part]).double(), y[part].double()
             mu = self._entry_mu[0 if first < attributed else 1]
             less = 1 / (1 + mean / mu)
             deviance = torch.xlogy(count, count.clamp_min(1e-30) / mean.clamp_min(1e-30)) - (
@@ -446,3 +448,19 @@ class Rounds:
         self.deviance = sums[0] / self._counts.n_observed
         self._pearson = sums[1] / self._counts.n_observed
         self._ratio = (sums[2] / sums[3].clamp_min(1e-30)).clamp(1e-30, 1e30)
+
+
+def _attributes_of(
+    counts: CountTensor, settings: FitSettings, rng: np.random.Generator
+) -> tuple[AttributeFeatures | None, RateTable | None]:
+    """Curves of the attributes, with their signs, and those that act on λ; None without any."""
+    if not (counts.attributes.size or counts.rate_attributes.size):
+        return None, None
+    stated = dict(settings.signs)
+    signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
+    curved = bool(settings.hidden)
+    features = AttributeFeatures.of(counts.attributes, rng, curved=curved, signs=signs)
+    if not counts.rate_attributes.size:
+        return features, None
+    indices, x = counts.attribute_indices, counts.rate_attributes
+    return features, RateTable.of(counts.shape, indices, x, rng)

@@ -1,0 +1,216 @@
+"""Roles of attributes: what acts on the true rate, and in which direction p may move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from uncletc import BCD, CountTensor, Fit, FitSettings, Joint, Role, Roles, fit, metrics
+from uncletc.validation import FloatArray
+
+SHAPE = (14, 14, 12)
+NAMES = ("rising", "falling", "both")
+
+
+def made(
+    *, joint: bool = False, share: float = 0.6
+) -> tuple[CountTensor, FloatArray, FloatArray, FloatArray]:
+    """Counts whose p rises, falls, and hangs on an attribute that moves λ too; λ, p and all z."""
+    rng = np.random.default_rng(3)
+    factors = [rng.gamma(2.0, 1.0, (size, 2)) for size in SHAPE]
+    z = rng.random((int(np.prod(SHAPE)), 3))
+    x = rng.normal(size=len(z))
+    logit = 2 * np.tanh(4 * (z[:, 0] - 0.5)) - 3 * z[:, 1] + z[:, 2]
+    if joint:
+        logit = logit + 6 * np.sign((z[:, 0] - 0.5) * (z[:, 1] - 0.5))
+    p = 1 / (1 + np.exp(-logit))
+    rate = 10 * np.einsum("ir,jr,kr->ijk", *factors).ravel() * np.exp(0.4 * x - 0.8 * z[:, 2])
+    indices = np.column_stack(np.unravel_index(np.arange(len(z)), SHAPE))
+    seen = np.sort(rng.permutation(len(z))[: int(share * len(z))])
+    counts = CountTensor(
+        SHAPE,
+        indices[seen],
+        rng.binomial(rng.poisson(rate), p)[seen],
+        attributes=z,
+        attribute_indices=indices,
+        attribute_names=NAMES,
+        rate_attributes=np.column_stack([x, z[:, 2]]),
+        rate_attribute_names=("people", "both"),
+    )
+    return counts, rate, p, z
+
+
+@pytest.fixture(scope="module")
+def problem() -> tuple[CountTensor, FloatArray, FloatArray, FloatArray]:
+    return made()
+
+
+@pytest.fixture(scope="module")
+def fitted(problem: tuple[CountTensor, FloatArray, FloatArray, FloatArray]) -> Fit:
+    return fit(problem[0], FitSettings(rank=2, signs={"rising": 1, "falling": -1}))
+
+
+def along(fit: Fit, attribute: int) -> FloatArray:
+    """p where one attribute alone runs over its range and beyond."""
+    z = np.full((80, 3), 0.4)
+    z[:, attribute] = np.linspace(-0.1, 1.1, 80)
+    return fit.detection(z)
+
+
+class TestRateAttributes:
+    def test_are_told_from_detection(self, problem, fitted) -> None:  # type: ignore[no-untyped-def]
+        counts, rate, p, z = problem
+        assert metrics.mae_rate(fitted.rate_tensor(), rate.reshape(SHAPE)) < 0.06
+        assert metrics.mae_detection(fitted.detection(z), p) < 0.06
+        without = fit(counts.with_roles(), FitSettings(rank=2, solver=Joint(network=False)))
+        assert metrics.mae_rate(without.rate_tensor(), rate.reshape(SHAPE)) > 0.2
+
+    def test_slopes_have_intervals_about_the_truth(self, fitted: Fit) -> None:
+        slopes = fitted.rate_slopes(level=0.99)
+        truth = np.exp([0.4, -0.8 * np.sqrt(1 / 12)])
+        assert ((slopes.low < truth) & (truth < slopes.high)).all()
+        np.testing.assert_allclose(slopes.estimate[0], truth[0], rtol=0.05)
+
+    def test_rates_of_entries_and_of_the_tensor_agree(self, fitted: Fit) -> None:
+        every = np.column_stack(np.unravel_index(np.arange(np.prod(SHAPE)), SHAPE))
+        np.testing.assert_allclose(fitted.rate(every), fitted.rate_tensor().ravel())
+        interval = fitted.rate(every[:20], spread=True)
+        assert (interval.low < interval.estimate).all()
+
+    def test_entries_outside_the_attributed_set_have_the_mean(self, problem) -> None:  # type: ignore[no-untyped-def]
+        counts = problem[0]
+        few = CountTensor(
+            SHAPE,
+            counts.indices,
+            counts.counts,
+            attributes=counts.attributes[: len(counts.attributes) // 2],
+            attribute_indices=counts.attribute_indices[: len(counts.attributes) // 2],
+            rate_attributes=counts.rate_attributes[: len(counts.attributes) // 2],
+        )
+        found = fit(few, FitSettings(rank=2, max_iter=5), callback=lambda i: i.iteration >= 5)
+        last = [[13, 13, 11]]
+        low_rank = np.prod([u[i] for u, i in zip(found.factors, last[0], strict=True)], axis=0)
+        np.testing.assert_allclose(found.rate(last), low_rank.sum())
+
+    def test_alone_leave_p_at_one(self, problem) -> None:  # type: ignore[no-untyped-def]
+        counts = problem[0].with_roles(detection=(), rate=("people",))
+        found = fit(counts, FitSettings(rank=2))
+        assert found.n_attributes == 0
+        assert (found.detection(np.empty((3, 0))) == 1).all()
+        predicted = found.expected(counts.indices).sum()
+        np.testing.assert_allclose(predicted, counts.counts.sum(), rtol=0.02)
+
+    def test_survive_a_file(self, fitted: Fit, tmp_path: Path) -> None:
+        fitted.save(tmp_path / "fit.npz")
+        again = Fit.load(tmp_path / "fit.npz")
+        where = [[0, 1, 2], [3, 4, 5]]
+        np.testing.assert_array_equal(again.rate(where), fitted.rate(where))
+        np.testing.assert_array_equal(again.rate_slopes().low, fitted.rate_slopes().low)
+        assert again.settings == fitted.settings
+
+    def test_start_again_from_a_fit(self, problem, fitted) -> None:  # type: ignore[no-untyped-def]
+        first: list[float] = []
+        fit(
+            problem[0],
+            fitted.settings,
+            start=fitted,
+            callback=lambda i: first.append(i.objective) or len(first) > 1,
+        )
+        assert first[0] < 1.05 * fitted.history[-1].objective
+
+    def test_are_not_of_the_papers_algorithm(self, problem) -> None:  # type: ignore[no-untyped-def]
+        with pytest.raises(ValueError, match="rate_attributes need the joint solver"):
+            fit(problem[0], FitSettings(rank=2, solver="bcd"))
+
+
+class TestSigns:
+    @pytest.mark.parametrize("hidden", [(8, 8), ()], ids=["curves", "lines"])
+    def test_hold_over_the_whole_range(self, problem, hidden: tuple[int, ...]) -> None:  # type: ignore[no-untyped-def]
+        wrong = FitSettings(rank=2, hidden=hidden, signs={"rising": -1, "falling": -1})
+        found = fit(problem[0], wrong)
+        assert np.ptp(along(found, 0)) < 1e-6  # no p can fall with what it rises with
+        assert (np.diff(along(found, 1)) <= 1e-9).all()
+        assert np.ptp(along(found, 1)) > 0.1
+
+    def test_hold_beside_a_network(self) -> None:
+        counts = made(joint=True)[0]
+        found = fit(counts, FitSettings(rank=2, signs={"rising": 1}))
+        assert (np.diff(along(found, 0)) >= -1e-9).all()
+
+    def test_right_ones_help(self, problem, fitted) -> None:  # type: ignore[no-untyped-def]
+        counts, _, p, z = problem
+        free = fit(counts, FitSettings(rank=2))
+        error = metrics.mae_detection(fitted.detection(z), p)
+        assert error <= 1.1 * metrics.mae_detection(free.detection(z), p)
+        assert (np.diff(along(fitted, 0)) >= -1e-9).all()
+
+    def test_are_settings(self) -> None:
+        settings = FitSettings(rank=1, signs={"b": 1, "a": -1})
+        assert settings.signs == (("a", -1), ("b", 1))
+        assert FitSettings.from_json(settings.to_json()) == settings
+        assert hash(settings) != hash(FitSettings(rank=1))
+
+    @pytest.mark.parametrize(
+        ("signs", "says"),
+        [
+            ({"a": 2}, "signs must be -1 or 1, got 2 for 'a'"),
+            ([("a", 1), ("a", 1)], "signs must name each attribute once, 'a' occurs twice"),
+            ("a", "signs must map names of attributes to -1 or 1, got 'a'"),
+        ],
+    )
+    def test_wrong_ones_are_named(self, signs, says: str) -> None:  # type: ignore[no-untyped-def]
+        with pytest.raises((ValueError, TypeError), match=says):
+            FitSettings(rank=1, signs=signs)
+
+    def test_need_an_attribute_and_the_joint_solver(self, problem) -> None:  # type: ignore[no-untyped-def]
+        with pytest.raises(ValueError, match=r"signs must name attributes .*, got 'people'"):
+            fit(problem[0], FitSettings(rank=1, signs={"people": 1}))
+        with pytest.raises(ValueError, match="signs need the joint solver"):
+            FitSettings(rank=1, solver=BCD(), signs={"a": 1})
+
+
+class TestRoles:
+    def test_apply_and_undo(self, problem) -> None:  # type: ignore[no-untyped-def]
+        counts = problem[0]
+        roles = Roles(
+            [Role("both", "rate"), Role("falling", "both", -1), Role("people", "neither")]
+        )
+        given = roles.apply(counts)
+        assert given.attribute_names == ("rising", "falling")
+        assert given.rate_attribute_names == ("falling", "both")
+        assert roles.signs == {"falling": -1}
+        np.testing.assert_array_equal(given.rate_attributes[:, 1], counts.attributes[:, 2])
+        assert given.digest != counts.digest
+
+    def test_wrong_ones_are_named(self, problem) -> None:  # type: ignore[no-untyped-def]
+        with pytest.raises(ValueError, match="'wind'"):
+            Roles([Role("wind")]).apply(problem[0])
+        with pytest.raises(ValueError, match="'a' has two"):
+            Roles([Role("a"), Role("a", "rate")])
+        with pytest.raises(ValueError, match="sign must be 0 for an attribute without effect"):
+            Role("a", "rate", 1)
+        with pytest.raises(ValueError, match="detection must hold distinct names"):
+            problem[0].with_roles(detection=["rising", "rising"])
+
+    def test_subsets_and_files_keep_them(self, problem, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+        counts = problem[0]
+        counts.save(tmp_path / "counts.npz")
+        assert CountTensor.load(tmp_path / "counts.npz").digest == counts.digest
+        some = counts.subset(np.arange(10))
+        np.testing.assert_array_equal(some.rate_attributes, counts.rate_attributes)
+        again = counts.with_counts(counts.counts + 1)
+        assert again.rate_attribute_names == counts.rate_attribute_names
+
+    def test_tables_give_and_take_them(self) -> None:
+        frame = pd.DataFrame(
+            {"site": list("aabb"), "week": [1, 2, 1, 2], "count": [1, 2, 3, 4], "wind": 0.5}
+        ).assign(people=[1.0, 2, 3, 4])
+        counts = CountTensor.from_frame(
+            frame, modes=["site", "week"], attributes=["wind"], rate_attributes=["people", "wind"]
+        )
+        assert counts.attribute_names == ("wind",)
+        assert counts.rate_attribute_names == ("people", "wind")
+        assert list(counts.to_frame().columns) == ["site", "week", "count", "wind", "people"]
