@@ -47,7 +47,7 @@ def _network_slopes(g: JointDetection, x: FloatArray) -> list[FloatArray]:
     back = np.broadcast_to(g.layers[-1], inputs[-1].shape)
     for weight, x_in, bend in zip(g.layers[-3::-2], inputs[-2::-1], bends[::-1], strict=True):
         back = back * bend
-        by_weight = (x_in[:, :, None] * back[:, None, :]).reshape(len(x), -1)
+        by_weight = (x_in[:, :, None] * back[:, None, :]).reshape(len(x), weight.size)
         slopes[:0] = [by_weight, back]
         back = back @ weight.T
     return slopes

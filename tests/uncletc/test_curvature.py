@@ -220,3 +220,4 @@ def test_slopes_are_derivatives(most: int, monkeypatch: pytest.MonkeyPatch) -> N
     gradients = torch.autograd.grad(logit.sum(), moved)
     expected = torch.cat([gradient.reshape(-1) for gradient in gradients])
     np.testing.assert_allclose(logit_slopes(g, z.numpy())[0], expected.numpy(), atol=1e-12)
+    assert logit_slopes(g, np.empty((0, 2))).shape == (0, len(expected))
