@@ -114,12 +114,14 @@ class TestRules:
         expected = cases * 1.25 * 0.00416 / deaths
         assert outside.states.loc["Alabama", "deaths"] == pytest.approx(expected)
         assert outside.cells.loc[OAK, "deaths"] == pytest.approx(cases * 1.25 * 0.00416 / 100)
-        assert outside.cells.loc[FIR, "deaths"] == pytest.approx(7 * 0.00416 / 50)
 
-    def test_cells_with_few_deaths_are_unknown(self) -> None:
-        cells = datasets.load_outside(datasets.load("covid"), lag=41).cells
-        assert np.isnan(cells.loc[FIR, "deaths"])  # 19 deaths
-        assert np.isfinite(cells.loc[OAK, "deaths"])  # 38
+    def test_cells_too_small_for_deaths_are_unknown(self) -> None:
+        covid = datasets.load("covid")
+        # Of 450 people 3 a day die; 50 of them are Fir's, of whom 1 a day does.
+        few, enough = (datasets.load_outside(covid, lag=60 - n).cells["deaths"] for n in (59, 60))
+        assert np.isnan(few[FIR])  # 59 deaths, 19.7 expected
+        assert enough[FIR] == pytest.approx(7 * 0.00416 / 60)
+        assert np.isfinite(few[OAK])
 
     def test_tests_are_the_states(self) -> None:
         outside = datasets.load_outside(datasets.load("covid"))
@@ -162,7 +164,7 @@ class TestRealData:
             "deaths": 51,
             "tests": 51,
         }
-        assert outside.cells["deaths"].notna().sum() == 462
+        assert outside.cells["deaths"].notna().sum() == 495
 
     def test_surveys_have_the_published_range(self, outside: datasets.Outside) -> None:
         surveys = outside.states["seroprevalence"]
@@ -177,6 +179,13 @@ class TestRealData:
         assert found.loc["seroprevalence", "deaths"] == pytest.approx(0.65, abs=0.01)
         assert found.loc["seroprevalence", "tests"] == pytest.approx(0.37, abs=0.01)
         assert found.loc["deaths", "tests"] == pytest.approx(0.32, abs=0.01)
+
+    def test_detection_by_deaths_does_not_follow_the_size_of_cells(
+        self, outside: datasets.Outside
+    ) -> None:
+        table = datasets.load("covid").table
+        people = table.groupby(["latitude_index", "longitude_index"])["population"].sum()
+        assert abs(outside.cells["deaths"].corr(people, method="spearman")) < 0.1
 
     def test_deaths_and_ifr_by_county(self) -> None:
         covid = datasets.load("covid")

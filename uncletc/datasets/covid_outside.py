@@ -31,7 +31,9 @@ OUTSIDE = "covid-outside"
 SURVEYS = "UF-IDD/US_seroprevalence/0886bf173f847d00cfd95d51a05db9aeabbdc35b"
 
 _FIRST_WEEK, _LAST_WEEK = "2021-01-02", "2021-02-27"  # ends of the weeks nearest to the 60 days
-_LEAST_DEATHS = 20  # of a cell; fewer have a relative error above 22 %, more leave fewer cells
+# Deaths to be expected of a cell's people; fewer have a relative error above 22 %, more leave fewer
+# cells. To ask for the deaths themselves would leave of small cells only those where many died.
+_LEAST_DEATHS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +64,8 @@ class Outside:
         Index ``state`` (names); a column for each estimate, NaN where it is unknown.
     cells : pandas.DataFrame
         Index ``latitude_index``, ``longitude_index``; ``state`` (of most of the cell's people) and
-        a column for each estimate. "deaths" is of the cell, NaN below 20 deaths; the others are
-        those of the state.
+        a column for each estimate. "deaths" is of the cell, NaN where at the nation's rate fewer
+        than 20 of its people would have died; the others are those of the state.
     estimates : tuple of OutsideEstimate
         What the columns are.
     missing : dict of str to str
@@ -198,14 +200,11 @@ def _by_deaths(counties: pd.DataFrame, lag: int) -> tuple[pd.Series, pd.Series]:
     of_counties, of_states = new
     ratio = ifr_of(counties, ["state"])
     states = _ratio(of_states["cases"] * ratio, of_states["deaths"])
-    cells = (
-        counties[["fips", *CELL]]
-        .join(of_counties, on="fips")
-        .groupby(CELL)[["cases", "deaths"]]
-        .sum()
-    )
-    enough = cells["deaths"] >= _LEAST_DEATHS
-    return states, _ratio(cells["cases"] * ifr_of(counties, CELL), cells["deaths"]).where(enough)
+    cells = counties[["fips", "population", *CELL]].join(of_counties, on="fips").groupby(CELL)
+    sums = cells[["cases", "deaths", "population"]].sum()
+    expected = sums["population"] * (sums["deaths"].sum() / sums["population"].sum())
+    of_cells = _ratio(sums["cases"] * ifr_of(counties, CELL), sums["deaths"])
+    return states, of_cells.where(expected >= _LEAST_DEATHS)
 
 
 def _ratio(above: pd.Series, below: pd.Series) -> pd.Series:
