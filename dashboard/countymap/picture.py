@@ -62,6 +62,8 @@ class MapPicture:
         NaN where there is none.
     notes : tuple of tuple of str or None
         Lines to show below the number, one tuple per line.
+    missing : str
+        What is said of counties without a number.
     uncertain : ndarray of bool, shape (counties,)
     uncertain_means : str
         What is said of uncertain counties.
@@ -82,6 +84,7 @@ class MapPicture:
     title: str
     numbers: NDArray[np.float64]
     notes: tuple[tuple[str | None, ...], ...]
+    missing: str
     uncertain: NDArray[np.bool_]
     uncertain_means: str
     colors: tuple[str, ...]
@@ -104,7 +107,7 @@ class MapPicture:
             "notes": [_without_repeats(lines) for lines in self.notes],
             "uncertain": np.flatnonzero(self.uncertain).tolist(),
             "uncertainMeans": self.uncertain_means,
-            "noCount": NO_COUNT,
+            "noCount": self.missing,
             "colors": self.colors,
             "limits": self.limits,
             "beyond": [
@@ -153,6 +156,7 @@ def county_map(
     limits: tuple[float, float] | None = None,
     log: bool = False,
     colorscale: Colorscale = "cividis",
+    missing: str = NO_COUNT,
     uncertain: str | None = None,
     uncertain_means: str = "uncertain",
     number_format: str = ".3g",
@@ -174,12 +178,15 @@ def county_map(
         Columns of text to show below the number, one line each; missing where there is none.
     limits
         The numbers at the ends of the colour scale; by default the smallest and the largest, or
-        where the scale is diverging the largest distance from 0 on either side. Numbers outside
-        take the colour of the end. Fix them to compare two maps.
+        where the scale is diverging the largest distance from its middle on either side.
+        Numbers outside take the colour of the end. Fix them to compare two maps.
     log
         Colour by the logarithm. Numbers must then be >= 0, limits > 0.
     colorscale
-        "cividis" or "viridis" for sizes, "diverging" for differences: its middle is 0.
+        "cividis" or "viridis" for sizes, "diverging" for differences: its middle is 0, that of
+        ratios, where log is set, 1.
+    missing
+        What to say of counties without a number.
     uncertain
         A column of bool; counties where it is true are dotted.
     uncertain_means
@@ -200,8 +207,6 @@ def county_map(
     _check_values(values, columns)
     if not _FORMAT.fullmatch(number_format):
         raise ValueError(f"number_format must be like '.3g' or '+.1%', got {number_format!r}")
-    if log and colorscale == "diverging":
-        raise ValueError("log must be False with a diverging scale: 0 has no logarithm")
     names = county_names()
     table = values.set_index("fips").reindex(list(names))
     numbers = table[color].to_numpy(dtype=float, na_value=np.nan)
@@ -218,6 +223,7 @@ def county_map(
             tuple(None if pd.isna(line) else str(line) for line in table[column])
             for column in hover
         ),
+        missing=missing,
         uncertain=unsure,
         uncertain_means=uncertain_means,
         colors=COLORS[colorscale],
@@ -249,6 +255,9 @@ def _limits(
     if log and (numbers < 0).any():
         raise ValueError(f"log needs numbers >= 0; the smallest is {numbers.min():g}")
     if limits is None:
+        if even and log:
+            largest = float(np.abs(np.log(numbers[numbers > 0])).max(initial=0.0)) or 1.0
+            return math.exp(-largest), math.exp(largest)
         if even:
             largest = float(np.abs(numbers).max(initial=0.0)) or 1.0
             return -largest, largest
@@ -258,8 +267,9 @@ def _limits(
         raise ValueError(f"limits must be two finite numbers, low < high, got {limits}")
     if log and low <= 0:
         raise ValueError(f"limits must be > 0 where log is set, got {limits}")
-    if even and not math.isclose(low, -high):
-        raise ValueError(f"limits of a diverging scale must be -x and x, got {limits}")
+    if even and not math.isclose(*((low * high, 1.0) if log else (low, -high))):
+        ends = "1/x and x" if log else "-x and x"
+        raise ValueError(f"limits of a diverging scale must be {ends}, got {limits}")
     return low, high
 
 

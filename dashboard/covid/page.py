@@ -14,6 +14,7 @@ from dashboard.covid.controls import (
     the_map,
 )
 from dashboard.covid.county import build_county_view
+from dashboard.covid.panel import outside_check, outside_panel, with_sources
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached, grids_of
@@ -42,6 +43,7 @@ county = None if fips is None else build_county_view(dataset, fit, grids, fips, 
 
 with above:
     insight_with_caution(view.insight, view.caution)
+    checked = outside_check(dataset, fit)
     the_map(dataset, fit, choices.anchor, fips=fips, day=day)
     st.caption(
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
@@ -59,6 +61,7 @@ st.caption(
     "fit has not seen. " + (WHISKERS if grids.ends else "")
 )
 
+outside_panel(dataset, checked)
 meaning(
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
     "that the attributes explain; the part that places and days share belongs to λ."
@@ -67,9 +70,12 @@ fit_details(fit)
 tables = {"Counties": view.main_table}
 if county is not None:
     tables["Days of the chosen county"] = for_download(county.days, absolute=view.scale.absolute)
+if checked is not None:
+    tables["p and outside estimates by state"] = checked.states
+    tables["Rank correlations"] = checked.dots
 take_away(
     "covid",
-    dataset=dataset,
+    dataset=with_sources(dataset, checked),
     fit=fit,
     tables=tables,
     code=fit_script(

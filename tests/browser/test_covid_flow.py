@@ -76,6 +76,7 @@ def test_map_bars_search_and_keyboard_choose_the_same_county_and_the_view_stays(
     page.locator(".st-key-map button.in").click()
     near = view_of(page)
     assert near != whole
+    canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.move(*middle)
@@ -171,6 +172,9 @@ def test_a_link_opens_the_county_and_a_bad_one_is_ignored(visit):
     seen = visit(f"{PAGE}&county={BALTIMORE}")
     expect_chosen(drawn(seen.page), BALTIMORE)
     expect(seen.page.get_by_text("This cell holds")).to_be_visible()
+    seen.page.get_by_role("link", name="How it was checked").click()
+    expect(seen.page.locator(".st-key-outside-dots .main-svg").first).to_be_in_viewport()
+    expect(seen.page.locator(".st-key-outside-map .counties path[fill^=rgb]").first).to_be_visible()
     other = visit(f"{PAGE}&county=99999")
     drawn(other.page)
     expect(other.page.locator(".st-key-county-days")).to_have_count(0)
@@ -184,7 +188,7 @@ def test_pictures_are_saved_without_a_network(visit, tmp_path: Path):
     page = drawn(seen.page)
     for kind in ("SVG", "PNG"):
         with page.expect_download() as download:
-            page.get_by_role("button", name=kind, exact=True).click()
+            page.locator(".st-key-map").get_by_role("button", name=kind, exact=True).click()
         download.value.save_as(tmp_path / f"map.{kind.lower()}")
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
     shapes = ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}path")

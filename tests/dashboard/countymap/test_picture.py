@@ -132,6 +132,19 @@ class TestPicture:
         nothing = county_map(differences.iloc[:0], title="d", colorscale="diverging")
         assert nothing.limits == (-1, 1)
 
+    def test_a_diverging_scale_of_ratios_is_even_around_1(self, values):
+        ratios = values.assign(value=[0.25, 1.0, 2.0, np.nan])
+        picture = county_map(ratios, title="ratio", colorscale="diverging", log=True)
+        assert picture.limits == pytest.approx((0.25, 4))
+        assert [place for place, text in picture.ticks if text == "1"] == pytest.approx([0.5])
+        nothing = county_map(ratios.iloc[:0], title="r", colorscale="diverging", log=True)
+        assert nothing.limits == pytest.approx((1 / math.e, math.e))
+
+    def test_counties_without_a_number_are_named_as_told(self, values):
+        assert county_map(values, title="p").to_json()["noCount"] == "no count"
+        told = county_map(values, title="p", missing="not known")
+        assert told.to_json()["noCount"] == "not known"
+
     def test_other_columns_may_be_coloured(self, values):
         picture = county_map(values.rename(columns={"value": "p"}), title="p", color="p")
         assert picture.numbers[at(BALTIMORE)] == 1
@@ -255,11 +268,11 @@ class TestChecks:
         with pytest.raises(ValueError, match="the smallest is -1"):
             county_map(values.replace(0.5, -1.0), title="λ", log=True)
 
-    def test_diverging_scales_have_0_in_the_middle_and_no_logarithm(self, values):
+    def test_diverging_scales_have_0_or_1_in_the_middle(self, values):
         with pytest.raises(ValueError, match="must be -x and x"):
             county_map(values, title="p", colorscale="diverging", limits=(-1, 2))
-        with pytest.raises(ValueError, match="0 has no logarithm"):
-            county_map(values, title="p", colorscale="diverging", log=True)
+        with pytest.raises(ValueError, match="must be 1/x and x"):
+            county_map(values, title="p", colorscale="diverging", log=True, limits=(0.5, 3))
 
     def test_a_format_that_the_browser_does_not_know(self, values):
         assert county_map(values, title="p", number_format="+.1%").number_format == "+.1%"

@@ -1,0 +1,241 @@
+"""p of the COVID-19 page held against outside estimates, or against a known truth. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from uncletc import Fit
+from uncletc.checking import (
+    Agreement,
+    OutsideCheck,
+    by_cell,
+    by_state,
+    compare_outside,
+    detection_of,
+)
+from uncletc.datasets import Dataset, Outside, OutsideEstimate
+
+Tone = Literal["bad", "open", "good"]
+
+TRUTH = "truth"
+NAMES = {
+    "seroprevalence": "blood surveys",
+    "deaths": "later deaths",
+    "tests": "tests per person",
+    TRUTH: "true p",
+}
+OF_FIT, AMONG = "p of this fit with", "outside estimates with one another"
+_TONES: dict[str, Tone] = {
+    **dict.fromkeys(("against", "partly against"), "bad"),
+    **dict.fromkeys(("unclear", "weaker"), "open"),
+    **dict.fromkeys(("as well", "agrees"), "good"),
+}
+_LEAST_LIMIT = 1.5  # a ratio that is coloured fully, at least
+_COVERED = 0.95  # of the ratios inside the limits of the colours
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OutsideView:
+    """What the panel of the outside check draws.
+
+    Attributes
+    ----------
+    tone : {"bad", "open", "good"}
+    verdict, figures : str
+        What follows for p in a sentence, and its numbers in another.
+    dots : DataFrame
+        One row per correlation over states: group (`OF_FIT` or `AMONG`), label, estimate, low,
+        high, n.
+    cells : str
+        The same over cells, of p with the deaths of cells or the truth; empty if it is not known.
+    states : DataFrame
+        One row per state: state, p, and a column per estimate by its name.
+    counties : DataFrame
+        fips, state, of every county.
+    estimates : tuple of OutsideEstimate
+        Empty for simulated counts.
+    missing : dict of str to str
+        Names of estimates that are not there, and why.
+    """
+
+    tone: Tone
+    verdict: str
+    figures: str
+    dots: pd.DataFrame
+    cells: str
+    states: pd.DataFrame
+    counties: pd.DataFrame
+    estimates: tuple[OutsideEstimate, ...]
+    missing: dict[str, str]
+
+    @property
+    def names(self) -> list[str]:
+        """The estimates that p can be compared with on a map."""
+        return [name for name in self.states if name in NAMES]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DifferenceView:
+    """A map of p over an outside estimate, both relative to their medians.
+
+    Attributes
+    ----------
+    counties : DataFrame
+        fips, value (NaN where the estimate is not known), ranks.
+    title : str
+    limits : tuple of float
+        1/x and x.
+    """
+
+    counties: pd.DataFrame
+    title: str
+    limits: tuple[float, float]
+
+
+def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> OutsideView:
+    """Compare p by state and by cell with what else is known of detection.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        COVID-19 counts, real or simulated.
+    fit : Fit
+    outside : Outside, optional
+        None: the truth of simulated counts.
+    """
+    counts, table = dataset.counts, dataset.table
+    p = detection_of(fit, counts)
+    of_states, of_cells = by_state(counts, p, table), by_cell(counts, p)
+    if outside is None:
+        known_states, known_cells = _truth(dataset)
+        state_of = known_cells.pop("state")
+    else:
+        known_states = outside.states
+        state_of, known_cells = outside.cells["state"], outside.cells.drop(columns="state")
+    check = compare_outside(of_states, known_states)
+    by_cells = compare_outside(of_cells, known_cells, groups=state_of)
+    return OutsideView(
+        tone=_TONES[check.verdict],
+        verdict=_verdict(check),
+        figures=_figures(check),
+        dots=_dots(check),
+        cells=_cells(by_cells),
+        states=known_states.assign(p=of_states.reindex(known_states.index))
+        .rename_axis("state")
+        .reset_index()[["state", "p", *known_states.columns]],
+        counties=table[["fips", "state"]],
+        estimates=() if outside is None else outside.estimates,
+        missing={} if outside is None else outside.missing,
+    )
+
+
+def difference_view(view: OutsideView, name: str) -> DifferenceView:
+    """Return p over one outside estimate by state, each over its median.
+
+    Parameters
+    ----------
+    view : OutsideView
+    name : str
+        One of ``view.names``.
+    """
+    both = view.states.set_index("state")[["p", name]].dropna()
+    relative = both / both.median()
+    ranks = both.rank(ascending=False, method="min").astype(int)
+    states = pd.DataFrame(
+        {
+            "value": relative["p"] / relative[name],
+            "ranks": [
+                f"of {len(both)} states, 1 the highest: p {own}, {NAMES[name]} {other}"
+                for own, other in zip(ranks["p"], ranks[name], strict=True)
+            ],
+        },
+        index=both.index,
+    )
+    far = float(np.quantile(np.abs(np.log(states["value"])), _COVERED)) if len(both) else 0.0
+    limit = max(math.exp(far), _LEAST_LIMIT)
+    counties = view.counties[["fips", "state"]].join(states, on="state")
+    return DifferenceView(
+        counties=counties,
+        title=f"p over {NAMES[name]}, each over its median",
+        limits=(1 / limit, limit),
+    )
+
+
+def _truth(dataset: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Detection of simulated counts by state and by cell, with the cell's state."""
+    if dataset.truth is None:
+        raise ValueError(f"outside must be given for {dataset.name}, whose truth is not known")
+    counts, table = dataset.counts, dataset.table
+    p = dataset.truth.detection[tuple(counts.indices.T)]
+    cells = by_cell(counts, p).to_frame(TRUTH)
+    largest = table.sort_values("population", ascending=False, kind="stable")
+    largest = largest.drop_duplicates(list(cells.index.names)).set_index(list(cells.index.names))
+    return by_state(counts, p, table).to_frame(TRUTH), cells.join(largest["state"])
+
+
+def _verdict(check: OutsideCheck) -> str:
+    against = [NAMES[one.second] for one in check.of_fit if one.high < 0]
+    if not check.among:  # the truth
+        return {
+            "against": "**p runs against the truth**: do not trust the map.",
+            "unclear": "**p shows no clear relation to the truth.**",
+            "agrees": "**p agrees with the truth** these counts were drawn from.",
+        }[check.verdict]
+    return {
+        "against": f"**p runs against every outside estimate**: {_list(against)} rank low the "
+        "states that it ranks high. Do not read the map as detection.",
+        "partly against": f"**p runs against {_list(against)}**, which rank low the states that it "
+        "ranks high. Do not read the map as detection.",
+        "unclear": "**p shows no clear relation to outside estimates** of detection.",
+        "weaker": "**p agrees with outside estimates**, but less than they agree with one another.",
+        "as well": "**p agrees with outside estimates about as well as they agree with one "
+        "another.**",
+    }[check.verdict]
+
+
+def _figures(check: OutsideCheck) -> str:
+    level = f"{check.level:.0%}".replace("%", " %")
+    if math.isnan(check.mean.estimate):
+        return "p is the same in all states."
+    with_p = (
+        f"Rank correlation over {check.mean.n} states: **{_signed(check.mean.estimate)}** "
+        f"({level}: {_signed(check.mean.low)} to {_signed(check.mean.high)})"
+    )
+    if not check.among:
+        return f"{with_p}."
+    among = float(np.mean([one.estimate for one in check.among]))
+    return f"{with_p} on average; the estimates with one another: **{_signed(among)}**."
+
+
+def _dots(check: OutsideCheck) -> pd.DataFrame:
+    def row(group: str, label: str, one: Agreement) -> dict[str, object]:
+        numbers = {name: getattr(one, name) for name in ("estimate", "low", "high", "n")}
+        return {"group": group, "label": label, **numbers}
+
+    rows = [row(OF_FIT, NAMES[one.second], one) for one in check.of_fit]
+    rows += [row(AMONG, f"{NAMES[one.first]} – {NAMES[one.second]}", one) for one in check.among]
+    return pd.DataFrame(rows)
+
+
+def _cells(check: OutsideCheck) -> str:
+    """The correlation that cells have of their own; surveys and tests are the state's."""
+    for one in check.of_fit:
+        if one.second in {"deaths", TRUTH} and math.isfinite(one.estimate):
+            return (
+                f"Over {one.n:,} cells, p with {NAMES[one.second]}: {_signed(one.estimate)} "
+                f"(90 %: {_signed(one.low)} to {_signed(one.high)})."
+            )
+    return ""
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def _list(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

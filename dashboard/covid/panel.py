@@ -1,0 +1,156 @@
+"""The panel of the outside check: its verdict above, its figures below."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.countymap.component import show_county_map
+from dashboard.countymap.picture import county_map
+from dashboard.covid.charts import agreement_dots
+from dashboard.covid.outside import (
+    NAMES,
+    TRUTH,
+    OutsideView,
+    build_outside_view,
+    difference_view,
+)
+from dashboard.shared.kept import cached
+from dashboard.shared.parts import show_chart
+from dashboard.shared.sources import dataset_or_stop
+from dashboard.shared.widgets import segmented
+from uncletc import Fit, datasets
+from uncletc.datasets import Dataset, Outside
+
+_ANCHOR = "outside-check"
+_BOXES = {
+    "bad": (st.error, ":material/error:"),
+    "open": (st.warning, ":material/help:"),
+    "good": (st.success, ":material/check_circle:"),
+}
+
+
+def outside_check(dataset: Dataset, fit: Fit) -> OutsideView | None:
+    """Return the check of a fit, and draw its verdict; None where there is nothing to check by."""
+    if dataset.truth is None and not datasets.available(datasets.OUTSIDE):
+        st.info(
+            "p was not checked: the outside estimates of detection are not on this machine. "
+            f"[What they are](#{_ANCHOR})",
+            icon=":material/help:",
+        )
+        return None
+    try:
+        view = cached("outside", _view, dataset, fit, dataset.truth is None)
+    except (datasets.DataUnavailableError, ValueError) as error:
+        st.info(f"p was not checked: {error}", icon=":material/help:")
+        return None
+    box, icon = _BOXES[view.tone]
+    box(f"{view.verdict} [How it was checked](#{_ANCHOR})", icon=icon)
+    return view
+
+
+def outside_panel(dataset: Dataset, view: OutsideView | None) -> None:
+    """Draw correlations, the map of the difference and the sources, or offer what is missing."""
+    real = dataset.truth is None
+    st.subheader(
+        "Checked against outside estimates" if real else "Checked against the truth",
+        anchor=_ANCHOR,
+    )
+    if view is None:
+        _offer_download()
+        return
+    st.markdown(view.figures)
+    show_chart(
+        agreement_dots(view.dots),
+        key="outside-dots",
+        alt="Rank correlations over states, of p with outside estimates and of these among them",
+    )
+    st.caption(
+        "1: both put the states in the same order; −1: in the reverse one; 0: no relation. Lines: "
+        "90 % intervals over states drawn at random. "
+        + (
+            "No fit has seen these estimates; they are not the truth, and p can hardly agree with "
+            "them better than they do with one another. "
+            if real
+            else "The fit has not seen the truth. "
+        )
+        + view.cells
+    )
+    name = view.names[0]
+    if len(view.names) > 1:
+        labels = {each: NAMES[each] for each in view.names}
+        name = segmented("Where p differs from", view.names, names=labels, key="outside")
+    _map(dataset, view, name)
+    for missing, why in view.missing.items():
+        st.info(f"{NAMES[missing].capitalize()} cannot be read: {why}", icon=":material/help:")
+    if view.estimates:
+        st.markdown("\n".join(f"- {_about(view, each)}" for each in view.names))
+
+
+def with_sources(dataset: Dataset, view: OutsideView | None) -> Dataset:
+    """Return the data set with the sources of the outside estimates, to cite."""
+    if view is None:
+        return dataset
+    known = dataset.provenance.sources
+    more = dict.fromkeys(source for each in view.estimates for source in each.sources)
+    sources = (*known, *(source for source in more if source not in known))
+    return replace(dataset, provenance=replace(dataset.provenance, sources=sources))
+
+
+def _view(dataset: Dataset, fit: Fit, real: bool) -> OutsideView:
+    return build_outside_view(dataset, fit, _loaded(dataset.name) if real else None)
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _loaded(name: str) -> Outside:
+    return datasets.load_outside(dataset_or_stop(name))
+
+
+def _map(dataset: Dataset, view: OutsideView, name: str) -> None:
+    difference = difference_view(view, name)
+    picture = county_map(
+        difference.counties,
+        title=difference.title,
+        hover=("ranks",),
+        limits=difference.limits,
+        log=True,
+        colorscale="diverging",
+        missing="not known",
+        remark="Simulated counts." if dataset.provenance.simulated else "",
+    )
+    show_county_map(
+        picture,
+        key="outside-map",
+        alt=f"Map of US states coloured by {picture.title}",
+        height=400,
+    )
+    st.caption(
+        f"By state. Orange: p is higher here, next to other states, than {_says(name)}. "
+        "Violet: lower. White: both agree."
+    )
+
+
+def _says(name: str) -> str:
+    return "the truth says" if name == TRUTH else f"{NAMES[name]} say"
+
+
+def _about(view: OutsideView, name: str) -> str:
+    estimate = next(each for each in view.estimates if each.name == name)
+    links = ", ".join(f"[{source.name}]({source.url})" for source in estimate.sources)
+    return f"**{NAMES[name].capitalize()}.** {estimate.meaning} Source: {links}."
+
+
+def _offer_download() -> None:
+    st.markdown(
+        "Blood surveys, later deaths and tests per person say something of detection that no fit "
+        "has seen. Their files are not on this machine."
+    )
+    if not st.button("Download the outside estimates (2 MB)", key="download-outside"):
+        return
+    try:
+        datasets.fetch_all(datasets.OUTSIDE)
+    except datasets.DataUnavailableError as error:
+        st.error(f"The download did not finish: {error}")
+        return
+    st.rerun()
