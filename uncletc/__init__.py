@@ -21,6 +21,7 @@ from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.detection import DetectionNetwork
 from uncletc.fitting import fit
+from uncletc.looks import Look
 from uncletc.members import Interval, Member
 from uncletc.model import Fit
 from uncletc.paper import tables, theory
@@ -52,6 +53,7 @@ __all__ = [
     "Interval",
     "Iteration",
     "Joint",
+    "Look",
     "Member",
     "MisfitWarning",
     "Role",

@@ -22,6 +22,7 @@ from uncletc.entries import (
     flat_index,
 )
 from uncletc.frames import frame_of, read_dense, read_rows
+from uncletc.looks import Look, check_looks
 from uncletc.saving import COUNTS_FORMAT, load_counts, save_counts
 from uncletc.validation import (
     FloatArray,
@@ -71,6 +72,9 @@ class CountTensor:
         What true counts are proportional to, all else being equal, such as the population of a
         place: λ is exposure times a low-rank tensor. K dimensions, each of size I_k or 1 (constant
         along that mode); ≥ 0, and > 0 at observed entries. None: 1 everywhere.
+    looks : sequence of Look, optional
+        Further counts of the same entries, each with its own detection; see :class:`Look`. None:
+        each entry was counted once.
     simulated : bool
         Whether the data contain no real observation; every view then says so.
 
@@ -97,6 +101,7 @@ class CountTensor:
     rate_attributes: FloatArray
     rate_attribute_names: tuple[str, ...]
     exposure: FloatArray | None
+    looks: tuple[Look, ...]
     simulated: bool
 
     def __init__(
@@ -113,6 +118,7 @@ class CountTensor:
         rate_attributes: ArrayLike | None = None,
         rate_attribute_names: Sequence[str] | None = None,
         exposure: ArrayLike | None = None,
+        looks: Sequence[Look] = (),
         simulated: bool = False,
     ) -> None:
         sizes = check_shape(shape)
@@ -137,6 +143,7 @@ class CountTensor:
                 rate_attribute_names, x.shape[1], "rate_attribute_names", "x"
             ),
             "exposure": None if sized is None else _frozen(sized),
+            "looks": check_looks(looks, sizes, z.shape[1]),
             "simulated": bool(simulated),
         }
         for name, value in values.items():
@@ -326,6 +333,8 @@ class CountTensor:
             chosen.append(wanted)
         values = self._all_attributes
         z, x = (values[:, [names.index(each) for each in wanted]] for wanted in chosen)
+        if chosen[0] != self.attribute_names and self._looks_have_attributes:
+            raise ValueError("attributes of looks of their own keep their role, detection")
         fields = self._fields() | {
             "attributes": z,
             "attribute_names": chosen[0],
@@ -335,8 +344,12 @@ class CountTensor:
         return CountTensor(**fields)
 
     def with_counts(self, counts: ArrayLike) -> CountTensor:
-        """The same entries, attributes and exposure with other counts (N,)."""
+        """The same entries, attributes, exposure and looks with other counts (N,)."""
         return CountTensor(**self._fields() | {"counts": counts})
+
+    def with_looks(self, *looks: Look) -> CountTensor:
+        """The same counts with these further looks instead of any others."""
+        return CountTensor(**self._fields() | {"looks": looks})
 
     def entries(self) -> tuple[IntArray, FloatArray]:
         """Entries of Ω or Ξ in the order of the modes (n, K), and their counts or NaN (n,)."""
@@ -477,6 +490,10 @@ class CountTensor:
             sha.update(np.ascontiguousarray(array).data)
         if self.exposure is not None:
             sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
+        for look in self.looks:
+            sha.update(repr((len(look.counts), look.known_error)).encode())
+            for each in (look.indices, look.counts, look.known_detection, look.attributes):
+                sha.update(b"" if each is None else np.ascontiguousarray(each).data)
         return sha.hexdigest()
 
     def save(self, path: str | Path) -> None:
@@ -501,6 +518,10 @@ class CountTensor:
     def _fields(self) -> dict[str, Any]:
         """The arguments that make this tensor."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def _looks_have_attributes(self) -> bool:
+        return any(look.attributes is not None for look in self.looks)
 
     @property
     def _all_attributes(self) -> FloatArray:

@@ -47,7 +47,8 @@ def fit(
     ------
     ValueError
         If nothing is observed, `start` has another shape, a sign names no attribute that acts
-        on detection, or counts with rate attributes are to be fitted by block coordinate descent.
+        on detection, or counts with rate attributes or looks are to be fitted by block coordinate
+        descent.
     FitError
         If the objective becomes infinite or NaN in all members.
 
@@ -79,6 +80,11 @@ def fit(
         raise ValueError("counts must hold at least 1 observed entry, got 0")
     if start is not None and start.shape != counts.shape:
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
+    if counts.looks and isinstance(settings.solver, BCD):
+        raise ValueError(
+            "looks need the joint solver; block coordinate descent has none "
+            "(CountTensor.with_looks() leaves them out)"
+        )
     unknown = [name for name, _ in settings.signs if name not in counts.attribute_names]
     if unknown:
         raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args, overload
@@ -38,7 +38,8 @@ class Fit:
     """Estimates of λ and p, and a record of the fit.
 
     λ and p are known only up to one common factor: λ·c with p/c predict the same counts
-    (paper, theorem 1). Use :class:`uncletc.Scale` to state an anchor.
+    (paper, theorem 1). Use :class:`uncletc.Scale` to state an anchor. Where a look has a known p,
+    the data state it: then `scale` says so, and λ and p are absolute as they stand.
 
     Attributes
     ----------
@@ -78,6 +79,10 @@ class Fit:
         NaN by block coordinate descent.
     draws : Draws, optional
         Of the parameters, for intervals. None by block coordinate descent, and while a fit runs.
+    anchored_by : str
+        Names of the looks whose known p states the scale of λ and p; empty: the scale is free.
+    mu_of_looks : dict of str to float
+        The likeliest μ of each further look, by its name.
     effects : RateEffects, optional
         What attributes do to λ in the first member, as `factors`; None where the counts have no
         `rate_attributes`.
@@ -99,6 +104,8 @@ class Fit:
     dispersion: float = math.nan
     draws: Draws | None = None
     effects: RateEffects | None = None
+    anchored_by: str = ""
+    mu_of_looks: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
@@ -118,6 +125,11 @@ class Fit:
     def rank(self) -> int:
         """F, the number of components."""
         return int(self.factors[0].shape[1])
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale that looks with a known p state, on which the fit already is; None: free."""
+        return Scale.of_data(self.anchored_by) if self.anchored_by else None
 
     @property
     def misfit(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.draws import Draws
+from uncletc.looks import Look
 from uncletc.members import Member, Network
 from uncletc.rates import RateEffects, RateTable
 from uncletc.records import Iteration, StopReason, UnreadableFitError
@@ -26,6 +27,7 @@ COUNTS_FORMAT = 2
 """Raised whenever files of counts change their contents; part of their digest."""
 _FIT_FORMAT = 4
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
+_LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes")
 _ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
 
 
@@ -36,6 +38,10 @@ def save_counts(counts: CountTensor, path: Path) -> None:
     if counts.exposure is not None:
         arrays["exposure"] = counts.exposure
     words = {name: getattr(counts, name) for name in _WORDS}
+    words["looks"] = [[look.name, look.known_error] for look in counts.looks]
+    for i, look in enumerate(counts.looks):
+        own = {name: getattr(look, name) for name in _LOOK_ARRAYS}
+        arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
     _write(path, {"format": COUNTS_FORMAT, **words}, arrays)
 
 
@@ -43,7 +49,14 @@ def load_counts(path: Path) -> dict[str, Any]:
     """Read what :func:`save_counts` wrote, as arguments of :class:`uncletc.CountTensor`."""
     header, arrays = read_arrays(path)
     fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}
-    return fields | {"shape": arrays["shape"].tolist(), "exposure": arrays.get("exposure")}
+    looks = []
+    for i, (name, error) in enumerate(header["looks"]):
+        looks.append(Look(name, known_error=error, **_under(f"look/{i}/", arrays)))
+    return fields | {
+        "shape": arrays["shape"].tolist(),
+        "exposure": arrays.get("exposure"),
+        "looks": looks,
+    }
 
 
 def save_fit(fit: Fit, path: Path) -> None:
@@ -59,6 +72,8 @@ def save_fit(fit: Fit, path: Path) -> None:
         "counts_digest": fit.counts_digest,
         "dropped": list(fit.dropped),
         "mean_detection": fit.mean_detection,
+        "anchored_by": fit.anchored_by,
+        "mu_of_looks": fit.mu_of_looks,
         "scatter": [fit.mu, fit.likely_mu, fit.dispersion],
     }
     arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fit.observed_detection}
@@ -129,6 +144,8 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
         "stop": StopReason[header["stop"]],
         "settings": settings,
         "counts_digest": header["counts_digest"],
+        "anchored_by": header["anchored_by"],
+        "mu_of_looks": header["mu_of_looks"],
         "mean_detection": header["mean_detection"],
         "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
         **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),

@@ -43,6 +43,11 @@ class Scale:
         return cls(float(np.median(_values(detection))), "relative: the median p is 1", False)
 
     @classmethod
+    def of_data(cls, names: str) -> Scale:
+        """As fitted, where looks of these names, with known p, state the scale."""
+        return cls(1.0, f"anchored by data: {names}", True)
+
+    @classmethod
     def mean_detection(cls, detection: ArrayLike, mean: float) -> Scale:
         """Overall detection is `mean`: the average of p over the given entries (n,)."""
         share = _share(mean, "mean")

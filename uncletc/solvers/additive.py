@@ -56,8 +56,8 @@ class Detection:
         First steps in which curves hardly bend.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
-    effect : Tensor, shape (A, M), or (1, M) without attributes that act on λ
-        xᵀβ of the same entries.
+    effect : Tensor, shape (T, M), or (1, M) without attributes that act on λ
+        xᵀβ of the entries whose p is g or known.
     """
 
     entries: Entries
@@ -97,32 +97,38 @@ class Detection:
         """θ alone; (M, Q)."""
         return self.theta[:, : self.features.n_features]
 
-    @property
-    def rates(self) -> Tensor:
-        """β alone; (M, P)."""
-        return self.theta[:, self.features.n_features :]
-
     def multiplier(self) -> Tensor:
-        """p·exp(xᵀβ) of every entry (N, M): the mean of g over Ξ without attributes."""
-        n = len(self.entries.counts)
-        p = torch.sigmoid(self.logit) * self.effect.exp()
-        if len(p) < n:
-            mean = self.elsewhere().mean(dim=0).to(p.dtype)
-            p = torch.cat([p, mean.expand(n - len(p), -1)])
-        return p.clamp_min(1e-7)
+        """p·exp(xᵀβ) of every entry (N, M); p is the mean of g over Ξ where nothing tells it."""
+        told = self._told_multiplier()
+        unknown = self.entries.known[self.entries.n_told - self.entries.n_attributed :]
+        if len(unknown):
+            mean = self.elsewhere().mean(dim=0).to(told.dtype)
+            told = torch.cat([told, mean.expand(len(unknown), -1)])
+        return told.clamp_min(1e-7)
+
+    def _told_multiplier(self) -> Tensor:
+        """p·exp(xᵀβ) of the entries whose p is g or known; (T, M)."""
+        p = self._with_known(torch.sigmoid(self.logit), self.entries.known)
+        return p * self.effect.exp()
+
+    def _with_known(self, of_g: Tensor, known: Tensor) -> Tensor:
+        """Values of the first A entries (A, M), then those of entries whose p is known; (T, M)."""
+        n_known = self.entries.n_told - self.entries.n_attributed
+        if not n_known:
+            return of_g
+        return torch.cat([of_g, known[:n_known].expand(-1, of_g.shape[1])])
 
     def allowance(self, mu: Tensor) -> Tensor:
-        """μ of entries with and without attributes (2, M), given that of the first (M,).
+        """μ of every kind of entry (2L, M), given that of the looks (L, M).
 
-        Without attributes p is unknown: it varies about its mean as g does over Ξ. A gamma
-        deviation of the same variance, besides that of every entry, limits what counts of such
-        entries tell about λ.
+        Where nothing tells p, it varies about its mean as g does over Ξ. A gamma deviation of the
+        same variance, besides that of every entry, limits what counts of such entries tell about λ.
         """
-        if self.entries.n_attributed == len(self.entries.counts):
-            return torch.stack([mu, mu])
+        if self.entries.n_told == len(self.entries.counts):
+            return torch.cat([mu, mu])
         g = self.elsewhere()
         variance = g.var(dim=0, correction=0) / g.mean(dim=0).clamp_min(1e-30) ** 2
-        return torch.stack([mu, 1 / (1 / mu + variance)])
+        return torch.cat([mu, 1 / (1 / mu + variance)])
 
     def elsewhere(self) -> Tensor:
         """g of rows of Ξ; (R, M)."""
@@ -151,7 +157,7 @@ class Detection:
         ----------
         rate : Tensor, shape (N, M)
             λ without exp(xᵀβ).
-        mu : Tensor, shape (M,)
+        mu : Tensor, shape (kinds, M)
         dispersion : Tensor, shape (M,)
             φ ≥ 1, by which the log-likelihood is divided.
         held : Tensor of bool, shape (M,)
@@ -159,16 +165,16 @@ class Detection:
         renew : bool
             Whether to recompute the second derivatives; old ones still give an ascent direction.
         """
-        a = self.entries.n_attributed
-        y, rate = self.entries.counts[:a], rate[:a]
-        g = torch.sigmoid(self.logit)
-        mean = rate * g * self.effect.exp()
-        weight = 1 / (1 + mean / mu.to(mean.dtype))  # the negative binomial's, held in the step
+        told = slice(0, self.entries.n_told)
+        y, rate = self.entries.counts[told], rate[told]
+        mean = rate * self._told_multiplier()
+        own_mu = self.entries.mu_of(mu, told).to(mean.dtype)
+        weight = 1 / (1 + mean / own_mu)  # the negative binomial's, held in the step
         seen = total((weight * y).sum(dim=0, dtype=torch.float64))  # (M,)
         fitted = total((weight * mean).sum(dim=0, dtype=torch.float64)).clamp_min(1e-30)
         mean = mean * (seen / fitted).to(mean.dtype)
 
-        slope = 1 - g  # d log p / d logit
+        slope = 1 - torch.sigmoid(self.logit)  # d log p / d logit
         gradient, level = self._against((y - mean) * weight, mean * weight, slope)
         if self._curvature is None or renew:
             self._curvature = self._gram(mean * weight, slope).expand(len(seen), -1, -1)
@@ -188,11 +194,15 @@ class Detection:
             self._smooth(curvature, prior)
 
     def _against(self, residual: Tensor, mean: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
-        """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each."""
+        """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each.
+
+        Columns are of the entries whose p is g or known, the slope of the former alone.
+        """
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert curves is not None
-        n = residual.shape[1]
-        sums = curves.against(torch.cat([residual * slope, mean * slope], dim=1)).view(2, n, -1)
+        n, g = residual.shape[1], slice(0, len(slope))
+        of_g = torch.cat([residual[g] * slope, mean[g] * slope], dim=1)
+        sums = curves.against(of_g).view(2, n, -1)
         if lines is not None:
             of_rates = lines.against(torch.cat([residual, mean], dim=1)).view(2, n, -1)
             sums = torch.cat([sums, of_rates[..., 1:]], dim=2)
@@ -206,10 +216,11 @@ class Detection:
         def common(weights: Tensor) -> Tensor:
             return weights.mean(dim=1, keepdim=True) if self.alike else weights
 
-        of_curves = curves.gram(common(weight * slope * slope))
+        of_g = weight[: len(slope)] * slope
+        of_curves = curves.gram(common(of_g * slope))
         if lines is None:
             return of_curves
-        both = curves.cross(lines, common(weight * slope))[:, :, 1:]  # type: ignore[arg-type]
+        both = curves.cross(lines, common(of_g))[:, :, 1:]  # type: ignore[arg-type]
         of_rates = lines.gram(common(weight))[:, 1:, 1:]
         above = torch.cat([of_curves, both], dim=2)
         return torch.cat([above, torch.cat([both.transpose(1, 2), of_rates], dim=2)], dim=1)
@@ -241,7 +252,7 @@ class Detection:
         return torch.where(self._bounded, torch.maximum(direction, to_bound), direction)
 
     def _along(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """Features · θ (A, M), and xᵀβ (A, M) or (1, M), of the attributed entries."""
+        """Features · θ (A, M), and xᵀβ (T, M) or (1, M)."""
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert curves is not None
         q, like = self.features.n_features, self.entries.counts
@@ -277,9 +288,12 @@ class Detection:
         direction, change = direction * limit[:, None], change * limit.to(change.dtype)
         of_rate = of_rate * limit.to(change.dtype)
 
+        log_known = self.entries.known.log()
+
         def cost(length: Tensor) -> Tensor:
             step = length.to(change.dtype)
-            log_p = logsigmoid(self.logit + change * step) + self.effect + of_rate * step
+            of_g = logsigmoid(self.logit + change * step)
+            log_p = self._with_known(of_g, log_known) + self.effect + of_rate * step
             sums = torch.stack(
                 [
                     (weight * y * log_p).sum(dim=0, dtype=torch.float64),

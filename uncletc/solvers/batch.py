@@ -18,6 +18,8 @@ from torch import Tensor
 
 from uncletc.counts import CountTensor
 from uncletc.features import AttributeFeatures
+from uncletc.looks import AllLooks
+from uncletc.rates import RateTable
 from uncletc.solvers.blocks import multiply, product_of
 from uncletc.solvers.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.kernels import IndexArray, rates, slice_sums
@@ -56,11 +58,18 @@ class Entries:
     unit : float
         Geometric mean of the exposure of all observed entries.
     n_attributed : int
-        A, entries with attributes.
+        A, entries whose p is g of their attributes; they come first.
+    known : Tensor, shape (N - A, 1)
+        p of the others where it is known, else NaN.
+    n_told : int
+        T, entries whose p is g or known; the others come last.
+    kinds : Tensor of int, shape (N,)
+        The number of the look, plus the number of looks if p is neither.
+    n_looks : int
     curves : BinnedCurves or PlainCurves, optional
         Features of the first A entries; None when no entry has attributes.
     rate_curves : BinnedCurves or PlainCurves, optional
-        The same of attributes that act on λ; None without.
+        The same of attributes that act on λ, of the first T entries; None without.
     elsewhere : Tensor, shape (R, Q)
         Features of rows of Ξ whose mean g is used as p of entries without attributes.
     """
@@ -71,6 +80,10 @@ class Entries:
     exposure: Tensor
     unit: float
     n_attributed: int
+    known: Tensor
+    n_told: int
+    kinds: Tensor
+    n_looks: int
     curves: BinnedCurves | PlainCurves | None
     rate_curves: BinnedCurves | PlainCurves | None
     elsewhere: Tensor
@@ -81,46 +94,62 @@ class Entries:
     def of(
         cls,
         counts: CountTensor,
+        looks: AllLooks,
         features: AttributeFeatures | None,
-        rate_features: AttributeFeatures | None,
+        rates: RateTable | None,
         dtype: torch.dtype,
         device: torch.device,
     ) -> Entries:
         """Take this process's share of the entries."""
         rank, n_processes = world()
-        rows = counts.attribute_rows
-        order = np.argsort(rows < 0, kind="stable")[rank::n_processes]
-        attributed = rows[order]
-        attributed = attributed[attributed >= 0] if features is not None else attributed[:0]
-        exposure = counts.exposure_at(counts.indices)
+        order = looks.order[rank::n_processes]
+        rows, known = looks.rows[order], looks.known[order]
+        n_attributed = 0 if features is None else int((rows >= 0).sum())
+        n_told = n_attributed + int((~np.isnan(known)).sum())
+        n_looks = 1 + len(looks.errors)
+        kinds = looks.look[order].astype(np.int8)
+        kinds[n_told:] += n_looks
+        exposure = counts.exposure_at(looks.indices)
         unit = math.exp(float(np.log(exposure).mean()))
-        indices = counts.indices[order]
+        indices = looks.indices[order]
         few = np.unique(
-            np.linspace(0, max(len(counts.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(int)
+            np.linspace(0, max(len(looks.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(int)
         )
         curves: BinnedCurves | PlainCurves | None = None
         lines: BinnedCurves | PlainCurves | None = None
         elsewhere = torch.empty(0, 0, dtype=torch.float64, device=device)
         on_processor = device.type == "cpu"
         if features is not None:
-            elsewhere = features(torch.tensor(counts.attributes[few], device=device))
-            curves = _curves(features, counts.attributes, attributed, dtype, device)
-        if rate_features is not None:
-            lines = _curves(rate_features, counts.rate_attributes, attributed, dtype, device)
+            elsewhere = features(torch.tensor(looks.attributes[few], device=device))
+            curves = _curves(features, looks.attributes, rows[:n_attributed], dtype, device)
+        if rates is not None:
+            x = np.vstack([counts.rate_attributes, rates.features.middle])  # the last has no effect
+            lines = _curves(rates.features, x, looks.rate_rows[order[:n_told]], dtype, device)
         at, by_mode = _sorted(indices, counts.shape) if on_processor else (indices, [])
         return cls(
             shape=counts.shape,
             where=[] if on_processor else list(torch.tensor(indices.T, device=device)),
-            counts=torch.tensor(counts.counts[order, None], dtype=dtype, device=device),
+            counts=torch.tensor(looks.counts[order, None], dtype=dtype, device=device),
             exposure=torch.tensor(exposure[order, None] / unit, dtype=dtype, device=device),
             unit=unit,
-            n_attributed=len(attributed),
+            n_attributed=n_attributed,
+            known=torch.tensor(known[n_attributed:, None], dtype=dtype, device=device),
+            n_told=n_told,
+            kinds=torch.tensor(kinds, device=device),
+            n_looks=n_looks,
             curves=curves,
             rate_curves=lines,
             elsewhere=elsewhere,
             at=at,
             by_mode=by_mode,
         )
+
+    def mu_of(self, mu: Tensor, part: slice) -> Tensor:
+        """μ of some entries (n, M), or (1, M) where they share it, given that of kinds."""
+        kinds = self.kinds[part]
+        if not len(kinds) or bool((kinds == kinds[0]).all()):
+            return mu[:1] if not len(kinds) else mu[kinds[:1].long()]
+        return mu[kinds.long()]
 
     def chunks(self, width: int) -> list[slice]:
         """Cut the entries so that `width` numbers for each fit into memory."""
@@ -239,8 +268,8 @@ class Members:
         entries : Entries
         detected : Tensor, shape (N, M)
             p times exposure.
-        mu : Tensor, shape (2, M)
-            μ of entries with and without attributes.
+        mu : Tensor, shape (kinds, M)
+            μ of each kind of entries.
         pseudo_counts : Tensor, shape (M,)
 
         Returns
@@ -285,7 +314,7 @@ class Members:
                 entries.counts.numpy(),
                 detected.contiguous().numpy(),
                 mu.numpy(),
-                entries.n_attributed,
+                entries.kinds.numpy(),
                 sums[0].numpy(),
                 sums[1].numpy(),
             )
@@ -304,9 +333,7 @@ class Members:
         at, y, d = entries.where[mode][part], entries.counts[part], detected[part]
         blocks = others.view(-1, self.size, self.rank)
         rate = (own.index_select(0, at) * others).view_as(blocks).sum(-1).clamp_min_(_SMALLEST)
-        first, last = part.start, part.stop
-        attributed = torch.arange(first, last, device=own.device) < entries.n_attributed
-        own_mu = torch.where(attributed[:, None], mu[0], mu[1]).to(y.dtype)
+        own_mu = entries.mu_of(mu, part).to(y.dtype)
         up, down = y / rate, d * (y + own_mu) / (rate * d + own_mu)
         for into, weight in zip(sums, (up, down), strict=True):
             weighted = (blocks * weight[..., None]).view_as(others)

@@ -57,7 +57,7 @@ def checked(fit: Fit, optimum: Optimum, counts: CountTensor, options: Joint) -> 
         return fit
     found = tuple(1 + factor / max(optimum.told, 1.0) for factor in _NEXT_TERM)
     entries = counts.n_observed / sum(factor.numel() for factor in optimum.factors)
-    if entries < _ENTRIES_FEW and counts.n_observed * fit.rank <= _CHEAP:
+    if not counts.looks and entries < _ENTRIES_FEW and counts.n_observed * fit.rank <= _CHEAP:
         settings = replace(fit.settings, mu=fit.mu)
         refit = partial(_refit, settings=settings, options=options)
         scatter = _scatter(draws, optimum, counts, refit, settings.seed)

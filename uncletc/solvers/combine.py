@@ -20,16 +20,17 @@ from uncletc.validation import FloatArray
 _ROWS = 65_536  # entries evaluated at once
 
 
-def align(members: list[Member], counts: CountTensor) -> list[Member]:
+def align(members: list[Member], counts: CountTensor, *, anchored: bool = False) -> list[Member]:
     """Bring members to the scale and the order of components of the first.
 
     Members are scaled by the median ratio of their p to the first member's, and all of them so that
-    the largest of their common p over Ξ is 1. Their components are matched to those of the first by
+    the largest of their common p over Ξ is 1, unless counts with a known p anchor the scale of
+    each. Their components are matched to those of the first by
     the product of cosines over modes.
     """
     z, first = counts.attributes, members[0]
     shifts = np.zeros(len(members))
-    if z.size:
+    if z.size and not anchored:
         logs = [np.log(member.detection(z)) for member in members]
         shifts = np.array([float(np.median(logs[0] - log)) for log in logs])
         common = sum(log + shift for log, shift in zip(logs, shifts, strict=True)) / len(logs)

@@ -68,6 +68,7 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     level = np.empty(0)
     if g is not None:
         z = elsewhere[:: max(len(elsewhere) // _ROWS_FOR_LEVEL, 1)]
+        z = z if g.n_attributes else np.empty((1, 0))  # then p is one number
         logit, slopes = g.logit(torch.tensor(z)).numpy(), logit_slopes(g, z)
         p = expit(logit)
         level = (p * (1 - p)) @ slopes / p.sum()
@@ -77,8 +78,11 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         theta, beta = np.split(theta, [len(level)])
     except np.linalg.LinAlgError:
         return None
-    shift = np.zeros(size)
-    if g is not None:
+    shift, looks = np.zeros(size), optimum.looks
+    if optimum.known is not None:
+        error = looks.shared_error if looks is not None else 0.0
+        shift = error * np.random.default_rng((seed, 1)).standard_normal(size)
+    elif g is not None:
         drawn = expit(logit[:, None] + slopes @ theta)
         shift = LEVEL_WIDENED * np.log(drawn.sum(axis=0) / p.sum())
     factors[0] += shift

@@ -52,6 +52,7 @@ class BinnedCurves:
         self._tables = _tables(features, kept, middles)
         step = max(len(rows) // _ROWS_FOR_CURVATURE, 1)
         self._sample = slice(None, None, step)
+        self._features, self._attributes, self._rows = features, attributes, rows
         self._design = features(torch.from_numpy(attributes[rows[::step]])).float()
 
     def along(self, theta: Tensor, like: Tensor) -> Tensor:
@@ -86,12 +87,19 @@ class BinnedCurves:
         """
         return self.cross(self, weights)
 
+    def sampled(self, sample: slice, n: int) -> Tensor:
+        """Features of a sample of the first n entries."""
+        if sample == self._sample:
+            return self._design[: len(range(n)[sample])]
+        return self._features(torch.from_numpy(self._attributes[self._rows[:n][sample]])).float()
+
     def cross(self, others: BinnedCurves, weights: Tensor) -> Tensor:
         """Σ weight · features of these · features of others, as in :meth:`gram`; (M, Q, P)."""
         some = weights[self._sample].float()
         scale = weights.sum(dim=0, dtype=torch.float64) / some.sum(dim=0).double().clamp_min(1e-30)
+        design = others.sampled(self._sample, len(weights))
         sums = torch.stack(
-            [self._design.T @ (others._design * some[:, m, None]) for m in range(some.shape[1])]
+            [self._design.T @ (design * some[:, m, None]) for m in range(some.shape[1])]
         )
         return total(sums.double() * scale[:, None, None])
 

@@ -45,8 +45,10 @@ class Rows:
     counts, log_exposure : Tensor, shape (n,)
     design : Tensor, shape (a, Q)
         Features of the curves, of the first a entries; the others have no attributes.
-    lines : Tensor, shape (a, P)
+    lines : Tensor, shape (n, P)
         Standardised attributes that act on λ.
+    log_given : Tensor, shape (n - a,)
+        log p of the others.
     inputs : Tensor, shape (a, D)
         Their attributes as the network takes them: standardised.
     """
@@ -57,6 +59,7 @@ class Rows:
     log_exposure: Tensor
     design: Tensor
     lines: Tensor
+    log_given: Tensor
     inputs: Tensor
 
     @classmethod
@@ -71,6 +74,7 @@ class Rows:
             log_exposure=optimum.exposure.log(),
             design=features(z),
             lines=optimum.lines(),
+            log_given=optimum.given.log(),
             inputs=standardised(features, z),
         )
 
@@ -83,7 +87,8 @@ class Rows:
             counts=self.counts[chosen],
             log_exposure=self.log_exposure[chosen],
             design=self.design[attributed],
-            lines=self.lines[attributed],
+            lines=self.lines[chosen],
+            log_given=self.log_given[chosen[len(self.design) :]],
             inputs=self.inputs[attributed],
         )
 
@@ -185,11 +190,7 @@ class _Descent:
         if self._optimum.layers:
             layers = _layers_of(parameters[self._n_modes + 1 :])
             logit = logit + network_output(layers, rows.inputs)
-        log_detection = logsigmoid(logit) + rows.lines @ beta
-        n_without = len(log_rate) - len(logit)
-        if n_without:
-            held = math.log(self._optimum.unattributed)
-            log_detection = torch.cat([log_detection, log_detection.new_full((n_without,), held)])
+        log_detection = torch.cat([logsigmoid(logit), rows.log_given]) + rows.lines @ beta
         return (log_rate + log_detection).clamp_max(_WIDEST)
 
     def cost(self, parameters: list[Tensor]) -> Tensor:

@@ -234,18 +234,22 @@ def _derivatives(
     at = optimum.indices(chosen)
     product = products(factors, at)
     rate = np.maximum(product.sum(axis=1), 1e-300)
-    p = np.full(len(at), optimum.unattributed)
+    known, n_attributed = chosen < len(optimum.rows), len(optimum.rows)
+    p = np.ones(len(at))
+    p[~known] = optimum.given.numpy()[chosen[~known] - n_attributed]
     columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
-    known = chosen < len(optimum.rows)
-    effect = np.ones(len(at))
-    if known.any():
-        by_theta, lines = np.empty((known.sum(), 0)), optimum.lines(chosen[known]).numpy()
-        effect[known] = np.exp(lines @ optimum.slopes.numpy())
-        if g is not None:
-            z = optimum.z(chosen[known])
-            p[known] = g.probability(z).numpy()
-            by_theta = logit_slopes(g, z.numpy()) * (1 - p[known, None])
-        columns[known] = np.concatenate([by_theta, lines], axis=1)
+    if optimum.known is not None:
+        stated = ~known
+        stated[~known] = ~np.isnan(optimum.known.numpy()[chosen[~known] - n_attributed])
+        columns[stated] = 0.0
+    if g is not None and known.any():
+        z = optimum.z(chosen[known])
+        p[known] = g.probability(z).numpy()
+        slopes = logit_slopes(g, z.numpy()) * (1 - p[known, None])
+        columns[known, : slopes.shape[1]] = slopes
+    lines = optimum.lines(chosen).numpy()
+    columns[:, columns.shape[1] - lines.shape[1] :] = lines
+    effect = np.exp(lines @ optimum.slopes.numpy())
     mean = rate * effect * optimum.exposure.numpy()[chosen] * p
     root = np.sqrt(mean / (1 + mean / optimum.mu.numpy()[chosen]) / optimum.dispersion)[:, None]
     return at, product * (root / rate[:, None]), columns * root

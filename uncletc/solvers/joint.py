@@ -36,19 +36,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 from uncletc.counts import CountTensor
+from uncletc.looks import AllLooks, anchors_of
+from uncletc.members import Member, combined
 from uncletc.model import Callback, Fit
 from uncletc.records import History, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.bootstrap import checked
 from uncletc.solvers.combine import align, detection_over, observed_detection
 from uncletc.solvers.curvature import draws_of
-from uncletc.solvers.dispersion import likely_mu
 from uncletc.solvers.network import MOST_ENTRIES, learn_network
 from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import anywhere
 from uncletc.solvers.rounds import START_MU, Estimate, Rounds
+from uncletc.validation import FloatArray
 
 
 def fit_joint(
@@ -131,7 +135,7 @@ def _learned(optimum: Optimum, settings: FitSettings, pause: Callable[[], None])
     learned = learn_network(poisson, settings.hidden, settings.seed, pause)
     if learned is None:
         return None
-    return learned.with_mu(likely_mu(learned.counts, learned.expected()))
+    return learned.with_mu(learned.likely_mu())
 
 
 def _fit(
@@ -146,7 +150,8 @@ def _fit(
     draws = None
     if optimum is not None:
         draws = draws_of(optimum, counts.attributes, settings.seed)
-    members = align(found.members, counts)
+    looks = AllLooks.of(counts)
+    members = align(found.members, counts, anchored=looks.anchored)
     p = detection_over(members, counts.attributes)
     first, *others = members
     return Fit(
@@ -161,9 +166,18 @@ def _fit(
         settings=settings,
         counts_digest=counts.digest,
         exposure=counts.exposure,
-        mean_detection=float(p.mean()) if p.size else 1.0,
+        mean_detection=_mean_detection(members, p),
         mu=found.mu,
         likely_mu=found.likely_mu,
         dispersion=found.dispersion,
         draws=draws,
+        anchored_by=anchors_of(counts),
+        mu_of_looks=dict(zip((look.name for look in counts.looks), found.mu_of_looks, strict=True)),
     )
+
+
+def _mean_detection(members: list[Member], p: FloatArray) -> float:
+    """Mean of p over Ξ; without attributes p is one number."""
+    if p.size:
+        return float(p.mean())
+    return float(combined([member.detection(np.empty((1, 0))) for member in members])[0])

@@ -61,7 +61,7 @@ def slice_sums(
     counts: FloatArray,
     detected: FloatArray,
     mu: FloatArray,
-    n_attributed: int,
+    kinds: IndexArray,
     up: FloatArray,
     down: FloatArray,
 ) -> None:
@@ -80,9 +80,9 @@ def slice_sums(
     counts : ndarray, shape (N, 1)
     detected : ndarray, shape (N, M)
         p times exposure.
-    mu : ndarray, shape (2, M)
-        Of entries with and without attributes.
-    n_attributed : int
+    mu : ndarray, shape (kinds, M)
+    kinds : ndarray of int, shape (N,)
+        Which μ is an entry's.
     """
     n_columns, n_members = own.shape[1], detected.shape[1]
     product, row = np.empty(n_columns), np.empty(n_columns)  # of their own: nothing else is there
@@ -98,7 +98,7 @@ def slice_sums(
                 other = others[i, k]
                 for c in range(n_columns):
                     product[c] *= factors[other, c]
-            kind = 0 if n < n_attributed else 1
+            kind = kinds[n]
             for m in range(n_members):
                 begin = m * rank
                 rate = _SMALLEST

@@ -106,7 +106,7 @@ def learn_network(
 
 def _half(optimum: Optimum) -> Tensor:
     """μ halfway, on the logarithmic scale, between that of the model and that of the residuals."""
-    likely = likely_mu(optimum.counts, optimum.expected())
+    likely = optimum.likely_mu()
     return optimum.with_mu(math.sqrt(float(optimum.mu[0]) * likely)).mu
 
 
@@ -154,7 +154,7 @@ def _score(optimum: Optimum, rows: Rows, mu: Tensor | None) -> Tensor:
 def _finished(found: Optimum, rows: Rows) -> Optimum:
     """Descend on all entries, and again with the scatter that remains if that is large."""
     found = descend(found, rows, _FINISHING)
-    likely = likely_mu(found.counts, found.expected())
+    likely = found.likely_mu()
     if likely >= min(_SCATTER, float(found.mu[0])):
         return found
     return descend(replace(found, mu=found.with_mu(likely).mu), rows, _FINISHING)

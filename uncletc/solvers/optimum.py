@@ -13,9 +13,10 @@ from torch import Tensor
 from uncletc.cp import products
 from uncletc.detection import JointDetection
 from uncletc.features import AttributeFeatures
+from uncletc.looks import AllLooks
 from uncletc.members import Member
 from uncletc.rates import RateEffects, RateTable
-from uncletc.solvers.dispersion import accepted, pearson_dispersion
+from uncletc.solvers.dispersion import accepted, likely_mu, pearson_dispersion
 from uncletc.solvers.kernels import IndexArray
 from uncletc.validation import FloatArray, IntArray
 
@@ -44,7 +45,7 @@ class Optimum:
     attributes : ndarray, shape (S, D)
         z over Ξ.
     rows : ndarray of int, shape (A,)
-        Rows of `attributes` of the first A entries.
+        Rows of `attributes` of the first A entries. Then come those whose p is known.
     features : AttributeFeatures, optional
         Of the curves; None when no entry has attributes. Then A = 0 and g = 1.
     factors : list of Tensor, shape (I_k, F)
@@ -57,7 +58,7 @@ class Optimum:
     layers : tuple of Tensor
         Of the trained network, as :class:`uncletc.detection.JointDetection` has them; () without.
     unattributed : float
-        p of entries without attributes.
+        p of entries without attributes whose p is not known.
     mu : Tensor, shape (N,)
         μ of each entry: lower where p is unknown.
     dispersion : float
@@ -66,10 +67,16 @@ class Optimum:
         c: the gamma prior of each element of a factor is worth c·φ counts.
     unseen : Tensor, shape (N,), optional
         ŷ of entries held out while a network was judged, by a fit to the others; NaN elsewhere.
-    rate_attributes : ndarray, shape (S, ·), optional
-        x over Ξ; not used without `rates`.
+    rate_attributes : ndarray, shape (S + 1, ·), optional
+        x over Ξ, and their means; not used without `rates`.
+    rate_rows : ndarray of int, shape (N,), optional
+        Rows of `rate_attributes` of all entries, -1 where x is not known.
     rates : RateTable, optional
         The same attributes as they act on λ; None: none does.
+    known : Tensor, shape (N - A,), optional
+        p of entries without attributes, NaN where it is not known; None: of none.
+    looks : AllLooks, optional
+        The rows that the entries are, in another order; None: of one look.
     """
 
     where: list[Tensor]
@@ -89,7 +96,18 @@ class Optimum:
     prior_shape: float
     unseen: Tensor | None = None
     rate_attributes: FloatArray | None = None
+    rate_rows: IntArray | None = None
     rates: RateTable | None = None
+    known: Tensor | None = None
+    looks: AllLooks | None = None
+
+    @property
+    def given(self) -> Tensor:
+        """p of the entries whose p is not g of attributes; (N - A,)."""
+        n = len(self.counts) - len(self.rows)
+        if self.known is None:
+            return constant(self.unattributed, n)
+        return torch.where(torch.isnan(self.known), self.unattributed, self.known)
 
     @property
     def curves(self) -> Tensor:
@@ -105,7 +123,8 @@ class Optimum:
         """Factors, g and β as a fit has them, per unit of this exposure."""
         factors = [factor.numpy() for factor in self.factors]
         layers = tuple(layer.numpy() for layer in self.layers)
-        return member_of(factors, self.features, self.rates, self.coefficients.numpy(), layers)
+        theta, anchored = self.coefficients.numpy(), self.known is not None
+        return member_of(factors, self.features, self.rates, theta, layers, anchored=anchored)
 
     def expected(self) -> Tensor:
         """ŷ of the entries; (N,)."""
@@ -113,12 +132,13 @@ class Optimum:
         factors = [factor.numpy() for factor in self.factors]
         for first in range(0, len(mean), _ROWS):
             part = slice(first, first + _ROWS)
-            p = torch.full_like(mean[part], self.unattributed)
+            p = torch.cat([constant(1.0, len(self.rows)), self.given])[part].clone()
             if g is not None:
                 known = self.z(part)
                 p[: len(known)] = g.probability(known)
-            lines = self.lines(part)
-            p[: len(lines)] *= (lines @ self.slopes).exp()
+            elif self.features is not None:
+                p[: len(self.rows[part])] = self.coefficients[0].sigmoid()
+            p *= (self.lines(part) @ self.slopes).exp()
             rate = products(factors, self.indices(part)).sum(axis=1)
             mean[part] = torch.from_numpy(rate) * self.exposure[part] * p
         return mean
@@ -133,22 +153,40 @@ class Optimum:
         return torch.from_numpy(self.attributes[rows])
 
     def lines(self, part: slice | IndexArray | Tensor = slice(None)) -> Tensor:
-        """Standardised x of some of the entries that have attributes; (n, P)."""
-        rows = self.rows[part.numpy() if isinstance(part, Tensor) else part]
-        if self.rates is None or self.rate_attributes is None:
-            return torch.zeros(len(rows), 0, dtype=torch.float64)
-        return torch.from_numpy(self.rates.lines(self.rate_attributes[rows]))
+        """Standardised x of some entries, 0 where it is not known; (n, P)."""
+        chosen = part.numpy() if isinstance(part, Tensor) else part
+        if self.rates is None or self.rate_attributes is None or self.rate_rows is None:
+            n = len(self.where[0][part])
+            return torch.zeros(1, 0, dtype=torch.float64).expand(n, 0)
+        return torch.from_numpy(self.rates.lines(self.rate_attributes[self.rate_rows[chosen]]))
 
     def with_mu(self, mu: float) -> Optimum:
-        """The same with another μ, and with φ by Pearson's statistic under it."""
+        """The same with another μ, and with φ by Pearson's statistic under it.
+
+        That of further looks stays as it is.
+        """
         n, attributed = len(self.counts), len(self.rows)
         unknown = 1 / self.mu[attributed:] - 1 / self.mu[:1]  # variance of an unknown p
         new = torch.full_like(self.mu, mu)
         if attributed:
             new[attributed:] = 1 / (1 / mu + unknown)
+        if self.looks is not None:
+            new = torch.where(self._own, new, self.mu)
         changed = replace(self, mu=new)
         dispersion = pearson_dispersion(changed.pearson(), n, self.n_parameters)
         return replace(changed, dispersion=accepted(dispersion))
+
+    def likely_mu(self) -> float:
+        """μ under which counts of the first look are likeliest."""
+        mean = self.expected()
+        own = self._own if self.looks is not None else slice(None)
+        return likely_mu(self.counts[own], mean[own])
+
+    @property
+    def _own(self) -> Tensor:
+        """Which entries are of the first look; (N,)."""
+        assert self.looks is not None
+        return torch.from_numpy(self.looks.look[self.looks.order] == 0)
 
     def pearson(self) -> float:
         """Pearson's statistic over the number of entries."""
@@ -181,13 +219,18 @@ def member_of(
     rates: RateTable | None,
     coefficients: FloatArray,
     layers: tuple[FloatArray, ...] = (),
+    *,
+    anchored: bool = False,
 ) -> Member:
-    """Make a member from θ and β together (Q + P,); without attributes of detection p is 1."""
+    """Make a member from θ and β together (Q + P,).
+
+    Without attributes of detection p is one number: 1, unless counts with a known p anchor it.
+    """
     if features is None:
         return Member(tuple(factors), None)
     theta, beta = coefficients[: features.n_features], coefficients[features.n_features :]
     effects = None if rates is None else RateEffects(rates, beta)
-    if not features.n_attributes:
+    if not features.n_attributes and not anchored:
         root = expit(theta[0]) ** (1 / len(factors))
         return Member(tuple(factor * root for factor in factors), None, effects)
     return Member(tuple(factors), JointDetection(features, theta, layers), effects)

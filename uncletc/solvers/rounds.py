@@ -15,6 +15,7 @@ from torch import Tensor
 
 from uncletc.counts import CountTensor
 from uncletc.features import AttributeFeatures
+from uncletc.looks import AllLooks
 from uncletc.members import Member
 from uncletc.model import Fit
 from uncletc.rates import RateTable
@@ -82,6 +83,8 @@ class Estimate:
         μ as used, and the likeliest.
     dispersion : float
         Pearson's statistic per degree of freedom.
+    mu_of_looks : tuple of float
+        μ of each further look.
     """
 
     members: list[Member]
@@ -89,6 +92,7 @@ class Estimate:
     mu: float
     likely_mu: float
     dispersion: float
+    mu_of_looks: tuple[float, ...] = ()
 
 
 class Rounds:
@@ -111,10 +115,13 @@ class Rounds:
         on_processor = self.device.type == "cpu"
         self._factor_dtype = torch.float64 if on_processor else self._dtype
         rng = np.random.default_rng(settings.seed)
-        self._features, self._rates = _attributes_of(counts, settings, rng)
-        lines = None if self._rates is None else self._rates.features
-        self._entries = Entries.of(counts, self._features, lines, self._dtype, self.device)
-        self._cheap = cheap = counts.n_observed * settings.rank <= _CHEAP
+        self._looks = AllLooks.of(counts)
+        self._n = len(self._looks.counts)
+        self._features, self._rates = _attributes_of(counts, self._looks, settings, rng)
+        self._entries = Entries.of(
+            counts, self._looks, self._features, self._rates, self._dtype, self.device
+        )
+        self._cheap = cheap = self._n * settings.rank <= _CHEAP
         self._finished = max(settings.members, _FINISHED) if cheap else _FINISHED_LARGE
         n_starts = max(settings.members, _STARTS) if cheap else settings.members
         if start is not None:
@@ -135,10 +142,11 @@ class Rounds:
         self._values: list[Tensor] = []
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
-        self._learns = bool((counts.attribute_rows >= 0).any())
+        self._learns = self._entries.n_attributed > 0
         self.scatters = False
         self._dispersion, self._shape = 1.0, _START_SHAPE
-        self._mu = START_MU if settings.mu is None else settings.mu
+        own_mu = START_MU if settings.mu is None else settings.mu
+        self._mu = [own_mu] + [START_MU] * (self._entries.n_looks - 1)  # of each look
         self._detect()
         for _ in range(2):
             self._measure(self._members.rate(self._entries))
@@ -203,14 +211,16 @@ class Rounds:
             return False
         best = int(self._likeliness().argmin())
         before, now = float(values[-1 - _SETTLED][best]), float(values[-1][best])
-        least = 2 * _NATS_SETTLED * self._dispersion / self._counts.n_observed if tol else 0.0
+        least = 2 * _NATS_SETTLED * self._dispersion / self._n if tol else 0.0
         return abs(before - now) <= _SETTLED * max(tol * abs(before), least)
 
     def _estimate_scatter(self) -> None:
-        """Take μ, if it is not given, and φ from the residuals of the likeliest member."""
+        """Take μ, where it is not given, and φ from the residuals of the likeliest member."""
         best = int(self._likeliness().argmin())
-        if self._settings.mu is None:
-            self._mu = self._likely_mu(best)
+        given = self._settings.mu is not None
+        if not given or len(self._mu) > 1:
+            likely = [self._likely_mu(best, look) for look in range(len(self._mu))]
+            self._mu = self._mu[:1] + likely[1:] if given else likely
             self._detect()
             self._measure(self._members.rate(self._entries))
         self._dispersion = accepted(self._dispersion_of(best))
@@ -239,13 +249,20 @@ class Rounds:
         parameters = self._settings.rank * sum(self._counts.shape)
         if self._detection is not None:
             parameters += self._detection.theta.shape[1] // 2  # the smoothing takes about half
-        return pearson_dispersion(float(self._pearson[member]), self._counts.n_observed, parameters)
+        return pearson_dispersion(float(self._pearson[member]), self._n, parameters)
 
-    def _likely_mu(self, member: int) -> float:
-        """μ by maximum likelihood, given λ and p of a member."""
+    def _likely_mu(self, member: int, look: int = 0) -> float:
+        """μ of a look by maximum likelihood, given λ and p of a member."""
         mean = self._members.rate(self._entries)[:, member] * self._multiplier[:, member]
-        attributed = slice(0, self._entries.n_attributed or None)
-        return likely_mu(self._entries.counts[attributed, 0].double(), mean[attributed].double())
+        told = self._entries.kinds == look
+        if not bool(told.any()):  # nothing tells p of its counts
+            told = self._entries.kinds == look + len(self._mu)
+        return likely_mu(self._entries.counts[told, 0].double(), mean[told].double())
+
+    def _mu_of_looks(self) -> Tensor:
+        """μ of each look and member; (L, M)."""
+        mu = torch.tensor(self._mu, dtype=torch.float64, device=self.device)
+        return mu[:, None].expand(-1, len(self._momentum))
 
     def _step(self, rate: Tensor) -> None:
         """Move the curves towards the maximum of the likelihood given λ."""
@@ -258,7 +275,7 @@ class Rounds:
         since //= self._steps_every
         self._detection.step(
             rate,
-            torch.full_like(self._momentum, self._mu),
+            self._entry_mu,
             dispersion=torch.full_like(self._momentum, self._dispersion),
             held=held,
             renew=since < _RENEWED_FIRST or since % _RENEW == 0,
@@ -279,7 +296,7 @@ class Rounds:
             raise FitError("no member has a finite likelihood; check the counts for huge values")
         order = torch.argsort(values, stable=True)
         best = int(order[0])
-        worse = (values - values[best]) * self._counts.n_observed / (2 * self._dispersion)
+        worse = (values - values[best]) * self._n / (2 * self._dispersion)
         near = [int(m) for m in order if worse[m] <= _NATS]
         behind, broken = int((finite & (worse > _NATS)).sum()), int((~finite).sum())
         dropped = []
@@ -290,9 +307,10 @@ class Rounds:
         return Estimate(
             members=[self._member(m) for m in near],
             dropped=dropped,
-            mu=self._mu,
+            mu=self._mu[0],
             likely_mu=self._likely_mu(best),
             dispersion=self._dispersion_of(best),
+            mu_of_looks=tuple(self._mu[1:]),
         )
 
     def of_network(self, optimum: Optimum) -> Estimate:
@@ -303,42 +321,55 @@ class Rounds:
             members=[replace(member, factors=tuple(factor * unit for factor in member.factors))],
             dropped=[],
             mu=float(optimum.mu[0]),
-            likely_mu=likely_mu(optimum.counts, optimum.expected()),
+            likely_mu=optimum.likely_mu(),
+            mu_of_looks=tuple(self._mu[1:]),
             dispersion=pearson_dispersion(optimum.pearson(), n, optimum.n_parameters),
         )
 
     def optimum(self) -> Optimum:
         """The state of the likeliest member, over all entries, whichever process holds them."""
         member = int(self._likeliness().argmin())
-        counts, k = self._counts, len(self._members.factors)
-        order = np.argsort(counts.attribute_rows < 0, kind="stable")
-        rows = counts.attribute_rows[order]
+        counts, looks, n_modes = self._counts, self._looks, len(self._members.factors)
+        order = looks.order
+        rows = looks.rows[order]
         n_attributed = int((rows >= 0).sum()) if self._features is not None else 0
         columns = slice(member * self._settings.rank, (member + 1) * self._settings.rank)
         theta, precisions = torch.zeros(0, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
         centre, unattributed = theta, 1.0
-        mu, exposure = constant(self._mu, len(order)), constant(1.0, len(order))
+        mu, exposure = constant(self._mu[0], len(order)), constant(1.0, len(order))
         if self._detection is not None:
             theta = self._detection.theta[member].cpu()
             precisions = self._detection.prior()[member].cpu()
             centre = self._detection.centre.cpu()
             unattributed = float(self._detection.elsewhere()[:, member].mean())
-            if n_attributed < len(order):
-                mu = mu.clone()
-                mu[n_attributed:] = float(self._entry_mu[1, member])
+        known = torch.from_numpy(looks.known[order[n_attributed:]])
+        kinds = looks.look[order] + np.where(
+            np.isnan(looks.known[order]) & (np.arange(len(order)) >= n_attributed),
+            len(self._mu),
+            0,
+        )
+        if kinds.any():
+            mu = self._entry_mu[:, member].cpu()[torch.from_numpy(kinds)]
         if counts.exposure is not None:
             exposure = (
-                torch.from_numpy(counts.exposure_at(counts.indices[order])) / self._entries.unit
+                torch.from_numpy(counts.exposure_at(looks.indices[order])) / self._entries.unit
             )
+        x, x_rows = None, None
+        if self._rates is not None:
+            x = np.vstack([counts.rate_attributes, self._rates.features.middle])
+            x_rows = looks.rate_rows[order]
         return Optimum(
             where=[
-                torch.from_numpy(counts.indices[order, mode].astype(np.int32)) for mode in range(k)
+                torch.from_numpy(looks.indices[order, mode].astype(np.int32))
+                for mode in range(n_modes)
             ],
-            counts=torch.from_numpy(counts.counts[order].astype(np.float64)),
+            counts=torch.from_numpy(looks.counts[order].astype(np.float64)),
             exposure=exposure,
-            attributes=counts.attributes,
+            attributes=looks.attributes,
             rows=rows[:n_attributed],
-            rate_attributes=counts.rate_attributes,
+            rate_attributes=x,
+            rate_rows=x_rows,
+            looks=looks if len(looks.errors) else None,
             features=self._features,
             rates=self._rates,
             factors=[factor[:, columns].double().cpu() for factor in self._members.factors],
@@ -347,6 +378,7 @@ class Rounds:
             centre=centre,
             layers=(),
             unattributed=unattributed,
+            known=known if looks.anchored else None,
             mu=mu,
             dispersion=self._dispersion,
             prior_shape=self._shape,
@@ -364,7 +396,8 @@ class Rounds:
         if self._detection is None:
             return Member(factors, None)
         theta = self._detection.theta[m].cpu().numpy().copy()
-        return member_of(factors, self._features, self._rates, theta)
+        anchored = self._looks.anchored
+        return member_of(factors, self._features, self._rates, theta, anchored=anchored)
 
     def _starting_factors(self, n_members: int, start: Fit | None) -> list[Tensor]:
         rank = self._settings.rank
@@ -406,10 +439,10 @@ class Rounds:
 
     def _detect(self) -> None:
         """Set p and μ of every entry from g."""
-        mu = torch.full_like(self._momentum, self._mu)
+        mu = self._mu_of_looks()
         if self._detection is None:
             self._multiplier = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
-            self._entry_mu = torch.stack([mu, mu])
+            self._entry_mu = torch.cat([mu, mu])
             return
         self._multiplier = self._detection.multiplier()
         self._entry_mu = self._detection.allowance(mu)
@@ -429,13 +462,14 @@ class Rounds:
 
     def _measure(self, rate: Tensor) -> None:
         """Deviance, Pearson's statistic and the ratio of counts to expectations, of each member."""
-        y, attributed = self._entries.counts, self._entries.n_attributed
+        y, kinds = self._entries.counts, self._entries.kinds
         sums = torch.zeros(4, rate.shape[1], dtype=torch.float64, device=rate.device)
-        bounds = sorted({*range(0, len(y), _ROWS), attributed, len(y)})
+        changes = (torch.nonzero(kinds[1:] != kinds[:-1]).ravel() + 1).tolist()
+        bounds = sorted({*range(0, len(y), _ROWS), *changes, len(y)})
         for first, last in pairwise(bounds):
             part = slice(first, last)
             mean, count = (rate[part] * self._multiplier[part]).double(), y[part].double()
-            mu = self._entry_mu[0 if first < attributed else 1]
+            mu = self._entry_mu[int(kinds[first])]
             less = 1 / (1 + mean / mu)
             deviance = torch.xlogy(count, count.clamp_min(1e-30) / mean.clamp_min(1e-30)) - (
                 count + mu
@@ -445,21 +479,24 @@ class Rounds:
             sums[2] += (less * count).sum(dim=0)
             sums[3] += (less * mean).sum(dim=0)
         total(sums)
-        self.deviance = sums[0] / self._counts.n_observed
-        self._pearson = sums[1] / self._counts.n_observed
+        self.deviance = sums[0] / self._n
+        self._pearson = sums[1] / self._n
         self._ratio = (sums[2] / sums[3].clamp_min(1e-30)).clamp(1e-30, 1e30)
 
 
 def _attributes_of(
-    counts: CountTensor, settings: FitSettings, rng: np.random.Generator
+    counts: CountTensor, looks: AllLooks, settings: FitSettings, rng: np.random.Generator
 ) -> tuple[AttributeFeatures | None, RateTable | None]:
-    """Curves of the attributes, with their signs, and those that act on λ; None without any."""
-    if not (counts.attributes.size or counts.rate_attributes.size):
+    """Curves of the attributes, with their signs, and those that act on λ; None without any.
+
+    If some p is known, that of other counts is to be found without attributes too: one number.
+    """
+    if not (counts.attributes.size or counts.rate_attributes.size or looks.anchored):
         return None, None
     stated = dict(settings.signs)
     signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
     curved = bool(settings.hidden)
-    features = AttributeFeatures.of(counts.attributes, rng, curved=curved, signs=signs)
+    features = AttributeFeatures.of(looks.attributes, rng, curved=curved, signs=signs)
     if not counts.rate_attributes.size:
         return features, None
     indices, x = counts.attribute_indices, counts.rate_attributes

@@ -1,0 +1,178 @@
+"""Several looks at one entry: they share λ, and a known p states its scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uncletc import CountTensor, Fit, FitSettings, Look, fit, metrics
+from uncletc.looks import AllLooks
+from uncletc.validation import FloatArray, IntArray
+
+SHAPE = (14, 14, 12)
+KNOWN = 0.05
+
+
+class Problem:
+    """Counts with attributes, and what further looks see."""
+
+    def __init__(self) -> None:
+        rng = self.rng = np.random.default_rng(5)
+        factors = [rng.gamma(2.0, 1.0, (size, 2)) for size in SHAPE]
+        self.z: FloatArray = rng.random((int(np.prod(SHAPE)), 2))
+        self.p: FloatArray = 1 / (1 + np.exp(1.5 - 3 * self.z[:, 0] + 2 * self.z[:, 1]))
+        self.rate: FloatArray = 12 * np.einsum("ir,jr,kr->ijk", *factors).ravel()
+        self.every: IntArray = np.column_stack(np.unravel_index(np.arange(len(self.z)), SHAPE))
+        seen = rng.random(len(self.z)) < 0.3
+        self.some = np.flatnonzero(rng.random(len(self.z)) < 0.5)
+        self.counts = CountTensor(
+            SHAPE,
+            self.every[seen],
+            rng.poisson(self.rate * self.p)[seen],
+            attributes=self.z,
+            attribute_indices=self.every,
+        )
+
+    def deaths(self, scatter: float = 0.2, **options: Any) -> Look:
+        """A stream of which 5 % of true events are counted, with a scatter of its own."""
+        mean = KNOWN * self.rate[self.some]
+        y = self.rng.poisson(mean * self.rng.gamma(1 / scatter, scatter, len(mean)))
+        return Look("deaths", self.every[self.some], y, **{"known_detection": KNOWN, **options})
+
+    def second(self) -> Look:
+        """An observer as good as the first."""
+        mean = (self.rate * self.p)[self.some]
+        return Look("second", self.every[self.some], self.rng.poisson(mean))
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return Problem()
+
+
+@pytest.fixture(scope="module")
+def anchored(problem: Problem) -> Fit:
+    return fit(problem.counts.with_looks(problem.deaths()), FitSettings(rank=2))
+
+
+def test_known_detection_anchors_the_scale(problem: Problem, anchored: Fit) -> None:
+    total = anchored.mean("rate", problem.every, level=0.99)
+    assert total.low[0] < problem.rate.mean() < total.high[0]
+    np.testing.assert_allclose(anchored.detection(problem.z).mean(), problem.p.mean(), rtol=0.15)
+    assert anchored.anchored_by == "deaths"
+    assert anchored.scale is not None
+    assert anchored.scale.absolute
+    assert anchored.scale.factor == 1
+    assert "deaths" in anchored.scale.statement
+
+
+def test_without_one_the_scale_is_free(problem: Problem) -> None:
+    found = fit(problem.counts.with_looks(problem.second()), FitSettings(rank=2))
+    assert found.scale is None
+    np.testing.assert_allclose(found.detection(problem.z).max(), 1.0)
+
+
+def test_each_look_has_its_own_scatter(anchored: Fit) -> None:
+    assert anchored.mu > 100
+    assert 2 < anchored.mu_of_looks["deaths"] < 15
+
+
+def test_a_second_observer_tells_about_the_rate(problem: Problem) -> None:
+    settings = FitSettings(rank=2)
+    once, twice = fit(problem.counts, settings), problem.counts.with_looks(problem.second())
+    truth = problem.rate.reshape(SHAPE)
+    error = metrics.mae_rate(fit(twice, settings).rate_tensor(), truth)
+    assert error < 0.8 * metrics.mae_rate(once.rate_tensor(), truth)
+
+
+def test_looks_may_have_attributes_of_their_own(problem: Problem) -> None:
+    observer = np.column_stack([problem.z, np.zeros(len(problem.z))])
+    other = observer[problem.some] + [0, 0, 1]  # an observer who sees half as much
+    logit = np.log(problem.p[problem.some] / (1 - problem.p[problem.some])) - 1
+    y = problem.rng.poisson(problem.rate[problem.some] / (1 + np.exp(-logit)))
+    counts = CountTensor(
+        SHAPE,
+        problem.counts.indices,
+        problem.counts.counts,
+        attributes=observer,
+        attribute_indices=problem.every,
+        looks=[Look("other", problem.every[problem.some], y, attributes=other)],
+    )
+    found = fit(counts, FitSettings(rank=2))
+    ratio = found.detection(other) / found.detection(observer[problem.some])
+    truth = 1 / (1 + np.exp(-logit)) / problem.p[problem.some]
+    np.testing.assert_allclose(np.median(ratio / truth), 1.0, rtol=0.1)
+
+
+def test_detection_is_one_number_without_attributes(problem: Problem) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.poisson(0.3 * problem.rate[problem.some])
+    counts = CountTensor(SHAPE, problem.every[problem.some], y, looks=[problem.deaths()])
+    found = fit(counts, FitSettings(rank=2))
+    np.testing.assert_allclose(found.mean_detection, 0.3, rtol=0.15)
+    np.testing.assert_allclose(found.expected(counts.indices).sum(), y.sum(), rtol=0.03)
+
+
+def test_a_shared_error_widens_the_scale(problem: Problem, anchored: Fit) -> None:
+    look = problem.deaths(known_error=0.4)
+    wide = fit(problem.counts.with_looks(look), anchored.settings)
+    own, before = (each.mean("rate", problem.every) for each in (wide, anchored))
+    np.testing.assert_allclose(np.log(own.high / own.low) / 3.29, 0.4, rtol=0.15)
+    assert np.log(before.high / before.low) < 0.3
+    both = wide.expected(problem.every[:50], problem.z[:50], spread=True)
+    assert np.median(np.log(both.high / both.low)) < 0.6  # of ŷ it says nothing
+
+
+def test_rows_come_below_one_another() -> None:
+    counts = CountTensor(
+        (2, 3),
+        [[0, 0], [1, 2]],
+        [4, 0],
+        attributes=[[0.5], [0.1]],
+        looks=[
+            Look("survey", [[0, 0], [1, 1]], [3, 1], known_detection=[0.5, np.nan]),
+            Look("other", [[0, 0]], [1], attributes=[[0.9]]),
+        ],
+    )
+    rows = AllLooks.of(counts)
+    assert rows.rows.tolist() == [0, 1, -1, -1, 2]
+    assert rows.look.tolist() == [0, 0, 1, 1, 2]
+    assert rows.order.tolist() == [0, 1, 4, 2, 3]
+    assert rows.anchored
+
+
+def test_survive_files_and_subsets(problem: Problem, anchored: Fit, tmp_path: Path) -> None:
+    counts = problem.counts.with_looks(problem.deaths(known_error=0.1), problem.second())
+    counts.save(tmp_path / "counts.npz")
+    again = CountTensor.load(tmp_path / "counts.npz")
+    assert again.digest == counts.digest != problem.counts.digest
+    assert [look.name for look in again.subset([0, 1]).looks] == ["deaths", "second"]
+    anchored.save(tmp_path / "fit.npz")
+    loaded = Fit.load(tmp_path / "fit.npz")
+    assert loaded.mu_of_looks == anchored.mu_of_looks
+    assert loaded.scale == anchored.scale
+
+
+@pytest.mark.parametrize(
+    ("look", "says"),
+    [
+        (lambda: Look("a", [[0, 0]], [1], known_detection=1.5), r"in \(0, 1\] or NaN; .* 0 is 1.5"),
+        (lambda: Look("a", [[0, 0]], [-1]), "counts must be >= 0"),
+        (lambda: Look("a", [[0, 0]], [1], known_error=-1), "known_error must be at least 0"),
+        (lambda: Look("a", [[0, 0], [0, 0]], [1, 1]), "indices of look 'a' must be distinct"),
+        (lambda: Look("a", [[0, 9]], [1]), "indices of look 'a' must lie inside shape"),
+        (lambda: Look("a", [[0, 0]], [1], attributes=[[1.0, 2.0]]), "must have the 1 columns"),
+        (lambda: "a", "looks must be Look objects, got str"),
+    ],
+)
+def test_wrong_ones_are_named(look: Any, says: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=says):
+        CountTensor((2, 2), [[0, 0]], [1], attributes=[[0.5]], looks=[look()])
+
+
+def test_are_not_of_the_papers_algorithm(problem: Problem) -> None:
+    with pytest.raises(ValueError, match="looks need the joint solver"):
+        fit(problem.counts.with_looks(problem.second()), FitSettings(rank=2, solver="bcd"))
