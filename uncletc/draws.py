@@ -22,6 +22,7 @@ Quantity = Literal["rate", "detection", "expected"]
 QUANTITIES: tuple[Quantity, ...] = ("rate", "detection", "expected")
 Float32Array = NDArray[np.float32]
 _ROWS = 4_096  # entries whose deviations are held at once
+_FARTHEST = 3.0  # deviation of an entry's logarithm in a sum; normal draws tell nothing beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,11 @@ class Draws:
         Logarithm of the factor by which a draw's p is divided to have the estimate's mean. That of
         λ is part of the first of `factors`.
     widening : tuple of float
-        Factors ≥ 1 of the standard deviations of log λ, log p and log λp: how much wider the
-        estimates of simulated counts scatter.
+        Factors ≥ 1 of the standard deviations of log λ, log p and log λp of single entries, which
+        err by more than draws tell.
+    shared : tuple of float
+        As much of them as concerns all entries alike, and so their means as well. What is beyond
+        differs from entry to entry, and averages out.
     slopes : ndarray, shape (P', R)
         Deviations of β of the attributes that act on λ; (0, R) without.
     """
@@ -52,6 +56,7 @@ class Draws:
     coefficients: Float32Array
     level: Float32Array
     widening: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    shared: tuple[float, float, float] = (1.0, 1.0, 1.0)
     slopes: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def deviation(
@@ -103,14 +108,19 @@ class Draws:
         ndarray, shape (G,)
         """
         n_groups = int(groups.max(initial=-1)) + 1
-        sums = np.zeros((n_groups, len(self.level)))
+        sums, apart = np.zeros((n_groups, len(self.level))), np.zeros(n_groups)
         for part, drawn in self._deviations(of, member, indices, attributes):
-            own = groups[part]
-            weights = csr_matrix((values[part], (own, np.arange(len(own)))), (n_groups, len(own)))
-            sums += np.asarray(weights @ drawn)
-        total = np.bincount(groups, values, n_groups)
-        relative = sums / np.maximum(total, 1e-300)[:, None]
-        return np.asarray(np.sqrt(np.square(relative).mean(axis=1)) * self._widening_of(of))
+            own, value = groups[part], values[part]
+            weights = csr_matrix((value, (own, np.arange(len(own)))), (n_groups, len(own)))
+            squares = np.square(drawn, dtype=np.float64).mean(axis=1)
+            apart += np.bincount(own, value**2 * squares, n_groups)
+            sums += np.asarray(weights @ np.exp(drawn.clip(-_FARTHEST, _FARTHEST)))
+        total = np.maximum(np.bincount(groups, values, n_groups), 1e-300)
+        ratio = np.where(sums > 0, sums / total[:, None], 1.0)
+        together = np.square(np.log(ratio)).mean(axis=1)
+        shared = self.shared[QUANTITIES.index(of)] ** 2
+        beyond = max(self._widening_of(of) ** 2 - shared, 0.0)
+        return np.asarray(np.sqrt(shared * together + beyond * apart / total**2))
 
     def first(self, size: int) -> Draws:
         """Return the first draws alone; all where there are fewer."""
@@ -152,19 +162,21 @@ class Draws:
         }
         named |= {"draws/coefficients": self.coefficients, "draws/level": self.level}
         named |= {"draws/slopes": self.slopes}
-        return named | {"draws/widening": np.array(self.widening)}
+        widths = np.array([self.widening, self.shared])
+        return named | {"draws/widening": widths}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Draws:
         """Build from what :meth:`arrays` returned, among other arrays."""
         n_modes = sum(name.startswith("draws/factor_") for name in arrays)
-        rate, detection, expected = arrays["draws/widening"].tolist()
+        widening, shared = map(tuple, arrays["draws/widening"].tolist())
         return cls(
             factors=tuple(arrays[f"draws/factor_{k}"] for k in range(n_modes)),
             coefficients=arrays["draws/coefficients"],
             level=arrays["draws/level"],
             slopes=arrays["draws/slopes"],
-            widening=(rate, detection, expected),
+            widening=widening,
+            shared=shared,
         )
 
     def _widening_of(self, of: Quantity) -> float:

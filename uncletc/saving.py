@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 COUNTS_FORMAT = 2
 """Raised whenever files of counts change their contents; part of their digest."""
-_FIT_FORMAT = 4
+_FIT_FORMAT = 5
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
 _LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes")
 _ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
