@@ -64,6 +64,7 @@ def test_report_says_what_is_missing() -> None:
     outside = Outside(
         states=nothing, cells=nothing, estimates=(), missing={"deaths": "no file is there"}
     )
-    text = report({"mine": [trial(0, 0, 0)]}, [7], outside)
+    text = report({"mine": [trial(0, 0, 0)]}, {"index": trial(1, 1, 1)}, [7], outside)
     assert "- deaths is missing: no file is there" in text
     assert "seeds 7" in text
+    assert "| index | seroprevalence | **+1.00**" in text

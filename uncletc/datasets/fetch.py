@@ -108,7 +108,8 @@ def available(name: str) -> bool:
     Parameters
     ----------
     name : str
-        A name of :data:`uncletc.datasets.NAMES`. A simulated data set needs no file.
+        A name of :data:`uncletc.datasets.NAMES`, or :data:`uncletc.datasets.OUTSIDE`. A simulated
+        data set needs no file.
     """
     root = _root()
     return all(_has_size(root / file.path, file.size) for file in _files_of(name))
@@ -120,7 +121,7 @@ def fetch_all(name: str, progress: Progress | None = None) -> None:
     Parameters
     ----------
     name : str
-        A name of :data:`uncletc.datasets.NAMES`.
+        A name of :data:`uncletc.datasets.NAMES`, or :data:`uncletc.datasets.OUTSIDE`.
     progress : callable, optional
         Called with (files done, files in all, bytes done, bytes in all), once before the first
         file and after each.
