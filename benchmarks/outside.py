@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -21,17 +18,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks._outside_trials import Model, Trial, index_trial, run_trial
 from benchmarks._report import machine, publish
 from benchmarks._settings import BCD_ITERATIONS
-from uncletc import ConvergenceWarning, Fit, FitSettings, MisfitWarning, datasets, fit
-from uncletc.checking import (
-    Agreement,
-    OutsideCheck,
-    by_cell,
-    by_state,
-    compare_outside,
-    detection_of,
-)
+from uncletc import FitSettings, datasets
+from uncletc.checking import Agreement
 from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_roles import COVID_ROLES
 from uncletc.paper.words import grid as table
@@ -42,14 +33,6 @@ SEEDS = [0, 1, 2, 3, 4]
 # Least mean correlations over seeds, where one is asked for.
 MUST = {("state", "seroprevalence"): 0.30, ("state", "tests"): 0.45, ("cell", "deaths"): 0.35}
 MUST_SEEDS = 0.9  # least correlation of p between two seeds
-
-
-@dataclass(frozen=True)
-class Model:
-    """What is fitted: the data set, and the settings of a seed."""
-
-    load: Callable[[], Dataset]
-    settings: Callable[[int], FitSettings]
 
 
 _covid = cache(partial(datasets.load, "covid"))
@@ -73,6 +56,7 @@ MODELS = {
     "all attributes on p": Model(_covid, _settings),
     "roles": Model(_with_roles, _settings),
     "roles and signs": Model(_with_roles, _signed),
+    "roles, signs, deaths elsewhere": Model(_with_roles, _signed, deaths=True),
     "roles and signs, rank 5": Model(_with_roles, partial(_signed, rank=5)),
     "all on p, rank 5": Model(_covid, partial(_settings, rank=5)),
     "all on p, no exposure": Model(_per_cell, _settings),
@@ -86,74 +70,6 @@ INDICES = {
     "stated signs, no counts": tuple(COVID_ROLES.signs),
     "testing gap alone, no counts": ("testing gap",),
 }
-_STEP = 0.3  # of log p by one standard deviation of an index: p then spreads about 2-fold
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One fit, held against the outside.
-
-    Attributes
-    ----------
-    checks : dict of str to OutsideCheck
-        By "state" and by "cell".
-    states : pandas.Series
-        p by state.
-    detection : ndarray, shape (S,)
-        p over Ξ.
-    seconds : float
-        Of the processor, for the fit.
-    """
-
-    checks: dict[str, OutsideCheck]
-    states: pd.Series
-    detection: FloatArray
-    seconds: float
-
-
-def run_trial(dataset: Dataset, settings: FitSettings, outside: Outside) -> Trial:
-    """Fit and compare."""
-    began = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", MisfitWarning)
-        found = fit(dataset.counts, settings)
-    return judge(dataset, found, outside, time.process_time() - began)
-
-
-def judge(dataset: Dataset, found: Fit, outside: Outside, seconds: float = 0.0) -> Trial:
-    """Hold a fit against the outside estimates."""
-    counts = dataset.counts
-    p = found.detection(counts.attributes)
-    return _held(dataset, detection_of(found, counts), p, outside, seconds)
-
-
-def index_trial(dataset: Dataset, outside: Outside, attributes: Sequence[str]) -> Trial:
-    """Hold the mean of standardised attributes, each times its stated sign, against the outside."""
-    counts, signs = dataset.counts, dataset.roles.signs
-    z = (counts.attributes - counts.attributes.mean(axis=0)) / counts.attributes.std(axis=0)
-    terms = [signs[name] * z[:, counts.attribute_names.index(name)] for name in attributes]
-    index = np.mean(terms, axis=0)
-    p = np.exp(_STEP * index / index.std())
-    return _held(dataset, p[counts.attribute_rows], p, outside)
-
-
-def _held(
-    dataset: Dataset, observed: FloatArray, p: FloatArray, outside: Outside, seconds: float = 0.0
-) -> Trial:
-    """Compare p of the observed entries (N,); p over Ξ (S,) is kept."""
-    counts, cells = dataset.counts, outside.cells
-    states = by_state(counts, observed, dataset.table)
-    known = cells.drop(columns="state")
-    return Trial(
-        checks={
-            "state": compare_outside(states, outside.states),
-            "cell": compare_outside(by_cell(counts, observed), known, groups=cells["state"]),
-        },
-        states=states,
-        detection=p,
-        seconds=seconds,
-    )
 
 
 def rows_of(name: str, trials: Sequence[Trial]) -> list[list[str]]:
@@ -213,19 +129,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")
     chosen = parser.parse_args(arguments)
+    outside = datasets.load_outside(_covid())
+    indices = {name: index_trial(_covid(), outside, names) for name, names in INDICES.items()}
     found: dict[str, list[Trial]] = {}
     for name in chosen.models:
-        dataset = MODELS[name].load()
-        outside = datasets.load_outside(dataset)
-        found[name] = []
+        dataset, found[name] = MODELS[name].load(), []
         for seed in chosen.seeds:
-            found[name].append(run_trial(dataset, MODELS[name].settings(seed), outside))
+            found[name].append(run_trial(dataset, MODELS[name], seed, outside))
             checks = found[name][-1].checks.items()
             said = {level: [round(x.estimate, 2) for x in check.of_fit] for level, check in checks}
             print(f"{name} seed {seed}: {said}", file=sys.stderr)
-    outside = datasets.load_outside(_covid())
-    indices = {name: index_trial(_covid(), outside, names) for name, names in INDICES.items()}
-    publish(report(found, indices, chosen.seeds, outside), chosen.write)
+        text = report(found, indices, chosen.seeds, outside)
+        if chosen.write is not None:  # what is known so far, should the rest be stopped
+            chosen.write.write_text(text + "\n", encoding="utf-8")
+    publish(text, chosen.write)
 
 
 def report(
@@ -244,6 +161,8 @@ def report(
         "correlations with outside estimates that no fit has seen; mean and range over seeds, and "
         "the mean ends of 90% intervals from 1,000 bootstrap samples of states (cells are drawn "
         "by state). Surveys and tests are known by state alone: a cell has those of its state. "
+        "'deaths elsewhere': deaths are a second look, and each half of the states is judged by a "
+        "fit that has seen the deaths of the other half alone. "
         f"✗ marks a mean below {', '.join(f'{x:+.2f} ({b} by {a})' for (a, b), x in MUST.items())}."
     )
     of_seeds = (

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.outside import Trial, among_rows, report, rows_of, seeds_row
+from benchmarks._outside_trials import Trial, _halves
+from benchmarks.outside import among_rows, report, rows_of, seeds_row
 from uncletc.checking import Agreement, OutsideCheck
 from uncletc.datasets import Outside
 
@@ -68,3 +69,10 @@ def test_report_says_what_is_missing() -> None:
     assert "- deaths is missing: no file is there" in text
     assert "seeds 7" in text
     assert "| index | seroprevalence | **+1.00**" in text
+
+
+def test_halves_of_the_states_are_always_the_same() -> None:
+    states = pd.Series([f"State {k}" for k in range(9)] * 2)
+    first, second = _halves(states)
+    assert sorted([*first, *second]) == sorted(states.unique())
+    assert [first, second] == _halves(states.sample(frac=1, random_state=1))

@@ -61,6 +61,8 @@ class OutsideView:
         Empty for simulated counts.
     missing : dict of str to str
         Names of estimates that are not there, and why.
+    seen : tuple of str
+        Names of estimates that the fit has seen, as further looks: p is not compared with them.
     """
 
     tone: Tone
@@ -72,6 +74,7 @@ class OutsideView:
     counties: pd.DataFrame
     estimates: tuple[OutsideEstimate, ...]
     missing: dict[str, str]
+    seen: tuple[str, ...]
 
     @property
     def names(self) -> list[str]:
@@ -111,12 +114,15 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
     counts, table = dataset.counts, dataset.table
     p = detection_of(fit, counts)
     of_states, of_cells = by_state(counts, p, table), by_cell(counts, p)
+    seen: tuple[str, ...] = ()
     if outside is None:
         known_states, known_cells = _truth(dataset)
-        state_of = known_cells.pop("state")
     else:
-        known_states = outside.states
-        state_of, known_cells = outside.cells["state"], outside.cells.drop(columns="state")
+        seen = tuple(name for name in outside.states if name in fit.mu_of_looks)
+        known_states, known_cells = (
+            known.drop(columns=list(seen)) for known in (outside.states, outside.cells)
+        )
+    state_of = known_cells.pop("state")
     check = compare_outside(of_states, known_states)
     by_cells = compare_outside(of_cells, known_cells, groups=state_of)
     return OutsideView(
@@ -131,6 +137,7 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
         counties=table[["fips", "state"]],
         estimates=() if outside is None else outside.estimates,
         missing={} if outside is None else outside.missing,
+        seen=seen,
     )
 
 

@@ -82,6 +82,8 @@ def outside_panel(dataset: Dataset, view: OutsideView | None) -> None:
         labels = {each: NAMES[each] for each in view.names}
         name = segmented("Where p differs from", view.names, names=labels, key="outside")
     _map(dataset, view, name)
+    for name in view.seen:
+        st.caption(f"{NAMES[name].capitalize()} are not compared with: this fit has seen them.")
     for missing, why in view.missing.items():
         st.info(f"{NAMES[missing].capitalize()} cannot be read: {why}", icon=":material/help:")
     if view.estimates:

@@ -6,11 +6,17 @@
 :func:`read_table` makes a data set of your own table.
 
 Beside the real cases stand outside estimates of their detection: :func:`load_outside` reads them
-(`OUTSIDE` names their files), :func:`deaths_by_cell` gives deaths as a second look at them.
+(`OUTSIDE` names their files), :func:`deaths_look` makes deaths a second look at them.
 """
 
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
-from uncletc.datasets.covid_deaths import DEATHS_LAG, deaths_by_cell, read_deaths, read_ifr
+from uncletc.datasets.covid_deaths import (
+    DEATHS_LAG,
+    deaths_by_cell,
+    deaths_look,
+    read_deaths,
+    read_ifr,
+)
 from uncletc.datasets.covid_outside import OUTSIDE, Outside, OutsideEstimate, load_outside
 from uncletc.datasets.fetch import available, fetch_all
 from uncletc.datasets.loading import NAMES, load
@@ -28,6 +34,7 @@ __all__ = [
     "Source",
     "available",
     "deaths_by_cell",
+    "deaths_look",
     "fetch_all",
     "load",
     "load_outside",

@@ -7,11 +7,14 @@ second look at the same true cases.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
 from uncletc.datasets.base import Dataset
 from uncletc.datasets.covid_files import DAYS, read_by_fips, read_daily
+from uncletc.looks import Look
 
 DEATHS_LAG = 16
 """Days from the report of a case to the report of a death of those infected at the same time."""
@@ -24,6 +27,7 @@ IFR_FILE = (
 CELL = ["latitude_index", "longitude_index"]
 """Columns of a county table that name its cell."""
 
+_IFR_ERROR = 0.4  # of the national ratio: experts' estimates differ by a factor of about 1.5
 _IFR_AT_1 = 0.00416  # of a county whose odds ratio in the file is 1, the average of the nation
 
 
@@ -101,6 +105,53 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     summed = rows.groupby([*CELL, "day"], as_index=False)["deaths"].sum()
     summed["deaths"] = summed["deaths"].astype(np.int64)
     return pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
+
+
+def deaths_look(dataset: Dataset, *, lag: int = DEATHS_LAG, without: Collection[str] = ()) -> Look:
+    """Return deaths as a second look at the cases of a COVID-19 data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As :func:`uncletc.datasets.load` returns it for "covid".
+    lag : int
+        Days by which deaths are reported later than the cases they belong to, 0 to 59.
+    without : collection of str
+        States whose cells have no such look, to check the fit by their deaths. A cell belongs to
+        the state of its largest county.
+
+    Returns
+    -------
+    Look
+        For ``dataset.counts.with_looks``: "deaths", whose p is the infection fatality ratio, known
+        up to one common factor of about 1.4.
+
+    Raises
+    ------
+    DataUnavailableError
+        If a file is neither here nor available.
+    ValueError
+        If `lag` is not allowed, the data have no counties, or a state is not one of theirs.
+    """
+    rows = deaths_by_cell(dataset, lag=lag)
+    state = state_of_cells(counted(dataset))
+    unknown = sorted(set(without) - set(state))
+    if unknown:
+        raise ValueError(f"without must name states of the data, got {unknown[0]!r}")
+    left = rows[~rows.join(state, on=CELL)["state"].isin(list(without))]
+    return Look(
+        "deaths",
+        left[[*CELL, "day"]].to_numpy(),
+        left["deaths"].to_numpy(),
+        known_detection=left["ifr"].to_numpy(),
+        known_error=_IFR_ERROR,
+    )
+
+
+def state_of_cells(counties: pd.DataFrame) -> pd.Series:
+    """Return the state of each cell, that of its largest county."""
+    largest = counties.sort_values("population", ascending=False, kind="stable")
+    return largest.drop_duplicates(CELL).set_index(CELL)["state"].sort_index()
 
 
 def counted(dataset: Dataset) -> pd.DataFrame:

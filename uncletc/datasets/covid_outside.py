@@ -20,6 +20,7 @@ from uncletc.datasets.covid_deaths import (
     check_lag,
     counted,
     ifr_of,
+    state_of_cells,
 )
 from uncletc.datasets.covid_files import DAYS, EVE, GEOGRAPHY, read_totals
 from uncletc.datasets.covid_sources import PINNED_COPY, REPORTED_CASES, TESTS, on_github
@@ -63,7 +64,7 @@ class Outside:
     states : pandas.DataFrame
         Index ``state`` (names); a column for each estimate, NaN where it is unknown.
     cells : pandas.DataFrame
-        Index ``latitude_index``, ``longitude_index``; ``state`` (of most of the cell's people) and
+        Index ``latitude_index``, ``longitude_index``; ``state`` (of the cell's largest county) and
         a column for each estimate. "deaths" is of the cell, NaN where at the nation's rate fewer
         than 20 of its people would have died; the others are those of the state.
     estimates : tuple of OutsideEstimate
@@ -140,9 +141,8 @@ def load_outside(dataset: Dataset, *, lag: int = DEATHS_LAG) -> Outside:
     if dataset.provenance.simulated:
         raise ValueError(f"dataset must be of real counts, got {dataset.name!r}, simulated")
     counties = counted(dataset)
-    largest = counties.sort_values("population", ascending=False, kind="stable")
     states = pd.DataFrame(index=pd.Index(sorted(counties["state"].unique()), name="state"))
-    cells = largest.drop_duplicates(CELL).set_index(CELL)[["state"]].sort_index()
+    cells = state_of_cells(counties).to_frame()
     readers: dict[str, Callable[[], tuple[pd.Series, pd.Series | None]]] = {
         "seroprevalence": lambda: (_by_surveys(), None),
         "deaths": lambda: _by_deaths(counties, lag),

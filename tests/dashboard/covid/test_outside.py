@@ -25,7 +25,8 @@ from uncletc.simulate import Truth
 N = 30
 P = np.linspace(0.1, 0.9, N)
 STATES = [f"State {k:02}" for k in range(N)]
-FIT = SimpleNamespace(mean_detection=0.5, detection=lambda z: z[:, 0])  # its p is z
+# Its p is z.
+FIT = SimpleNamespace(mean_detection=0.5, detection=lambda z: z[:, 0], mu_of_looks={})
 
 
 @pytest.fixture
@@ -110,10 +111,18 @@ class TestVerdict:
         assert view.cells == "Over 30 cells, p with later deaths: −1.00 (90 %: −1.00 to −1.00)."
 
     def test_without_differences_in_p(self, dataset):
-        same = SimpleNamespace(mean_detection=0.5, detection=lambda z: np.full(len(z), 0.5))
+        same = SimpleNamespace(**vars(FIT) | {"detection": lambda z: np.full(len(z), 0.5)})
         view = build_outside_view(dataset, same, outside(tests=P))
         assert view.figures == "p is the same in all states."
         assert view.tone == "open"
+
+    def test_what_the_fit_has_seen_is_no_outside(self, dataset):
+        looked = SimpleNamespace(**vars(FIT) | {"mu_of_looks": {"deaths": 1.0}})
+        known = outside(seroprevalence=P, deaths=-P, tests=P)
+        view = build_outside_view(dataset, looked, known)
+        assert view.seen == ("deaths",)
+        assert view.names == ["seroprevalence", "tests"]
+        assert view.tone == "good"
 
 
 class TestTruth:
