@@ -120,7 +120,7 @@ class Draws:
         together = np.square(np.log(ratio)).mean(axis=1)
         shared = self.shared[QUANTITIES.index(of)] ** 2
         beyond = max(self._widening_of(of) ** 2 - shared, 0.0)
-        return np.asarray(np.sqrt(shared * together + beyond * apart / total**2))
+        return np.asarray(np.sqrt(shared * together + beyond * (apart / total) / total))
 
     def first(self, size: int) -> Draws:
         """Return the first draws alone; all where there are fewer."""

@@ -234,6 +234,12 @@ class TestMeans:
         assert mean.estimate == pytest.approx([found.mean_detection])
         assert mean.low == pytest.approx(mean.high)  # which all draws share
 
+    def test_a_group_without_entries_has_no_mean_and_disturbs_none(self, found: Fit) -> None:
+        where = [[0, 0, 0], [0, 0, 1]]
+        mean, dense = (found.mean("rate", where, groups=groups) for groups in ([0, 2], [0, 1]))
+        np.testing.assert_array_equal(mean.low[[0, 2]], dense.low)
+        assert not mean.estimate[1] > 0
+
     @pytest.mark.parametrize("groups", [[0], [0, -1], [0.0, 1.0], [[0, 1]]])
     def test_groups_are_checked(self, found: Fit, groups: Any) -> None:
         with pytest.raises(ValueError, match="groups must be one whole number >= 0 for each of 2"):
