@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from uncletc.features import AttributeFeatures
+from uncletc.solvers.descent import Rows, cost
 from uncletc.solvers.network import learn_network
 from uncletc.solvers.optimum import Optimum
 from uncletc.threads import one_thread
@@ -72,10 +73,15 @@ def _error(optimum: Optimum, p: NDArray[np.float64], z: NDArray[np.float64]) -> 
     return float(np.abs(g / g.mean() - p / p.mean()).mean())
 
 
+def _best(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optimum:
+    found = learn_network(optimum, hidden, seed=seed)
+    assert found
+    return found[0]
+
+
 def test_learns_what_attributes_do_together() -> None:
     optimum, p, z = _problem("xor", 0)
-    found = learn_network(optimum, (20, 20), seed=0)
-    assert found is not None
+    found = _best(optimum, (20, 20), seed=0)
     assert [tuple(layer.shape) for layer in found.layers] == [
         (D, 20),
         (20,),
@@ -88,28 +94,37 @@ def test_learns_what_attributes_do_together() -> None:
 
 def test_size_matters() -> None:
     optimum, p, z = _problem("xor", 1)
-    small, large = learn_network(optimum, (1,), seed=0), learn_network(optimum, (20, 20), seed=0)
-    assert small is not None
-    assert large is not None
+    small, large = _best(optimum, (1,), seed=0), _best(optimum, (20, 20), seed=0)
     assert _error(small, p, z) > 2 * _error(large, p, z)
+
+
+def test_folds_judge_and_the_best_of_their_networks_are_kept() -> None:
+    optimum, _, _ = _problem("xor", 0)
+    found = learn_network(optimum, (20, 20), seed=0)
+    assert len(found) == 3
+    assert found[0].unseen is not None
+    judged = float(torch.isfinite(found[0].unseen).double().mean())
+    assert 0.4 < judged < 0.9
+    rows = Rows.of(optimum)
+    costs = [cost(one, rows) for one in found]
+    assert costs == sorted(costs)
+    assert not torch.equal(found[0].layers[0], found[1].layers[0])
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_none_where_attributes_act_one_by_one(seed: int) -> None:
     optimum, _, _ = _problem("additive", seed)
-    assert learn_network(optimum, (20, 20), seed=seed) is None
+    assert learn_network(optimum, (20, 20), seed=seed) == []
 
 
 def test_none_without_hidden_layers() -> None:
     optimum, _, _ = _problem("xor", 0)
-    assert learn_network(optimum, (), seed=0) is None
+    assert learn_network(optimum, (), seed=0) == []
 
 
 def test_same_seed_same_answer() -> None:
     optimum, _, _ = _problem("xor", 2)
-    first, second = (learn_network(optimum, (4,), seed=3) for _ in range(2))
-    assert first is not None
-    assert second is not None
+    first, second = (_best(optimum, (4,), seed=3) for _ in range(2))
     for one, other in zip(
         first.layers + tuple(first.factors), second.layers + tuple(second.factors), strict=True
     ):

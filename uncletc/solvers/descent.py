@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from uncletc.detection import network_output, standardised
 from uncletc.solvers.batch import SHARE
+from uncletc.solvers.downhill import downhill
 from uncletc.solvers.optimum import Optimum
 from uncletc.validation import FloatArray
 
@@ -27,7 +28,6 @@ from uncletc.validation import FloatArray
 _WEIGHT_PRECISION, _BIAS_PRECISION = 10.0, 1.0
 _GAIN = 1.7  # of silu, so that units keep unit variance through the layers
 _START_BIAS = 0.5  # standard deviation of the first biases; 1.5 starts worse
-_MEMORY = 100  # pairs of L-BFGS: 30 needs 1.3 times the iterations
 _INFORMATION = 0.2  # that of a logit, as a share of Σ y/(1 + y/μ)
 _OF_WEIGHT = 0.5  # that of a weight, as a share of a logit's; .01 needs twice the iterations
 _SMALLEST = 1e-30
@@ -141,27 +141,14 @@ def descend(optimum: Optimum, rows: Rows, iterations: int) -> Optimum:
         parts = torch.split(values / scales, sizes)
         return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
-    def objective(values: FloatArray) -> tuple[float, FloatArray]:
-        scaled = torch.from_numpy(values).requires_grad_()
+    def objective(values: Tensor) -> tuple[float, Tensor]:
+        scaled = values.detach().requires_grad_()
         value = descent.cost(parameters(scaled)) * unit
         (gradient,) = torch.autograd.grad(value, scaled)
-        return float(value.detach()), gradient.numpy()
+        return float(value.detach()), gradient
 
-    found = minimize(
-        objective,
-        (torch.cat([parameter.reshape(-1) for parameter in descent.start]) * scales).numpy(),
-        jac=True,
-        bounds=descent.bounds(),
-        method="L-BFGS-B",
-        options={
-            "maxiter": iterations,
-            "maxfun": 2 * iterations,
-            "maxcor": _MEMORY,
-            "ftol": 0,
-            "gtol": 0,
-        },
-    )
-    return descent.optimum(parameters(torch.from_numpy(np.asarray(found.x, dtype=np.float64))))
+    start = torch.cat([parameter.reshape(-1) for parameter in descent.start]) * scales
+    return descent.optimum(parameters(downhill(objective, start, descent.bounds(), iterations)))
 
 
 class _Descent:

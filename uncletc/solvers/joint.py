@@ -27,8 +27,8 @@ Algorithm, in an order that a misfit cannot feed:
    Pearson's statistic with its degrees of freedom; and from then on c by empirical Bayes
    (:mod:`uncletc.solvers.dispersion`). Rounds as before until the objective changes no more.
 3. The network, from the likeliest start (:mod:`uncletc.solvers.network`).
-4. The optima that are nearly as likely as the best are the members of the fit, brought to one
-   scale and one order of components.
+4. The optima that are nearly as likely as the best, or several networks, are the members of the
+   fit, brought to one scale and one order of components.
 """
 
 from __future__ import annotations
@@ -106,36 +106,34 @@ def _search(
                 rounds.round()
                 continue
             stop = StopReason.MAX_ITER
-        optimum, learned = rounds.optimum(), None
+        optimum, learned = rounds.optimum(), list[Optimum]()
         try:
             if options.network and rounds.scatters:
                 learned = _learned(optimum, settings, pause)
         except _UnwantedError:
             return StopReason.CALLBACK, rounds.estimate(), optimum
-        if learned is None:
+        if not learned:
             return stop, rounds.estimate(), optimum
-        return stop, rounds.of_network(learned), learned
+        return stop, rounds.of_networks(learned), learned[0]
 
 
 class _UnwantedError(Exception):
     """The callback asked to stop while a network was trained."""
 
 
-def _learned(optimum: Optimum, settings: FitSettings, pause: Callable[[], None]) -> Optimum | None:
-    """The optimum with a trained network, if counts show a joint effect of attributes.
+def _learned(optimum: Optimum, settings: FitSettings, pause: Callable[[], None]) -> list[Optimum]:
+    """The optimum with trained networks, the best first, if counts show joint effects.
 
-    Where μ is estimated, what a network could explain looks like deviations of single entries: the
-    network is learnt as if there were next to none, and μ estimated again.
+    Where μ is estimated, what a network could explain looks like deviations of single entries:
+    networks are learnt as if there were next to none, and μ estimated again.
     """
     if len(optimum.rows) > MOST_ENTRIES:
-        return None
+        return []
     if settings.mu is not None:
         return learn_network(optimum, settings.hidden, settings.seed, pause)
     poisson = optimum.with_mu(START_MU)
     learned = learn_network(poisson, settings.hidden, settings.seed, pause)
-    if learned is None:
-        return None
-    return learned.with_mu(learned.likely_mu())
+    return [one.with_mu(one.likely_mu()) for one in learned]
 
 
 def _fit(

@@ -5,14 +5,17 @@ express; a network of the user's depth and width can, but where there is no join
 adds variance. So it has to show its worth twice. First cheaply, on top of the λ and the curves
 that are there (:mod:`uncletc.solvers.joint_effect`). Then by moving everything jointly (factors,
 curves and network) on most of the entries: it must predict the others better than the
-same descent without a network does. Only then is the fit finished with it on all entries.
+same descent without a network does. Where entries are few, a fold of them says little, and where
+a network lands depends on where it starts: several folds judge together, each with a network of
+its own. Only then are these finished on all entries. The best few are the members of the fit, whose
+mean is nearer the truth than any of them.
 
 What a network could explain, the additive stage takes for scatter: its φ is large, its λ is spoilt,
 and the first look with it. So if φ is large and the joint descent is cheap, it is tried without the
-first look. Starts are compared, by their cost, as if counts did not scatter; the best goes on with
-half of the scatter (on the logarithmic scale of μ), so that what it cannot explain yet does not
-distort the rest; it is judged, and finished without scatter. Only a scatter that then remains large
-is taken for one.
+first look. Two starts are compared, by their cost, as if counts did not scatter; the better goes on
+with half of the scatter (on the logarithmic scale of μ), so that what it cannot explain yet does
+not distort the rest; it is judged, and finished without scatter. Only a scatter that then remains
+large is taken for one.
 """
 
 from __future__ import annotations
@@ -32,7 +35,12 @@ from uncletc.solvers.joint_effect import joint_effect
 from uncletc.solvers.optimum import Optimum
 
 _STANDARD_ERRORS = 2.0  # of a gain on the first look, from which it counts as shown
-_STANDARD_ERRORS_BOTH = 2.0  # on the second, over two scores; additive counts: -4 to -12
+# On the second, over two scores and all folds: 2 of one, the less the more folds agree. Additive
+# counts that fit badly: -4.5 to 2 on one fold, -5 to -2.5 on five. `net` and `step` with 800
+# counts: -4 to 7 on one, -2 to 14 on five.
+_STANDARD_ERRORS_BOTH = 2.0
+_HOPELESS = -1.0  # the same over two folds or more, from which no further fold is asked
+_CLEAR = 6.0  # and from which further folds are not judged
 _HELD_OUT = 0.15  # share of entries that judge; more leave too few to learn from
 _FEWEST_ENTRIES = 100  # with attributes: fewer cannot show a joint effect
 MOST_ENTRIES = 20_000  # the descents take half a minute of them, and a minute of COVID-19
@@ -40,11 +48,13 @@ _MISFIT = 1.5  # φ from which the first look is not trusted
 _SCATTER = 5.0  # μ below which counts scatter beyond what a network leaves unexplained: 8 to 100
 _MOST_SHAPE = 3.0  # of the factors' prior, which a misfit may have raised
 _CHEAP = 6_000  # entries up to which a joint descent is cheap
-# Iterations of each start, of the best under half of the scatter, and under none: on most of the
-# entries, then on all. Half as many make errors a third larger.
+# Iterations of each start, of the better under half of the scatter, and under none: on most of the
+# entries, then on all. Half as many make errors a third larger. A network judged after the last
+# ones instead has overfitted: of 8 that are better than none, 5 were rejected.
 _SCREENED, _HALF, _FINISHING = 100, 150, 300
-_WORK = 5_000  # entries times fresh starts, which bounds the time of starts
-_MOST_FRESH = 3
+# Entries times folds, which bounds the time, and the most folds. Each ends in a network of its own.
+_WORK, _MOST_FOLDS = 10_000, 5
+_KEPT = 3  # networks that become members: 1 makes errors of p a sixth larger, 5 no smaller
 _SMALLEST = 1e-9
 
 
@@ -53,7 +63,7 @@ def learn_network(
     hidden: tuple[int, ...],
     seed: int,
     pause: Callable[[], None] = lambda: None,
-) -> Optimum | None:
+) -> list[Optimum]:
     """Add a trained network to the curves of g.
 
     Parameters
@@ -69,39 +79,46 @@ def learn_network(
 
     Returns
     -------
-    Optimum or None
-        With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; None if
-        held-out counts show no joint effect of attributes, or there are more than 20,000.
+    list of Optimum
+        With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; the best
+        first. Empty if held-out counts show no joint effect of attributes, or there are more than
+        20,000.
     """
     if not hidden or optimum.features is None or not np.isfinite(optimum.features.spread).any():
-        return None  # a network sees attributes without a sign alone
+        return []  # a network sees attributes without a sign alone
     if not _FEWEST_ENTRIES <= len(optimum.rows) <= MOST_ENTRIES:
-        return None
+        return []
     scattered = optimum.dispersion > _MISFIT
     look = not scattered or len(optimum.counts) > _CHEAP
     inputs = standardised(optimum.features, optimum.z())
     if look and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
-        return None
+        return []
     rows = Rows.of(optimum)
     generator = torch.Generator().manual_seed(seed)
-    held_out = torch.rand(len(optimum.counts), generator=generator) < _HELD_OUT
-    held_out[len(optimum.rows) :] = False
-    seen, judges = rows.at(~held_out), rows.at(held_out)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
-    found = _best_start(none, seen, hidden, generator, pause)
-    found = descend(replace(found, mu=_half(optimum) if scattered else none.mu), seen, _HALF)
-    rivals = []
-    for dispersion in {1.0, optimum.dispersion}:
-        pause()
-        rival = replace(optimum, dispersion=dispersion)
-        rivals.append(descend(rival, seen, _SCREENED + _HALF))
-    if _gain(found, rivals, judges) <= _STANDARD_ERRORS_BOTH:
-        return None
-    pause()
-    unseen = torch.full_like(optimum.counts, torch.nan)
-    unseen[held_out] = expected(found, judges)
-    found = _finished(replace(found, mu=none.mu), rows)
-    return replace(found.with_mu(float(none.mu[0])), unseen=unseen)
+    half = _half(optimum) if scattered else none.mu
+    rivals = [replace(optimum, dispersion=dispersion) for dispersion in {1.0, optimum.dispersion}]
+    unseen = optimum.counts.new_full((1 + len(rivals), len(optimum.counts)), torch.nan)
+    found: list[Optimum] = []
+    gain = 0.0
+    folds = _folds(optimum, generator)
+    for held_out in folds:
+        seen, judges = rows.at(~held_out), rows.at(held_out)
+        start = _better_start(none, seen, hidden, generator, pause)
+        found.append(descend(replace(start, mu=half), seen, _HALF))
+        unseen[0, held_out] = expected(found[-1], judges)
+        if gain > _CLEAR:
+            continue
+        for rival, of_rival in zip(rivals, unseen[1:], strict=True):
+            pause()
+            of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), judges)
+        gain = _gain(optimum, unseen)
+        if len(found) > 1 and gain <= _HOPELESS:
+            return []
+    if gain <= _STANDARD_ERRORS_BOTH / len(folds):
+        return []
+    finished = _finished([replace(one, mu=none.mu) for one in found], rows, pause)
+    return [replace(one.with_mu(float(none.mu[0])), unseen=unseen[0]) for one in finished]
 
 
 def _half(optimum: Optimum) -> Tensor:
@@ -110,51 +127,81 @@ def _half(optimum: Optimum) -> Tensor:
     return optimum.with_mu(math.sqrt(float(optimum.mu[0]) * likely)).mu
 
 
-def _best_start(
+def _folds(optimum: Optimum, generator: torch.Generator) -> list[Tensor]:
+    """Entries that judge, none of them twice: masks (N,), the fewer the more entries there are."""
+    n, n_attributed = len(optimum.counts), len(optimum.rows)
+    order = torch.randperm(n_attributed, generator=generator)
+    n_folds = min(max(_WORK // n, 1), _MOST_FOLDS)
+    folds = []
+    for chosen in torch.split(order, math.ceil(_HELD_OUT * n_attributed))[:n_folds]:
+        held_out = torch.zeros(n, dtype=torch.bool)
+        held_out[chosen] = True
+        folds.append(held_out)
+    return folds
+
+
+def _better_start(
     optimum: Optimum,
     seen: Rows,
     hidden: tuple[int, ...],
     generator: torch.Generator,
     pause: Callable[[], None],
 ) -> Optimum:
-    """Descend from the additive fit and afresh; the least cost."""
-    n_fresh = min(max(_WORK // len(seen.counts), 1), _MOST_FRESH)
-    starts = [with_network(optimum, hidden, generator) for _ in range(1 + n_fresh)]
-    starts[1:] = [afresh(start, seen, generator) for start in starts[1:]]
+    """Descend from the additive fit and afresh; the lower cost."""
     ends = []
-    for start in starts:
+    for renew in (False, True):
         pause()
-        ends.append(descend(start, seen, _SCREENED))
+        start = with_network(optimum, hidden, generator)
+        ends.append(descend(afresh(start, seen, generator) if renew else start, seen, _SCREENED))
     return min(ends, key=lambda end: cost(end, seen))
 
 
-def _gain(candidate: Optimum, rivals: list[Optimum], judges: Rows) -> float:
-    """Gain on held-out entries over the better rival, in standard errors, summed over two scores.
+def _gain(optimum: Optimum, unseen: Tensor) -> float:
+    """Gain on unseen entries over the better rival, in standard errors, summed over two scores.
 
     The likelihood at the model's μ weighs large counts, which decide the errors of λ and p. At the
     μ that suits each prediction it weighs relative errors, which decide for scattered counts.
+
+    Parameters
+    ----------
+    optimum : Optimum
+    unseen : Tensor, shape (1 + R, N)
+        ŷ with the network and of R rivals, by fits that have not seen the entry; or NaN.
     """
+    judged = ~torch.isnan(unseen[-1])
+    y, mu = optimum.counts[judged], optimum.mu[judged]
     z = 0.0
-    for mu in (rivals[0].mu[judges.chosen], None):
-        score, *others = (_score(each, judges, mu) for each in (candidate, *rivals))
+    for given in (mu, None):
+        score, *others = (_score(y, mean, given) for mean in unseen[:, judged])
         gain = score - max(others, key=lambda other: float(other.mean()))
         z += float(gain.mean() / (gain.std() + _SMALLEST)) * math.sqrt(len(gain))
     return z
 
 
-def _score(optimum: Optimum, rows: Rows, mu: Tensor | None) -> Tensor:
-    """Log-likelihood of each entry at a μ, or at the one that suits them best; (n,)."""
-    y, mean = rows.counts, expected(optimum, rows).clamp_min(_SMALLEST)
+def _score(y: Tensor, mean: Tensor, mu: Tensor | None) -> Tensor:
+    """Log-likelihood of each count at a μ, or at the one that suits them best; (n,)."""
+    mean = mean.clamp_min(_SMALLEST)
     if mu is None:
         mu = torch.full_like(y, likely_mu(y, mean))
     constant = torch.lgamma(y + mu) - torch.lgamma(mu) - torch.lgamma(y + 1) - y * mu.log()
     return constant + y * mean.log() - (y + mu) * torch.log1p(mean / mu)
 
 
-def _finished(found: Optimum, rows: Rows) -> Optimum:
-    """Descend on all entries, and again with the scatter that remains if that is large."""
-    found = descend(found, rows, _FINISHING)
-    likely = found.likely_mu()
-    if likely >= min(_SCATTER, float(found.mu[0])):
-        return found
-    return descend(replace(found, mu=found.with_mu(likely).mu), rows, _FINISHING)
+def _finished(found: list[Optimum], rows: Rows, pause: Callable[[], None]) -> list[Optimum]:
+    """Descend on all entries, and again with the scatter that remains if that is large.
+
+    Returns the least cost first, and only some.
+    """
+    ends = []
+    for one in found:
+        pause()
+        ends.append(descend(one, rows, _FINISHING))
+    best, *others = sorted(ends, key=lambda end: cost(end, rows))[:_KEPT]
+    likely = best.likely_mu()
+    if likely >= min(_SCATTER, float(best.mu[0])):
+        return [best, *others]
+    scattered = []
+    for one in (best, *others):
+        pause()
+        scattered.append(descend(replace(one, mu=one.with_mu(likely).mu), rows, _FINISHING))
+    return scattered

@@ -6,6 +6,7 @@ See :mod:`uncletc.solvers.joint` for the model and the order of steps.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -313,17 +314,18 @@ class Rounds:
             mu_of_looks=tuple(self._mu[1:]),
         )
 
-    def of_network(self, optimum: Optimum) -> Estimate:
-        """What a network stage has found: one member."""
-        unit = self._entries.unit ** (-1 / len(optimum.factors))
-        member, n = optimum.member(), len(optimum.counts)
+    def of_networks(self, optima: Sequence[Optimum]) -> Estimate:
+        """What a network stage has found: a member of each optimum, the best first."""
+        best = optima[0]
+        unit = self._entries.unit ** (-1 / len(best.factors))
+        members = [optimum.member() for optimum in optima]
         return Estimate(
-            members=[replace(member, factors=tuple(factor * unit for factor in member.factors))],
+            members=[replace(m, factors=tuple(f * unit for f in m.factors)) for m in members],
             dropped=[],
-            mu=float(optimum.mu[0]),
-            likely_mu=optimum.likely_mu(),
+            mu=float(best.mu[0]),
+            likely_mu=best.likely_mu(),
             mu_of_looks=tuple(self._mu[1:]),
-            dispersion=pearson_dispersion(optimum.pearson(), n, optimum.n_parameters),
+            dispersion=pearson_dispersion(best.pearson(), len(best.counts), best.n_parameters),
         )
 
     def optimum(self) -> Optimum:
