@@ -219,10 +219,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "beyond what the process held before it, with the input "
         f"({INPUT_BYTES} bytes an entry) built and a small fit done. Some of it does not grow with "
         "entries: intervals need a dense matrix of the parameters of all modes but one, here some "
-        "170 MB with what ties it to the last. It is memory in use: the C library is told to return "
-        "freed blocks of 1 MB and more at once. By default it keeps smaller ones for later, and a "
-        "process was seen to hold 275 to 400 bytes an entry at 10⁶; at 10⁷ blocks are too large to "
-        "be kept."
+        "170 MB with what ties it to the last. It is memory in use: the C library is told to "
+        "return blocks of 1 MB and more as they are freed. By default it keeps smaller ones for "
+        "later, and a process was seen to hold 275 to 400 bytes an entry at 10⁶; at 10⁷ blocks are "
+        "too large to be kept."
     )
     publish(
         "\n\n".join(["# Scale of the joint solver", machine(), note, describe(found, skipped)]),
