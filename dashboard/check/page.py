@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.check import controls as parts
 from dashboard.check.view import check_script, check_view, seen_dataset
 from dashboard.shared.kept import cached
-from dashboard.shared.parts import fit_details, meaning
+from dashboard.shared.parts import fit_details, meaning, role_details
 from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.sidebar import choose_family, sidebar
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
@@ -19,7 +19,8 @@ simulated_badge(dataset)
 verdict_here = st.container()  # first, as soon as it is known
 kind = parts.choose_held_out(family)
 seen = seen_dataset(dataset, kind)
-fit = fit_or_stop(seen, choices)
+_, fit, roles = fit_or_stop(seen, choices)
+dataset = roles.apply(dataset)
 if unfinished(fit):
     st.caption("The checks appear when the fit has finished.")
     st.stop()
@@ -40,11 +41,13 @@ meaning(
     "**A misfit does not make the data bad.** Counts that come in bulk, or are corrected later, "
     "vary more than any model of separate events allows.",
 )
-fit_details(fit)
+role_details(roles)
+fit_details(fit, roles)
 take_away(
     "check",
     dataset=dataset,
     fit=fit,
+    roles=roles,
     tables={
         "Held-out counts": view.table,
         "Checks": view.numbers,
@@ -54,5 +57,5 @@ take_away(
         "Correlation of residuals": view.lags,
         **({"Ranks": ranks} if len(ranks) else {}),
     },
-    code=check_script(dataset.name, fit.settings, kind),
+    code=check_script(dataset.name, fit.settings, kind, roles),
 )

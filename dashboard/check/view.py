@@ -14,6 +14,7 @@ from scipy.stats import norm
 from dashboard.check.groups import CELL, Grouping, county_residuals, groupings
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.words import held_out_words
+from dashboard.shared.roles import RoleChoice
 from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit_code, load, script
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
@@ -153,11 +154,13 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     )
 
 
-def check_script(dataset_name: str, settings: FitSettings, kind: Kind) -> str:
+def check_script(
+    dataset_name: str, settings: FitSettings, kind: Kind, roles: RoleChoice | None = None
+) -> str:
     """Return a script that gives the table of held-out counts."""
     seen = call(seen_counts, COUNTS, kind)
     table = call(check_view, DATASET, FITTED, kind, take=".table")
-    return script(table, dataset=load(dataset_name), fitted=fit_code(seen, settings))
+    return script(table, dataset=load(dataset_name, roles), fitted=fit_code(seen, settings))
 
 
 def _grouped(

@@ -18,7 +18,7 @@ from dashboard.covid.panel import outside_check, outside_panel, with_sources
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached, grids_of
-from dashboard.shared.parts import fit_details, insight_with_caution, meaning
+from dashboard.shared.parts import fit_details, insight_with_caution, meaning, role_details
 from dashboard.shared.running import fit_or_stop
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
@@ -30,7 +30,7 @@ st.title("Where were COVID-19 cases missed?")
 choices = sidebar("covid")
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
-fit = fit_or_stop(dataset, choices)
+dataset, fit, roles = fit_or_stop(dataset, choices)
 
 days = dataset.counts.labels[2]
 day = choose_days(days)
@@ -66,7 +66,8 @@ meaning(
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
     "that the attributes explain; the part that places and days share belongs to λ."
 )
-fit_details(fit)
+role_details(roles)
+fit_details(fit, roles)
 tables = {"Counties": view.main_table}
 if county is not None:
     tables["Days of the chosen county"] = for_download(county.days, absolute=view.scale.absolute)
@@ -77,6 +78,7 @@ take_away(
     "covid",
     dataset=with_sources(dataset, checked),
     fit=fit,
+    roles=roles,
     tables=tables,
     code=fit_script(
         dataset.name,
@@ -84,6 +86,7 @@ take_away(
         build_covid_view,
         choices.anchor,
         day=day,
+        roles=roles,
         take=".main_table",
     ),
 )

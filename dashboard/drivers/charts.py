@@ -153,6 +153,32 @@ def _levels_chart(view: EffectView) -> go.Figure:
     return framed(figure, 120 + 24 * len(levels), x=x, y=ROWS)
 
 
+def rates_chart(bars: pd.DataFrame) -> go.Figure:
+    """The factor by which λ changes with each attribute, with its interval.
+
+    Parameters
+    ----------
+    bars : DataFrame
+        attribute, factor, low, high.
+    """
+    figure = go.Figure(
+        go.Scatter(
+            x=bars["factor"],
+            y=bars["attribute"],
+            mode="markers",
+            marker={"color": _HIGH, "size": 10},
+            error_x=whiskers(bars["factor"], bars["low"], bars["high"]),
+            customdata=bars[["low", "high"]],
+            hovertemplate="<b>%{y}</b>: λ × %{x:.3g}"
+            "<br>90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}<extra></extra>",
+        )
+    )
+    figure.add_vline(x=1, line=DOTTED)
+    ends = bars[["factor", "low", "high"]].to_numpy().ravel()
+    x = _ratio_axis(ends) | {"title": "λ for one standard deviation more (ratio)"}
+    return framed(figure, 120 + 24 * len(bars), x=x, y=ROWS)
+
+
 def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
     """Heat map of p over two attributes; grey where no count lies."""
     limit = ratio_limit(np.exp(view.log_ratio).ravel())

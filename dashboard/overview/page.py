@@ -11,7 +11,8 @@ from dashboard.overview.controls import (
     provenance_card,
 )
 from dashboard.overview.view import build_overview, build_pattern, pattern_table
-from dashboard.shared.parts import show_chart
+from dashboard.shared.parts import role_details, show_chart
+from dashboard.shared.roles import roles_of
 from dashboard.shared.scripts import DATASET, call, load, script
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
@@ -30,7 +31,8 @@ st.markdown(
     "Counts are often too low: a case is never tested, an insect is never seen. This dashboard "
     "estimates, for every place and time, **λ**, the expected number of true events, and **p**, "
     "the chance that one of them is counted. It learns λ from patterns that places and times "
-    "share, and p from **attributes** such as weather or hospital beds."
+    "share, and p from **attributes** such as weather or hospital beds. An attribute may also "
+    "change λ: what each may change is stated, with reasons."
 )
 
 with st.sidebar:
@@ -74,9 +76,11 @@ show_chart(
 
 st.subheader("Attributes")
 st.markdown(
-    "What detection may depend on, each scaled to run from 0 (smallest value) to 1 (largest)."
+    "What detection, or the number of true events, may depend on, each scaled to run from 0 "
+    "(smallest value) to 1 (largest)."
 )
 attributes(dataset, view)
+role_details(roles_of(dataset))
 
 st.subheader("Where the data come from")
 provenance_card(dataset)

@@ -16,7 +16,13 @@ from dashboard.ppi.matrix import matrix_chart
 from dashboard.ppi.view import ORDERS, build_matrix, build_ppi_view, chosen_visits
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached, grids_of
-from dashboard.shared.parts import fit_details, insight_with_caution, meaning, show_chart
+from dashboard.shared.parts import (
+    fit_details,
+    insight_with_caution,
+    meaning,
+    role_details,
+    show_chart,
+)
 from dashboard.shared.running import fit_or_stop
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
@@ -28,7 +34,7 @@ st.title("Which interactions were overlooked?")
 choices = sidebar("ppi")
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
-fit = fit_or_stop(dataset, choices)
+dataset, fit, roles = fit_or_stop(dataset, choices)
 
 selected = filters(dataset)
 grids = grids_of(dataset, fit, choices.anchor)
@@ -104,11 +110,13 @@ meaning(
     "**p is the chance that an interaction that happens is seen**, as far as flower abundance, "
     "weather, season and the kind of pollinator explain it."
 )
-fit_details(fit)
+role_details(roles)
+fit_details(fit, roles)
 take_away(
     "plant-pollinator",
     dataset=dataset,
     fit=fit,
+    roles=roles,
     tables={
         "Interactions": view.main_table,
         "Visits of the chosen interactions": for_download(visits, absolute=view.scale.absolute),
@@ -121,6 +129,7 @@ take_away(
         years=selected.years,
         guilds=selected.guilds,
         meadows=selected.meadows,
+        roles=roles,
         take=".main_table",
     ),
 )

@@ -290,14 +290,14 @@ def changed(settings: FitSettings, name: str, value: Any) -> FitSettings:
     return replace(settings, **SETTINGS[name].fields(values))
 
 
-def describe(settings: FitSettings) -> str:
-    """The settings that a reader needs to recognise a result, in one line."""
-    return ", ".join(filter(None, (setting.description(settings) for setting in MODEL)))
+def describe(settings: FitSettings, roles: str = "") -> str:
+    """The settings that a reader needs to recognise a result, and unusual roles, in one line."""
+    return ", ".join(filter(None, (*(each.description(settings) for each in MODEL), roles)))
 
 
-def stem_of(settings: FitSettings) -> str:
-    """The settings as a part of a file's name."""
-    return "-".join(filter(None, (setting.part_of_stem(settings) for setting in MODEL)))
+def stem_of(settings: FitSettings, roles: str = "") -> str:
+    """The settings, and unusual roles, as a part of a file's name."""
+    return "-".join(filter(None, (*(each.part_of_stem(settings) for each in MODEL), roles)))
 
 
 def _defaults() -> dict[str, Any]:

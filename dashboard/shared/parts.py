@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.shared.charts import objective_chart, picture_config
+from dashboard.shared.roles import NO_ROLES_YET, PAPER, RoleChoice
 from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.sidebar import picture_format
 from uncletc import Fit
@@ -55,11 +56,26 @@ def meaning(*points: str) -> None:
         st.markdown("\n".join(f"- {point}" for point in (*points, *always)))
 
 
-def fit_details(fit: Fit) -> None:
+def role_details(roles: RoleChoice) -> None:
+    """Draw the folded table of what each attribute may change, with the reasons that are stated."""
+    with st.expander("What each attribute may change, and why"):
+        st.markdown(
+            "**p** is the chance that an event is counted, **λ** how many events there are. Counts "
+            "alone hardly tell a place where more happens from one where more is noticed; what is "
+            "known of an attribute from elsewhere does. Roles and directions are stated before any "
+            "fit, and are ours; in the paper every attribute acts on p. On the pages that fit, the "
+            "sidebar changes them."
+        )
+        if roles.usual == PAPER:
+            st.markdown(NO_ROLES_YET)
+        st.table(roles.table.set_index("attribute"))
+
+
+def fit_details(fit: Fit, roles: RoleChoice) -> None:
     """Draw the folded account of how a fit went; its chart is drawn once it is open."""
     folded = st.expander("How it was fitted", key=HOW, on_change="rerun")
     with folded:
-        st.markdown(how_it_was_fitted(fit))
+        st.markdown(how_it_was_fitted(fit, roles))
         if folded.open:
             show_chart(
                 objective_chart({"": [record.objective for record in fit.history]}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from dashboard.shared.anchors import impossible
 from dashboard.shared.model import describe
 from dashboard.shared.outcome import misfit_words, outcome_words
+from dashboard.shared.roles import RoleChoice, remark
 from dashboard.shared.service import fit_words, progress_bar, say_changed, service, session
 from dashboard.shared.sidebar import Choices
 from dashboard.work.jobs import Job
@@ -23,36 +25,56 @@ _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way
 _LOOKED = 0.2  # seconds between two looks at its progress
 
 
+class Shown(NamedTuple):
+    """What a page shows: a fit, and what it was fitted to.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Its counts have the roles of the fit, which are not those chosen now while an earlier fit
+        is shown.
+    fit : Fit
+    roles : RoleChoice
+    """
+
+    dataset: Dataset
+    fit: Fit
+    roles: RoleChoice
+
+
 @dataclass
 class _Track:
     """What one session has seen of the fits of one data set.
 
     Attributes
     ----------
-    finished : Fit, optional
+    finished : Shown, optional
         The last finished one shown.
-    drawn : Fit, optional
+    drawn : Shown, optional
         The last one shown, perhaps estimates so far.
     job : Job, optional
         The last one asked for.
     left : str
         Key of the one that this session cancelled, and has not asked for since.
+    roles : str
+        Of the last one asked for, in words.
     estimate : tuple
         Which estimates so far were drawn last, and when: run, number, time.
     detection : tuple, optional
         A fit and its p over Ξ.
     """
 
-    finished: Fit | None = None
-    drawn: Fit | None = None
+    finished: Shown | None = None
+    drawn: Shown | None = None
     job: Job | None = None
     left: str = ""
+    roles: str = ""
     estimate: tuple[str, int, float] = ("", 0, 0.0)
     detection: tuple[Fit, NDArray[np.float64]] | None = None
 
 
-def fit_or_stop(dataset: Dataset, choices: Choices) -> Fit:
-    """Return the fit to show, with its progress or a note drawn above it.
+def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
+    """Return the fit to show and what it is of, with its progress or a note drawn above it.
 
     Settings fitted before show at once. The first view of a data set fits by itself, and so does
     every change while *Fit as I change* is on: this session's earlier fit of the data set is left
@@ -61,16 +83,18 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Fit:
     """
     # One box, empty or not: what follows keeps its place on the page, and so its state.
     with st.container(key="fit-status"):
-        fit = _fit_to_show(dataset, choices)
-        if fit is not None:
-            _say_if_impossible(dataset, choices, fit)
-            say_outcome(fit)
-    if fit is None:
+        shown = _fit_to_show(choices.roles.apply(dataset), choices)
+        if shown is not None:
+            _say_if_impossible(shown, choices)
+            say_outcome(shown.fit)
+            if words := remark(shown.roles, shown.dataset):
+                st.info(words, icon=":material/alt_route:")
+    if shown is None:
         st.stop()
-    return fit
+    return shown
 
 
-def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
+def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
     mine, track = session("fit"), _track(dataset.name)
     order = FitOrder(dataset.counts, choices.settings)
     if choices.pressed or track.left != order.key:
@@ -79,26 +103,27 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Fit | None:
     fit = mine.lookup(order)
     if fit is not None:
         _leave_earlier(track, order, choices)
-        track.finished = track.drawn = fit
-        return fit
+        track.finished = track.drawn = Shown(dataset, fit, choices.roles)
+        return track.drawn
 
     if _should_submit(track, job, choices):
         _leave_earlier(track, order, choices)
         job = track.job = service().submit(order, mine.watcher)
+        track.roles = choices.roles.words
     waiting = job is not None and job.active and mine.watcher in job.watchers
     if job is not None and waiting:
         so_far = _so_far(track, job)
         _progress(dataset.name, order)
         if so_far is not None:
-            track.drawn = so_far
+            track.drawn = Shown(dataset, so_far, choices.roles)
             st.info(
                 "**Still fitting: these are estimates so far.** They change until it finishes.",
                 icon=":material/hourglass_top:",
             )
-            return so_far
+            return track.drawn
     elif job is not None:
         track.drawn = track.finished
-        _say_why_not(job)
+        _say_why_not(job, choices.roles.words)
 
     before = track.drawn if waiting else track.finished
     if before is not None:
@@ -125,15 +150,15 @@ def _leave_earlier(track: _Track, order: FitOrder, choices: Choices) -> None:
         service().cancel(track.job, session("fit").watcher)
 
 
-def _say_changed(before: Fit, choices: Choices, *, waiting: bool) -> None:
-    requested = describe(choices.settings)
+def _say_changed(before: Shown, choices: Choices, *, waiting: bool) -> None:
+    requested = describe(choices.settings, choices.roles.words)
     then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
-    so_far = " (estimates so far)" if unfinished(before) else ""
-    say_changed(f"{describe(before.settings)}{so_far}", then)
+    so_far = " (estimates so far)" if unfinished(before.fit) else ""
+    say_changed(f"{describe(before.fit.settings, before.roles.words)}{so_far}", then)
 
 
-def _say_if_impossible(dataset: Dataset, choices: Choices, fit: Fit) -> None:
-    anchor = choices.anchor
+def _say_if_impossible(shown: Shown, choices: Choices) -> None:
+    (dataset, fit, _), anchor = shown, choices.anchor
     if anchor.kind not in ("mean", "entry", "total"):
         return
     track = _track(dataset.name)
@@ -163,17 +188,17 @@ def say_outcome(fit: Fit, of: str = "") -> None:
         st.caption(f"{name}{words}")
 
 
-def how_it_was_fitted(fit: Fit) -> str:
+def how_it_was_fitted(fit: Fit, roles: RoleChoice | None = None) -> str:
     """One line under a result: its settings, how long it ran and why it stopped."""
-    last = fit.history[-1]
+    last, how = fit.history[-1], describe(fit.settings, roles.words if roles else "")
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"
     if unfinished(fit):
-        return f"Still being fitted with {describe(fit.settings)}: {took} so far."
+        return f"Still being fitted with {how}: {took} so far."
     why = f"because {fit.stop.value}"
     if fit.stop is StopReason.MAX_ITER:
         why = "at the iteration limit, before the estimates had settled"
     sentences = [
-        f"Fitted with {describe(fit.settings)}: {took}; stopped {why}.",
+        f"Fitted with {how}: {took}; stopped {why}.",
         *(f"{reason}." for reason in fit.dropped),
     ]
     return " ".join(sentences)
@@ -209,7 +234,7 @@ def _progress(name: str, order: FitOrder) -> None:
     track, job = _track(name), service().job(order)
     if job is None or not job.active or track.left == order.key or _newer(track, job):
         st.rerun()
-    text = fit_words(f"Fitting {describe(job.order.settings)}", job)
+    text = fit_words(f"Fitting {describe(job.order.settings, track.roles)}", job)
     key = f"cancel-{order.key}"
     progress_bar(job.share, text, key=key, on_cancel=_leave, args=(track, job))
 
@@ -219,13 +244,14 @@ def _leave(track: _Track, job: Job) -> None:
     service().cancel(job, session("fit").watcher)
 
 
-def _say_why_not(job: Job) -> None:
+def _say_why_not(job: Job, roles: str) -> None:
+    what = describe(job.order.settings, roles)
     if job.state == "failed":
         st.error(f"This fit did not finish: {job.message}")
     elif job.state == "cancelled":
-        st.info(f"The fit with {describe(job.order.settings)} was cancelled.")
+        st.info(f"The fit with {what} was cancelled.")
     elif job.active:
         st.info(
-            f"You left the fit with {describe(job.order.settings)}. It continues because someone "
+            f"You left the fit with {what}. It continues because someone "
             "else is waiting for it too."
         )

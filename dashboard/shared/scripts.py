@@ -9,7 +9,8 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any
 
 import uncletc
-from uncletc import FitSettings
+from dashboard.shared.roles import STATED, RoleChoice
+from uncletc import FitSettings, Role, Roles
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,25 @@ def call(function: Callable[..., Any], *arguments: Any, take: str = "", **option
     return _called(function, given, named, take)
 
 
-def load(dataset_name: str) -> Code:
-    """Return what loads a data set that comes with the library."""
-    return call(uncletc.datasets.load, dataset_name)
+def load(dataset_name: str, roles: RoleChoice | None = None) -> Code:
+    """Return what loads a data set of the library, and gives its attributes roles."""
+    return with_roles(call(uncletc.datasets.load, dataset_name), roles)
+
+
+def with_roles(dataset: Code, roles: RoleChoice | None) -> Code:
+    """Return a data set whose attributes have roles; without roles they are the paper's."""
+    if roles is None or not roles.roles.roles:
+        return dataset
+    if roles.preset == STATED:
+        return Code(f"{dataset.text}.with_roles()", dataset.imports)
+    each = [
+        call(Role, role.attribute, role.acts_on, *([role.sign] if role.sign else []))
+        for role in roles.roles
+    ]
+    _, roles_import = _reference(Roles)
+    listed = ", ".join(code.text for code in each)
+    imports = dataset.imports.union({roles_import}, *(code.imports for code in each))
+    return Code(f"{dataset.text}.with_roles(Roles([{listed}]))", imports)
 
 
 def fit_code(counts: Code, settings: FitSettings | Code) -> Code:
@@ -82,11 +99,13 @@ def fit_script(
     build: Callable[..., Any],
     *choices: Any,
     take: str = "",
+    roles: RoleChoice | None = None,
     **options: Any,
 ) -> str:
     """Return a script that fits a data set and prints ``build(dataset, fitted, …)``."""
     table = call(build, DATASET, FITTED, *choices, take=take, **options)
-    return script(table, dataset=load(dataset_name), fitted=fit_code(COUNTS, settings))
+    loaded = load(dataset_name, roles)
+    return script(table, dataset=loaded, fitted=fit_code(COUNTS, settings))
 
 
 def _code(value: Any) -> Code:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
 from dashboard.shared.anchors import Anchor, Kind, places
 from dashboard.shared.model import MODEL, Control, Family, settings_of
+from dashboard.shared.role_controls import choose_roles, reset_roles
+from dashboard.shared.roles import NOBODYS, RoleChoice
 from dashboard.shared.sources import dataset_or_none
 from dashboard.shared.widgets import (
     draw,
@@ -31,11 +34,14 @@ class Choices:
     dataset : str
         A name for :func:`uncletc.datasets.load`.
     settings : FitSettings
+        With the signs of the roles.
     anchor : Anchor
     pressed : bool
         Whether Fit was pressed just now.
     live : bool
         Whether a change fits by itself.
+    roles : RoleChoice
+        What each attribute may change.
     """
 
     dataset: str
@@ -43,6 +49,7 @@ class Choices:
     anchor: Anchor
     pressed: bool
     live: bool = True
+    roles: RoleChoice = NOBODYS
 
 
 def choose_family() -> Family:
@@ -51,9 +58,9 @@ def choose_family() -> Family:
         return family_choice("Which counts to look at. Each keeps its own settings.")
 
 
-def choose_dataset(family: Family) -> str:
+def choose_dataset(family: Family, **more: Any) -> str:
     """Ask whether to use real or simulated counts; the name of the data set."""
-    source = source_choice(family, key=f"{family}_counts")
+    source = source_choice(family, key=f"{family}_counts", **more)
     return family if source == "real" else f"{family}-twin"
 
 
@@ -70,6 +77,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
     with st.sidebar:
         dataset = choose_dataset(family)
         settings = _settings(family)
+        roles = choose_roles(dataset_or_none(dataset), "")
+        settings = replace(settings, signs=roles.roles.signs)
         live = st.toggle(
             "Fit as I change",
             value=True,
@@ -91,13 +100,20 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             width="stretch",
             key=f"{family}_reset",
             on_click=_reset,
-            args=(family,),
-            help="Resets all settings above and the scale of p to their defaults.",
+            args=(family, dataset),
+            help="Resets all settings and roles above and the scale of p to their defaults.",
         )
         if scale:
             st.divider()
         anchor = _anchor(family, dataset) if scale else Anchor()
-    return Choices(dataset=dataset, settings=settings, anchor=anchor, pressed=pressed, live=live)
+    return Choices(
+        dataset=dataset,
+        settings=settings,
+        anchor=anchor,
+        pressed=pressed,
+        live=live,
+        roles=roles,
+    )
 
 
 def picture_format() -> str:
@@ -119,8 +135,9 @@ def _settings(family: Family) -> FitSettings:
     return settings_of(**values)
 
 
-def _reset(family: Family) -> None:
+def _reset(family: Family, dataset: str) -> None:
     reset_settings(family, family)
+    reset_roles("", dataset_or_none(dataset))
     st.session_state["scale"] = "relative"
 
 

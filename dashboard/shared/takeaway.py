@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.model import stem_of
+from dashboard.shared.roles import RoleChoice
 from dashboard.shared.sidebar import PICTURES
 from dashboard.shared.words import plural
 from uncletc import Fit, FitSettings
@@ -25,7 +26,13 @@ BOX = "take-away"  # key of the box, whose value says whether it is open
 
 
 def take_away(
-    page: str, *, dataset: Dataset, fit: Fit | None, tables: Mapping[str, pd.DataFrame], code: str
+    page: str,
+    *,
+    dataset: Dataset,
+    fit: Fit | None,
+    tables: Mapping[str, pd.DataFrame],
+    code: str,
+    roles: RoleChoice | None = None,
 ) -> None:
     """Draw the folded box with everything that a reader may download or cite.
 
@@ -43,8 +50,11 @@ def take_away(
         By name, in the order to offer them.
     code : str
         A script that gives the numbers of the page; see :mod:`dashboard.shared.scripts`.
+    roles : RoleChoice, optional
+        Those of the fit.
     """
-    stem = file_stem(page, dataset.name, None if fit is None else fit.settings)
+    settings = None if fit is None else fit.settings
+    stem = file_stem(page, dataset.name, settings, roles.stem if roles else "")
     folded = st.expander("Download & cite", icon=":material/download:", key=BOX, on_change="rerun")
     with folded:
         st.markdown("**Pictures**: the camera above each chart saves it as")
@@ -77,8 +87,8 @@ def take_away(
         st.code(citation(dataset.title, dataset.provenance), language=None, wrap_lines=True)
 
 
-def file_stem(page: str, dataset_name: str, settings: FitSettings | None) -> str:
-    """Page, data set and settings as the beginning of a file name.
+def file_stem(page: str, dataset_name: str, settings: FitSettings | None, roles: str = "") -> str:
+    """Page, data set, settings and unusual roles as the beginning of a file name.
 
     Examples
     --------
@@ -87,7 +97,7 @@ def file_stem(page: str, dataset_name: str, settings: FitSettings | None) -> str
     """
     if settings is None:
         return f"{page}-{dataset_name}"
-    return f"{page}-{dataset_name}-{stem_of(settings)}"
+    return f"{page}-{dataset_name}-{stem_of(settings, roles)}"
 
 
 def citation(title: str, provenance: Provenance) -> str:

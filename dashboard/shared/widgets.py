@@ -94,7 +94,14 @@ def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's 
     return family
 
 
-def source_choice(family: Family, *, key: str) -> str:
+def source_name(family: Family) -> str:
+    """The data set that was chosen last of a family; for callbacks."""
+    first = "real" if datasets.available(family) else "simulated"
+    chosen = st.session_state.get(f"{family}_counts", first)
+    return family if chosen == "real" else f"{family}-twin"
+
+
+def source_choice(family: Family, *, key: str, **more: Any) -> str:
     """Ask for "real" or "simulated" counts; real ones first when they are here."""
     source: str = segmented(
         "Counts",
@@ -105,5 +112,6 @@ def source_choice(family: Family, *, key: str) -> str:
         help="**Simulated** counts come with this program and their truth is known. "
         "**Real** counts are public files: read from a folder named by UNCLETC_DATA_DIR, or "
         "downloaded once and kept.",
+        **more,
     )
     return source

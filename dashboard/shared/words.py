@@ -9,6 +9,8 @@ WHISKERS = (
     "long ones are cut off at the edge."
 )
 
+P_IS_ONE = "p is 1 everywhere: no attribute acts on detection."
+
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 
 

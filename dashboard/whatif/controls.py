@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import streamlit as st
@@ -11,7 +12,9 @@ from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.model import MODEL, Family, settings_of, values_of
 from dashboard.shared.parts import show_chart
-from dashboard.shared.widgets import draw_setting, reset_settings, segmented
+from dashboard.shared.role_controls import choose_roles, set_roles
+from dashboard.shared.roles import PAPER, Preset
+from dashboard.shared.widgets import draw_setting, reset_settings, segmented, source_name
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import heat_chart, shift_chart
 from dashboard.whatif.runs import PARTS, Run
@@ -21,14 +24,16 @@ from uncletc.datasets import Dataset
 Side = Literal["a", "b"]
 
 
-def choose_run(side: Side, family: Family, last_mode: str) -> Run:
+def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
     """Draw the controls of one setting and return what they say."""
+    last_mode, b = dataset.counts.modes[-1], _other_rank(side, dataset.name)
     values: dict[str, Any] = {}
     for group in ("model", "network"):
         settings = [setting for setting in MODEL if setting.group == group]
         for column, setting in zip(st.columns(len(settings)), settings, strict=True):
             with column:
-                draw_setting(setting, values, prefix=side, family=family, b=side == "b")
+                draw_setting(setting, values, prefix=side, family=family, b=b)
+    roles_here = st.container()  # drawn after the solver is known
     with st.expander("Solver, counts used, members, seed"):
         part = segmented(
             "Counts used",
@@ -39,32 +44,51 @@ def choose_run(side: Side, family: Family, last_mode: str) -> Run:
         )
         for setting in MODEL:
             if setting.group == "rest":
-                draw_setting(setting, values, prefix=side, family=family, b=side == "b")
-    run = Run(settings=settings_of(**values), part=part)
+                draw_setting(setting, values, prefix=side, family=family, b=b)
+    with roles_here:
+        bcd = values["solver"] == "bcd"
+        roles = choose_roles(dataset, side, first=_first_roles(side, dataset.name), bcd=bcd)
+    settings = replace(settings_of(**values), signs=roles.roles.signs)
+    run = Run(settings=settings, part=part, roles=roles)
     st.caption(jobs.describe_run(run, last_mode))
     return run
 
 
+def _other_rank(side: str, name: str) -> bool:
+    """Whether a side has another rank at first: B, where it has no other roles."""
+    return side == "b" and name.endswith("-twin")
+
+
+def _first_roles(side: Side, name: str) -> Preset | None:
+    """The roles of a side at first, where they are not the usual ones: real counts have both."""
+    return PAPER if side == "b" and not name.endswith("-twin") else None
+
+
 def back_to_defaults() -> None:
-    """Put both sides back to the defaults of the data set; for callbacks."""
+    """Put both sides back to the defaults of the data set; for callbacks.
+
+    The roles stay: real and simulated counts of each data set have their own.
+    """
+    family: Family = st.session_state["data"]
     for side in ("a", "b"):
-        reset_settings(side, st.session_state["data"], b=side == "b")
+        reset_settings(side, family, b=_other_rank(side, source_name(family)))
         st.session_state[f"{side}_part"] = PARTS[0]
 
 
-def set_side(side: Side, run: Run) -> None:
+def set_side(side: Side, name: str, run: Run) -> None:
     """Put a setting into the controls of one side; for callbacks, before widgets are drawn."""
-    for name, value in (values_of(run.settings) | {"part": run.part}).items():
-        st.session_state[f"{side}_{name}"] = value
+    for each, value in (values_of(run.settings) | {"part": run.part}).items():
+        st.session_state[f"{side}_{each}"] = value
+    set_roles(side, name, run.roles)
 
 
-def _swap(a: Run, b: Run) -> None:
-    set_side("a", b)
-    set_side("b", a)
+def _swap(name: str, a: Run, b: Run) -> None:
+    set_side("a", name, b)
+    set_side("b", name, a)
 
 
-def compare_buttons(a: Run, b: Run) -> bool:
-    """Draw the buttons below both settings, and return whether to compare."""
+def compare_buttons(name: str, a: Run, b: Run) -> bool:
+    """Draw the buttons below both settings of a data set, and return whether to compare."""
     with st.container(horizontal=True):
         pressed = st.button(
             "Compare",
@@ -77,14 +101,14 @@ def compare_buttons(a: Run, b: Run) -> bool:
             "Swap A and B",
             key="swap",
             on_click=_swap,
-            args=(a, b),
+            args=(name, a, b),
             help="Exchange the two settings.",
         )
         st.button(
             "Copy A to B",
             key="copy",
             on_click=set_side,
-            args=("b", a),
+            args=("b", name, a),
             help="Make B the same as A, to change one thing only.",
         )
     return pressed

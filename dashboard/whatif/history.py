@@ -83,4 +83,4 @@ def _bring_back(family: Family, name: str, run: Run) -> None:
         st.session_state["data"] = family
         back_to_defaults()
     st.session_state[f"{family}_counts"] = "simulated" if name.endswith("-twin") else "real"
-    set_side("a", run)
+    set_side("a", name, run)

@@ -4,7 +4,8 @@ import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
 from dashboard.shared.charts import objective_chart
-from dashboard.shared.parts import meaning, show_chart
+from dashboard.shared.parts import meaning, role_details, show_chart
+from dashboard.shared.roles import remark
 from dashboard.shared.running import how_it_was_fitted, say_outcome
 from dashboard.shared.sidebar import choose_dataset
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
@@ -14,7 +15,7 @@ from dashboard.whatif import controls as parts
 from dashboard.whatif.charts import scatter_chart
 from dashboard.whatif.history import history_section, remember
 from dashboard.whatif.running import compared, pair_to_show, sweep_section
-from dashboard.whatif.runs import differences, fits
+from dashboard.whatif.runs import counts_of, differences, fits
 from dashboard.whatif.scores import as_text, held_out_words, score, score_table
 from dashboard.whatif.view import build_whatif_view, whatif_script
 
@@ -27,7 +28,7 @@ with st.sidebar:
     family = family_choice(
         "Which counts both settings are fitted to.", on_change=parts.back_to_defaults
     )
-    name = choose_dataset(family)
+    name = choose_dataset(family, on_change=parts.back_to_defaults)
 dataset = dataset_or_stop(name)
 simulated_badge(dataset)
 counts = dataset.counts
@@ -37,10 +38,10 @@ chosen = []
 for column, side in zip(st.columns(2, border=True), "AB", strict=True):
     with column:
         st.subheader(side)
-        chosen.append(parts.choose_run(side.lower(), family, last_mode))
+        chosen.append(parts.choose_run(side.lower(), family, dataset))
 a, b = chosen
 st.markdown(differences(a, b))
-pressed = parts.compare_buttons(a, b)
+pressed = parts.compare_buttons(name, a, b)
 shown = pair_to_show(dataset, a, b, pressed=pressed)
 
 tables, fit = {}, None
@@ -48,14 +49,19 @@ if shown is not None:
     pairs = [fits(compared(), counts, run) for run in shown]
     first = {side: pair[0] for side, pair in zip("AB", pairs, strict=True)}
     second = {side: pair[1] for side, pair in zip("AB", pairs, strict=True) if pair[1]}
-    scores = {side: score(counts, each) for side, each in second.items()}
+    runs = dict(zip("AB", shown, strict=True))
+    scores = {side: score(counts_of(counts, runs[side]), each) for side, each in second.items()}
     fit = first["A"]
-    view = build_whatif_view(dataset, first["A"], first["B"])
-    for side, run in zip("AB", shown, strict=True):
+    of_a, of_b = (run.roles.apply(dataset) for run in shown)
+    view = build_whatif_view(of_a, first["A"], first["B"], of_b=of_b)
+    for side, run in runs.items():
         remember(dataset, family, run, fit=first[side], score=scores.get(side))
 
     for side, each in first.items():
         say_outcome(each, of=f"**{side}**")
+    for side, run in runs.items():
+        if words := remark(run.roles, dataset):
+            st.info(f"**{side}**: {words}", icon=":material/alt_route:")
     st.header("What differs")
     st.markdown(view.insight)
     place = chosen_county(dataset) if family == "covid" else None
@@ -85,11 +91,11 @@ if shown is not None:
 
     st.subheader("Which predicts better")
     st.markdown(held_out_words(scores, counts, shown))
-    numbers = score_table(dataset, second, first)
+    numbers = score_table(dataset, second, first, runs)
     st.table(as_text(numbers))
     with st.expander("How they were fitted"):
         for side, each in first.items():
-            st.markdown(f"**{side}**: {how_it_was_fitted(each)}")
+            st.markdown(f"**{side}**: {how_it_was_fitted(each, runs[side].roles)}")
         show_chart(
             objective_chart(
                 {k: [r.objective for r in each.history] for k, each in first.items()}, height=240
@@ -121,6 +127,7 @@ meaning(
     "settings and sweeps. They lie beside counted entries; days or places without any count are "
     "harder to predict.",
 )
+role_details(a.roles)
 if fit is not None:
     script = whatif_script(name, *shown)
-    take_away("what-if", dataset=dataset, fit=fit, tables=tables, code=script)
+    take_away("what-if", dataset=dataset, fit=fit, tables=tables, code=script, roles=shown[0].roles)

@@ -158,7 +158,8 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
 def _sweep_table(dataset: Dataset, runs: dict[Any, Run], current: Any) -> pd.DataFrame:
     mine = session("sweep")
     fits = {value: jobs.fits(mine, dataset.counts, run) for value, run in runs.items()}
-    return sweep_table(dataset.counts, fits, current)
+    roles = next(iter(runs.values()))  # the same for all
+    return sweep_table(jobs.counts_of(dataset.counts, roles), fits, current)
 
 
 def _draw_sweep(dataset: Dataset, runs: dict[Any, Run], current: Any, parameter: str) -> None:

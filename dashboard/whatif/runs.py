@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.shared.model import MODEL, changed, describe
+from dashboard.shared.roles import NOBODYS, RoleChoice, applied
 from dashboard.work.orders import FitOrder
 from dashboard.work.session import Session
 from uncletc import CountTensor, Fit, FitSettings, checking
@@ -36,16 +37,19 @@ class Run:
     settings : FitSettings
     part : {"all", "first half", "second half"}
         Of the last mode: days or visits.
+    roles : RoleChoice
+        What each attribute may change.
     """
 
     settings: FitSettings
     part: Part = "all"
+    roles: RoleChoice = NOBODYS
 
 
 def describe_run(run: Run, last_mode: str) -> str:
     """What a reader needs to recognise a setting, in one line."""
     part = "" if run.part == "all" else f", {run.part} of the {last_mode}s"
-    return describe(run.settings) + part
+    return describe(run.settings, run.roles.words) + part
 
 
 def differences(a: Run, b: Run) -> str:
@@ -54,6 +58,7 @@ def differences(a: Run, b: Run) -> str:
         setting.label.lower(): (setting.value(a.settings), setting.value(b.settings))
         for setting in MODEL
     }
+    pairs["roles"] = (_roles_in_words(a), _roles_in_words(b))
     pairs["counts"] = (a.part, b.part)
     changes = [
         f"{name} ({first} → {second})"
@@ -63,6 +68,10 @@ def differences(a: Run, b: Run) -> str:
     if not changes:
         return "A and B are identical: change one of them to compare."
     return f"From A to B: {', '.join(changes)}."
+
+
+def _roles_in_words(run: Run) -> str:
+    return run.roles.words or run.roles.preset
 
 
 def held_rows(counts: CountTensor) -> NDArray[np.int64]:
@@ -85,9 +94,14 @@ def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTen
     return counts.subset(keep)
 
 
+def counts_of(counts: CountTensor, run: Run) -> CountTensor:
+    """Return all counts with the roles of a setting."""
+    return applied(counts, run.roles.roles)
+
+
 def order(counts: CountTensor, run: Run, *, held_out: bool = False) -> FitOrder:
     """Return the fit of a setting, or its second fit without the held-out entries."""
-    return FitOrder(visible(counts, run.part, held_out), run.settings)
+    return FitOrder(visible(counts_of(counts, run), run.part, held_out), run.settings)
 
 
 def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.whatif.runs import SWEEPS, Run, held_rows
+from dashboard.whatif.runs import SWEEPS, Run, counts_of, held_rows
 from dashboard.whatif.view import mean_p, spearman
 from uncletc import CountTensor, Fit, checking
 from uncletc.datasets import Dataset
@@ -127,32 +127,40 @@ def _ahead(a: NDArray[np.float64], b: NDArray[np.float64]) -> str | None:
 
 
 def score_table(
-    dataset: Dataset, second: Mapping[str, Fit], first: Mapping[str, Fit]
+    dataset: Dataset,
+    second: Mapping[str, Fit],
+    first: Mapping[str, Fit],
+    runs: Mapping[str, Run],
 ) -> pd.DataFrame:
     """Numbers of A and B side by side.
 
     Parameters
     ----------
     dataset : Dataset
+        As it was loaded.
     second : mapping of str to Fit
         Second fits by "A" and "B", those that have finished.
     first : mapping of str to Fit
         First fits by "A" and "B".
+    runs : mapping of str to Run
+        Their settings.
 
     Returns
     -------
     DataFrame
         Indexed by what is measured, columns A, B and "mean count everywhere"; NaN where unknown.
     """
-    counts, truth = dataset.counts, dataset.truth
-    scores = {side: score(counts, each) for side, each in second.items()}
-    scores["mean count everywhere"] = constant_score(counts)
+    truth = dataset.truth
+    seen = {side: counts_of(dataset.counts, run) for side, run in runs.items()}
+    scores = {side: score(seen[side], each) for side, each in second.items()}
+    scores["mean count everywhere"] = constant_score(dataset.counts)
     names = {"deviance": "Poisson deviance per held-out entry", "rrmse": "rRMSE of held-out counts"}
     table = pd.DataFrame(
         {side: {names[of]: getattr(each, of) for of in names} for side, each in scores.items()},
         columns=["A", "B", "mean count everywhere"],
     )
     for side, each in first.items():
+        counts = seen[side]
         if truth is not None:
             where = tuple(counts.attribute_indices.T)
             rate, p = each.rate(counts.attribute_indices), each.detection(counts.attributes)
@@ -176,7 +184,7 @@ def sweep_table(
     Parameters
     ----------
     counts : CountTensor
-        All counts of the data set.
+        All counts of the data set, with the roles of the fits.
     fits : mapping of int or str to pair of Fit
         First and second fit by value, in order; None where it has not finished.
     current : int or str

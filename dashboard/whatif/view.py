@@ -21,7 +21,15 @@ from dashboard.shared.places import (
     name_columns,
     pair_columns,
 )
-from dashboard.shared.scripts import COUNTS, DATASET, Code, call, fit_code, load, script
+from dashboard.shared.scripts import (
+    DATASET,
+    Code,
+    call,
+    fit_code,
+    load,
+    script,
+    with_roles,
+)
 from dashboard.shared.words import times
 from dashboard.whatif.runs import Run, visible
 from uncletc import CountTensor, Fit
@@ -99,7 +107,9 @@ class WhatIfView:
         )
 
 
-def build_whatif_view(dataset: Dataset, a: Fit, b: Fit) -> WhatIfView:
+def build_whatif_view(
+    dataset: Dataset, a: Fit, b: Fit, *, of_b: Dataset | None = None
+) -> WhatIfView:
     """Return p under A and under B, each relative to its own median, place by place.
 
     The median is over the rows that are compared, not over entries: then the typical place does
@@ -108,15 +118,18 @@ def build_whatif_view(dataset: Dataset, a: Fit, b: Fit) -> WhatIfView:
     Parameters
     ----------
     dataset : Dataset
-        COVID-19 or plant–pollinator counts, real or simulated.
+        COVID-19 or plant–pollinator counts, real or simulated, with the roles of A.
     a, b : Fit
         Of these counts, or of a part of them.
+    of_b : Dataset, optional
+        The same with the roles of B, where they are others.
     """
     covid, pair, rows = is_covid(dataset), pair_columns(dataset), dataset.table
     if not covid:
         rows = rows[rows["interactions"] > 0]
     where = tuple(rows[pair].to_numpy().T)
-    p_a, p_b = (mean_p(dataset.counts, each)[where] for each in (a, b))
+    both = ((dataset, a), (dataset if of_b is None else of_b, b))
+    p_a, p_b = (mean_p(each.counts, fit)[where] for each, fit in both)
     p_a, p_b = p_a / np.nanmedian(p_a), p_b / np.nanmedian(p_b)
     rows = rows.assign(p_a=p_a, p_b=p_b, log2_ratio=np.log2(p_b / p_a))
     ranked = _ranked(rows, pair, covid=covid)
@@ -213,12 +226,17 @@ def matrix(dataset: Dataset, table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def whatif_script(dataset_name: str, a: Run, b: Run) -> str:
     """Return a script that makes `table` of :class:`WhatIfView`."""
+    same = a.roles.roles == b.roles.roles
+    dataset = load(dataset_name, a.roles if same else None)
+    given = {run: DATASET if same else with_roles(DATASET, run.roles) for run in (a, b)}
     fits = {}
     for name, run in (("a", a), ("b", b)):
-        counts = COUNTS if run.part == "all" else call(visible, COUNTS, run.part)
-        fits[name] = fit_code(counts, run.settings)
-    table = call(build_whatif_view, DATASET, Code("a"), Code("b"), take=".main_table")
-    return script(table, dataset=load(dataset_name), **fits)
+        counts = Code(f"{given[run].text}.counts", given[run].imports)
+        seen = counts if run.part == "all" else call(visible, counts, run.part)
+        fits[name] = fit_code(seen, run.settings)
+    of_b = {} if same else {"of_b": given[b]}
+    table = call(build_whatif_view, given[a], Code("a"), Code("b"), take=".main_table", **of_b)
+    return script(table, dataset=dataset, **fits)
 
 
 def _ranked(rows: pd.DataFrame, pair: list[str], *, covid: bool) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -16,9 +17,12 @@ from streamlit.util import calc_hash
 
 from dashboard.shared import running, service, sources
 from dashboard.shared.parts import HOW
+from dashboard.shared.sidebar import Choices
 from dashboard.shared.takeaway import BOX
 from dashboard.work.jobs import Job
 from dashboard.work.processes import Process
+from uncletc import Fit, StopReason
+from uncletc.datasets import Dataset
 
 APP = Path(running.__file__).parents[1] / "app.py"
 
@@ -36,6 +40,27 @@ def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
         yield patch
         sources._load.clear()
         leave_all()
+
+
+def showing(fit: Fit | Callable[[], Fit]) -> Callable[..., running.Shown]:
+    """Stand in for `fit_or_stop`: this fit is shown, or what a function returns then."""
+
+    def shown(dataset: Dataset, choices: Choices) -> running.Shown:
+        found = fit if isinstance(fit, Fit) else fit()
+        return running.Shown(choices.roles.apply(dataset), found, choices.roles)
+
+    return shown
+
+
+def still_fitting() -> Callable[..., running.Shown]:
+    """Stand in for `fit_or_stop`: what it returns are estimates so far."""
+    whole = running.fit_or_stop
+
+    def shown(dataset: Dataset, choices: Choices) -> running.Shown:
+        found = whole(dataset, choices)
+        return found._replace(fit=replace(found.fit, stop=StopReason.CALLBACK))
+
+    return shown
 
 
 def active_jobs() -> list[Job]:

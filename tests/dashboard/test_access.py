@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard.lab.lessons import STEPS
 from dashboard.shared import running
 from dashboard.shared.charts import COLORS
-from tests.dashboard.looking import open_screen, own_cache
+from dashboard.shared.sidebar import Choices
+from tests.dashboard.looking import open_screen, own_cache, showing
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -30,8 +31,8 @@ def own_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def fitted(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit, ppi_fit: Fit) -> None:
     """Short fits where a page shows one."""
 
-    def found(dataset: Dataset, _: Any) -> Fit:
-        return covid_fit if dataset.name.startswith("covid") else ppi_fit
+    def found(dataset: Dataset, choices: Choices) -> running.Shown:
+        return showing(covid_fit if dataset.name.startswith("covid") else ppi_fit)(dataset, choices)
 
     monkeypatch.setattr(running, "fit_or_stop", found)
 

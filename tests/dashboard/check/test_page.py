@@ -21,10 +21,10 @@ from tests.dashboard.looking import (
     new_test,
     open_screen,
     own_cache,
+    still_fitting,
     waiting,
     words,
 )
-from uncletc import StopReason
 
 PPI = "Plant–pollinator"
 CHARTS = ("deciles", "pit", "quantiles", "groups", "lags", "objective")
@@ -124,10 +124,7 @@ def test_ranks_are_compared_on_demand(open_page):
 
 @pytest.mark.usefixtures("quick")
 def test_estimates_so_far_are_not_judged(monkeypatch):
-    whole = running.fit_or_stop
-    monkeypatch.setattr(
-        running, "fit_or_stop", lambda *a: replace(whole(*a), stop=StopReason.CALLBACK)
-    )
+    monkeypatch.setattr(running, "fit_or_stop", still_fitting())
     at = new_test("check")
     at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
     at.run()

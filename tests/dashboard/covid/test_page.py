@@ -15,7 +15,7 @@ from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
 from dashboard.covid import panel
 from dashboard.shared import kept, running, sources
-from tests.dashboard.looking import open_screen, words
+from tests.dashboard.looking import open_screen, showing, words
 from uncletc import Fit, datasets
 from uncletc.datasets.covid_outside import ESTIMATES
 
@@ -27,7 +27,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit) -> dict[str, Fit]:
     """The fit that the page shows; no fitting process runs."""
     now = {"found": covid_fit}
     monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
-    monkeypatch.setattr(running, "fit_or_stop", lambda _, __: now["found"])
+    monkeypatch.setattr(running, "fit_or_stop", showing(lambda: now["found"]))
     return now
 
 

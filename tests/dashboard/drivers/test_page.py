@@ -22,10 +22,10 @@ from tests.dashboard.looking import (
     new_test,
     open_screen,
     own_cache,
+    still_fitting,
     waiting,
     words,
 )
-from uncletc import StopReason
 
 PPI = "Plant–pollinator"
 
@@ -146,10 +146,7 @@ def test_plant_pollinator(open_page, ppi_twin):
 
 @pytest.mark.usefixtures("quick")
 def test_estimates_so_far_show_importance_alone(monkeypatch):
-    whole = running.fit_or_stop
-    monkeypatch.setattr(
-        running, "fit_or_stop", lambda *a: replace(whole(*a), stop=StopReason.CALLBACK)
-    )
+    monkeypatch.setattr(running, "fit_or_stop", still_fitting())
     at = new_test("drivers")
     at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
     at.run()

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.ppi.charts import CHOSEN
 from dashboard.ppi.view import MOST_CHOSEN, pair_labels
 from dashboard.shared import running
-from tests.dashboard.looking import charts, open_screen, ran, words
+from tests.dashboard.looking import charts, open_screen, ran, showing, words
 from uncletc import Fit, StopReason
 
 YEARS = ["2011", "2012", "2013"]
@@ -30,7 +30,7 @@ def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
     monkeypatch.delenv("UNCLETC_DATA_DIR", raising=False)
 
     def run(found: Fit = ended, **address: str | list[str]) -> AppTest:
-        monkeypatch.setattr(running, "fit_or_stop", lambda *_: found)
+        monkeypatch.setattr(running, "fit_or_stop", showing(found))
         return open_screen("ppi", **address)
 
     return run
@@ -182,7 +182,7 @@ def test_a_choice_made_from_estimates_so_far_follows_the_fit(
     first = chosen(at)
     other = short_fit(ppi_twin.counts, 40, solver="joint", hidden=(5,))
     ended = replace(other, stop=StopReason.TOLERANCE)
-    monkeypatch.setattr(running, "fit_or_stop", lambda *_: ended)
+    monkeypatch.setattr(running, "fit_or_stop", showing(ended))
     ran(at)
     assert chosen(at) == [named(at)["top"]["data"][0]["y"][0]]
     assert chosen(at) != first

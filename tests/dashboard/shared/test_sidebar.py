@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.shared import sources
 from dashboard.shared.anchors import Anchor, places
-from uncletc import datasets
+from dashboard.shared.roles import OWN, PAPER, STATED
+from uncletc import Role, Roles, datasets
+from uncletc.datasets.covid_roles import COVID_ROLES
+
+PPI_ROLES = Roles([Role("wind", "both", -1, "Insects are hard to see in wind.")])
 
 
 def page(family: str) -> None:
@@ -23,8 +30,23 @@ def absent(monkeypatch):
 
 
 @pytest.fixture
-def present(monkeypatch):
+def present(monkeypatch, covid_twin, ppi_twin):
+    """Real counts with stated roles, which are the simulated ones by another name."""
+    load = datasets.load
+
+    def real(name):
+        if name.endswith("-twin"):
+            return load(name)
+        roles = {"covid": COVID_ROLES, "ppi": PPI_ROLES}[name]
+        twin = {"covid": covid_twin, "ppi": ppi_twin}[name]
+        known = [role for role in roles if role.attribute in twin.counts.attribute_names]
+        return replace(twin, name=name, roles=Roles(known))
+
     monkeypatch.setattr(datasets, "available", lambda _: True)
+    monkeypatch.setattr(datasets, "load", real)
+    sources._load.clear()
+    yield
+    sources._load.clear()
 
 
 def run(family="covid", **address: str) -> AppTest:
@@ -227,3 +249,54 @@ def test_real_counts_come_first_where_they_are():
     assert choices(run("covid")).dataset == "covid"
     assert choices(run("ppi")).dataset == "ppi"
     assert choices(run("covid", covid_counts="simulated")).dataset == "covid-twin"
+
+
+@pytest.mark.usefixtures("present")
+class TestRoles:
+    def test_stated_ones_first_with_their_signs(self):
+        found = choices(run("ppi"))
+        assert found.roles.preset == STATED
+        assert found.settings.signs == (("wind", -1),)
+        assert dict(choices(run("covid")).settings.signs)["testing gap"] == -1
+
+    def test_the_papers_are_one_click_away_and_in_the_address(self):
+        at = run("ppi")
+        at.selectbox(key="ppi_roles").set_value(PAPER).run()
+        assert not at.exception
+        assert choices(at).settings.signs == ()
+        assert not choices(at).roles.roles.roles
+        assert choices(run("ppi", ppi_roles=PAPER)) == choices(at)
+
+    def test_own_ones_begin_as_stated_and_change_by_a_click(self):
+        at = run("ppi", ppi_roles=OWN)
+        boxes = [each for each in at.selectbox if " role" in (each.key or "").replace("_", " ")]
+        assert at.selectbox(key="ppi_role_of_wind").value == "both, p falls"
+        assert "hard to see in wind" in at.selectbox(key="ppi_role_of_wind").help
+        assert len(boxes) == 1 + len(choices(at).roles.attributes)
+        assert choices(at).settings.signs == (("wind", -1),)
+        at.selectbox(key="ppi_role_of_wind").set_value("true rate").run()
+        assert choices(at).settings.signs == ()
+        assert choices(at).roles.changes == ["wind: true rate"]
+        linked = run("ppi", ppi_roles=OWN, ppi_role_of_wind="true rate")
+        assert choices(linked) == choices(at)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("ppi_roles", "imagined"), ("ppi_role_of_wind", "imagined"), ("ppi_roles", "")],
+    )
+    def test_a_bad_value_in_the_address_is_no_role(self, name, value):
+        assert choices(run("ppi", **{name: value})) == choices(run("ppi"))
+
+    def test_reset_brings_the_stated_ones_back(self):
+        at = run("ppi", ppi_roles=OWN, ppi_role_of_wind="left out")
+        at.button(key="ppi_reset").click().run()
+        assert not at.exception
+        assert choices(at) == choices(run("ppi"))
+        at.selectbox(key="ppi_roles").set_value(OWN).run()
+        assert choices(at).roles.changes == []
+
+    def test_simulated_counts_have_the_papers_and_say_why(self):
+        at = run("ppi", ppi_counts="simulated")
+        assert choices(at).roles.preset == PAPER
+        assert "have no stated roles" in "".join(each.value for each in at.sidebar.caption)
+        assert at.selectbox(key="ppi_twin_roles").options == [PAPER, OWN]

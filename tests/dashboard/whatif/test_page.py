@@ -75,7 +75,7 @@ def compared(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
 
 
 def numbers(at: AppTest):
-    (table,) = at.table
+    table = at.table[0]
     return table.value
 
 

@@ -23,6 +23,8 @@ from dashboard.whatif.scores import (
 )
 from uncletc import FitSettings
 
+RUNS = {side: Run(settings=FitSettings(rank=2)) for side in "AB"}
+
 
 def made(deviances, squares=None):
     deviances = np.asarray(deviances, dtype=float)
@@ -111,7 +113,7 @@ class TestWords:
 
 class TestTable:
     def test_simulated_counts_have_errors_against_the_truth(self, ppi_twin, ppi_fit, second_fit):
-        table = score_table(ppi_twin, {"A": second_fit}, {"A": ppi_fit, "B": ppi_fit})
+        table = score_table(ppi_twin, {"A": second_fit}, {"A": ppi_fit, "B": ppi_fit}, RUNS)
         counts, truth = ppi_twin.counts, ppi_twin.truth
         where = tuple(counts.attribute_indices.T)
         rate, p = found_pair(ppi_fit, counts)
@@ -129,7 +131,7 @@ class TestTable:
 
     def test_no_truth_no_errors_against_it(self, ppi_twin, ppi_fit):
         real = replace(ppi_twin, truth=None)
-        table = score_table(real, {}, {"A": ppi_fit, "B": ppi_fit})
+        table = score_table(real, {}, {"A": ppi_fit, "B": ppi_fit}, RUNS)
         assert not any("truth" in name for name in table.index)
 
 

@@ -1,0 +1,115 @@
+"""Roles of attributes: widgets ↔ address, and what a page says of them."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from dashboard.shared.model import Control
+from dashboard.shared.roles import (
+    NO_ROLES_YET,
+    NOBODYS,
+    OWN,
+    PAPER,
+    STATED,
+    Preset,
+    RoleChoice,
+    option_of,
+    presets_of,
+    roles_of,
+    usual_preset,
+)
+from dashboard.shared.widgets import draw
+from uncletc.datasets import Dataset
+
+_LABEL = "Roles of attributes"
+_HELP = (
+    "What each attribute may change: p (the chance that an event is counted), λ (how many events "
+    "there are), or both. Counts alone hardly tell the two apart. **Stated roles** come with "
+    "reasons, which the page lists. **The paper's**: every attribute may move p either way, and "
+    "none moves λ. **My own**: change the role of each attribute."
+)
+_ONE_HELP = "What this attribute may change. **Rises**, **falls**: p can go only that way with it."
+_CAPTIONS: dict[Preset, str] = {
+    STATED: "What each attribute may change, and why, is listed on the page.",
+    PAPER: "Every attribute may move p either way; none moves λ.",
+    OWN: "As stated, but for what you change below.",
+}
+NOT_WITH_BCD = (
+    "Block coordinate descent knows no roles: with it every attribute acts on detection, as in the "
+    "paper."
+)
+
+
+def choose_roles(
+    dataset: Dataset | None, prefix: str, *, first: Preset | None = None, bcd: bool = False
+) -> RoleChoice:
+    """Ask what the attributes of a data set may change.
+
+    Parameters
+    ----------
+    dataset : Dataset, optional
+        As it was loaded; None: it is not here, and nothing is asked.
+    prefix : str
+        Of the keys of the widgets, and in the address.
+    first : str, optional
+        What is chosen at first; None: what is usual.
+    bcd : bool
+        Whether the solver is block coordinate descent, which has no roles.
+    """
+    if dataset is None:
+        return NOBODYS
+    usual = usual_preset(dataset)
+    control = Control(label=_LABEL, help=_HELP, default=first or usual, options=presets_of(dataset))
+    preset: Preset = draw(control, preset_key(prefix, dataset.name), disabled=bcd)
+    if bcd:
+        if usual == STATED:
+            st.caption(NOT_WITH_BCD)
+        return roles_of(dataset, PAPER)
+    st.caption(NO_ROLES_YET if preset == PAPER == usual else _CAPTIONS[preset])
+    if preset != OWN:
+        return roles_of(dataset, preset)
+    own: dict[str, str] = {}
+    with st.expander("Role of each attribute", expanded=True):
+        for each in roles_of(dataset, OWN).attributes:
+            reason = f"\n\n*As stated*: {each.stated.reason}" if each.stated.reason else ""
+            one = Control(
+                label=each.name,
+                help=_ONE_HELP + reason,
+                default=option_of(each.stated),
+                options=each.options,
+            )
+            own[each.name] = draw(one, role_key(prefix, dataset.name, each.name))
+    return roles_of(dataset, OWN, own)
+
+
+def set_roles(prefix: str, name: str, roles: RoleChoice) -> None:
+    """Put roles into the widgets of a data set; for callbacks, before widgets are drawn."""
+    st.session_state[preset_key(prefix, name)] = roles.preset
+    for each in roles.attributes:
+        key = role_key(prefix, name, each.name)
+        if roles.preset == OWN or key in st.session_state:
+            st.session_state[key] = option_of(each.now)
+
+
+def reset_roles(prefix: str, dataset: Dataset | None, *, first: Preset | None = None) -> None:
+    """Put the widgets of a data set back to what they are at first; for callbacks."""
+    if dataset is None:
+        return
+    usual = roles_of(dataset, OWN)  # as stated
+    set_roles(prefix, dataset.name, RoleChoice(first or usual.usual, usual.usual, usual.attributes))
+
+
+def preset_key(prefix: str, name: str) -> str:
+    """Key of the choice among presets: real and simulated counts have their own."""
+    return _slug(f"{prefix} {name} roles")
+
+
+def role_key(prefix: str, name: str, attribute: str) -> str:
+    """Key of the choice for one attribute."""
+    return _slug(f"{prefix} {name} role of {attribute}")
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")

@@ -1,0 +1,195 @@
+"""Roles as a reader chooses them: what is applied, said and handed out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.drivers.rates import rates_view
+from dashboard.ppi.view import build_ppi_view
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.model import describe, stem_of
+from dashboard.shared.roles import (
+    NONE_ON_DETECTION,
+    OPTIONS,
+    OWN,
+    PAPER,
+    PAPERS_COVID,
+    STATED,
+    in_words,
+    option_of,
+    presets_of,
+    remark,
+    roles_of,
+)
+from dashboard.shared.scripts import fit_script
+from dashboard.shared.words import P_IS_ONE
+from dashboard.whatif.runs import Run
+from dashboard.whatif.view import build_whatif_view, whatif_script
+from uncletc import Fit, FitSettings, Role, Roles, datasets
+from uncletc.datasets import Dataset
+
+STATED_ROLES = Roles(
+    [
+        Role("wind", "both", -1, "Insects are hard to see in wind."),
+        Role("month", "rate", 0, "There is a season."),
+        *(Role(f"guild: {name}", "both") for name in ("bee", "beetle", "butterfly", "fly", "wasp")),
+    ]
+)
+ATTRIBUTES = ["flower abundance", "month", "day of year", "wind", "cloud", "air temperature"]
+ALL = [*ATTRIBUTES, "guild"]
+
+
+@pytest.fixture(scope="module")
+def stated(ppi_twin):
+    """Simulated counts with roles, as real ones have."""
+    return replace(ppi_twin, roles=STATED_ROLES)
+
+
+class TestPresets:
+    def test_stated_roles_come_first_where_there_are_any(self, stated, ppi_twin):
+        assert presets_of(stated) == (STATED, PAPER, OWN)
+        assert presets_of(ppi_twin) == (PAPER, OWN)
+        assert roles_of(stated).preset == STATED
+        assert roles_of(ppi_twin).preset == PAPER
+
+    def test_stated_roles_are_applied_with_their_signs(self, stated):
+        choice = roles_of(stated)
+        assert [each.name for each in choice.attributes] == ALL
+        counts = choice.apply(stated).counts
+        assert counts.digest == stated.with_roles().counts.digest
+        assert choice.roles.signs == {"wind": -1}
+        assert choice.words == choice.stem == ""
+
+    def test_the_papers_roles_leave_the_counts_as_they_are(self, stated, ppi_twin):
+        choice = roles_of(stated, PAPER)
+        assert choice.apply(stated).counts is stated.counts
+        assert not choice.roles.signs
+        assert choice.words == "the paper's roles"
+        assert roles_of(ppi_twin).words == ""
+
+    def test_own_roles_begin_with_those_stated(self, stated):
+        same = roles_of(stated, OWN)
+        assert same.apply(stated).counts.digest == stated.with_roles().counts.digest
+        own = roles_of(stated, OWN, {"wind": "true rate", "guild": "left out"})
+        counts = own.apply(stated).counts
+        assert counts.rate_attribute_names == ("month", "wind")
+        assert not any("guild" in name for name in counts.all_attribute_names)
+        assert own.words == "own roles (wind: true rate; guild: left out)"
+        assert own != same
+
+    def test_the_same_counts_are_made_once(self, stated):
+        first, again = (roles_of(stated).apply(stated) for _ in range(2))
+        assert first.counts is again.counts
+
+
+class TestOptions:
+    def test_each_is_a_role_and_has_words(self):
+        for option, (acts_on, sign) in OPTIONS.items():
+            assert option_of(Role("a", acts_on, sign)) == option
+        assert len({in_words(Role("a", *value)) for value in OPTIONS.values()}) == len(OPTIONS)
+
+    def test_levels_have_no_direction(self, ppi_twin):
+        guild = roles_of(ppi_twin).attributes[-1]
+        assert len(guild.columns) == 5
+        assert guild.options == ("detection, free", "true rate", "both, p free", "left out")
+        assert roles_of(ppi_twin).attributes[0].options == tuple(OPTIONS)
+
+
+class TestWords:
+    def test_unusual_roles_are_named_in_descriptions_and_files(self, stated):
+        settings = FitSettings(rank=2)
+        own = roles_of(stated, OWN, dict.fromkeys(ALL, "left out"))
+        assert describe(settings, roles_of(stated).words) == describe(settings)
+        assert describe(settings, own.words).endswith("day of year: left out; 4 more)")
+        stems = {stem_of(settings, roles_of(stated, each).stem) for each in (STATED, PAPER, OWN)}
+        assert len(stems) == 3
+        assert not any(set(stem) & set(" /\\:;'\"") for stem in stems)
+
+    def test_the_table_says_why_and_what_was_changed(self, stated, ppi_twin):
+        usual = roles_of(stated).table.set_index("attribute")
+        assert usual.loc["wind"].tolist() == [
+            "p (downwards only) and λ",
+            "Insects are hard to see in wind.",
+        ]
+        paper = roles_of(stated, PAPER).table.set_index("attribute")
+        assert list(paper.columns) == ["may change", "stated", "why"]
+        assert set(paper["may change"]) == {"p"}
+        assert list(roles_of(ppi_twin).table.columns) == ["attribute", "may change"]
+
+    def test_signs_are_said_beside_the_curve(self, stated):
+        choice = roles_of(stated)
+        assert "p may only fall with wind. It may change λ, too." in choice.sign_words("wind")
+        assert "rise and fall with cloud." in choice.sign_words("cloud")
+        assert choice.sign_words("month") == ""
+
+    def test_what_a_reader_should_know(self, stated, ppi_twin, covid_twin):
+        assert remark(roles_of(stated), stated) == ""
+        assert remark(roles_of(ppi_twin), ppi_twin) == ""
+        paper = remark(roles_of(stated, PAPER), stated)
+        assert "paper's choice" in paper
+        assert PAPERS_COVID not in paper
+        cases = replace(covid_twin, roles=Roles([Role("% rural", "both")]))
+        assert PAPERS_COVID in remark(roles_of(cases, PAPER), cases)
+        none = roles_of(stated, OWN, dict.fromkeys(ALL, "true rate"))
+        assert remark(none, stated) == NONE_ON_DETECTION
+
+
+def attributes_of(dataset: Dataset, _: Fit) -> pd.DataFrame:
+    """Stand in for what a page hands out."""
+    return pd.DataFrame({"attribute": dataset.counts.all_attribute_names})
+
+
+class TestScripts:
+    @pytest.mark.parametrize("preset", [STATED, PAPER, OWN])
+    def test_give_the_same_roles(self, preset, stated, ppi_fit, run_script, monkeypatch):
+        roles = roles_of(stated, preset, {"wind": "detection, rises", "cloud": "left out"})
+        settings = FitSettings(rank=2, signs=roles.roles.signs)
+        text = fit_script("ppi", settings, attributes_of, roles=roles)
+        monkeypatch.setattr(datasets, "load", lambda _: stated)
+        run_script(text, ppi_fit)
+        ((counts, given),) = run_script.asked
+        assert given == settings
+        assert counts.digest == roles.apply(stated).counts.digest
+        assert ("Roles([" in text) == (preset == OWN)
+
+    def test_of_two_settings_give_each_its_own(self, stated, short_fit, run_script):
+        fits, runs, given = [], [], []
+        for preset in (STATED, PAPER):
+            roles = roles_of(stated, preset)
+            given.append(roles.apply(stated))
+            fits.append(short_fit(given[-1].counts, 2, solver="joint", hidden=()))
+            settings = FitSettings(rank=2, signs=roles.roles.signs)
+            runs.append(Run(settings=settings, roles=roles))
+        text = whatif_script("ppi", *runs)
+        expected = build_whatif_view(given[0], *fits, of_b=given[1]).main_table
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(datasets, "load", lambda _: stated)
+            table = run_script(text, *fits)
+        pd.testing.assert_frame_equal(table, expected)
+        for (counts, _), dataset in zip(run_script.asked, given, strict=True):
+            assert counts.digest == dataset.counts.digest
+
+
+def test_of_lambda_come_the_strongest_first(stated, short_fit):
+    given = roles_of(stated).apply(stated)
+    fit = short_fit(given.counts, 4, solver="joint", hidden=())
+    view = rates_view(given, fit)
+    assert sorted(view.bars["attribute"]) == sorted(given.counts.rate_attribute_names)
+    strength = abs(np.log(view.bars["factor"])).to_numpy()
+    assert (np.diff(strength) <= 1e-12).all()
+    assert (view.bars["low"] <= view.bars["factor"]).all()
+    assert "No cause" in view.note
+    assert "λ" in view.insight
+
+
+def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):
+    given = roles_of(stated, OWN, dict.fromkeys(ALL, "left out")).apply(stated)
+    fit = short_fit(given.counts, 2, solver="joint", hidden=())
+    view = build_ppi_view(given, fit, Anchor())
+    assert view.insight == P_IS_ONE
+    assert view.caution is None
+    assert set(view.interactions["mean"]) == {1.0}
