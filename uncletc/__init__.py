@@ -16,7 +16,7 @@ from uncletc import (
     metrics,
     search,
 )
-from uncletc.baselines import METHODS
+from uncletc.baselines import METHODS, PAPER_METHODS
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.detection import DetectionNetwork
@@ -43,6 +43,7 @@ from uncletc.solvers.options import BCD, Joint
 __all__ = [
     "BCD",
     "METHODS",
+    "PAPER_METHODS",
     "RESULTS",
     "ConvergenceWarning",
     "CountTensor",

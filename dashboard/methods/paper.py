@@ -28,7 +28,7 @@ from dashboard.methods.view import (
 from dashboard.methods.words import ABOUT, metric_of
 from dashboard.shared.parts import show_chart
 from dashboard.shared.takeaway import take_away
-from uncletc import METHODS, tables
+from uncletc import PAPER_METHODS, tables
 
 _ACROSS = 3  # charts side by side
 
@@ -120,8 +120,8 @@ def _choose_table(
 def _choose_methods() -> list[str]:
     return st.multiselect(
         "Methods",
-        [*METHODS, tables.PAPERS_OWN],
-        [*METHODS, tables.PAPERS_OWN],
+        [*PAPER_METHODS, tables.PAPERS_OWN],
+        [*PAPER_METHODS, tables.PAPERS_OWN],
         key="methods",
         bind="query-params",
         help="Which methods to show, where the table has them. The finding is about all of them.",

@@ -15,7 +15,7 @@ import pandas as pd
 
 from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
 from dashboard.shared.scripts import call, script
-from uncletc import METHODS, CountTensor, tables
+from uncletc import PAPER_METHODS, CountTensor, tables
 from uncletc.datasets import Dataset, Provenance
 
 OURS = "UncleTC"
@@ -69,7 +69,7 @@ class PaperView:
     ----------
     rows : DataFrame
         column, method, mean, sd, n, seconds, paper_mean, paper_sd; of the chosen methods, in the
-        order of :data:`uncletc.METHODS`.
+        order of :data:`uncletc.PAPER_METHODS`.
     floors : dict of str to float
         Error of a fit that knows p, by column.
     limits : tuple of float
@@ -92,7 +92,7 @@ class PaperView:
 
 def methods_of(rows: pd.DataFrame, table: str) -> list[str]:
     """Methods that a table has, in the order of the registry; the floor is none."""
-    return [m for m in _values(rows, table, "method", METHODS) if m != tables.KNOWN]
+    return [m for m in _values(rows, table, "method", PAPER_METHODS) if m != tables.KNOWN]
 
 
 def metrics_of(rows: pd.DataFrame, table: str) -> list[str]:
@@ -184,7 +184,7 @@ def finding(rivals: pd.DataFrame, metric: str) -> str:
     metric : str
     """
     described = metric_of(metric)
-    rivals = rivals[rivals["method"].isin(METHODS)].dropna(subset="mean")
+    rivals = rivals[rivals["method"].isin(PAPER_METHODS)].dropna(subset="mean")
     groups = [
         (column, part.set_index("method")["mean"])
         for (_, column), part in rivals.groupby(["table", "column"], sort=False)

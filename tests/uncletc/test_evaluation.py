@@ -17,6 +17,7 @@ from uncletc.evaluation import (
     dispersion,
     evaluate,
     make_folds,
+    paired_difference,
     score,
     splits,
 )
@@ -247,3 +248,62 @@ class TestEvaluate:
         assert found.mean("rrmse") == pytest.approx((values.mean(), values.std(ddof=1)))
         with pytest.raises(ValueError, match="name must be one of"):
             found.values("colour")
+
+
+class TestProbabilityScores:
+    def test_they_need_a_dispersion(self) -> None:
+        y, predicted = np.array([0, 3, 5]), np.array([1.0, 2.0, 6.0])
+        assert math.isnan(score(y, predicted).log_score)
+        found = score(y, predicted, 0.5)
+        expected = nbinom(2, 1 / (1 + 0.5 * predicted)).logpmf(y)
+        assert found.log_score == pytest.approx(-expected.mean())
+        assert 0 < found.crps < found.mae
+
+    def test_the_largest_counts_are_left_out(self) -> None:
+        y = np.append(np.full(999, 10), 10_000)
+        found = score(y, np.full(1000, 9.0))
+        assert found.rrmse_rest == pytest.approx(0.1)
+        assert found.rrmse > 10
+
+    def test_test_counts_do_not_decide_the_dispersion(self, small: CountTensor) -> None:
+        settings = METHODS["Constant"].settings()
+        (first, *_) = evaluate(small, METHODS["Constant"], settings).trials
+        values = small.counts.copy()
+        values[first.rows] += 1000
+        (second, *_) = evaluate(with_counts(small, values), METHODS["Constant"], settings).trials
+        assert first.phi == second.phi
+        assert first.test.log_score < second.test.log_score
+
+
+class TestPairedDifference:
+    def judged(self, counts: CountTensor, name: str, seeds: int = 2) -> list[Any]:
+        method = METHODS[name]
+        return [evaluate(counts, method, method.settings(), seed=seed) for seed in range(seeds)]
+
+    def test_a_better_method_is_below_zero(self) -> None:
+        counts = low_rank()
+        better, worse = (self.judged(counts, name) for name in ("Main effects", "Constant"))
+        found = paired_difference(better, worse)
+        gaps = [
+            b.values("log_score") - w.values("log_score")
+            for b, w in zip(better, worse, strict=True)
+        ]
+        assert found.mean == pytest.approx(np.mean(gaps))
+        assert found.error == pytest.approx(np.sqrt(np.var(gaps, axis=1, ddof=1).mean() / 5))
+        assert found.mean < 0
+        assert found.clear
+        assert (found.n_folds, found.n_seeds) == (5, 2)
+        assert "±" in str(found)
+
+    def test_the_same_method(self, small: CountTensor) -> None:
+        one = self.judged(small, "Constant")
+        found = paired_difference(one, one, "crps")
+        assert found.mean == found.error == 0
+        assert not found.clear
+
+    def test_folds_must_pair(self, small: CountTensor) -> None:
+        one, other = self.judged(small, "Constant")
+        with pytest.raises(ValueError, match="judged on the same folds"):
+            paired_difference([one], [other])
+        with pytest.raises(ValueError, match="same seeds, got 1 and 2"):
+            paired_difference([one], [one, other])

@@ -16,6 +16,7 @@ from uncletc import CountTensor, Fit, FitSettings, Iteration, StopReason, Truth,
 NAMES = {
     "BCD",
     "METHODS",
+    "PAPER_METHODS",
     "RESULTS",
     "ConvergenceWarning",
     "CountTensor",

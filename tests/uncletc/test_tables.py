@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
+from uncletc import PAPER_METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
 from uncletc.baselines import KLSettings
 from uncletc.metrics import mae_detection, mae_rate
 from uncletc.paper.tables import (
@@ -52,8 +52,10 @@ class TestDefinitions:
     @pytest.mark.parametrize("name", ["table-1", "table-2", "table-3"])
     def test_every_method_of_the_paper_has_a_figure_in_every_column(self, name: str) -> None:
         table = TABLES[name]
-        assert table.methods == (*METHODS, KNOWN)
-        assert {method for method, metric in table.printed if metric == "MAE_λ"} == set(METHODS)
+        assert table.methods == (*PAPER_METHODS, KNOWN)
+        assert {method for method, metric in table.printed if metric == "MAE_λ"} == set(
+            PAPER_METHODS
+        )
         for figures in table.printed.values():
             assert len(figures) == len(table.columns)
 
@@ -82,7 +84,7 @@ class TestDefinitions:
         assert SCALING["λ̂/λ"][3] == (1.33, 0.05)
         assert SCALING["λ̂p̂/λp"][9] == (0.99, 0.07)
         assert {len(one) for one in SCALING.values()} == {10}
-        assert set(REAL) == set(METHODS)
+        assert set(REAL) == set(PAPER_METHODS)
         assert REAL["UncleTC"] == ((3.52, 0.38), (9.89, 1.67))
 
     def test_settings_of_a_cell(self) -> None:
@@ -132,7 +134,7 @@ class TestDefinitions:
 class TestSettings:
     def test_defaults_but_for_rank_and_seed(self) -> None:
         column = TABLES["appendix-wrong-rank"].columns[0]
-        for name, method in METHODS.items():
+        for name, method in PAPER_METHODS.items():
             found = settings_for(name, column, 4)
             extra: dict[str, Any] = {"rank": 3} if method.has_rank else {}
             if method.settings is FitSettings:
@@ -190,7 +192,7 @@ class TestCells:
     def test_errors_without_a_positive_mean_are_nan(self) -> None:
         counts, truth = simulate(**TINY.simulation, seed=0)
         zero = replace(
-            METHODS["NTF-CPD-KL"].fit(counts, KLSettings(rank=1, max_iter=0)),
+            PAPER_METHODS["NTF-CPD-KL"].fit(counts, KLSettings(rank=1, max_iter=0)),
             factors=tuple(np.zeros((6, 1)) for _ in range(3)),
         )
         assert np.isnan(errors(zero, counts, truth)["MAE_λ"])

@@ -1,9 +1,9 @@
-"""The methods that the paper compares, under one contract.
+"""The methods that the paper compares, and simpler or more usual ones, under one contract.
 
-Each method has a module with its settings and its algorithm. :data:`METHODS` maps the paper's
-names to them; ``METHODS[name].fit(counts, settings, *, callback=None)`` returns a
-:class:`Prediction` for any entry. In all of them an unobserved entry is missing, not zero: it adds
-nothing to any sum.
+Each method has a module with its settings and its algorithm. :data:`METHODS` maps names to them,
+:data:`PAPER_METHODS` those that the paper compares; ``METHODS[name].fit(counts, settings, *,
+callback=None)`` returns a :class:`Prediction` for any entry. In all of them an unobserved entry is
+missing, not zero: it adds nothing to any sum.
 
 Which one, when:
 
@@ -21,33 +21,58 @@ CoSTCo           convolutional network            least squares  yes        many
 POND             Gaussian process on embeddings   Gaussian       no         smooth, nonlinear
 ================ ================================ ============== ========== =======================
 
-HaLRTC and NTF-Tucker-LS hold the whole tensor in memory and refuse one that is too large. The CP
-and Tucker methods take λ proportional to exposure; HaLRTC, CoSTCo and POND ignore exposure.
+Not in the paper, and without any idea of detection: they predict reported counts. A method that
+does no better than they do has learnt little.
+
+================ ================================ ============== ========== =======================
+method           model of a count                 loss           attributes good for
+================ ================================ ============== ========== =======================
+Constant         exposure × level                 Poisson        no         the least to beat
+Main effects     effects of places, days, …       neg. binomial  no         the usual first model
+Neighbours       main effects × kernel            neg. binomial  no         places and days in order
+NB regression    main effects × exp(attributes)   neg. binomial  yes        what attributes explain
+LightGBM         boosted trees                    Poisson        yes        many entries, attributes
+Stack            others, weighted                 neg. binomial  yes        the best prediction
+================ ================================ ============== ========== =======================
+
+HaLRTC, NTF-Tucker-LS, Neighbours and Stack hold the whole tensor in memory and refuse one that is
+too large. HaLRTC, CoSTCo and POND ignore exposure; all others take λ proportional to it.
 """
 
 from uncletc.baselines.base import Callback, Estimate, Prediction, RankSettings, Settings
+from uncletc.baselines.boosting import LightGBMSettings
 from uncletc.baselines.bptf import BPTFSettings
+from uncletc.baselines.constant import ConstantSettings
 from uncletc.baselines.costco import CoSTCoSettings
 from uncletc.baselines.halrtc import HaLRTCSettings
+from uncletc.baselines.main_effects import MainEffectsSettings
+from uncletc.baselines.neighbours import NeighboursSettings
 from uncletc.baselines.ntf_kl import KLSettings
 from uncletc.baselines.ntf_ls import LSSettings
 from uncletc.baselines.ntf_tucker import TuckerSettings
 from uncletc.baselines.pond import PONDSettings
-from uncletc.baselines.registry import METHODS, Method
+from uncletc.baselines.registry import METHODS, PAPER_METHODS, Method
+from uncletc.baselines.stack import StackSettings
 
 __all__ = [
     "METHODS",
+    "PAPER_METHODS",
     "BPTFSettings",
     "Callback",
     "CoSTCoSettings",
+    "ConstantSettings",
     "Estimate",
     "HaLRTCSettings",
     "KLSettings",
     "LSSettings",
+    "LightGBMSettings",
+    "MainEffectsSettings",
     "Method",
+    "NeighboursSettings",
     "PONDSettings",
     "Prediction",
     "RankSettings",
     "Settings",
+    "StackSettings",
     "TuckerSettings",
 ]

@@ -1,4 +1,4 @@
-"""METHODS: every method by its name in the paper."""
+"""METHODS: every method by its name; PAPER_METHODS: those that the paper compares."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from typing import Any
 
 from uncletc.baselines import undercounted
 from uncletc.baselines.base import Prediction, run
+from uncletc.baselines.boosting import LightGBM, LightGBMSettings
 from uncletc.baselines.bptf import BPTF, BPTFSettings
+from uncletc.baselines.constant import Constant, ConstantSettings
 from uncletc.baselines.costco import CoSTCo, CoSTCoSettings
 from uncletc.baselines.halrtc import HaLRTC, HaLRTCSettings
+from uncletc.baselines.main_effects import MainEffects, MainEffectsSettings, Regression
+from uncletc.baselines.neighbours import Neighbours, NeighboursSettings
 from uncletc.baselines.ntf_kl import KL, KLSettings
 from uncletc.baselines.ntf_ls import LS, LSSettings
 from uncletc.baselines.ntf_tucker import Tucker, TuckerSettings
 from uncletc.baselines.pond import POND, PONDSettings
+from uncletc.baselines.stack import Stack, StackSettings
 from uncletc.settings import FitSettings
 
 _RANKS = (5, 10, 15, 20)
@@ -24,12 +29,12 @@ _RANKS = (5, 10, 15, 20)
 
 @dataclass(frozen=True)
 class Method:
-    """One method of the paper's comparison.
+    """One method of the comparison.
 
     Attributes
     ----------
     name : str
-        As in the paper.
+        As in the paper, if it is there.
     settings : type
         Class of its settings; keyword arguments only.
     fit : callable
@@ -37,7 +42,8 @@ class Method:
     source : str
         Authors, venue and year.
     grid : mapping of str to tuple
-        The values that the paper searches for each setting (appendix, real data).
+        The values that the paper searches for each setting (appendix, real data); for a method
+        that it does not have, ours.
     has_rank : bool
         Whether its settings hold a rank.
     uses_attributes : bool
@@ -46,6 +52,8 @@ class Method:
         Whether its λ is proportional to exposure.
     dense : bool
         Whether it holds the whole tensor.
+    in_paper : bool
+        Whether the paper compares it. The others show what simpler, or more usual, methods reach.
     """
 
     name: str
@@ -57,6 +65,7 @@ class Method:
     uses_attributes: bool = False
     uses_exposure: bool = True
     dense: bool = False
+    in_paper: bool = True
 
 
 _NETWORK = {
@@ -140,6 +149,67 @@ _ALL = (
         {"rank": _RANKS},
         uses_exposure=False,
     ),
+    Method(
+        "Constant",
+        ConstantSettings,
+        partial(run, Constant, ConstantSettings),
+        "None: Σ y / Σ e",
+        {},
+        has_rank=False,
+        in_paper=False,
+    ),
+    Method(
+        "Main effects",
+        MainEffectsSettings,
+        partial(run, MainEffects, MainEffectsSettings),
+        "Breslow and Clayton, JASA 1993",
+        {"fibres": (True, False)},
+        has_rank=False,
+        in_paper=False,
+    ),
+    Method(
+        "Neighbours",
+        NeighboursSettings,
+        partial(run, Neighbours, NeighboursSettings),
+        "Aitchison and Aitken, Biometrika 1976",
+        {},
+        has_rank=False,
+        dense=True,
+        in_paper=False,
+    ),
+    Method(
+        "NB regression",
+        MainEffectsSettings,
+        partial(run, Regression, MainEffectsSettings),
+        "Breslow and Clayton, JASA 1993",
+        {"fibres": (True, False)},
+        has_rank=False,
+        uses_attributes=True,
+        in_paper=False,
+    ),
+    Method(
+        "LightGBM",
+        LightGBMSettings,
+        partial(run, LightGBM, LightGBMSettings),
+        "Ke, Meng, Finley, Wang, Chen, Ma, Ye and Liu, NeurIPS 2017",
+        {"leaves": (15, 31, 63), "learning_rate": (0.05, 0.1), "least_entries": (5, 20)},
+        has_rank=False,
+        uses_attributes=True,
+        in_paper=False,
+    ),
+    Method(
+        "Stack",
+        StackSettings,
+        partial(run, Stack, StackSettings),
+        "Wolpert, Neural Networks 1992",
+        {"rank": _RANKS},
+        uses_attributes=True,
+        dense=True,
+        in_paper=False,
+    ),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
+PAPER_METHODS: Mapping[str, Method] = MappingProxyType(
+    {method.name: method for method in _ALL if method.in_paper}
+)

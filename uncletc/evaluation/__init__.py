@@ -8,14 +8,19 @@ In each trial one fold is for testing, the next for validation and the others fo
 trial to trial the roles move on by one fold (paper, appendix D.3). The validation fold decides only
 how many iterations to take; the test fold decides nothing. Attributes of held-out entries remain
 known, so ŷ = λ·g(z) there; g has not seen their counts.
+
+Whether one method is better than another is asked of :func:`paired_difference`: fold by fold, so
+that folds which are hard for all do not hide it.
 """
 
 from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
+from uncletc.evaluation.paired import Difference, paired_difference
 from uncletc.evaluation.scores import Scores, count_interval, dispersion, score
 from uncletc.evaluation.trials import LEVELS, Evaluation, Trial, evaluate, run_trial
 
 __all__ = [
     "LEVELS",
+    "Difference",
     "Evaluation",
     "FoldKind",
     "Scores",
@@ -25,6 +30,7 @@ __all__ = [
     "dispersion",
     "evaluate",
     "make_folds",
+    "paired_difference",
     "run_trial",
     "score",
     "splits",

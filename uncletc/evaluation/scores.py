@@ -7,16 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import nbinom, poisson
 
 from uncletc import metrics
+from uncletc.negbin import crps, dispersion, floored, log_scores
 from uncletc.validation import FloatArray
 
-_LOG_PHI = (math.log(1e-6), math.log(1e4))
+__all__ = [
+    "Scores",
+    "count_distribution",
+    "count_interval",
+    "dispersion",
+    "floored",
+    "score",
+]
+
 _LEAST = 1e-9  # of ŷ, so that one zero does not make the deviance infinite
-_LEAST_SHARE = 1e-3  # of the mean ŷ
+_LARGEST = 0.005  # share of counts that may hold half of all squared error
 _POISSON = 1e-9  # φ below which a negative binomial is treated as Poisson
 
 
@@ -28,24 +36,34 @@ class Scores:
     ----------
     rrmse : float
         NaN where all counts are zero.
+    rrmse_rest : float
+        rRMSE of all counts but the largest .5 %, of which a few can hold most of the squared error.
     deviance : float
         Mean Poisson deviance, with ŷ raised to at least 1e-9.
     mae : float
     auroc, auprc : float
         For telling counts above zero from zeros; NaN where undefined.
+    log_score : float
+        Mean -log P(y) of negative binomial counts with means ŷ and the dispersion given; ŷ is
+        raised to at least a thousandth of its mean. NaN without a dispersion.
+    crps : float
+        Mean continuous ranked probability score of the same; in counts.
     n : int
         Number of counts.
     """
 
     rrmse: float
+    rrmse_rest: float
     deviance: float
     mae: float
     auroc: float
     auprc: float
+    log_score: float
+    crps: float
     n: int
 
 
-def score(counts: ArrayLike, predicted: ArrayLike) -> Scores:
+def score(counts: ArrayLike, predicted: ArrayLike, phi: float | None = None) -> Scores:
     """Score predictions of held-out counts.
 
     Parameters
@@ -54,36 +72,27 @@ def score(counts: ArrayLike, predicted: ArrayLike) -> Scores:
         y, held out.
     predicted : array_like of float, shape (n,)
         ŷ ≥ 0.
+    phi : float, optional
+        φ ≥ 0 of :func:`dispersion`, of other counts than these.
     """
     y, y_hat = np.asarray(counts), np.asarray(predicted, dtype=np.float64)
+    rest = y <= np.quantile(y, 1 - _LARGEST)
+    mean = floored(y_hat)
     return Scores(
-        rrmse=metrics.rrmse(y, y_hat) if np.any(y > 0) else math.nan,
+        rrmse=_rrmse(y, y_hat),
+        rrmse_rest=_rrmse(y[rest], y_hat[rest]),
         deviance=metrics.poisson_deviance(y, np.maximum(y_hat, _LEAST)),
         mae=metrics.mae(y, y_hat),
         auroc=metrics.auroc(y, y_hat),
         auprc=metrics.auprc(y, y_hat),
+        log_score=math.nan if phi is None else float(log_scores(y, mean, phi).mean()),
+        crps=math.nan if phi is None else float(crps(y, mean, phi).mean()),
         n=len(y),
     )
 
 
-def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
-    """Maximum-likelihood φ of a negative binomial with variance ŷ + φŷ²; 0: Poisson or narrower.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (n,)
-        Held out of the fit that predicted them; otherwise φ is too small.
-    predicted : array_like of float, shape (n,)
-        ŷ ≥ 0; raised to at least a thousandth of its mean, so that no single count dominates.
-    """
-    y = np.asarray(counts, dtype=np.float64)
-    y_hat = floored(np.asarray(predicted, dtype=np.float64))
-
-    def misfit(phi: float) -> float:
-        return -float(count_distribution(y_hat, phi).logpmf(y).sum())
-
-    best = minimize_scalar(lambda x: misfit(math.exp(x)), bounds=_LOG_PHI, method="bounded")
-    return float(math.exp(best.x)) if best.fun < misfit(0.0) else 0.0
+def _rrmse(y: NDArray[Any], y_hat: FloatArray) -> float:
+    return metrics.rrmse(y, y_hat) if np.any(y > 0) else math.nan
 
 
 def count_interval(
@@ -112,11 +121,6 @@ def count_interval(
     predicted_counts = count_distribution(y_hat, phi)
     low, high = (predicted_counts.ppf(tail) for tail in ((1 - level) / 2, (1 + level) / 2))
     return np.asarray(low), np.asarray(high)
-
-
-def floored(predicted: FloatArray) -> FloatArray:
-    """Raise ŷ (n,) to a thousandth of its mean, and to 1e-9, so that no single count dominates."""
-    return np.maximum(predicted, max(_LEAST_SHARE * float(predicted.mean()), _LEAST))
 
 
 def count_distribution(mean: FloatArray, phi: float) -> Any:

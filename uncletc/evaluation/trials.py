@@ -32,6 +32,7 @@ class Trial:
     iteration : int
         The iteration used: of those tried, the one with the smallest validation rRMSE.
     validation, test : Scores
+        Both with that dispersion, which the test counts have not seen.
     phi : float
         Dispersion of the validation counts.
     coverage : dict of float to float
@@ -172,8 +173,8 @@ def run_trial(
     return Trial(
         trial=split.trial,
         iteration=iteration,
-        validation=score(y[split.validation], predicted[validating]),
-        test=score(y[split.test], tested),
+        validation=score(y[split.validation], predicted[validating], phi),
+        test=score(y[split.test], tested, phi),
         phi=phi,
         coverage={
             level: metrics.coverage(y[split.test], *count_interval(tested, level, phi))

@@ -26,7 +26,7 @@ from dashboard.methods.view import (
     titles,
 )
 from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
-from uncletc import METHODS, tables
+from uncletc import PAPER_METHODS, tables
 
 NAN = float("nan")
 COLUMNS = ["table", "reading", "column", "method", "metric", "mean", "sd", "median", "n"]
@@ -130,7 +130,7 @@ class TestRows:
 
 class TestView:
     def view(self, summary, **changes):
-        choice = {"table": "table-1", "metric": "MAE_λ", "methods": list(METHODS)} | changes
+        choice = {"table": "table-1", "metric": "MAE_λ", "methods": list(PAPER_METHODS)} | changes
         return paper_view(paper_rows(summary, None), **choice)
 
     def test_rows_in_the_order_of_columns_and_methods(self, summary):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from uncletc.baselines import METHODS, Callback, Prediction
+from uncletc.baselines import PAPER_METHODS, Callback, Prediction
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.metrics import mae_detection, mae_rate
@@ -43,13 +43,13 @@ def settings_for(method: str, column: Column, seed: int) -> Any:
         return FitSettings(**common, **mu, solver="bcd", max_iter=PAPERS_ITERATIONS)
     if method == KNOWN:
         return FitSettings(**common, solver=Joint(device="cpu"))
-    if method not in METHODS:
-        names = ", ".join([*METHODS, KNOWN, PAPERS_OWN])
+    if method not in PAPER_METHODS:
+        names = ", ".join([*PAPER_METHODS, KNOWN, PAPERS_OWN])
         raise ValueError(f"method must be one of {names}; got {method!r}")
-    kind = METHODS[method].settings
+    kind = PAPER_METHODS[method].settings
     if kind is FitSettings:
         return FitSettings(**common, **mu, solver=Joint(device="cpu"))
-    return kind(**(common if METHODS[method].has_rank else {"seed": seed}))
+    return kind(**(common if PAPER_METHODS[method].has_rank else {"seed": seed}))
 
 
 def run_cell(
@@ -68,8 +68,8 @@ def run_cell(
     table, column : str
         See :func:`settings_of`.
     method : str
-        A key of :data:`uncletc.METHODS`; "p known" for the floor, a fit that is given every true
-        p; "UncleTC, paper's algorithm" for block coordinate descent.
+        A key of :data:`uncletc.PAPER_METHODS`; "p known" for the floor, a fit that is given every
+        true p; "UncleTC, paper's algorithm" for block coordinate descent.
     seed : int
         Seed of both the data and the fit.
     reading : {"exact", "as in the public code"}
@@ -202,7 +202,7 @@ def _run(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", MisfitWarning)  # the scores show it
-        return METHODS[name].fit(data, settings, callback=callback)
+        return PAPER_METHODS[name].fit(data, settings, callback=callback)
 
 
 def with_known_detection(counts: CountTensor, p: FloatArray) -> CountTensor:

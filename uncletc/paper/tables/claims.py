@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from uncletc.baselines import METHODS
+from uncletc.baselines import PAPER_METHODS
 from uncletc.paper.tables.definitions import KNOWN, PAPERS_OWN, READINGS, TABLES, Table
 
 OURS = "UncleTC"
@@ -42,7 +42,7 @@ def standings(trials: pd.DataFrame, tables: Mapping[str, Table] = TABLES) -> pd.
             here = rate[(rate[_CELL] == pd.Series(cell, _CELL)).all(axis=1)]
             wide = here.pivot_table(index="seed", columns="method", values="value")
             known = wide[KNOWN].mean() if KNOWN in wide else np.nan
-            for other in (*METHODS, PAPERS_OWN):
+            for other in (*PAPER_METHODS, PAPERS_OWN):
                 if other == OURS or not {OURS, other} <= set(wide):
                     continue
                 ours, theirs = (wide[[OURS, other]].dropna()[name] for name in (OURS, other))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from uncletc.baselines import METHODS
+from uncletc.baselines import PAPER_METHODS
 from uncletc.paper.tables.printed import PRINTED
 
 Reading = Literal["exact", "as in the public code"]
@@ -68,7 +68,7 @@ class Table:
         What it shows, paraphrasing the paper's caption.
     columns : tuple of Column
     methods : tuple of str
-        Names of :data:`uncletc.METHODS`, and "p known" or "UncleTC, paper's algorithm".
+        Names of :data:`uncletc.PAPER_METHODS`, and "p known" or "UncleTC, paper's algorithm".
     printed : mapping of (method, metric) to tuple of (mean, standard deviation)
         The paper's own numbers, one pair per column.
     measures : {"errors", "ratios", "curves"}
@@ -121,7 +121,7 @@ def _column(label: str, fitted_rank: int | None = None, **changes: Any) -> Colum
     )
 
 
-_NINE = (*METHODS, KNOWN)
+_NINE = (*PAPER_METHODS, KNOWN)
 _THREE = ("UncleTC", "UncleTC(Linear)", "NTF-CPD-KL", KNOWN)
 _MU_SETTINGS = ((20, 0.3), (25, 0.3), (20, 0.1), (25, 0.1))
 

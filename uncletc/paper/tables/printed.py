@@ -1,7 +1,7 @@
 """Numbers printed in the paper: mean and standard deviation over 20 trials.
 
-Method names are those of :data:`uncletc.METHODS`; the paper writes NTF-LS and CostCo for two of
-them.
+Method names are those of :data:`uncletc.PAPER_METHODS`; the paper writes NTF-LS and CostCo for two
+of them.
 """
 
 from __future__ import annotations

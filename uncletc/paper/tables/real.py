@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pandas as pd
 
 from uncletc import datasets
-from uncletc.baselines import METHODS
+from uncletc.baselines import PAPER_METHODS
 from uncletc.counts import CountTensor
 from uncletc.evaluation import FoldKind, Trial, make_folds, run_trial, splits
 from uncletc.paper.tables.results import DATA, REAL_TRIALS
@@ -74,7 +74,7 @@ class FoldTask:
     def _trial(self, rank: int | None) -> Trial | None:
         counts = _counts(self.data)
         split = splits(make_folds(counts, FOLDS, kind=self.kind))[self.fold]  # type: ignore[arg-type]
-        method = METHODS["UncleTC" if self.method == MEMBERS else self.method]
+        method = PAPER_METHODS["UncleTC" if self.method == MEMBERS else self.method]
         try:
             return run_trial(counts, method, _settings(self.method, rank), split, EVERY, None)
         except FitError:
@@ -85,7 +85,7 @@ def run_real(
     folder: Path,
     *,
     data: Sequence[str] = DATA,
-    methods: Sequence[str] = tuple(METHODS),
+    methods: Sequence[str] = tuple(PAPER_METHODS),
     kinds: Sequence[str] = KINDS,
     folds: int = FOLDS,
     jobs: int = 1,
@@ -147,14 +147,14 @@ def chosen_ranks(trials: pd.DataFrame) -> dict[tuple[str, str, str], tuple[int, 
 
 
 def _ranks(method: str) -> tuple[int, ...]:
-    return RANKS if method == MEMBERS or METHODS[method].has_rank else ()
+    return RANKS if method == MEMBERS or PAPER_METHODS[method].has_rank else ()
 
 
 def _settings(method: str, rank: int | None) -> Any:
     extra: dict[str, Any] = {} if rank is None else {"rank": rank}
     if method == MEMBERS:
         return FitSettings(**extra, members=5, solver=Joint(device="cpu"))
-    kind = METHODS[method].settings
+    kind = PAPER_METHODS[method].settings
     return kind(**extra, **({"solver": Joint(device="cpu")} if kind is FitSettings else {}))
 
 

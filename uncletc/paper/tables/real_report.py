@@ -6,7 +6,7 @@ from functools import partial
 
 import pandas as pd
 
-from uncletc.baselines import METHODS
+from uncletc.baselines import PAPER_METHODS
 from uncletc.paper.tables.real import EVERY, FOLDS, MEMBERS, RANKS
 from uncletc.paper.words import amount, grid
 
@@ -51,7 +51,7 @@ def real_section(held_out: pd.DataFrame) -> str:
 def _grid(group: pd.DataFrame) -> str:
     cells = {(row["method"], row["metric"]): row for row in group.to_dict("records")}
     rows = []
-    for method in [name for name in (*METHODS, MEMBERS) if (name, "rRMSE") in cells]:
+    for method in [name for name in (*PAPER_METHODS, MEMBERS) if (name, "rRMSE") in cells]:
         scores = [cells.get((method, metric)) for metric in _METRICS]
         first = cells[method, "rRMSE"]
         rows.append(

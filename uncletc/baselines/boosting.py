@@ -1,0 +1,198 @@
+"""LightGBM: boosted trees on the indices and attributes of an entry.
+
+Source: G. Ke, Q. Meng, T. Finley, T. Wang, W. Chen, W. Ma, Q. Ye and T.-Y. Liu, "LightGBM: A Highly
+Efficient Gradient Boosting Decision Tree", NeurIPS 2017.
+
+Poisson loss with log exposure as offset. A tree may divide a mode by its order and as a category,
+and attributes by value; unknown ones are missing values. Trees are added until the loss of a fifth
+of the counts, set aside from a second ensemble that grows beside the first, no longer falls.
+
+It needs LightGBM, an optional dependency: the extra "boosting".
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from uncletc.baselines.base import Algorithm, Estimate, Settings
+from uncletc.baselines.holding import Held, check_held, set_aside
+from uncletc.counts import CountTensor
+from uncletc.entries import exposure_at
+from uncletc.negbin import log_scores
+from uncletc.validation import FloatArray, IntArray
+
+_PATIENCE = 30  # trees without a better score before it stops
+_COLUMNS = 0.5  # share that a tree may use: fewer predict new entries better, and cost less
+_LEAST = 1e-9  # of ŷ in a loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class LightGBMSettings(Settings):
+    """Settings of LightGBM.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Share of each tree that is added, > 0.
+    leaves : int
+        Of a tree, at most; ≥ 2.
+    least_entries : int
+        Of a leaf, ≥ 1.
+    held : {"entry", "fibre"}
+        What is set aside to choose the number of trees: single entries, or whole fibres along the
+        last mode if such are to be predicted.
+    max_iter : int
+        Trees, ≥ 0.
+    tol : float
+        0: all trees are grown, and the best number of them used; else until the loss has not
+        fallen for 30 trees.
+    seed
+        See :class:`~uncletc.baselines.base.Settings`.
+    """
+
+    learning_rate: float = 0.1
+    leaves: int = 63
+    least_entries: int = 20
+    held: Held = "entry"
+    max_iter: int = 1500
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._real("learning_rate", 0.0, above=True)
+        self._whole("leaves", 2)
+        self._whole("least_entries", 1)
+        check_held(self.held)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LightGBMEstimate(Estimate):
+    """ŷ from trees; λ is ŷ with attributes unknown.
+
+    Attributes
+    ----------
+    booster : lightgbm.Booster, optional
+    trees : int
+        How many of its trees are used.
+    level : float
+        Count per unit of exposure that they start from.
+    exposure : ndarray, optional
+    """
+
+    booster: Any
+    trees: int
+    level: float
+    exposure: FloatArray | None
+
+    def _rate(self, indices: IntArray) -> FloatArray:
+        return self._expected(indices, np.full((len(indices), self.n_attributes), np.nan))
+
+    def _expected(self, indices: IntArray, attributes: FloatArray) -> FloatArray:
+        start = self.level * exposure_at(self.exposure, indices)
+        if not self.trees or not len(indices):
+            return start
+        raw = self.booster.predict(
+            _columns(indices, attributes), raw_score=True, num_iteration=self.trees, num_threads=1
+        )
+        return start * np.exp(np.asarray(raw, dtype=np.float64))
+
+
+class LightGBM(Algorithm):
+    """Grow a tree of each ensemble per iteration; the objective is the Poisson loss set aside."""
+
+    def __init__(self, data: CountTensor, settings: LightGBMSettings) -> None:
+        library = _library()
+        self.settings, self.data = settings, data
+        self.n_attributes = data.n_attributes if data.n_attributed else 0
+        aside = set_aside(data, settings.held, settings.seed)
+        rest, self.aside = data.subset(~aside), data.subset(aside)
+        self.level = float(data.counts.sum() / data.exposure_at(data.indices).sum())
+        self.boosters = []  # that of all counts, and the guide; none where trees have no sense
+        if rest.counts.any() and self.aside.n_observed:
+            self.boosters = [self._booster(library, part) for part in (data, rest)]
+        where = self.aside.indices
+        z = self.aside.attributes_at(where, unknown_as_nan=True)[:, : self.n_attributes]
+        self.aside_columns = _columns(where, z)
+        self.aside_log = np.log(np.maximum(self.level * self.aside.exposure_at(where), _LEAST))
+        self.grown, self.trees = 0, 0
+        self.best = self.value = self._loss()
+
+    def _booster(self, library: ModuleType, data: CountTensor) -> Any:
+        parameters = {
+            "objective": "poisson",
+            "learning_rate": self.settings.learning_rate,
+            "num_leaves": self.settings.leaves,
+            "min_data_in_leaf": self.settings.least_entries,
+            "feature_fraction": _COLUMNS,
+            "seed": self.settings.seed % 2**31,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": 1,
+            "verbosity": -1,
+        }
+        start = np.maximum(self.level * data.exposure_at(data.indices), _LEAST)
+        z = data.attributes_at(data.indices, unknown_as_nan=True)[:, : self.n_attributes]
+        table = library.Dataset(
+            _columns(data.indices, z),
+            label=data.counts,
+            init_score=np.log(start),
+            categorical_feature=list(range(len(data.shape))),
+            params=parameters,
+        )
+        return library.Booster(parameters, table)
+
+    def _loss(self) -> float:
+        if not self.aside.n_observed:
+            return 0.0
+        return float(log_scores(self.aside.counts, np.exp(self.aside_log), 0.0).mean())
+
+    def objective(self) -> float:
+        """Mean -log P(y) of Poisson counts set aside."""
+        return self.value
+
+    def step(self) -> None:
+        """Grow a tree of each."""
+        for booster in self.boosters:
+            booster.update()
+        if self.boosters:
+            self.aside_log += self.boosters[1].predict(
+                self.aside_columns, raw_score=True, start_iteration=self.grown, num_iteration=1
+            )
+        self.grown += 1
+        self.value = self._loss()
+        if self.value < self.best:
+            self.best, self.trees = self.value, self.grown
+        if self.settings.tol:
+            self.settled = self.grown - self.trees >= _PATIENCE
+
+    def estimate(self, **record: Any) -> LightGBMEstimate:
+        """The trees up to the best number so far."""
+        return LightGBMEstimate(
+            **record,
+            n_attributes=self.n_attributes,
+            booster=copy.deepcopy(self.boosters[0]) if self.boosters else None,
+            trees=self.trees,
+            level=self.level,
+            exposure=self.data.exposure,
+        )
+
+
+def _columns(indices: IntArray, attributes: FloatArray) -> FloatArray:
+    """Indices as categories, the same as numbers, attributes; (n, 2K + D)."""
+    return np.hstack([indices, indices, attributes]).astype(np.float64)
+
+
+def _library() -> ModuleType:
+    """LightGBM, or one sentence on how to install it."""
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:
+        raise ImportError(
+            'LightGBM is not installed here; install it with: pip install "uncletc[boosting]"'
+            + (f" (found, but it cannot be loaded: {error})" if isinstance(error, OSError) else "")
+        ) from error
+    return lightgbm
