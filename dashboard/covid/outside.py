@@ -241,7 +241,7 @@ def _cells(check: OutsideCheck) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # 0.0: no −0.00
 
 
 def _list(names: list[str]) -> str:

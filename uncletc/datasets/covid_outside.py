@@ -111,7 +111,8 @@ ESTIMATES = (
     OutsideEstimate(
         name="tests",
         meaning="Tests a day per 1000 people of the state. Not a share of infections: more tests "
-        "should find more of them.",
+        "should find more of them. Not wholly from outside: the attribute testing gap is the share "
+        "of these tests that were positive.",
         sources=(TESTS,),
     ),
 )

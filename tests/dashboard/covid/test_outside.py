@@ -15,6 +15,7 @@ from dashboard.covid.outside import (
     AMONG,
     OF_FIT,
     OutsideView,
+    _signed,
     build_outside_view,
     difference_view,
 )
@@ -109,6 +110,12 @@ class TestVerdict:
         assert "over 30 states: **+0.33**" in view.figures
         assert "with one another: **−0.33**" in view.figures
         assert view.cells == "Over 30 cells, p with later deaths: −1.00 (90 %: −1.00 to −1.00)."
+
+    @pytest.mark.parametrize(
+        ("value", "written"), [(-0.001, "+0.00"), (0.404, "+0.40"), (-1.0, "−1.00")]
+    )
+    def test_correlations_are_signed_but_for_0(self, value, written):
+        assert _signed(value) == written
 
     def test_without_differences_in_p(self, dataset):
         same = SimpleNamespace(**vars(FIT) | {"detection": lambda z: np.full(len(z), 0.5)})
