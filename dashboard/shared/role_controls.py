@@ -31,6 +31,7 @@ _HELP = (
     "none moves λ. **My own**: change the role of each attribute."
 )
 _ONE_HELP = "What this attribute may change. **Rises**, **falls**: p can go only that way with it."
+_MANY, _HEIGHT = 8, 420  # attributes beyond which their list scrolls, so that buttons stay near
 _CAPTIONS: dict[Preset, str] = {
     STATED: "What each attribute may change, and why, is listed on the page.",
     PAPER: "Every attribute may move p either way; none moves λ.",
@@ -71,8 +72,10 @@ def choose_roles(
     if preset != OWN:
         return roles_of(dataset, preset)
     own: dict[str, str] = {}
-    with st.expander("Role of each attribute", expanded=True):
-        for each in roles_of(dataset, OWN).attributes:
+    attributes = roles_of(dataset, OWN).attributes
+    tall = _HEIGHT if len(attributes) > _MANY else "content"
+    with st.expander("Role of each attribute", expanded=True), st.container(height=tall):
+        for each in attributes:
             reason = f"\n\n*As stated*: {each.stated.reason}" if each.stated.reason else ""
             one = Control(
                 label=each.name,

@@ -44,7 +44,7 @@ NONE_ON_DETECTION = (
     "**No attribute acts on detection here, so p is 1 everywhere**: counts are taken as complete. "
     "Ranks and ratios of p say nothing then."
 )
-# Measured with the default settings of the page; Spearman's correlation of p by state.
+# Measured with the page's default settings, seed 0; Spearman's correlation of p by state.
 PAPERS_COVID = (
     "On these counts that turns the map over: p by state then runs **against** outside estimates "
     "that no fit has seen (rank correlation −.24 with blood surveys, −.49 with tests per "
