@@ -22,6 +22,7 @@ class Anchor:
     Attributes
     ----------
     kind : {"relative", "mean", "entry", "total", "best"}
+        Where looks with a known p state the scale of a fit, "relative" leaves it to them.
     mean : float
         In (0, 1]; the stated mean detection, used by "mean" alone.
     place : tuple of int
@@ -60,6 +61,8 @@ class Anchor:
         """
         if self.kind == "total":
             return Scale.known_total(fit.rate(counts.indices), self.total)
+        if self.kind == "relative" and fit.scale is not None:
+            return fit.scale
         p = fit.detection(counts.attributes) if detection is None else np.asarray(detection)
         if self.kind == "entry":
             at_place = entries_at(counts, self.place)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from uncletc.counts import CountTensor
+from uncletc.looks import Look
 from uncletc.roles import Roles
 from uncletc.simulate import Truth
 
@@ -96,3 +97,7 @@ class Dataset:
         """Return the same with the roles given to the attributes; None: its own."""
         chosen = self.roles if roles is None else roles
         return replace(self, counts=chosen.apply(self.counts))
+
+    def with_looks(self, *looks: Look) -> Dataset:
+        """Return the same with further looks at its entries instead of any others."""
+        return replace(self, counts=self.counts.with_looks(*looks))

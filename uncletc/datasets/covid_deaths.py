@@ -15,6 +15,7 @@ import pandas as pd
 from uncletc.datasets.base import Dataset
 from uncletc.datasets.covid_files import DAYS, read_by_fips, read_daily
 from uncletc.looks import Look
+from uncletc.validation import check_positive
 
 DEATHS_LAG = 16
 """Days from the report of a case to the report of a death of those infected at the same time."""
@@ -107,7 +108,13 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     return pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
 
 
-def deaths_look(dataset: Dataset, *, lag: int = DEATHS_LAG, without: Collection[str] = ()) -> Look:
+def deaths_look(
+    dataset: Dataset,
+    *,
+    lag: int = DEATHS_LAG,
+    fatality: float = 1.0,
+    without: Collection[str] = (),
+) -> Look:
     """Return deaths as a second look at the cases of a COVID-19 data set.
 
     Parameters
@@ -116,6 +123,9 @@ def deaths_look(dataset: Dataset, *, lag: int = DEATHS_LAG, without: Collection[
         As :func:`uncletc.datasets.load` returns it for "covid".
     lag : int
         Days by which deaths are reported later than the cases they belong to, 0 to 59.
+    fatality : float
+        > 0, by what the IFR of every county is multiplied: 2 says that twice as many of the
+        infected die as covidestim states, and so that half as many were infected.
     without : collection of str
         States whose cells have no such look, to check the fit by their deaths. A cell belongs to
         the state of its largest county.
@@ -131,8 +141,10 @@ def deaths_look(dataset: Dataset, *, lag: int = DEATHS_LAG, without: Collection[
     DataUnavailableError
         If a file is neither here nor available.
     ValueError
-        If `lag` is not allowed, the data have no counties, or a state is not one of theirs.
+        If `lag` or `fatality` is not allowed, the data have no counties, or a state is not one of
+        theirs.
     """
+    check_positive("fatality", fatality)
     rows = deaths_by_cell(dataset, lag=lag)
     state = state_of_cells(counted(dataset))
     unknown = sorted(set(without) - set(state))
@@ -143,7 +155,7 @@ def deaths_look(dataset: Dataset, *, lag: int = DEATHS_LAG, without: Collection[
         "deaths",
         left[[*CELL, "day"]].to_numpy(),
         left["deaths"].to_numpy(),
-        known_detection=left["ifr"].to_numpy(),
+        known_detection=np.minimum(fatality * left["ifr"].to_numpy(), 1.0),
         known_error=_IFR_ERROR,
     )
 
