@@ -130,7 +130,8 @@ def build_covid_view(
         title=axis_title(scale),
         limits=color_limits(p),
         log=_needs_log(p),
-        insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_ONE,
+        insight=(_insight(ratio) if dataset.counts.n_attributes else P_IS_ONE)
+        + (_counted(dataset.counts, fit) if day is None else ""),
         caution=caution(ratio) if dataset.counts.n_attributes else None,
     )
 
@@ -171,6 +172,21 @@ def _spread(ends: dict[str, NDArray[np.float64]]) -> list[str | None]:
 
 def _tests(per_1000: float) -> str:
     return "unknown" if np.isnan(per_1000) else f"{per_1000:.1f}"
+
+
+def _counted(counts: CountTensor, fit: Fit) -> str:
+    """How many of all true cases were counted, where data state the scale; else empty."""
+    if fit.scale is None or fit.draws is None:
+        return ""
+    true, reported = fit.mean("rate", counts.indices), counts.counts.mean()
+    share, least, most = (
+        f"{100 * min(reported / float(value[0]), 1):.0f}"
+        for value in (true.estimate, true.high, true.low)
+    )
+    return (
+        f" Of all cases **{share} %** were counted ({least} to {most} %, a 90 % interval), by what "
+        f"{fit.anchored_by} say."
+    )
 
 
 def _insight(ratio: float) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import streamlit as st
 
+from dashboard.shared.look_controls import choose_looks, reset_looks, set_looks
 from dashboard.shared.model import Control
 from dashboard.shared.roles import (
     NO_ROLES_YET,
@@ -67,10 +69,13 @@ def choose_roles(
     if bcd:
         if usual == STATED:
             st.caption(NOT_WITH_BCD)
-        return roles_of(dataset, PAPER)
-    st.caption(NO_ROLES_YET if preset == PAPER == usual else _CAPTIONS[preset])
+        preset = PAPER
+    else:
+        st.caption(NO_ROLES_YET if preset == PAPER == usual else _CAPTIONS[preset])
     if preset != OWN:
-        return roles_of(dataset, preset)
+        chosen = roles_of(dataset, preset)
+        looks = choose_looks(dataset, prefix, off=preset == PAPER != usual)
+        return replace(chosen, looks=looks)
     own: dict[str, str] = {}
     attributes = roles_of(dataset, OWN).attributes
     tall = _HEIGHT if len(attributes) > _MANY else "content"
@@ -84,11 +89,13 @@ def choose_roles(
                 options=each.options,
             )
             own[each.name] = draw(one, role_key(prefix, dataset.name, each.name))
-    return roles_of(dataset, OWN, own)
+    return replace(roles_of(dataset, OWN, own), looks=choose_looks(dataset, prefix))
 
 
 def set_roles(prefix: str, name: str, roles: RoleChoice) -> None:
-    """Put roles into the widgets of a data set; for callbacks, before widgets are drawn."""
+    """Put roles and looks into the widgets of a data set; for callbacks, before they are drawn."""
+    if roles.looks.usual:
+        set_looks(prefix, roles.looks)
     st.session_state[preset_key(prefix, name)] = roles.preset
     for each in roles.attributes:
         key = role_key(prefix, name, each.name)
@@ -100,6 +107,7 @@ def reset_roles(prefix: str, dataset: Dataset | None, *, first: Preset | None = 
     """Put the widgets of a data set back to what they are at first; for callbacks."""
     if dataset is None:
         return
+    reset_looks(prefix)
     usual = roles_of(dataset, OWN)  # as stated
     set_roles(prefix, dataset.name, RoleChoice(first or usual.usual, usual.usual, usual.attributes))
 

@@ -7,13 +7,14 @@ acts on detection; and the reader's own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
 import pandas as pd
 
-from uncletc import CountTensor, Role, Roles
+from dashboard.shared.looks import LookChoice
+from uncletc import CountTensor, Look, Role, Roles
 from uncletc.datasets import Dataset
 from uncletc.effects import attribute_groups
 from uncletc.roles import ActsOn
@@ -93,11 +94,14 @@ class RoleChoice:
         What pages choose for this data set at first.
     attributes : tuple of AttributeRole
         Empty where the counts are not here.
+    looks : LookChoice
+        Further looks, which the paper's choice has none of.
     """
 
     preset: Preset = PAPER
     usual: Preset = PAPER
     attributes: tuple[AttributeRole, ...] = ()
+    looks: LookChoice = field(default_factory=LookChoice)
 
     @property
     def roles(self) -> Roles:
@@ -111,11 +115,19 @@ class RoleChoice:
 
     def apply(self, dataset: Dataset) -> Dataset:
         """Return the data set with these roles; the same counts for the same counts."""
-        return replace(dataset, counts=applied(dataset.counts, self.roles))
+        return replace(dataset, counts=self.of(dataset.counts))
+
+    def of(self, counts: CountTensor) -> CountTensor:
+        """Return counts with these roles and looks; the same for the same counts."""
+        return applied(counts, self.roles, self.looks.looks)
 
     @property
     def words(self) -> str:
         """What a description of a fit says; empty for what is usual."""
+        return ", ".join(filter(None, (self._words_of_roles, self.looks.words)))
+
+    @property
+    def _words_of_roles(self) -> str:
         if self.preset == self.usual:
             return ""
         if self.preset != OWN:
@@ -129,7 +141,8 @@ class RoleChoice:
     def stem(self) -> str:
         """The same as a part of a file's name."""
         names = {STATED: "stated-roles", PAPER: "papers-roles", OWN: "own-roles"}
-        return "" if self.preset == self.usual else names[self.preset]
+        own = "" if self.preset == self.usual else names[self.preset]
+        return "-".join(filter(None, (own, self.looks.stem)))
 
     @property
     def changes(self) -> list[str]:
@@ -240,6 +253,7 @@ def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=8)  # copies of the attributes, some MB each
-def applied(counts: CountTensor, roles: Roles) -> CountTensor:
-    """Return counts with roles, the very object where it was made before."""
-    return roles.apply(counts) if roles.roles else counts
+def applied(counts: CountTensor, roles: Roles, looks: tuple[Look, ...] = ()) -> CountTensor:
+    """Return counts with roles and looks, the very object where it was made before."""
+    given = roles.apply(counts) if roles.roles else counts
+    return given.with_looks(*looks) if looks else given

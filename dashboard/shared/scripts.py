@@ -50,8 +50,12 @@ def call(function: Callable[..., Any], *arguments: Any, take: str = "", **option
 
 
 def load(dataset_name: str, roles: RoleChoice | None = None) -> Code:
-    """Return what loads a data set of the library, and gives its attributes roles."""
-    return with_roles(call(uncletc.datasets.load, dataset_name), roles)
+    """Return what loads a data set of the library, and gives it roles and looks."""
+    given = with_roles(call(uncletc.datasets.load, dataset_name), roles)
+    if roles is None or not roles.looks.deaths:
+        return given
+    looks = roles.looks
+    return call(uncletc.datasets.with_deaths, given, lag=looks.lag, fatality=looks.fatality)
 
 
 def with_roles(dataset: Code, roles: RoleChoice | None) -> Code:

@@ -105,7 +105,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         )
         if scale:
             st.divider()
-        anchor = _anchor(family, dataset) if scale else Anchor()
+        anchored = bool(roles.looks.looks)
+        anchor = _anchor(family, dataset, anchored=anchored) if scale else Anchor()
     return Choices(
         dataset=dataset,
         settings=settings,
@@ -152,6 +153,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
     "total": ("known total", "You state how many true events there were in all counted entries."),
     "best": ("best is complete", "You state that nothing is missed where detection is best."),
 }
+_BY_DATA = ("by deaths", "Deaths state it; see *Second look* above.")
 _MEAN_DETECTION = Control(
     label="Mean detection (%)",
     help="From a serosurvey, for example: of 100 true events, how many are counted.",
@@ -168,18 +170,19 @@ _ONE = {"covid": "County", "ppi": "Pair of species"}
 _TRUE = {"covid": "True cases", "ppi": "True interactions"}
 
 
-def _anchor(family: Family, dataset: str) -> Anchor:
+def _anchor(family: Family, dataset: str, *, anchored: bool) -> Anchor:
+    kinds = _KINDS | ({"relative": _BY_DATA} if anchored else {})
     kind: Kind = st.selectbox(
         "Scale of p",
-        list(_KINDS),
-        format_func=lambda kind: _KINDS[kind][0],
+        list(kinds),
+        format_func=lambda kind: kinds[kind][0],
         key="scale",
         bind="query-params",
         help="Counts cannot tell twice the true events from half the detection. Relative values "
         "need no assumption; the other choices turn your own statement into absolute values. "
         "None changes a rank or a ratio, and none needs a new fit.",
     )
-    st.caption(_KINDS[kind][1])
+    st.caption(kinds[kind][1])
     if kind == "mean":
         return Anchor(kind="mean", mean=draw(_MEAN_DETECTION, "mean") / 100)
     if kind == "entry":

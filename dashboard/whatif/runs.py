@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.shared.model import MODEL, changed, describe
-from dashboard.shared.roles import NOBODYS, RoleChoice, applied
+from dashboard.shared.roles import NOBODYS, RoleChoice
 from dashboard.work.orders import FitOrder
 from dashboard.work.session import Session
 from uncletc import CountTensor, Fit, FitSettings, checking
@@ -96,7 +96,7 @@ def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTen
 
 def counts_of(counts: CountTensor, run: Run) -> CountTensor:
     """Return all counts with the roles of a setting."""
-    return applied(counts, run.roles.roles)
+    return run.roles.of(counts)
 
 
 def order(counts: CountTensor, run: Run, *, held_out: bool = False) -> FitOrder:

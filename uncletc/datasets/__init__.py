@@ -16,6 +16,7 @@ from uncletc.datasets.covid_deaths import (
     deaths_look,
     read_deaths,
     read_ifr,
+    with_deaths,
 )
 from uncletc.datasets.covid_outside import OUTSIDE, Outside, OutsideEstimate, load_outside
 from uncletc.datasets.fetch import available, fetch_all
@@ -42,4 +43,5 @@ __all__ = [
     "read_file",
     "read_ifr",
     "read_table",
+    "with_deaths",
 ]

@@ -160,6 +160,11 @@ def deaths_look(
     )
 
 
+def with_deaths(dataset: Dataset, *, lag: int = DEATHS_LAG, fatality: float = 1.0) -> Dataset:
+    """Return a COVID-19 data set with deaths as a second look; see :func:`deaths_look`."""
+    return dataset.with_looks(deaths_look(dataset, lag=lag, fatality=fatality))
+
+
 def state_of_cells(counties: pd.DataFrame) -> pd.Series:
     """Return the state of each cell, that of its largest county."""
     largest = counties.sort_values("population", ascending=False, kind="stable")
