@@ -29,6 +29,7 @@ def fit_of(p: np.ndarray, rate: np.ndarray, *, intervals: bool = False) -> Simpl
         return SimpleNamespace(estimate=values, low=values / 2, high=values * 3)
 
     return SimpleNamespace(
+        scale=None,
         draws=intervals or None,
         detection=lambda _, spread=False: spread_of(p, spread),
         mean=lambda _of, _entries, _z, groups: spread_of(

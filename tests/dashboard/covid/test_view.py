@@ -20,7 +20,7 @@ from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset, Provenance
 
 # Fits whose p is z, without intervals and with them.
-KNOWN = SimpleNamespace(draws=None, detection=lambda attributes: attributes[:, 0])
+KNOWN = SimpleNamespace(scale=None, draws=None, detection=lambda attributes: attributes[:, 0])
 
 
 def spread_of(values, times_high=3):
@@ -34,7 +34,7 @@ def with_intervals(times_high=3) -> SimpleNamespace:
         return spread_of(np.bincount(groups, z[:, 0]) / np.bincount(groups), times_high)
 
     return SimpleNamespace(
-        draws=True, detection=lambda z, **_: spread_of(z[:, 0], times_high), mean=mean
+        scale=None, draws=True, detection=lambda z, **_: spread_of(z[:, 0], times_high), mean=mean
     )
 
 
@@ -178,7 +178,7 @@ class TestByHand:
         ],
     )
     def test_colours_follow_logarithms_where_p_spans_a_lot(self, by_hand, p, log):
-        fit = SimpleNamespace(draws=None, detection=lambda _: p)
+        fit = SimpleNamespace(scale=None, draws=None, detection=lambda _: p)
         assert build_covid_view(by_hand, fit, Anchor()).log is log
 
     def test_number_of_bars(self, by_hand):
@@ -195,7 +195,7 @@ class TestByHand:
 
     def test_equal_p_everywhere_still_has_colour_limits(self, by_hand):
         flat = SimpleNamespace(
-            draws=None, detection=lambda attributes: np.full(len(attributes), 0.5)
+            scale=None, draws=None, detection=lambda attributes: np.full(len(attributes), 0.5)
         )
         low, high = build_covid_view(by_hand, flat, Anchor()).limits
         assert low < 1 < high

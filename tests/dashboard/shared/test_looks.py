@@ -11,7 +11,7 @@ from dashboard.shared.anchors import Anchor, axis_title
 from dashboard.shared.looks import LookChoice, looks_of, may_have_deaths
 from dashboard.shared.roles import PAPER, RoleChoice, roles_of
 from dashboard.shared.scripts import load
-from uncletc import CountTensor, FitSettings, Look, datasets, fit
+from uncletc import ConvergenceWarning, CountTensor, FitSettings, Look, datasets, fit
 
 
 def test_words_and_stems_say_what_is_unusual() -> None:
@@ -48,7 +48,8 @@ def test_known_detection_is_the_scale_of_pages(twin: datasets.Dataset) -> None:
     true = truth.rate[tuple(where.T)]
     look = Look("deaths", where, (0.5 * true).astype(int), known_detection=0.5)
     counts = twin.counts.with_looks(look)
-    found = fit(counts, FitSettings(rank=2, max_iter=15))
+    with pytest.warns(ConvergenceWarning):
+        found = fit(counts, FitSettings(rank=2, max_iter=15))
     anchor = Anchor().of(counts, found)
     assert anchor.absolute
     assert axis_title(anchor) == "p (anchored by data: deaths)"
@@ -62,11 +63,8 @@ def test_known_detection_is_the_scale_of_pages(twin: datasets.Dataset) -> None:
     reason="UNCLETC_DATA_DIR names no folder of public files",
 )
 class TestReal:
-    @pytest.fixture(scope="class")
-    def covid(self) -> datasets.Dataset:
-        return datasets.load("covid")
-
-    def test_the_same_choice_is_the_same_counts(self, covid: datasets.Dataset) -> None:
+    def test_the_same_choice_is_the_same_counts(self) -> None:
+        covid = datasets.load("covid")
         assert may_have_deaths(covid)
         once, again = (looks_of(covid, deaths=True) for _ in range(2))
         assert once.looks[0] is again.looks[0]
@@ -76,5 +74,6 @@ class TestReal:
         assert [look.name for look in given.looks] == ["deaths"]
         assert given.looks[0].counts.sum() > 100_000
 
-    def test_the_papers_choice_has_cases_alone(self, covid: datasets.Dataset) -> None:
+    def test_the_papers_choice_has_cases_alone(self) -> None:
+        covid = datasets.load("covid")
         assert roles_of(covid, PAPER).of(covid.counts) is covid.counts
