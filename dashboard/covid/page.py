@@ -19,6 +19,7 @@ from dashboard.covid.view import build_covid_view
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import fit_details, insight_with_caution, meaning, role_details
+from dashboard.shared.roles import STATED
 from dashboard.shared.running import fit_or_stop
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
@@ -63,7 +64,7 @@ st.caption(
     + (SCALE_IN_WHISKERS if grids.ends and fit.scale is not None else "")
 )
 
-outside_panel(dataset, checked)
+outside_panel(dataset, checked, stated=roles.preset == STATED)
 meaning(
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
     "that the attributes explain; the part that places and days share belongs to λ."

@@ -26,7 +26,7 @@ def downhill(objective: Objective, start: Tensor, bounds: Bounds | None, iterati
     start : Tensor, shape (P,)
         In double precision.
     bounds : Bounds, optional
-        Of each parameter. Without any a third of the time suffices.
+        Of each parameter. Without any a third to a half of the time suffices for 300 iterations.
     iterations : int
     """
     if bounds is None:
