@@ -74,13 +74,13 @@ class CheckView:
     counties: pd.DataFrame | None
 
 
-@lru_cache(maxsize=8)  # counts are told apart by identity; a data set is loaded once
+@lru_cache(maxsize=16)  # counts are told apart by identity; a data set is loaded once
 def held_mask(counts: CountTensor, kind: Kind) -> NDArray[np.bool_]:
     """Which observed entries are held out; (N,)."""
     return checking.held_out(counts, kind=kind)
 
 
-@lru_cache(maxsize=4)  # copies of the attributes, some MB each
+@lru_cache(maxsize=8)  # copies of the attributes, some MB each
 def seen_counts(counts: CountTensor, kind: Kind) -> CountTensor:
     """Return the counts that the fit may see."""
     return counts.subset(~held_mask(counts, kind))

@@ -107,8 +107,8 @@ with above:
     )
 
 meaning(
-    "**p is the chance that an interaction that happens is seen**, as far as flower abundance, "
-    "weather, season and the kind of pollinator explain it."
+    "**p is the chance that an interaction that happens is seen**, as far as the attributes that "
+    f"act on detection explain it: {roles.on_detection or 'none here'}."
 )
 role_details(roles)
 fit_details(fit, roles)

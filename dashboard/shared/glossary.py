@@ -22,6 +22,9 @@ GLOSSARY: dict[str, str] = {
     "the rest, such as “a quarter of all cases are counted”.",
     "Attribute, z": "Something known about a place and time that detection may depend on: "
     "weather, hospital beds, the kind of pollinator.",
+    "Role": "What an attribute may change: p, λ, or both; and, if stated, whether p may only rise "
+    "or only fall with it. Counts alone hardly tell the two apart, so roles are stated, with "
+    "reasons.",
     "Tensor": "A table with more than two dimensions. Cases by latitude, longitude and day form "
     "one with three.",
     "Mode": "One dimension of the tensor, such as the day or the plant.",

@@ -154,6 +154,11 @@ class RoleChoice:
         ]
 
     @property
+    def on_detection(self) -> str:
+        """Names of the attributes that act on p, in a row; empty for none."""
+        return ", ".join(each.name for each in self.attributes if each.now.on_detection)
+
+    @property
     def table(self) -> pd.DataFrame:
         """One row per attribute: attribute, may change, and where they are stated stated, why."""
         table = pd.DataFrame(
@@ -231,7 +236,7 @@ def in_words(role: Role) -> str:
 
 def remark(roles: RoleChoice, dataset: Dataset) -> str:
     """What a reader should know of the roles of a fit, where that is something; else empty."""
-    if roles.attributes and not any(each.now.on_detection for each in roles.attributes):
+    if roles.attributes and not roles.on_detection:
         return NONE_ON_DETECTION
     if roles.preset == PAPER and roles.usual == STATED:
         head = (
@@ -252,7 +257,7 @@ def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
     }
 
 
-@lru_cache(maxsize=8)  # copies of the attributes, some MB each
+@lru_cache(maxsize=16)  # copies of the attributes, some MB each
 def applied(counts: CountTensor, roles: Roles, looks: tuple[Look, ...] = ()) -> CountTensor:
     """Return counts with roles and looks, the very object where it was made before."""
     given = roles.apply(counts) if roles.roles else counts

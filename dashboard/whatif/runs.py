@@ -79,7 +79,7 @@ def held_rows(counts: CountTensor) -> NDArray[np.int64]:
     return np.flatnonzero(checking.held_out(counts, n_folds=_HELD_FOLDS))
 
 
-@lru_cache(maxsize=8)  # copies of the attributes, some MB each
+@lru_cache(maxsize=16)  # copies of the attributes, some MB each
 def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTensor:
     """Return the counts that a fit may see: of one part, with or without the held-out entries.
 

@@ -123,3 +123,35 @@ def test_overview_steps_by_keyboard_through_one_mode(visit):
     )
     assert not seen.errors
     assert not seen.strangers
+
+
+def test_a_role_is_changed_by_a_click_and_a_link_has_it(visit):
+    seen = visit(PAGE)
+    page = drawn(seen.page)
+
+    def choose(key: str, option: str) -> None:
+        box = page.locator(f".st-key-{key}").get_by_role("combobox")
+        box.evaluate("field => field.scrollIntoView({block: 'center'})")
+        page.wait_for_timeout(500)  # a list that opens while the page still scrolls is closed again
+        box.click()
+        page.get_by_role("option", name=option, exact=True).click()
+        settle(page)
+
+    choose("ppi_twin_roles", "my own")
+    choose("ppi_twin_role_of_wind", "left out")
+    page.wait_for_function("location.search.includes('ppi_twin_role_of_wind=left')")
+    drawn(page)
+    page.get_by_text("How it was fitted").click()
+    expect(page.get_by_text("own roles (wind: left out)")).to_be_visible()
+
+    other = visit(page.url)
+    drawn(other.page)
+    other.page.get_by_text("How it was fitted").click()
+    expect(other.page.get_by_text("own roles (wind: left out)")).to_be_visible()
+    page.locator(".st-key-ppi_reset").get_by_role("button").click()
+    page.wait_for_function("!location.search.includes('wind')")
+    drawn(page)
+    expect(page.locator(".st-key-ppi_twin_role_of_wind")).to_have_count(0)
+    for each in (seen, other):
+        assert not each.errors
+        assert not each.strangers

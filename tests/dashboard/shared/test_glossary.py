@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared.glossary import GLOSSARY
 
 TERMS = [
-    *("count", "true count", "λ", "p", "relative p", "ŷ", "anchor", "scale", "attribute"),
+    *("count", "true count", "λ", "p", "relative p", "ŷ", "anchor", "scale", "attribute", "role"),
     *("tensor", "mode", "entry", "rank", "component", "μ", "g(z)", "network", "member"),
     *("interval", "held-out error", "rRMSE", "deviance", "simulated"),
 ]

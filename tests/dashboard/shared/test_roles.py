@@ -120,6 +120,10 @@ class TestWords:
         assert set(paper["may change"]) == {"p"}
         assert list(roles_of(ppi_twin).table.columns) == ["attribute", "may change"]
 
+    def test_what_acts_on_detection_is_named(self, stated):
+        assert roles_of(stated).on_detection == ", ".join(name for name in ALL if name != "month")
+        assert roles_of(stated, OWN, dict.fromkeys(ALL, "true rate")).on_detection == ""
+
     def test_signs_are_said_beside_the_curve(self, stated):
         choice = roles_of(stated)
         assert "p may only fall with wind. It may change λ, too." in choice.sign_words("wind")
