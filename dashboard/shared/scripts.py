@@ -51,16 +51,21 @@ def call(function: Callable[..., Any], *arguments: Any, take: str = "", **option
 
 def load(dataset_name: str, roles: RoleChoice | None = None) -> Code:
     """Return what loads a data set of the library, and gives it roles and looks."""
-    given = with_roles(call(uncletc.datasets.load, dataset_name), roles)
-    if roles is None or not roles.looks.deaths:
-        return given
-    looks = roles.looks
-    return call(uncletc.datasets.with_deaths, given, lag=looks.lag, fatality=looks.fatality)
+    return given(call(uncletc.datasets.load, dataset_name), roles)
 
 
-def with_roles(dataset: Code, roles: RoleChoice | None) -> Code:
-    """Return a data set whose attributes have roles; without roles they are the paper's."""
-    if roles is None or not roles.roles.roles:
+def given(dataset: Code, roles: RoleChoice | None) -> Code:
+    """Return a data set with roles and looks; without any they are the paper's."""
+    if roles is None:
+        return dataset
+    dataset, looks = _with_roles(dataset, roles), roles.looks
+    if not looks.deaths:
+        return dataset
+    return call(uncletc.datasets.with_deaths, dataset, lag=looks.lag, fatality=looks.fatality)
+
+
+def _with_roles(dataset: Code, roles: RoleChoice) -> Code:
+    if not roles.roles.roles:
         return dataset
     if roles.preset == STATED:
         return Code(f"{dataset.text}.with_roles()", dataset.imports)

@@ -26,9 +26,9 @@ from dashboard.shared.scripts import (
     Code,
     call,
     fit_code,
+    given,
     load,
     script,
-    with_roles,
 )
 from dashboard.shared.words import times
 from dashboard.whatif.runs import Run, visible
@@ -226,16 +226,16 @@ def matrix(dataset: Dataset, table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def whatif_script(dataset_name: str, a: Run, b: Run) -> str:
     """Return a script that makes `table` of :class:`WhatIfView`."""
-    same = a.roles.roles == b.roles.roles
+    same = (a.roles.roles, a.roles.looks) == (b.roles.roles, b.roles.looks)
     dataset = load(dataset_name, a.roles if same else None)
-    given = {run: DATASET if same else with_roles(DATASET, run.roles) for run in (a, b)}
+    of_run = {run: DATASET if same else given(DATASET, run.roles) for run in (a, b)}
     fits = {}
     for name, run in (("a", a), ("b", b)):
-        counts = Code(f"{given[run].text}.counts", given[run].imports)
+        counts = Code(f"{of_run[run].text}.counts", of_run[run].imports)
         seen = counts if run.part == "all" else call(visible, counts, run.part)
         fits[name] = fit_code(seen, run.settings)
-    of_b = {} if same else {"of_b": given[b]}
-    table = call(build_whatif_view, given[a], Code("a"), Code("b"), take=".main_table", **of_b)
+    of_b = {} if same else {"of_b": of_run[b]}
+    table = call(build_whatif_view, of_run[a], Code("a"), Code("b"), take=".main_table", **of_b)
     return script(table, dataset=dataset, **fits)
 
 

@@ -11,6 +11,7 @@ import pytest
 from dashboard.drivers.rates import rates_view
 from dashboard.ppi.view import build_ppi_view
 from dashboard.shared.anchors import Anchor
+from dashboard.shared.looks import LookChoice
 from dashboard.shared.model import describe, stem_of
 from dashboard.shared.roles import (
     NONE_ON_DETECTION,
@@ -176,6 +177,17 @@ class TestScripts:
         pd.testing.assert_frame_equal(table, expected)
         for (counts, _), dataset in zip(run_script.asked, given, strict=True):
             assert counts.digest == dataset.counts.digest
+
+
+def test_two_settings_may_differ_in_their_looks_alone(stated):
+    runs = []
+    for looks in (LookChoice(deaths=True, lag=10), LookChoice()):
+        roles = replace(roles_of(stated), looks=looks)
+        runs.append(Run(settings=FitSettings(rank=2), roles=roles))
+    text = whatif_script("covid", *runs)
+    assert "a = fit(datasets.with_deaths(dataset.with_roles(), lag=10).counts" in text
+    assert "b = fit(dataset.with_roles().counts" in text
+    assert "of_b=dataset.with_roles())" in text
 
 
 def test_of_lambda_come_the_strongest_first(stated, short_fit):
