@@ -45,12 +45,12 @@ NONE_ON_DETECTION = (
     "**No attribute acts on detection here, so p is 1 everywhere**: counts are taken as complete. "
     "Ranks and ratios of p say nothing then."
 )
-# Measured with the page's default settings, seed 0; Spearman's correlation of p by state.
+# Mean of five seeds at rank 15, Spearman's correlation by state: benchmarks/results/outside.md.
 PAPERS_COVID = (
     "On these counts that turns the map over: p by state then runs **against** outside estimates "
-    "that no fit has seen (rank correlation −.24 with blood surveys, −.49 with tests per "
-    "person), where the stated roles agree with them (+.42 and +.55). The two predict held-out "
-    "counts about equally well."
+    "that the fit has not seen (rank correlation −.27 with blood surveys, −.47 with tests per "
+    "person). With the stated roles, from cases alone too, it agrees with them (+.38 and +.55), "
+    "mostly because their directions are stated: held-out counts hardly tell the two apart."
 )
 
 
