@@ -10,9 +10,8 @@ import pytest
 
 from benchmarks import _judged, spread
 from benchmarks._problem import Errors, Problem, log_score
-from benchmarks._simple import constant, place_and_time
 from benchmarks.problems import PROBLEMS, Goal
-from uncletc import ConvergenceWarning, CountTensor, FitSettings, fit
+from uncletc import ConvergenceWarning, FitSettings, fit
 
 
 def observed(problem: Problem) -> np.ndarray:
@@ -105,27 +104,6 @@ def test_a_goal_of_every_seed_is_missed_by_one() -> None:
     rate, others = np.array([0.03, 0.05]), np.zeros(2)
     assert _judged.missed(Goal(rate=0.04, every_seed=True), rate, others, others) == "✗ λ"
     assert _judged.missed(Goal(rate=0.04), rate, others, others) == ""
-
-
-def test_effects_of_place_and_time_predict_a_product_of_them() -> None:
-    rng = np.random.default_rng(0)
-    places, times = rng.uniform(50, 500, (4, 5)), rng.uniform(0.5, 2, 6)
-    people = rng.uniform(1, 3, (4, 5, 1))
-    expected = people * places[..., None] * times
-    every = np.argwhere(np.ones(expected.shape))
-    seen = rng.random(len(every)) < 0.7
-    y = np.rint(100 * expected.ravel()).astype(int)
-    counts = CountTensor(expected.shape, every[seen], y[seen], exposure=people)
-    np.testing.assert_allclose(place_and_time(counts, every), y, rtol=1e-3)
-    level = y[seen].sum() / counts.exposure_at(every[seen]).sum()
-    np.testing.assert_allclose(constant(counts, every), level * counts.exposure_at(every))
-
-
-def test_a_place_that_was_never_counted_is_an_average_one() -> None:
-    where = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
-    counts = CountTensor((2, 2, 2), where, [100, 300, 1000, 3000])
-    unseen = place_and_time(counts, np.array([[0, 1, 0], [0, 1, 1]]))
-    assert unseen == pytest.approx([550, 1650], rel=0.01)
 
 
 def test_intervals_of_a_whole_fit_are_held_against_the_truth() -> None:

@@ -1,6 +1,6 @@
 """Stack: several methods pooled, each weighted by how well it predicted counts set aside.
 
-log ŷ_i = a + Σ_m w_m log ŷ_{m,i},   w ≥ 0
+log ŷ_i = a + Σ_m w_m log ŷ_{m,i},   w ≥ 0,   Σ_m w_m = 1
 
 The methods are fitted to four fifths of the counts; level a, weights and φ are those of the largest
 negative binomial likelihood of the last fifth; then the methods are fitted again, to all counts.
@@ -129,7 +129,7 @@ class Stack(Algorithm):
         return self._loss(np.append(self.weights, self.level)) if len(self.y) else 0.0
 
     def _loss(self, values: FloatArray) -> float:
-        weights, level = values[:-1], values[-1]
+        weights, level = _shares(values[:-1]), values[-1]
         mean = np.exp(np.clip(level + weights @ self.logs, -30, 45))
         pull = _TO_EQUAL * float(((weights - 1 / len(weights)) ** 2).sum() + level**2)
         return float(log_scores(self.y, floored(mean), self.phi).mean()) + pull
@@ -145,7 +145,7 @@ class Stack(Algorithm):
             bounds=[(0.0, None)] * len(self.weights) + [(None, None)],
             options={"maxiter": _ROUNDS},
         )
-        self.weights, self.level = best.x[:-1], float(best.x[-1])
+        self.weights, self.level = _shares(best.x[:-1]), float(best.x[-1])
         self.phi = dispersion(self.y, np.exp(self.level + self.weights @ self.logs))
 
     def estimate(self, **record: Any) -> StackEstimate:
@@ -157,6 +157,11 @@ class Stack(Algorithm):
             weights=self.weights.copy(),
             level=self.level,
         )
+
+
+def _shares(values: FloatArray) -> FloatArray:
+    """Weights of sum 1, so that no pool predicts more than all of its methods."""
+    return np.asarray((values + 1e-9) / (values + 1e-9).sum())
 
 
 def _logs(predicted: list[FloatArray]) -> FloatArray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from uncletc.evaluation.trials import Evaluation
 
@@ -33,6 +35,19 @@ class Difference:
         """Mean ± standard error."""
         return f"{self.mean:+.3g} ± {self.error:.2g}"
 
+    @classmethod
+    def of(cls, gaps: ArrayLike) -> Difference:
+        """Average differences of scores by seed and fold (seeds, folds), two folds or more.
+
+        The standard error is that of the folds of one seed, its square averaged over seeds. Other
+        seeds divide the same counts anew: they steady the estimate, but are no further data, so
+        their number does not make the error smaller.
+        """
+        values = np.asarray(gaps, dtype=np.float64)
+        n_seeds, n_folds = values.shape
+        error = math.sqrt(float(values.var(axis=1, ddof=1).mean()) / n_folds)
+        return cls(mean=float(values.mean()), error=error, n_folds=n_folds, n_seeds=n_seeds)
+
     @property
     def clear(self) -> bool:
         """Whether the difference is beyond two standard errors."""
@@ -44,9 +59,7 @@ def paired_difference(
 ) -> Difference:
     """Mean of the first method's score less the second's over folds and seeds of folds.
 
-    The standard error is that of the folds of one seed, its square averaged over seeds. Other seeds
-    divide the same counts anew: they steady the estimate, but are no further data, so their number
-    does not make the error smaller.
+    See :meth:`Difference.of` for the standard error.
 
     Parameters
     ----------
@@ -72,14 +85,7 @@ def paired_difference(
     sizes = {len(gap) for gap in gaps}
     if len(sizes) > 1 or min(sizes) < 2:
         raise ValueError(f"every seed needs the same number of folds, 2 or more, got {sizes}")
-    (n_folds,) = sizes
-    squares = [gap.var(ddof=1) / n_folds for gap in gaps]
-    return Difference(
-        mean=float(np.mean(gaps)),
-        error=float(np.sqrt(np.mean(squares))),
-        n_folds=n_folds,
-        n_seeds=len(gaps),
-    )
+    return Difference.of(gaps)
 
 
 def _same_folds(first: Evaluation, second: Evaluation) -> bool:

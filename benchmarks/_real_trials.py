@@ -1,0 +1,124 @@
+"""Fits of real counts, each scored on a fold that it has not seen; finished ones are kept."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from uncletc import METHODS, CountTensor, FitError, FitSettings, datasets
+from uncletc.baselines import Method
+from uncletc.datasets import Dataset
+from uncletc.evaluation import FoldKind, make_folds, run_trial, splits
+
+RANKS = {"covid": 15, "ppi": 5}
+KINDS: tuple[FoldKind, ...] = ("entry", "fibre")
+SEEDS = [0, 301, 302]
+EXTENDED = "UncleTC with roles"
+NO_GAP = " without testing gap"  # the attribute that holds counts of the days held out
+STACKED = ("NB regression", "Neighbours", "LightGBM")
+_GAP = "testing gap"
+_SCORES = ("log_score", "crps", "deviance", "mae", "rrmse", "rrmse_rest")
+_KEY = ["data", "held_out", "method", "seed", "fold"]
+
+# The quick ones first, those of the paper that take longest last.
+NAMES = (
+    *("Constant", "Main effects", "Neighbours", "NB regression", "LightGBM", "Stack"),
+    *("UncleTC", EXTENDED, "UncleTC(Linear)", "NTF-CPD-KL", "BPTF", "NTF-CPD-LS"),
+    *(f"NB regression{NO_GAP}", f"LightGBM{NO_GAP}"),
+    *("NTF-Tucker-LS", "HaLRTC", "CoSTCo", "POND"),
+)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A row of the report: a method, its settings, and the counts with the roles it takes."""
+
+    method: Method
+    settings: Any
+    counts: CountTensor
+
+
+@cache
+def dataset(name: str) -> Dataset:
+    """Load real counts."""
+    return datasets.load(name)
+
+
+def model(name: str, data: str, kind: FoldKind) -> Model | None:
+    """Return a row by its name; None where it has no sense."""
+    given = dataset(data)
+    plain = name.removesuffix(NO_GAP)
+    counts = given.counts
+    if plain != name:
+        kept = [each for each in counts.attribute_names if each != _GAP]
+        if len(kept) == len(counts.attribute_names):
+            return None
+        counts = counts.with_roles(detection=kept)
+    if plain == EXTENDED:
+        method = replace(METHODS["UncleTC"], name=EXTENDED)
+        settings = FitSettings(rank=RANKS[data], signs=given.roles.signs)
+        return Model(method, settings, given.with_roles().counts)
+    method = METHODS[plain]
+    chosen: dict[str, Any] = {"rank": RANKS[data]} if method.has_rank else {}
+    if plain in {"Neighbours", "LightGBM", "Stack"}:
+        chosen["held"] = kind
+    if plain == "Stack":
+        chosen["methods"] = STACKED
+    return Model(method, method.settings(**chosen), counts)
+
+
+def run_all(
+    kept: Path, names: Sequence[str], data: Sequence[str], seeds: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """Run what is not yet in the file, and add it there; yield each new row."""
+    done = set()
+    if kept.exists():
+        done = set(read(kept)[_KEY].itertuples(index=False, name=None))
+    for name in names:
+        for seed in seeds:
+            for which in data:
+                for kind in KINDS:
+                    for row in _rows(name, seed, which, kind, done):
+                        _add(kept, row)
+                        yield row
+
+
+def read(kept: Path) -> pd.DataFrame:
+    """Read a file of trials."""
+    return pd.read_csv(kept)
+
+
+def _rows(name: str, seed: int, data: str, kind: FoldKind, done: set) -> Iterator[dict[str, Any]]:
+    chosen = model(name, data, kind)
+    if chosen is None:
+        return
+    for split in splits(make_folds(dataset(data).counts, kind=kind, seed=seed)):
+        key = dict(zip(_KEY, (data, kind, name, seed, split.trial), strict=True))
+        if tuple(key.values()) in done:
+            continue
+        began = time.process_time()
+        try:
+            trial = run_trial(chosen.counts, chosen.method, chosen.settings, split, None, None)
+        except FitError:
+            yield key
+            continue
+        seconds = time.process_time() - began
+        scores = {each: round(asdict(trial.test)[each], 5) for each in _SCORES}
+        yield key | scores | {"phi": round(trial.phi, 4), "seconds": round(seconds, 2)}
+
+
+def _add(kept: Path, row: dict[str, Any]) -> None:
+    names = [*_KEY, *_SCORES, "phi", "seconds"]
+    new = not kept.exists()
+    with kept.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
