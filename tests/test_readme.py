@@ -14,6 +14,7 @@ import yaml
 from dashboard.lab.lessons import lesson_links
 from uncletc import datasets
 from uncletc.cli import command as cli
+from uncletc.datasets.covid_outside import ESTIMATES
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS = {
@@ -105,7 +106,7 @@ def test_pictures_are_those_that_the_script_takes() -> None:
 
 def test_names_of_data_sets_and_variables_are_right() -> None:
     named = re.findall(r"^\| `([\w-]+)` \|", TEXTS["docs/data.md"], re.MULTILINE)
-    assert set(named) == set(datasets.NAMES)
+    assert set(named) == {*datasets.NAMES, *(each.name for each in ESTIMATES)}
     fetch = (ROOT / "uncletc" / "datasets" / "fetch.py").read_text(encoding="utf-8")
     for variable in set(re.findall(r"UNCLETC_\w+", "".join(TEXTS.values()))):
         assert variable in fetch
