@@ -63,7 +63,8 @@ def choose_looks(dataset: Dataset | None, prefix: str, *, off: bool = False) -> 
         lag = draw(_LAG, key_of(prefix, "lag"))
         fatality = draw(_FATALITY, key_of(prefix, "fatality"))
     try:
-        chosen = looks_of(dataset, deaths=True, lag=lag, fatality=fatality)
+        with st.spinner("Reading deaths …"):
+            chosen = looks_of(dataset, deaths=True, lag=lag, fatality=fatality)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
         return LookChoice()

@@ -47,12 +47,15 @@ def times(ratio: float) -> str:
     return f"{ratio:.{digits}f} times"
 
 
+_ALIKE = 1.15  # ratio of the 95th to the 5th percentile of p, below which p hardly differs
+
+
 def caution(ratio: float) -> str | None:
     """What to say when the spread of p is too small or too large to believe; None otherwise."""
-    if ratio < 1.05:
+    if ratio < _ALIKE:
         return (
-            "This fit found almost no difference in detection: with these settings the counts "
-            "do not show that the attributes matter."
+            "This fit found almost no difference in detection: with these settings the counts do "
+            "not show that the attributes matter. The order of places or pairs by p says nothing."
         )
     if ratio > 20:
         return (
