@@ -175,7 +175,7 @@ def rates_chart(bars: pd.DataFrame) -> go.Figure:
     )
     figure.add_vline(x=1, line=DOTTED)
     ends = bars[["factor", "low", "high"]].to_numpy().ravel()
-    x = _ratio_axis(ends) | {"title": "λ for one standard deviation more (ratio)"}
+    x = _ratio_axis(ends) | {"title": "factor of λ per standard deviation"}
     return framed(figure, 120 + 24 * len(bars), x=x, y=ROWS)
 
 
