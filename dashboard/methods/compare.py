@@ -9,6 +9,7 @@ from dashboard.methods.own_table import own_dataset
 from dashboard.methods.running import method_session, progress_or_trouble
 from dashboard.methods.scores import (
     FIELDS,
+    beside_words,
     default_methods,
     evaluate_script,
     scores,
@@ -69,14 +70,15 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         default_methods(),
         key="compare",
         bind="query-params",
-        help="The first four take seconds; CoSTCo, POND and HaLRTC take much longer.",
+        help="The last six are not in the paper. CoSTCo, POND and HaLRTC take much longer than the "
+        "others.",
     )
     kind, folds, rank = _choose_folds()
     orders = [
         Evaluate(
             counts=dataset.counts,
             method=method,
-            settings=make_settings(method, rank, 0),
+            settings=make_settings(method, rank, 0, kind),
             kind=kind,
             trials=folds,
         )
@@ -86,6 +88,7 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         f"Hidden in each fold: {what_is_hidden(dataset.counts, kind)}. "
         + ("**One of five folds only: a quick look.** " if folds == 1 else "")
         + settings_words(methods, rank)
+        + beside_words(methods)
     )
     if not orders:
         st.info("Choose at least one method.")

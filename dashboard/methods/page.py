@@ -14,7 +14,8 @@ SECTIONS = {
 
 st.title("Who predicts best, and how do we know?")
 st.markdown(
-    "Nine methods, judged in the same way. **With simulated counts** the truth is known, so "
+    "The paper's nine methods, and six simpler or more usual ones beside them, judged in the same "
+    "way. **With simulated counts** the truth is known, so "
     "errors of the true counts λ and of detection p can be measured. **With real counts** some "
     "are hidden, and each method predicts them."
 )

@@ -17,11 +17,14 @@ from dashboard.methods.words import metric_of, number, spread
 from dashboard.shared.scripts import COUNTS, Code, call, script
 from dashboard.work.orders import N_FOLDS, Cell, FoldKind, make_settings
 from dashboard.work.worker import plain_numbers
-from uncletc import METHODS, CountTensor, evaluation, tables
+from uncletc import METHODS, PAPER_METHODS, CountTensor, evaluation, tables
 
 Result = Mapping[str, Any]
 FIELDS = {
     "rRMSE": "rrmse",
+    "rRMSE, most counts": "rrmse_rest",
+    "log score": "log_score",
+    "CRPS": "crps",
     "deviance": "deviance",
     "MAE": "mae",
     "AUROC": "auroc",
@@ -85,7 +88,9 @@ def comparison(results: Mapping[str, Result], metric: str) -> str:
     sign = 1 if described.better == "lower" else -1
     values = pd.DataFrame(
         {
-            method: pd.Series([each[FIELDS[metric]] for each in result["trials"]], dtype=float)
+            method: pd.Series(
+                [each.get(FIELDS[metric], math.nan) for each in result["trials"]], dtype=float
+            )
             for method, result in results.items()
         }
     )
@@ -101,8 +106,12 @@ def comparison(results: Mapping[str, Result], metric: str) -> str:
     )
     if len(both) == 1:
         return words + ". One fold only: a first look, which another fold may reverse."
-    words += f"; it is ahead in {won} of {len(both)} folds."
-    if won < len(both):
+    gap = evaluation.Difference.of([sign * (both[second] - both[first])])
+    words += (
+        f"; it is ahead in {won} of {len(both)} folds, by {number(gap.mean)} ± {number(gap.error)} "
+        "(standard error over folds)."
+    )
+    if not gap.clear:
         words += " Folds differ by more than this: do not rely on the difference."
     return words
 
@@ -190,7 +199,7 @@ def held_out_errors(
         outcome = evaluation.evaluate(
             counts,
             METHODS[method],
-            make_settings(method, rank, 0),
+            make_settings(method, rank, 0, kind),
             n_folds=N_FOLDS,
             kind=kind,
             callback=lambda trial, _: trial >= trials,
@@ -209,8 +218,8 @@ def evaluate_script(
 
 
 def default_methods() -> list[str]:
-    """Methods of a first comparison: UncleTC, linear, and the two fast Poisson ones."""
-    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "BPTF"]
+    """Methods of a first comparison: ours, a fast one of the paper, and the usual first model."""
+    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "NB regression"]
 
 
 def settings_words(methods: Sequence[str], rank: int) -> str:
@@ -219,6 +228,17 @@ def settings_words(methods: Sequence[str], rank: int) -> str:
     have = "has" if len(without) == 1 else "have"
     none = f"; {', '.join(without)} {have} no rank" if without else ""
     return f"Rank {rank}{none}; all other settings are each method's defaults."
+
+
+def beside_words(methods: Sequence[str]) -> str:
+    """Which of the methods are not the paper's, in a sentence; empty where all are."""
+    beside = [method for method in methods if method not in PAPER_METHODS]
+    if not beside:
+        return ""
+    return (
+        f" Not in the paper: {', '.join(beside)}; without any idea of detection, they show how "
+        "well reported counts can be predicted."
+    )
 
 
 def cell_script(cell: Cell) -> str:

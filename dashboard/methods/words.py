@@ -72,6 +72,22 @@ METRICS = {
         help="Root mean square error of predicted hidden counts over their mean; large counts "
         "dominate. 0 is perfect.",
     ),
+    "rRMSE, most counts": Metric(
+        words="relative error of hidden counts but the largest",
+        axis="rRMSE without the largest .5 % of counts",
+        help="The same without the largest .5 % of counts, of which a few can decide all of it.",
+    ),
+    "log score": Metric(
+        words="log score of hidden counts",
+        axis="log score (negative binomial)",
+        help="Mean surprise, −log of the probability given to each hidden count; how widely counts "
+        "scatter is taken from other hidden counts. A fair single number.",
+    ),
+    "CRPS": Metric(
+        words="CRPS of hidden counts",
+        axis="CRPS",
+        help="Distance of hidden counts from the whole prediction, with its scatter, in counts.",
+    ),
     "deviance": Metric(
         words="Poisson deviance of hidden counts",
         axis="Poisson deviance per count",

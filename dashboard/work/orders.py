@@ -242,7 +242,12 @@ def _sent_fields(kind: Any) -> list[Any]:
     return [each for each in fields(kind) if each.name != "counts"]
 
 
-def make_settings(method: str, rank: int, seed: int) -> Any:
-    """Settings of a method: its defaults except for the seed, and the rank where it has one."""
+def make_settings(method: str, rank: int, seed: int, kind: FoldKind = "entry") -> Any:
+    """Settings of a method: its defaults except for the seed, and the rank where it has one.
+
+    A method that sets counts aside to choose something sets aside what the folds hide.
+    """
     entry = METHODS[method]
-    return entry.settings(**({"rank": rank} if entry.has_rank else {}), seed=seed)
+    known = {each.name for each in fields(entry.settings)}
+    chosen = {"rank": rank, "seed": seed, "held": kind}
+    return entry.settings(**{name: value for name, value in chosen.items() if name in known})

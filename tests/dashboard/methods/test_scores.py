@@ -12,6 +12,7 @@ import pytest
 import uncletc
 from dashboard.methods.scores import (
     FIELDS,
+    beside_words,
     cell_rows,
     cell_script,
     committed_words,
@@ -61,6 +62,21 @@ class TestScores:
         assert table["± rRMSE"][1] == pytest.approx(math.sqrt(2))
 
 
+class TestMethodsBesideThePapers:
+    def test_they_are_named(self):
+        words = beside_words(["UncleTC", "LightGBM", "Main effects"])
+        assert "Not in the paper: LightGBM, Main effects;" in words
+        assert beside_words(["UncleTC", "POND"]) == ""
+
+    def test_they_set_aside_what_the_folds_hide(self):
+        assert make_settings("Neighbours", 2, 0, "fibre").held == "fibre"
+
+    def test_results_from_before_a_score_was_known(self):
+        old = {"trials": [{"rrmse": 1.0, "seconds": 1.0}]}
+        view = scores({"POND": old, "UncleTC": result(1.0, 2.0)}, "log score")
+        assert view.insight == ""
+
+
 class TestComparison:
     def test_counts_the_folds_it_is_ahead_in(self):
         words = comparison({"POND": result(2, 4, 3), "BPTF": result(1, 5, 1)}, "rRMSE")
@@ -70,8 +86,8 @@ class TestComparison:
         assert "do not rely on the difference" in words
 
     def test_a_clear_lead_has_no_caution(self):
-        words = comparison({"POND": result(2, 4), "BPTF": result(1, 3)}, "rRMSE")
-        assert "in 2 of 2 folds" in words
+        words = comparison({"POND": result(2, 4), "BPTF": result(1, 3.1)}, "rRMSE")
+        assert "in 2 of 2 folds, by 0.950 ± 0.050 (standard error over folds)" in words
         assert "lean" not in words
 
     def test_higher_is_better_for_auroc(self):
