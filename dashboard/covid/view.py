@@ -21,7 +21,7 @@ from dashboard.shared.detection import (
 )
 from dashboard.shared.places import cell_notes, cells
 from dashboard.shared.ranking import Ranking
-from dashboard.shared.words import P_IS_ONE, caution, times
+from dashboard.shared.words import P_IS_THE_SAME, caution, times
 from uncletc import CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 
@@ -130,7 +130,7 @@ def build_covid_view(
         title=axis_title(scale),
         limits=color_limits(p),
         log=_needs_log(p),
-        insight=(_insight(ratio) if dataset.counts.n_attributes else P_IS_ONE)
+        insight=(_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME)
         + (_counted(dataset.counts, fit) if day is None else ""),
         caution=caution(ratio) if dataset.counts.n_attributes else None,
     )

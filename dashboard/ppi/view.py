@@ -23,7 +23,7 @@ from dashboard.shared.detection import (
 )
 from dashboard.shared.places import labels_of_pairs, pair_columns
 from dashboard.shared.ranking import Ranking
-from dashboard.shared.words import P_IS_ONE, caution, times
+from dashboard.shared.words import P_IS_THE_SAME, caution, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
@@ -157,7 +157,7 @@ def build_ppi_view(
         log=contrast(everything["mean"]) > _WIDE,
         limits=(float(np.nanmin(p)), float(np.nanmax(p))),
         mean_limits=color_limits(everything["mean"]),
-        insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_ONE,
+        insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME,
         caution=caution(ratio) if dataset.counts.n_attributes else None,
     )
 

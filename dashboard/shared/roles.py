@@ -42,8 +42,8 @@ NO_ROLES_YET = (
     "detection here, as in the paper."
 )
 NONE_ON_DETECTION = (
-    "**No attribute acts on detection here, so p is 1 everywhere**: counts are taken as complete. "
-    "Ranks and ratios of p say nothing then."
+    "**No attribute acts on detection here, so p is the same everywhere**: 1, unless a second look "
+    "or a statement says otherwise. Ranks and ratios of p say nothing then."
 )
 # Mean of five seeds at rank 15, Spearman's correlation by state: benchmarks/results/outside.md.
 PAPERS_COVID = (

@@ -13,7 +13,7 @@ SCALE_IN_WHISKERS = (
     " They hold how uncertain the scale is, too, which moves all p together and no rank."
 )
 
-P_IS_ONE = "p is 1 everywhere: no attribute acts on detection."
+P_IS_THE_SAME = "p is the same everywhere: no attribute acts on detection."
 
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 

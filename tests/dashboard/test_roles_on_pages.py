@@ -112,16 +112,16 @@ class TestPlants:
     @pytest.mark.parametrize("screen", ["ppi", "check"])
     def test_no_attribute_on_detection_is_said(self, screen, option, ppi_twin):
         at = fitted(screen, data=PPI, **all_have("ppi", ppi_twin, option))
-        assert "p is 1 everywhere" in words(at)
+        assert "p is the same everywhere" in words(at)
         assert not at.error
 
     def test_drivers_with_none_on_detection(self, ppi_twin):
         at = fitted("drivers", data=PPI, **all_have("ppi", ppi_twin, "true rate"))
-        assert "p is 1 everywhere" in words(at)
+        assert "p is the same everywhere" in words(at)
         assert "How λ changes" in words(at)
         at = open_screen("drivers", data=PPI, **all_have("ppi", ppi_twin, "left out"))
         ended(at, lambda page: not waiting(page))
-        assert "p is 1 everywhere" in words(at)
+        assert "p is the same everywhere" in words(at)
         assert "How λ changes" not in words(at)
 
     def test_drivers_with_one_on_detection(self, ppi_twin):
@@ -143,7 +143,7 @@ class TestCounties:
     @pytest.mark.parametrize("option", ["left out", "true rate"])
     def test_no_attribute_on_detection_is_said(self, option, covid_twin):
         at = fitted("covid", county="24510", **all_have("covid", covid_twin, option))
-        assert "p is 1 everywhere" in words(at)
+        assert "p is the same everywhere" in words(at)
 
     def test_what_the_papers_choice_implies(self):
         at = fitted("covid", covid_roles=PAPER)
@@ -193,7 +193,7 @@ class TestWhatIf:
             sides |= {f"{side}_{key}": value for key, value in named.items()}
         at = press(open_screen("whatif", data=PPI, **sides, b_rank="1"), "compare")
         ended(at, lambda page: charts(page) and not waiting(page))
-        assert "p is 1 everywhere" in words(at)
+        assert "p is the same everywhere" in words(at)
 
 
 def test_overview_lists_roles_and_reasons():

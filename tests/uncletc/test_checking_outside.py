@@ -61,6 +61,9 @@ class TestSums:
         assert p[["A", "B"]].to_dict() == pytest.approx(expected)
         assert np.isnan(p["C"])  # one county is not counted, the other's cell was not observed
 
+    def test_equal_p_is_equal_in_all_places(self, small: CountTensor) -> None:
+        assert by_cell(small, np.full(small.n_observed, 0.2618)).nunique() == 1
+
     def test_p_is_the_fits_and_the_mean_where_attributes_are_unknown(
         self, counts: CountTensor
     ) -> None:

@@ -254,4 +254,6 @@ def _sums(counts: CountTensor, detection: ArrayLike) -> pd.DataFrame:
 
 
 def _share(reported: pd.Series, true: pd.Series) -> pd.Series:
-    return (reported / true.where(true > 0)).rename("p")
+    """Shares without the last digits of sums: where p is the same, so are they."""
+    share = reported / true.where(true > 0)
+    return share.map(lambda each: float(f"{each:.10g}")).rename("p")

@@ -27,7 +27,7 @@ from dashboard.shared.roles import (
     roles_of,
 )
 from dashboard.shared.scripts import fit_script
-from dashboard.shared.words import P_IS_ONE
+from dashboard.shared.words import P_IS_THE_SAME
 from dashboard.whatif.runs import Run
 from dashboard.whatif.view import build_whatif_view, whatif_script
 from uncletc import Fit, FitSettings, Role, Roles, datasets
@@ -206,6 +206,6 @@ def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):
     given = roles_of(stated, OWN, dict.fromkeys(ALL, "left out")).apply(stated)
     fit = short_fit(given.counts, 2, solver="joint", hidden=())
     view = build_ppi_view(given, fit, Anchor())
-    assert view.insight == P_IS_ONE
+    assert view.insight == P_IS_THE_SAME
     assert view.caution is None
     assert set(view.interactions["mean"]) == {1.0}
