@@ -12,7 +12,6 @@ It needs LightGBM, an optional dependency: the extra "boosting".
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -77,7 +76,7 @@ class LightGBMEstimate(Estimate):
     ----------
     booster : lightgbm.Booster, optional
     trees : int
-        How many of its trees are used.
+        How many of its trees are used; further ones may have grown since.
     level : float
         Count per unit of exposure that they start from.
     exposure : ndarray, optional
@@ -174,7 +173,7 @@ class LightGBM(Algorithm):
         return LightGBMEstimate(
             **record,
             n_attributes=self.n_attributes,
-            booster=copy.deepcopy(self.boosters[0]) if self.boosters else None,
+            booster=self.boosters[0] if self.boosters else None,
             trees=self.trees,
             level=self.level,
             exposure=self.data.exposure,
