@@ -129,8 +129,9 @@ def _leads(here: pd.DataFrame) -> str:
 def next_year(names: Sequence[str], test: str = "2013") -> str:
     """Predict the links of the last year from the years before; a section."""
     counts = dataset("ppi").counts
-    train, later = _links.years(counts, test)
-    found = _links.links(counts, train, later)
+    train, rounds = _links.years(counts, test)
+    found = _links.links(counts, train, rounds)
+    where = _links.every_pair(counts, rounds)
     scores = {_links.DEGREE: _links.degree(counts, train)}
     for name in names:
         chosen = model(name, "ppi", "fibre")
@@ -139,27 +140,26 @@ def next_year(names: Sequence[str], test: str = "2013") -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fitted = chosen.method.fit(chosen.counts.subset(train), chosen.settings)
-        where = counts.indices[later]
         z = chosen.counts.attributes_at(where, unknown_as_nan=True)
         predicted = fitted.expected(where, z if fitted.n_attributes else None)
-        scores[name] = _links.totals(counts, later, predicted)
+        scores[name] = predicted.reshape(*counts.shape[:2], -1).sum(axis=2)
         print("links", name, file=sys.stderr)
     of_degree = _links.percentiles(found, scores[_links.DEGREE])
     rows = []
     for name, score in scores.items():
         ranks, row = _links.percentiles(found, score), [_marked(name)]
-        for which in (found.seen, found.seen & found.new):
+        for which in (np.ones_like(found.new), found.new):
             plant = found.plant[which]
             row.append("{:.3f} ± {:.3f}".format(*_links.mean_by_plant(ranks[which], plant)))
             mean, error = _links.mean_by_plant((ranks - of_degree)[which], plant)
             row.append("" if name == _links.DEGREE else f"{mean:+.3f} ± {error:.3f}")
         rows.append(row)
-    n, new = int(found.seen.sum()), int((found.seen & found.new).sum())
+    n, new = len(found.new), int(found.new.sum())
     text = f"""Fitted to 2011 and 2012, tested on {test}, as in Seo and Hutchinson (AAAI 2018). For
 each plant, mean percentile of the {n} links seen in {test}, {new} of them for the first time, in
-the list of pollinators ranked by expected visits: 0 is the top, .5 is chance; ± standard error with
-plants as what was sampled. *Degree* ranks by a pollinator's number of plants in the years before,
-and has no model."""
+the list of all pollinators ranked by expected visits over all rounds: 0 is the top, .5 is chance;
+± standard error with plants as what was sampled. *Degree* ranks by a pollinator's number of plants
+in the years before, and has no model."""
     header = ["method", "all links", "less Degree's", "new links", "less Degree's"]
     return "\n\n".join(["## Next year's links", text, table(header, rows)])
 
@@ -180,6 +180,9 @@ def main() -> None:
     trials = read(chosen.kept)
     seeds = ", ".join(map(str, np.unique(trials["seed"])))
     parts = ["# Held-out scores on real counts", machine(), f"Seeds of folds: {seeds}.", _NOTE]
+    absent = [name for name in NAMES if name not in set(trials["method"])]
+    if absent:
+        parts.append(f"Not run yet: {', '.join(absent)}.")
     parts += report(trials)
     if chosen.links:
         parts.append(next_year(chosen.methods))

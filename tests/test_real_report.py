@@ -58,18 +58,19 @@ class TestLinks:
         return CountTensor((2, 3, 3), entries, y.ravel(), labels=labels)
 
     def test_links_of_the_last_year(self, counts: CountTensor) -> None:
-        train, test = _links.years(counts, "2013")
-        assert (train.sum(), test.sum()) == (12, 6)
-        found = _links.links(counts, train, test)
-        np.testing.assert_array_equal(np.flatnonzero(found.seen), [0, 2])
-        np.testing.assert_array_equal(np.flatnonzero(found.seen & found.new), [2])
+        train, rounds = _links.years(counts, "2013")
+        assert (train.sum(), rounds.tolist()) == (12, [False, False, True])
+        found = _links.links(counts, train, rounds)
+        np.testing.assert_array_equal(found.pollinator, [0, 2])
+        np.testing.assert_array_equal(found.new, [False, True])
+        np.testing.assert_array_equal(_links.every_pair(counts, rounds)[:2], [[0, 0, 2], [0, 1, 2]])
 
     def test_percentiles_in_the_list_of_a_plant(self, counts: CountTensor) -> None:
-        train, test = _links.years(counts, "2013")
-        found = _links.links(counts, train, test)
+        train, rounds = _links.years(counts, "2013")
+        found = _links.links(counts, train, rounds)
         degree = _links.degree(counts, train)
         np.testing.assert_array_equal(degree[0], [2, 0, 0])
-        np.testing.assert_allclose(_links.percentiles(found, degree)[:3], [0, 0.75, 0.75])
+        np.testing.assert_allclose(_links.percentiles(found, degree), [0, 0.75])
 
     def test_plants_are_what_was_sampled(self) -> None:
         mean, error = _links.mean_by_plant(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
