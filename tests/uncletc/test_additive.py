@@ -7,6 +7,7 @@ import torch
 
 from uncletc import simulate
 from uncletc.features import AttributeFeatures
+from uncletc.looks import AllLooks
 from uncletc.solvers.additive import Detection
 from uncletc.solvers.batch import Entries
 
@@ -15,14 +16,16 @@ def bends(straight: int, steps: int) -> float:
     """Largest coefficient of a bend after some steps, where λ is known."""
     counts, truth = simulate((12, 12, 12), 2, observed=0.5, seed=3)
     features = AttributeFeatures.of(counts.attributes, np.random.default_rng(0), curved=True)
-    entries = Entries.of(counts, features, torch.float64, torch.device("cpu"))
+    looks = AllLooks.of(counts)
+    entries = Entries.of(counts, looks, features, None, torch.float64, torch.device("cpu"))
     theta = torch.zeros(1, features.n_features, dtype=torch.float64)
     detection = Detection(entries, features, theta, straight=straight)
     order = np.argsort(counts.attribute_rows < 0, kind="stable")
     rate = torch.from_numpy(truth.rate[tuple(counts.indices[order].T)])[:, None]
     one = torch.ones(1, dtype=torch.float64)
+    mu = torch.full((2, 1), 1e5, dtype=torch.float64)
     for _ in range(steps):
-        detection.step(rate, 1e5 * one, dispersion=one, held=one < 0, renew=True)
+        detection.step(rate, mu, dispersion=one, held=one < 0, renew=True)
     rough = torch.from_numpy(features.curve_roughness > 0)
     return float(detection.theta[0, 1:][rough].abs().max())
 

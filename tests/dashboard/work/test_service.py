@@ -227,7 +227,7 @@ class TestEstimatesSoFar:
         wait(lambda: job.estimates >= 1)
         first = service.latest(job)
         assert first.history[-1].iteration >= 3
-        assert len(first.members) == 2
+        assert len(first.members) in (1, 2)  # those nearly as likely as the best
         assert first.counts_digest == small.digest
         assert service.lookup(job.order) is None
         wait(lambda: job.estimates >= 2)
