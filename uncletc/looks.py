@@ -80,9 +80,13 @@ class Look:
         if not isinstance(name, str) or not name:
             raise TypeError(f"name must be a text, got {name!r}")
         where = np.asarray(indices)
-        p = np.full(len(where), np.nan)
-        if known_detection is not None:
-            p[:] = known_detection
+        given = np.asarray(np.nan if known_detection is None else known_detection, dtype=np.float64)
+        if given.shape not in ((), (len(where),)):
+            raise ValueError(
+                f"known_detection must be one number, or one for each of {len(where)} rows of "
+                f"indices, got shape {given.shape}"
+            )
+        p = np.array(np.broadcast_to(given, len(where)))
         wrong = ~np.isnan(p) & ~((p > 0) & (p <= 1))
         if wrong.any():
             row = int(np.argmax(wrong))

@@ -160,6 +160,7 @@ def test_survive_files_and_subsets(problem: Problem, anchored: Fit, tmp_path: Pa
     ("look", "says"),
     [
         (lambda: Look("a", [[0, 0]], [1], known_detection=1.5), r"in \(0, 1\] or NaN; .* 0 is 1.5"),
+        (lambda: Look("a", [[0, 0]], [1], known_detection=[0.5, 0.5]), r"one for each of 1 rows"),
         (lambda: Look("a", [[0, 0]], [-1]), "counts must be >= 0"),
         (lambda: Look("a", [[0, 0]], [1], known_error=-1), "known_error must be at least 0"),
         (lambda: Look("a", [[0, 0], [0, 0]], [1, 1]), "indices of look 'a' must be distinct"),
