@@ -10,6 +10,7 @@ from uncletc.features import AttributeFeatures
 from uncletc.looks import AllLooks
 from uncletc.solvers.additive import Detection
 from uncletc.solvers.batch import Entries
+from uncletc.solvers.curves import BinnedCurves, PlainCurves
 
 
 def bends(straight: int, steps: int) -> float:
@@ -28,6 +29,24 @@ def bends(straight: int, steps: int) -> float:
         detection.step(rate, mu, dispersion=one, held=one < 0, renew=True)
     rough = torch.from_numpy(features.curve_roughness > 0)
     return float(detection.theta[0, 1:][rough].abs().max())
+
+
+def test_sums_of_two_kinds_of_features_agree_on_every_device() -> None:
+    """The rows of one may be the first of the other's: counts whose p is known have no curves."""
+    rng = np.random.default_rng(0)
+    z, x, weights = rng.random((90, 2)), rng.random((120, 3)), torch.from_numpy(rng.random((90, 2)))
+    curves = AttributeFeatures.of(z, rng, curved=True)
+    lines = AttributeFeatures.of(x, rng, curved=False)
+    own, other = curves(torch.from_numpy(z)), lines(torch.from_numpy(x))[:90]
+    direct = torch.einsum("nq,np,nm->mqp", own, other, weights)
+    plain = PlainCurves(curves, torch.from_numpy(z)).cross(
+        PlainCurves(lines, torch.from_numpy(x)), weights
+    )
+    binned = BinnedCurves(curves, z, np.arange(90)).cross(
+        BinnedCurves(lines, x, np.arange(120)), weights
+    )
+    torch.testing.assert_close(plain, direct)
+    torch.testing.assert_close(binned, direct, rtol=1e-4, atol=1e-3)
 
 
 def test_curves_hardly_bend_at_first_where_that_is_asked() -> None:

@@ -141,7 +141,8 @@ class PlainCurves:
         return total(sums)
 
     def _parts(self) -> list[slice]:
-        return [slice(i, i + _ROWS) for i in range(0, len(self._attributes), _ROWS)]
+        n = len(self._attributes)  # others may have more rows
+        return [slice(i, min(i + _ROWS, n)) for i in range(0, n, _ROWS)]
 
     def _design(self, part: slice) -> Tensor:
         return self._features(self._attributes[part])
