@@ -1,10 +1,8 @@
 """The curves of the joint solver's detection: penalised Newton with automatic smoothing.
 
 Given λ, the logit β₀ + Σ_j f_j(z_j) is linear in its coefficients θ, and the scale of λ is profiled
-out, so that no step is spent on what the data cannot determine. θ has a normal prior with one
-precision for straight lines and one for bends (times ∫ f''²). Each is set to the value that best
-explains θ (the generalised Fellner-Schall update of Wood and Fasiolo, Biometrics 2017): if counts
-show no bend, none is fitted. Counts that scatter more than the model allows are downweighted by
+out, so that no step is spent on what the data cannot determine. θ has the prior of
+:mod:`uncletc.solvers.smoothing`. Counts that scatter more than the model allows are downweighted by
 their Pearson dispersion φ.
 
 Coefficients of monotone curves may not be negative: a step solves its quadratic programme by an
@@ -22,17 +20,10 @@ from torch.nn.functional import logsigmoid
 from uncletc.features import AttributeFeatures
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.parallel import largest, total
+from uncletc.solvers.smoothing import Smoothing
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
-_MONOTONE, _RATES = 2, 3  # groups after those of lines and bends
-# Least precisions of lines, bends, coefficients of monotone curves and of β. Ten of a monotone
-# curve make up a line.
-_FLOORS = (3.0, 1e-3, 0.3, 3.0)
-_CEILING = 1e4
-_RIDGE = 0.5  # added for every coefficient, so that no curve diverges
-_START_PRECISIONS = (3.0, 0.01, 0.3, 3.0)
-_STRAIGHT = 100.0  # precision of bends that hardly bend
 _ACTIVE_SETS = 12  # tries to find which coefficients are 0; two or three are usual
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
@@ -71,20 +62,12 @@ class Detection:
     def __post_init__(self) -> None:
         n_members, size = self.theta.shape
         device = self.theta.device
-        q = self.features.n_features
-        rough = torch.from_numpy(self.features.curve_roughness).to(device)
-        self._bounded = torch.zeros(size, dtype=torch.bool, device=device)
-        self._bounded[:q] = torch.from_numpy(self.features.monotone).to(device)
-        group = (rough > 0).long()
-        group[self._bounded[1:q]] = _MONOTONE
-        group = torch.cat([group, torch.full((size - q,), _RATES, device=device)])
-        self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(len(_FLOORS))]
-        self._shape = torch.ones(size, dtype=torch.float64, device=device)
-        self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
-        start = torch.tensor(_START_PRECISIONS, dtype=torch.float64, device=device)
-        self._precisions = start.repeat(n_members, 1)  # (M, groups)
+        self._smoothing = Smoothing(
+            self.features, size, n_members, level_precision=_LEVEL_PRECISION, device=device
+        )
+        self._bounded = self._smoothing.bounded
         if self.straight:
-            self._precisions[:, 1] = _STRAIGHT
+            self._smoothing.straighten()
         self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64, device=device)
         self.centre = torch.zeros(size, dtype=torch.float64, device=device)
         self.centre[0] = START_LOGIT
@@ -139,7 +122,8 @@ class Detection:
         chosen = chosen.to(self.theta.device)
         self.theta, self.logit = self.theta[chosen], self.logit[:, chosen]
         self.effect = self.effect[:, chosen]
-        self._damping, self._precisions = self._damping[chosen], self._precisions[chosen]
+        self._damping = self._damping[chosen]
+        self._smoothing.pick(chosen)
         self._curvature = None
 
     def step(
@@ -189,7 +173,7 @@ class Detection:
         self._search(direction, rate, y, weight, seen, prior, dispersion)
         self._rounds += 1
         if self._rounds == self.straight:
-            self._precisions[:, 1] = _START_PRECISIONS[1]
+            self._smoothing.relax()
         elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
             self._smooth(curvature, prior)
 
@@ -264,10 +248,7 @@ class Detection:
 
     def prior(self) -> Tensor:
         """Precisions of θ and β about `centre`; (M, Q + P)."""
-        prior = torch.full_like(self.theta, _LEVEL_PRECISION)
-        for which, columns in enumerate(self._groups):
-            prior[:, columns] = self._precisions[:, which, None] * self._shape[columns] + _RIDGE
-        return prior
+        return self._smoothing.prior()
 
     def _search(
         self,
@@ -323,12 +304,4 @@ class Detection:
         """Set the precisions to the values that best explain θ (Fellner-Schall)."""
         system = curvature + torch.diag_embed(prior + 1e-9)
         inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
-        spread = torch.diagonal(inverse, dim1=1, dim2=2)
-        at_bound = self._bounded & (self.theta <= 0)
-        for which, columns in enumerate(self._groups):
-            if not len(columns):
-                continue
-            free = ~at_bound[:, columns]
-            used = ((1 - prior[:, columns] * spread[:, columns]) * free).sum(dim=1).clamp_min(1e-3)
-            size = (self._shape[columns] * self.theta[:, columns] ** 2).sum(dim=1) + 1e-6
-            self._precisions[:, which] = (used / size).clamp(_FLOORS[which], _CEILING)
+        self._smoothing.update(self.theta, prior, torch.diagonal(inverse, dim1=1, dim2=2))

@@ -187,7 +187,7 @@ class _Descent:
         misfit = (y + mu) * torch.log1p((log_mean.exp() - y) / (y + mu)) - y * log_mean
         value = misfit.sum() / optimum.dispersion
         for log in parameters[: self._n_modes]:
-            value = value + optimum.prior_shape * _spread(log)
+            value = value + optimum.prior_shape * prior_spread(log)
         theta = parameters[self._n_modes] - optimum.centre
         value = value + 0.5 * (optimum.precisions * theta**2).sum()
         raw = parameters[self._n_modes + 1 :]
@@ -260,7 +260,7 @@ def _raw_of(layers: Sequence[Tensor]) -> list[Tensor]:
     return raw
 
 
-def _spread(log: Tensor) -> Tensor:
+def prior_spread(log: Tensor) -> Tensor:
     """Minus the log density of the gamma prior of a factor's elements, per unit of shape.
 
     About the product of row mean and column mean, and with a share about the column mean.

@@ -166,21 +166,10 @@ class Information:
     def _add_priors(
         self, optimum: Optimum, factors: list[FloatArray], g: JointDetection | None
     ) -> None:
-        """Add the curvature of the priors.
-
-        Each element u of a factor has a gamma prior about M, the product of its row's mean and its
-        column's. A row that moves as a whole moves M too, which the prior does not hold; a small
-        share of it holds u about its column's mean.
-        """
-        c, rank = optimum.prior_shape, self.rank
+        """Add the curvature of the priors."""
+        rank = self.rank
         for mode, u in enumerate(factors):
-            column = np.maximum(u.mean(axis=0), 1e-30)
-            mean = np.maximum(u.mean(axis=1, keepdims=True) * column / column.mean(), 1e-30)
-            ratio = u / mean
-            total = np.maximum(ratio.sum(axis=1), 1e-30)[:, None, None]
-            prior = -ratio[:, :, None] * ratio[:, None, :] / total
-            prior[:, range(rank), range(rank)] += ratio + SHARE * u / column
-            prior *= c
+            prior = prior_curvature(u, optimum.prior_shape)
             prior[:, range(rank), range(rank)] += _LEAST
             if mode in self.blocks:
                 self.blocks[mode] += prior
@@ -218,6 +207,23 @@ class Information:
                 own[:] = np.linalg.solve(back, own.reshape(n, self.rank, size)).reshape(own.shape)
             factors.append(own.reshape(n, self.rank, size))
         return factors, drawn[sum(self.shape[k] * self.rank for k in self.start) :]
+
+
+def prior_curvature(factor: FloatArray, shape: float) -> FloatArray:
+    """Second derivatives of the prior of a factor (I, F) by the logarithms of each row; (I, F, F).
+
+    Each element u has a gamma prior of this shape about M, the product of its row's mean and its
+    column's. A row that moves as a whole moves M too, which the prior does not hold; a small share
+    of it holds u about its column's mean.
+    """
+    u, along = factor, range(factor.shape[1])
+    column = np.maximum(u.mean(axis=0), 1e-30)
+    mean = np.maximum(u.mean(axis=1, keepdims=True) * column / column.mean(), 1e-30)
+    ratio = u / mean
+    total = np.maximum(ratio.sum(axis=1), 1e-30)[:, None, None]
+    prior = -ratio[:, :, None] * ratio[:, None, :] / total
+    prior[:, along, along] += ratio + SHARE * u / column
+    return np.asarray(prior * shape)
 
 
 def _derivatives(

@@ -1,0 +1,108 @@
+"""The prior of the curves' coefficients θ, and of β: normal, as smooth as counts say.
+
+One precision serves all straight lines, one all bends (times ∫ f''²), one the coefficients of
+monotone curves and one β. Each is set to the value that best explains its coefficients (the
+generalised Fellner-Schall update of Wood and Fasiolo, Biometrics 2017): if counts show no bend, none
+is fitted.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from uncletc.features import AttributeFeatures
+
+_BENDS, _MONOTONE, _RATES = 1, 2, 3  # groups; that of lines is 0
+# Least precisions of lines, bends, coefficients of monotone curves and of β. Ten of a monotone
+# curve make up a line.
+_FLOORS = (3.0, 1e-3, 0.3, 3.0)
+_CEILING = 1e4
+_RIDGE = 0.5  # added for every coefficient, so that no curve diverges
+_START_PRECISIONS = (3.0, 0.01, 0.3, 3.0)
+_STRAIGHT = 100.0  # precision of bends that hardly bend
+
+
+class Smoothing:
+    """Precisions of the coefficients of M members.
+
+    Parameters
+    ----------
+    features : AttributeFeatures
+        Of the curves, which have the first Q coefficients.
+    size : int
+        Q + P.
+    n_members : int
+        M.
+    level_precision : float
+        Of the first coefficient, the level β₀.
+    device : torch.device, optional
+
+    Attributes
+    ----------
+    bounded : Tensor of bool, shape (Q + P,)
+        Coefficients of monotone curves, which may not be negative.
+    """
+
+    def __init__(
+        self,
+        features: AttributeFeatures,
+        size: int,
+        n_members: int,
+        *,
+        level_precision: float,
+        device: torch.device | None = None,
+    ) -> None:
+        q = features.n_features
+        rough = torch.from_numpy(features.curve_roughness).to(device)
+        self.bounded = torch.zeros(size, dtype=torch.bool, device=device)
+        self.bounded[:q] = torch.from_numpy(features.monotone).to(device)
+        group = (rough > 0).long()
+        group[self.bounded[1:q]] = _MONOTONE
+        group = torch.cat([group, torch.full((size - q,), _RATES, device=device)])
+        self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(len(_FLOORS))]
+        self._shape = torch.ones(size, dtype=torch.float64, device=device)
+        self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
+        start = torch.tensor(_START_PRECISIONS, dtype=torch.float64, device=device)
+        self._precisions = start.repeat(n_members, 1)  # (M, groups)
+        self._level = level_precision
+
+    def prior(self) -> Tensor:
+        """Precisions of θ and β; (M, Q + P)."""
+        prior = self._shape.new_full((len(self._precisions), len(self._shape)), self._level)
+        for which, columns in enumerate(self._groups):
+            prior[:, columns] = self._precisions[:, which, None] * self._shape[columns] + _RIDGE
+        return prior
+
+    def straighten(self) -> None:
+        """Let curves hardly bend, until :meth:`relax`."""
+        self._precisions[:, _BENDS] = _STRAIGHT
+
+    def relax(self) -> None:
+        """Let curves bend again."""
+        self._precisions[:, _BENDS] = _START_PRECISIONS[_BENDS]
+
+    def pick(self, chosen: Tensor) -> None:
+        """Keep only these members (m,), in this order."""
+        self._precisions = self._precisions[chosen]
+
+    def update(self, theta: Tensor, prior: Tensor, variance: Tensor) -> None:
+        """Set the precisions to the values that best explain the coefficients.
+
+        Parameters
+        ----------
+        theta : Tensor, shape (M, Q + P)
+        prior : Tensor, shape (M, Q + P)
+            Their precisions so far.
+        variance : Tensor, shape (M, Q + P)
+            How uncertain each is, given counts and prior.
+        """
+        at_bound = self.bounded & (theta <= 0)
+        for which, columns in enumerate(self._groups):
+            if not len(columns):
+                continue
+            free = ~at_bound[:, columns]
+            used = ((1 - prior[:, columns] * variance[:, columns]) * free).sum(dim=1)
+            size = (self._shape[columns] * theta[:, columns] ** 2).sum(dim=1) + 1e-6
+            found = used.clamp_min(1e-3) / size
+            self._precisions[:, which] = found.clamp(_FLOORS[which], _CEILING)
