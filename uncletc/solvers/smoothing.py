@@ -2,8 +2,8 @@
 
 One precision serves all straight lines, one all bends (times ∫ f''²), one the coefficients of
 monotone curves and one β. Each is set to the value that best explains its coefficients (the
-generalised Fellner-Schall update of Wood and Fasiolo, Biometrics 2017): if counts show no bend, none
-is fitted.
+generalised Fellner-Schall update of Wood and Fasiolo, Biometrics 2017): if counts show no bend,
+none is fitted.
 """
 
 from __future__ import annotations
