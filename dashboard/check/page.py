@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dashboard.check import controls as parts
+from dashboard.check.gain import gain_section
 from dashboard.check.view import check_script, check_view, seen_dataset
 from dashboard.shared.kept import cached
 from dashboard.shared.parts import fit_details, meaning, role_details
@@ -33,6 +34,7 @@ parts.sizes(view)
 parts.distributions(view, fit.mu)
 by = parts.places_and_times(dataset, view, family)
 parts.one_after_another(view, dataset.counts.modes[-1])
+gain = gain_section(dataset, fit, kind)
 ranks = parts.ranks(dataset, fit, kind)
 
 meaning(
@@ -55,6 +57,7 @@ take_away(
         "PIT histogram": view.pit,
         f"Residuals by {by}": view.groups[by],
         "Correlation of residuals": view.lags,
+        **({"What attributes add": gain} if len(gain) else {}),
         **({"Ranks": ranks} if len(ranks) else {}),
     },
     code=check_script(dataset.name, fit.settings, kind, roles),

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from dashboard.shared.outcome import number_of_mu
-from dashboard.shared.words import plural
-from uncletc.checking import Check
+from dashboard.shared.words import plural, times
+from uncletc import CountTensor
+from uncletc.checking import Check, Gain
 
 _CLEAR_LAG = 0.15  # correlation
 _BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
@@ -151,3 +152,23 @@ def sizes_off(deciles: pd.DataFrame) -> pd.DataFrame:
     factor = np.exp(np.abs(np.log(deciles["observed"].clip(lower=1e-9) / deciles["predicted"])))
     off = deciles.assign(factor=factor)[~inside & (factor > _FACTOR)]
     return off.sort_values("factor", ascending=False).drop(columns="factor")
+
+
+def spread_words(gain: Gain) -> str:
+    """How much fitted p differs between counted entries."""
+    return (
+        f"In a fit of all counts p is {times(gain.spread)} as high at its 95th percentile over the "
+        "counted entries as at its 5th."
+    )
+
+
+def alone_words(counts: CountTensor) -> str:
+    """What attributes that act on detection and not on λ may be credited for; empty for none."""
+    alone = [name for name in counts.attribute_names if name not in counts.rate_attribute_names]
+    if not alone:
+        return ""
+    which = "All attributes" if len(alone) == counts.n_attributes else ", ".join(alone)
+    return (
+        f"{which} may change p and not λ: what they tell of true counts is credited to detection "
+        "here."
+    )

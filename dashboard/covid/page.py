@@ -17,6 +17,7 @@ from dashboard.covid.county import build_county_view
 from dashboard.covid.panel import outside_check, outside_panel, with_sources
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.detection import for_download
+from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import fit_details, insight_with_caution, meaning, role_details
 from dashboard.shared.roles import STATED
@@ -44,6 +45,7 @@ county = None if fips is None else build_county_view(dataset, fit, grids, fips, 
 
 with above:
     insight_with_caution(view.insight, view.caution)
+    gain = gain_in_headline(dataset, fit)
     checked = outside_check(dataset, fit)
     the_map(dataset, fit, choices.anchor, fips=fips, day=day)
     st.caption(
@@ -57,7 +59,8 @@ with above:
 
 cells_to_click(view, county)
 st.caption(
-    "One bar per cell, named after its most populous county; +2 means that two more counties "
+    order_remark(gain)
+    + "One bar per cell, named after its most populous county; +2 means that two more counties "
     "share it. Click a bar to choose that county. Inside: tests per day and 1000 people, which the "
     "fit has not seen. "
     + (WHISKERS if grids.ends else "")
@@ -74,6 +77,8 @@ fit_details(fit, roles)
 tables = {"Counties": view.main_table}
 if county is not None:
     tables["Days of the chosen county"] = for_download(county.days, absolute=view.scale.absolute)
+if gain is not None:
+    tables["What attributes add"] = gain_table(gain, dataset)
 if checked is not None:
     tables["p and outside estimates by state"] = checked.states
     tables["Rank correlations"] = checked.dots

@@ -15,6 +15,7 @@ from dashboard.ppi.controls import (
 from dashboard.ppi.matrix import matrix_chart
 from dashboard.ppi.view import ORDERS, build_matrix, build_ppi_view, chosen_visits
 from dashboard.shared.detection import for_download
+from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import (
     fit_details,
@@ -47,6 +48,7 @@ if view.interactions.empty:
     st.stop()
 
 insight_with_caution(view.insight, view.caution)
+gain = gain_in_headline(dataset, fit)
 above = st.container()  # drawn last, because it marks what is chosen below
 
 st.subheader("Detection over the visits")
@@ -70,8 +72,9 @@ with above:
     best_and_worst(view, chosen)
     axis = " The axis is logarithmic: each step is ten times the one before." if view.log else ""
     st.caption(
-        f"Mean of p over the visits, {view.scale.statement}; interactions seen at least once. The "
-        f"text says how many were seen in all.{axis} Click one to add it to the chart of visits."
+        f"{order_remark(gain)}Mean of p over the visits, {view.scale.statement}; interactions seen "
+        f"at least once. The text says how many were seen in all.{axis} Click one to add it to the "
+        "chart of visits."
     )
     if "high" in view.top:
         st.caption(WHISKERS)
@@ -120,6 +123,7 @@ take_away(
     tables={
         "Interactions": view.main_table,
         "Visits of the chosen interactions": for_download(visits, absolute=view.scale.absolute),
+        **({} if gain is None else {"What attributes add": gain_table(gain, dataset)}),
     },
     code=fit_script(
         dataset.name,

@@ -50,6 +50,8 @@ GLOSSARY: dict[str, str] = {
     "count. 0 is perfect; large counts weigh most.",
     "Deviance": "How unlikely the counts are under the fit, on a scale where 0 is a perfect fit. "
     "It weighs errors against what chance alone would give.",
+    "Log score": "How much a count surprises a prediction: −log of the probability that it was "
+    "given. Lower is better; .01 less an entry makes each count about 1 % more probable.",
     "Simulated": "Drawn from the model by this program. Nothing was observed, and the truth is "
     "known, so estimates can be checked against it.",
 }

@@ -1,4 +1,4 @@
-"""What can be ordered from the service: fits, comparisons, and trials with known truth. Pure.
+"""What can be ordered from the service: fits, comparisons, trials with known truth. Pure.
 
 An order is known by its key: the digest of what its message says, its counts, the program's
 version and :data:`uncletc.RESULTS`. Equal keys mean equal results.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from uncletc import METHODS, RESULTS, CountTensor, Fit, FitSettings
+from uncletc import METHODS, RESULTS, CountTensor, Fit, FitSettings, checking
+from uncletc.checking import Gain
 
 FoldKind = Literal["entry", "fibre"]
 Lane = Literal["quick", "long"]
@@ -192,6 +193,41 @@ class Evaluate(Order[Numbers]):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class AttributeGain(Order[Gain]):
+    """Measure what attributes of detection add; see :func:`uncletc.checking.gain_of_attributes`.
+
+    Attributes
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    kind : {"entry", "fibre"}
+    seed : int
+        Decides the folds.
+    """
+
+    lane: ClassVar[Lane] = "long"
+    trials = checking.fits_of_gain(N_FOLDS)
+
+    counts: CountTensor = field(repr=False)
+    settings: FitSettings
+    kind: FoldKind = "entry"
+    seed: int = 0
+
+    @staticmethod
+    def save(result: Gain, path: Path) -> None:
+        """Write a gain."""
+        Order.save(asdict(result), path)
+
+    @staticmethod
+    def load(path: Path) -> Gain:
+        """Read a gain back."""
+        try:
+            return Gain(**Order.load(path))
+        except TypeError as error:
+            raise ValueError(f"a gain must have its own fields: {error}") from error
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Cell(Order[Numbers]):
     """Run one trial of a cell of the paper's tables; see :func:`uncletc.paper.tables.run_cell`.
 
@@ -217,7 +253,9 @@ class Cell(Order[Numbers]):
         return _CELL_ITERATIONS
 
 
-_KINDS: dict[str, Any] = {kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, Cell)}
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain, Cell)
+}
 
 
 def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order[Any]:

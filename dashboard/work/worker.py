@@ -22,7 +22,16 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from dashboard.work.files import atomic
-from dashboard.work.orders import N_FOLDS, Cell, Evaluate, FitOrder, Numbers, Recovery, order_from
+from dashboard.work.orders import (
+    N_FOLDS,
+    AttributeGain,
+    Cell,
+    Evaluate,
+    FitOrder,
+    Numbers,
+    Recovery,
+    order_from,
+)
 from dashboard.work.recovery import recover
 from dashboard.work.serving import serve
 from uncletc import (
@@ -32,6 +41,7 @@ from uncletc import (
     Fit,
     Iteration,
     MisfitWarning,
+    checking,
     evaluation,
     fit,
     simulate,
@@ -178,6 +188,18 @@ def run_evaluation(order: Evaluate, report: Any) -> Numbers:
     return {"method": order.method, "trials": plain_numbers(whole)}
 
 
+def run_gain(order: AttributeGain, report: Any) -> checking.Gain:
+    """Measure what attributes of detection add."""
+    return checking.gain_of_attributes(
+        order.counts,
+        order.settings,
+        n_folds=N_FOLDS,
+        kind=order.kind,
+        seed=order.seed,
+        callback=_Slowly(report),
+    )
+
+
 def plain_numbers(whole: evaluation.Evaluation) -> list[Numbers]:
     """Each trial of an evaluation as numbers by name."""
     return [
@@ -221,9 +243,10 @@ def run_cell(order: Cell, report: Any) -> Numbers:
     return {"values": values, "curve": curve, "seconds": perf_counter() - began}
 
 
-_RUNS: dict[type, Callable[[Any, Any], Numbers]] = {
+_RUNS: dict[type, Callable[[Any, Any], Any]] = {
     Recovery: recover,
     Evaluate: run_evaluation,
+    AttributeGain: run_gain,
     Cell: run_cell,
 }
 

@@ -21,6 +21,8 @@ predicted count ŷ = λ·g(z), which has no free scale; a good ŷ is little evid
 
 Evidence on p comes from outside: :func:`compare_outside` holds p by state (:func:`by_state`) or by
 cell (:func:`by_cell`) against estimates that no fit has seen, and these against one another.
+What the counts themselves say of p, :func:`gain_of_attributes` measures: whether held-out counts
+are predicted better with the attributes of detection than with one p for all.
 """
 
 from uncletc.checking.checks import Check, Distribution, check, expected_at, held_out
@@ -34,6 +36,12 @@ from uncletc.checking.counts import (
     pit_histogram,
     quantile_residuals,
     share_of_zeros,
+)
+from uncletc.checking.gain import (
+    Gain,
+    fits_of_gain,
+    gain_of_attributes,
+    without_detection,
 )
 from uncletc.checking.groups import (
     FAR,
@@ -69,6 +77,7 @@ __all__ = [
     "Comparison",
     "Deciles",
     "Distribution",
+    "Gain",
     "GroupedResiduals",
     "OutsideCheck",
     "Ratio",
@@ -84,6 +93,8 @@ __all__ = [
     "deviances",
     "expected_at",
     "fibres",
+    "fits_of_gain",
+    "gain_of_attributes",
     "held_out",
     "ks_distance",
     "log_likelihood",
@@ -93,4 +104,5 @@ __all__ = [
     "ratio",
     "residuals_by",
     "share_of_zeros",
+    "without_detection",
 ]

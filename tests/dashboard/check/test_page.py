@@ -122,6 +122,27 @@ def test_ranks_are_compared_on_demand(open_page):
     assert behind["x"] == ["1", "2", "3", "4"]
 
 
+def test_what_attributes_add_is_measured_on_demand_and_told_where_p_is_shown(open_page):
+    at = open_page(data=PPI)
+    assert at.button(key="measure-gain").label == "Measure what attributes add"
+    assert "**Attributes " not in words(at)
+    at.button(key="measure-gain").click().run()
+    ended(at, lambda page: "**Attributes " in words(page))
+    said = [each.value for each in at.markdown if each.value.startswith("**Attributes ")]
+    assert len(said) == 1
+    assert "5 folds" in said[0]
+    assert "at its 95th percentile over the counted entries" in said[0]
+    assert not [button for button in at.button if button.key == "measure-gain"]
+    assert "What attributes add · 1 row" in words(at)
+
+    plants = open_screen("ppi", data=PPI)
+    ended(plants, lambda page: not waiting(page))
+    sentence = said[0][2:].split("**")[0]
+    assert sentence in words(plants)
+    nothing = "do not read the ranking" in sentence
+    assert ("No ranking is claimed" in words(plants)) == nothing
+
+
 @pytest.mark.usefixtures("quick")
 def test_estimates_so_far_are_not_judged(monkeypatch):
     monkeypatch.setattr(running, "fit_or_stop", still_fitting())

@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
 from dashboard.covid import panel
-from dashboard.shared import kept, running, sources
+from dashboard.shared import gain, kept, running, sources
 from tests.dashboard.looking import open_screen, showing, words
 from uncletc import Fit, datasets
+from uncletc.checking import Gain
 from uncletc.datasets.covid_outside import ESTIMATES
 
 BALTIMORE, COOK = "24510", "17031"
@@ -278,3 +279,35 @@ class TestWhatTheBrowserSays:
         told: list[int] = []
         map_component._stopped("map", 60, told.append)
         assert told == steps
+
+
+def gain_of(mean: float) -> Gain:
+    return Gain(
+        mean=mean,
+        error=0.01,
+        n_folds=5,
+        kind="fibre",
+        log_score=4.0,
+        log_score_constant=4.0 + mean,
+        spread=1.6,
+    )
+
+
+def test_what_attributes_add_is_told_where_it_is_known(open_page, monkeypatch):
+    assert "is not measured yet: the page Model check does it" in words(open_page())
+    monkeypatch.setattr(gain, "known_gain", lambda *_: gain_of(0.2))
+    text = words(at := open_page())
+    assert "Attributes improve the held-out log score by 0.200 ± 0.010 per entry" in text
+    assert "5 folds of whole county cells" in text
+    assert "No ranking is claimed" not in text
+    assert "What attributes add · 1 row" in text
+    assert not [each for each in at.warning if "Attributes" in each.value]
+
+
+def test_where_attributes_add_nothing_the_bars_claim_no_ranking(open_page, monkeypatch):
+    monkeypatch.setattr(gain, "known_gain", lambda *_: gain_of(0.002))
+    at = open_page()
+    (warned,) = [each.value for each in at.warning if "Attributes" in each.value]
+    assert "do not read the ranking of p as evidence from these counts" in warned
+    (bars,) = [each.value for each in at.caption if "One bar per cell" in each.value]
+    assert bars.startswith("**No ranking is claimed**")

@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from dashboard.work import orders
-from dashboard.work.orders import Cell, FitOrder, Recovery, make_settings, order_from
+from dashboard.work.orders import (
+    AttributeGain,
+    Cell,
+    FitOrder,
+    Recovery,
+    make_settings,
+    order_from,
+)
 from uncletc import METHODS, CountTensor, FitSettings
+from uncletc.checking import Gain
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 SETTINGS = FitSettings(rank=2, hidden=(5,))
@@ -70,6 +78,18 @@ class TestKeys:
     def test_everything_that_decides_a_cell_decides_its_key(self, change):
         assert replace(CELL, **change).key != CELL.key
 
+    def test_everything_that_decides_a_gain_decides_its_key(self, small):
+        base = AttributeGain(counts=small, settings=SETTINGS)
+        others = [
+            replace(base, counts=small.subset(np.arange(20))),
+            replace(base, settings=replace(SETTINGS, seed=1)),
+            replace(base, kind="fibre"),
+            replace(base, seed=1),
+            FitOrder(small, SETTINGS),
+        ]
+        assert replace(base).key == base.key
+        assert len({base.key, *(each.key for each in others)}) == 6
+
     def test_results_of_earlier_solvers_are_not_served(self, small, fit_order, monkeypatch):
         before = fit_order.key
         monkeypatch.setattr(orders, "RESULTS", orders.RESULTS + 1)
@@ -80,12 +100,31 @@ class TestKeys:
 
 
 class TestMessages:
-    def test_an_order_comes_back_as_it_went(self, fit_order, comparison):
-        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), CELL):
+    def test_an_order_comes_back_as_it_went(self, small, fit_order, comparison):
+        gain = AttributeGain(counts=small, settings=SETTINGS, kind="fibre", seed=2)
+        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain, CELL):
             message = json.loads(json.dumps(order.message()))
             again = order_from(message, getattr(order, "counts", None))
             assert type(again) is type(order)
             assert again == order
+
+
+def test_a_gain_is_kept_and_a_damaged_one_is_not_read(tmp_path):
+    gain = Gain(
+        mean=0.1,
+        error=0.02,
+        n_folds=5,
+        kind="entry",
+        log_score=2.0,
+        log_score_constant=2.1,
+        spread=1.5,
+        anchors="deaths",
+    )
+    AttributeGain.save(gain, tmp_path / "gain.json")
+    assert AttributeGain.load(tmp_path / "gain.json") == gain
+    (tmp_path / "gain.json").write_text('{"mean": 1}')
+    with pytest.raises(ValueError, match="a gain must have its own fields"):
+        AttributeGain.load(tmp_path / "gain.json")
 
 
 def test_lanes_keep_fits_from_waiting_for_comparisons(fit_order, comparison):

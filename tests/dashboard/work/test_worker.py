@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dashboard.work import worker
-from dashboard.work.orders import Cell, Recovery
+from dashboard.work.orders import AttributeGain, Cell, Recovery
 from dashboard.work.recovery import recover, recovery_errors
-from uncletc import METHODS, FitSettings, Joint, evaluation, fit, simulate, tables
+from uncletc import METHODS, FitSettings, Joint, checking, evaluation, fit, simulate, tables
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 
@@ -48,6 +48,15 @@ def test_an_evaluation_has_the_scores_of_the_library(small, comparison, every_re
     trials = [report["trial"] for report in every_report]
     assert set(trials) == {0, 1, 2}  # the third is left at its start
     assert trials.count(2) == 1
+
+
+@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+def test_a_gain_is_that_of_the_library_and_each_fit_is_reported(small, every_report):
+    settings = FitSettings(rank=2, hidden=(), max_iter=5)
+    order = AttributeGain(counts=small, settings=settings, kind="fibre", seed=1)
+    found = worker.run_gain(order, every_report)
+    assert found == checking.gain_of_attributes(small, settings, kind="fibre", seed=1)
+    assert {report["trial"] for report in every_report} == set(range(order.trials))
 
 
 def test_errors_of_a_cell_end_near_those_of_the_table(every_report):

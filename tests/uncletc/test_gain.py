@@ -1,0 +1,137 @@
+"""What attributes add to held-out scores: much where they matter, nothing where they do not."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from uncletc import METHODS, CountTensor, FitSettings, Joint, Look, checking, fit, simulate
+from uncletc.checking import Gain, gain_of_attributes, without_detection
+from uncletc.evaluation import evaluate
+
+SETTINGS = FitSettings(rank=2, hidden=(), solver=Joint(network=False), max_iter=40)
+pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def telling() -> CountTensor:
+    """Counts whose detection depends on their attributes."""
+    return simulate((9, 9, 9), 2, observed=0.5, attributed=0.5, n_attributes=2, seed=1)[0]
+
+
+@pytest.fixture(scope="module")
+def noise(telling) -> CountTensor:
+    """The same counts with attributes that have nothing to do with them."""
+    z = np.random.default_rng(0).uniform(size=telling.attributes.shape)
+    return CountTensor(
+        telling.shape,
+        telling.indices,
+        telling.counts,
+        attributes=z,
+        attribute_indices=telling.attribute_indices,
+    )
+
+
+def test_attributes_that_matter_improve_scores_by_what_the_folds_say(telling):
+    found = gain_of_attributes(telling, SETTINGS, n_folds=3, seed=4)
+    assert found.improves
+    assert found.spread > 1.5
+    assert found.sentence().startswith("Attributes improve the held-out log score by ")
+    assert "per entry (3 folds)." in found.sentence()
+    both = [
+        evaluate(counts, METHODS["UncleTC"], SETTINGS, n_folds=3, seed=4, every=None)
+        for counts in (telling, without_detection(telling))
+    ]
+    gaps = both[1].values("log_score") - both[0].values("log_score")
+    assert found.mean == pytest.approx(gaps.mean())
+    assert found.error == pytest.approx(gaps.std(ddof=1) / np.sqrt(3))
+    assert found.log_score_constant - found.log_score == pytest.approx(found.mean)
+
+
+def test_attributes_of_nothing_do_not_and_the_sentence_says_so(noise):
+    found = gain_of_attributes(noise, SETTINGS, n_folds=3)
+    assert not found.improves
+    assert "do not read the ranking of p as evidence from these counts" in found.sentence()
+
+
+def test_whole_places_are_held_out_where_that_is_asked(telling):
+    found = gain_of_attributes(telling, replace(SETTINGS, max_iter=5), n_folds=3, kind="fibre")
+    assert found.kind == "fibre"
+    assert "3 folds of whole places" in found.sentence("places")
+    assert "whole" not in replace(found, kind="entry").sentence("places")
+
+
+def test_without_detection_p_is_one_number_and_all_else_stays(telling):
+    survey = Look("survey", telling.indices[:5], telling.counts[:5], known_detection=0.9)
+    other = Look(
+        "observer", telling.indices[:4], telling.counts[:4], attributes=np.full((4, 2), 0.5)
+    )
+    given = telling.with_roles(rate=["z2"]).with_looks(survey, other)
+    left = without_detection(given)
+    assert left.n_attributes == 0
+    assert left.rate_attribute_names == ("z2",)
+    assert np.array_equal(left.rate_attributes, given.rate_attributes)
+    assert [look.name for look in left.looks] == ["survey", "observer"]
+    assert left.looks[0].known_detection[0] == 0.9
+    assert np.array_equal(left.counts, given.counts)
+    short = fit(left, replace(SETTINGS, max_iter=5))
+    assert np.ptp(checking.detection_of(short, left)) == 0
+
+
+def test_signs_and_a_look_with_known_p_are_in_it_and_named(telling):
+    survey = Look("survey", telling.indices[:40], telling.counts[:40], known_detection=0.9)
+    few = replace(SETTINGS, max_iter=5, signs={"z1": 1})
+    found = gain_of_attributes(telling.with_looks(survey), few, n_folds=3)
+    assert found.anchors == "survey"
+    assert "second look with known p (survey)" in found.sentence()
+
+
+def test_a_fit_at_hand_spares_one_and_each_fit_is_told_of(telling):
+    few = replace(SETTINGS, max_iter=5)
+    heard: list[int] = []
+    first = gain_of_attributes(telling, few, n_folds=3, callback=lambda done, _: heard.append(done))
+    assert sorted(set(heard)) == list(range(checking.fits_of_gain(3)))
+    assert heard == sorted(heard)
+    heard.clear()
+    again = gain_of_attributes(
+        telling, few, n_folds=3, fit=fit(telling, few), callback=lambda done, _: heard.append(done)
+    )
+    assert max(heard) == checking.fits_of_gain(3) - 2
+    assert asdict(again) == pytest.approx(asdict(first))
+
+
+def test_what_cannot_be_compared_is_named(telling, noise):
+    with pytest.raises(ValueError, match="counts must have attributes that act on detection"):
+        gain_of_attributes(telling.with_roles(detection=(), rate=["z1"]), SETTINGS)
+    with pytest.raises(ValueError, match="fit must be of these counts"):
+        gain_of_attributes(telling, SETTINGS, fit=fit(noise, replace(SETTINGS, max_iter=1)))
+    with pytest.raises(ValueError, match="n_folds must be at least 3, got 2"):
+        gain_of_attributes(telling, SETTINGS, n_folds=2)
+
+
+MADE = Gain(
+    mean=0.0123,
+    error=0.004,
+    n_folds=5,
+    kind="entry",
+    log_score=4.0,
+    log_score_constant=4.0123,
+    spread=3.0,
+)
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "words"),
+    [
+        (0.0123, 0.004, "improve the held-out log score by 0.0123 ± 0.0040 per entry"),
+        (0.005, 0.004, "do not improve held-out scores (0.0050 ± 0.0040 per entry, 5 folds)"),
+        (-0.005, 0.004, "do not improve held-out scores (−0.0050 ± 0.0040 per entry, 5 folds)"),
+        (-0.5, 0.1, "make held-out scores worse (−0.50 ± 0.10 per entry, 5 folds)"),
+        (2.0, 0.0, "improve the held-out log score by 2.000 ± 0.000 per entry"),
+        (0.0, 0.0, "do not improve held-out scores (0.000 ± 0.000 per entry, 5 folds)"),
+    ],
+)
+def test_sentences(mean, error, words):
+    assert f"Attributes {words}" in replace(MADE, mean=mean, error=error).sentence()
