@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor
 from uncletc.frames import frame_of
 from uncletc.members import Interval
 from uncletc.scale import Scale
-from uncletc.validation import FloatArray
 
 if TYPE_CHECKING:
     from uncletc.model import Fit
@@ -36,11 +33,9 @@ def fit_frame(fit: Fit, counts: CountTensor, scale: Scale | None, level: float) 
     values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
     ends: dict[str, Interval] = {}
     if fit.draws is not None:
-        ends["rate"] = fit.rate(indices, spread=True, level=level)
-        ends["detection"] = fit.detection(z, spread=True, level=level)
+        ends["rate"] = scale.rate_interval(fit.rate(indices, spread=True, level=level))
+        ends["detection"] = scale.detection_interval(fit.detection(z, spread=True, level=level))
         ends["expected"] = fit.expected(indices[attributed], z, spread=True, level=level)
-    to_scale: dict[str, Callable[[ArrayLike], FloatArray]]
-    to_scale = {"rate": scale.rate, "detection": scale.detection, "expected": np.asarray}
     columns = [*counts.label_columns(indices), ("count", y)]
     for name, estimate in values.items():
         columns.append((name, estimate))
@@ -48,6 +43,6 @@ def fit_frame(fit: Fit, counts: CountTensor, scale: Scale | None, level: float) 
             where = slice(None) if name == "rate" else attributed
             for end in ("low", "high"):
                 bound = np.full(len(y), np.nan)
-                bound[where] = to_scale[name](getattr(ends[name], end))
+                bound[where] = getattr(ends[name], end)
                 columns.append((f"{name}_{end}", bound))
     return frame_of(columns)

@@ -113,9 +113,8 @@ def _days(
         }
     )
     if grids.ends:
-        interval = fit.rate(entries, spread=True)
-        table["rate_low"] = grids.scale.rate(interval.low)
-        table["rate_high"] = grids.scale.rate(interval.high)
+        interval = grids.scale.rate_interval(fit.rate(entries, spread=True))
+        table["rate_low"], table["rate_high"] = interval.low, interval.high
         table["p_low"], table["p_high"] = grids.ends["low"][place], grids.ends["high"][place]
     return table
 

@@ -26,7 +26,7 @@ from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
-from dashboard.shared.words import NO_INTERVALS, SCALE_IN_WHISKERS, WHISKERS
+from dashboard.shared.words import NO_INTERVALS
 
 st.title("Where were COVID-19 cases missed?")
 choices = sidebar("covid")
@@ -62,9 +62,7 @@ st.caption(
     order_remark(gain)
     + "One bar per cell, named after its most populous county; +2 means that two more counties "
     "share it. Click a bar to choose that county. Inside: tests per day and 1000 people, which the "
-    "fit has not seen. "
-    + (WHISKERS if grids.ends else "")
-    + (SCALE_IN_WHISKERS if grids.ends and fit.scale is not None else "")
+    "fit has not seen. " + grids.whiskers
 )
 
 outside_panel(dataset, checked, stated=roles.preset == STATED)

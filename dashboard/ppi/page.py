@@ -29,7 +29,6 @@ from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
-from dashboard.shared.words import WHISKERS
 
 st.title("Which interactions were overlooked?")
 choices = sidebar("ppi")
@@ -76,8 +75,8 @@ with above:
         f"at least once. The text says how many were seen in all.{axis} Click one to add it to the "
         "chart of visits."
     )
-    if "high" in view.top:
-        st.caption(WHISKERS)
+    if grids.ends:
+        st.caption(grids.whiskers)
 
     st.subheader("All interactions")
     order = st.segmented_control(

@@ -12,6 +12,7 @@ from dashboard.shared.places import place_table
 from uncletc import CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 
+Stated = float | tuple[float, float]
 Kind = Literal["relative", "mean", "entry", "total", "best"]
 
 
@@ -23,25 +24,26 @@ class Anchor:
     ----------
     kind : {"relative", "mean", "entry", "total", "best"}
         Where looks with a known p state the scale of a fit, "relative" leaves it to them.
-    mean : float
-        In (0, 1]; the stated mean detection, used by "mean" alone.
+    mean : float or pair of float
+        In (0, 1]; the stated mean detection, or the ends of its range, used by "mean" alone.
     place : tuple of int
         Used by "entry" alone: indices of the first modes, e.g. of latitude and longitude. All
         entries that begin with them are meant, on average.
     name : str
         Used by "entry" alone: what the place is called.
-    detects : float
-        In (0, 1]; the stated detection of the place, used by "entry" alone.
-    total : float
-        > 0; the stated sum of true counts behind all counted entries, used by "total" alone.
+    detects : float or pair of float
+        In (0, 1]; the stated detection of the place, or its range, used by "entry" alone.
+    total : float or pair of float
+        > 0; the stated sum of true counts behind all counted entries, or its range, used by "total"
+        alone.
     """
 
     kind: Kind = "relative"
-    mean: float = 0.25
+    mean: Stated = 0.25
     place: tuple[int, ...] = ()
     name: str = ""
-    detects: float = 0.5
-    total: float = 1.0
+    detects: Stated = 0.5
+    total: Stated = 1.0
 
     def of(self, counts: CountTensor, fit: Fit, detection: ArrayLike | None = None) -> Scale:
         """Return the scale for a fit.

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dashboard.shared.anchors import Anchor
+from dashboard.shared.words import SCALE_IN_WHISKERS, WHISKERS
 from uncletc import CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
 
@@ -30,11 +31,21 @@ class DetectionGrids:
     ends : dict of str to ndarray
         "low" and "high" of 90 % intervals, shaped like p; empty for a fit without draws.
     scale : Scale
+    uncertain_scale : bool
+        Whether `ends` hold how uncertain the scale is: by looks with a known p, or a stated range.
     """
 
     p: NDArray[np.float64]
     ends: dict[str, NDArray[np.float64]]
     scale: Scale
+    uncertain_scale: bool = False
+
+    @property
+    def whiskers(self) -> str:
+        """What intervals in a chart of these p mean; empty without."""
+        if not self.ends:
+            return ""
+        return WHISKERS + (SCALE_IN_WHISKERS if self.uncertain_scale else "")
 
 
 def detection_grids(
@@ -51,14 +62,17 @@ def detection_grids(
         ``fitted_detection(dataset, fit)`` if it has been computed already.
     """
     fitted = fitted_detection(dataset, fit) if fitted is None else fitted
-    ends: dict[str, NDArray[np.float64]] = {}
+    counts, ends = dataset.counts, {}
+    estimate = fitted if isinstance(fitted, np.ndarray) else fitted.estimate
+    scale = anchor.of(counts, fit, estimate)
     if not isinstance(fitted, np.ndarray):
-        fitted, ends = fitted.estimate, {"low": fitted.low, "high": fitted.high}
-    counts, scale = dataset.counts, anchor.of(dataset.counts, fit, fitted)
+        found = scale.detection_interval(fitted)
+        ends = {"low": found.low, "high": found.high}
     return DetectionGrids(
-        p=on_grid(counts, scale.detection(fitted)),
-        ends={end: on_grid(counts, scale.detection(values)) for end, values in ends.items()},
+        p=on_grid(counts, scale.detection(estimate)),
+        ends={end: on_grid(counts, values) for end, values in ends.items()},
         scale=scale,
+        uncertain_scale=fit.scale is not None or scale.log_error > 0,
     )
 
 
@@ -112,7 +126,8 @@ def mean_ends(
         The group of each entry, from 0.
     """
     found = fit.mean("detection", entries, counts.attributes_at(entries), groups=groups)
-    return {"low": scale.detection(found.low), "high": scale.detection(found.high)}
+    shown = scale.detection_interval(found)
+    return {"low": shown.low, "high": shown.high}
 
 
 def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:

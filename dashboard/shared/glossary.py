@@ -19,7 +19,7 @@ GLOSSARY: dict[str, str] = {
     "ŷ (y hat)": "The expected reported count, λ × p. Unlike λ or p alone, it has no free scale.",
     "Anchor, scale of p": "Twice the true events with half the detection would give the same "
     "counts, so counts alone fix only ratios of p. An anchor is your own statement that fixes "
-    "the rest, such as “a quarter of all cases are counted”.",
+    "the rest, such as “a quarter of all cases are counted”; it may be a range.",
     "Attribute, z": "Something known about a place and time that detection may depend on: "
     "weather, hospital beds, the kind of pollinator.",
     "Role": "What an attribute may change: p, λ, or both; and, if stated, whether p may only rise "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from dashboard.shared.anchors import Anchor, Kind, places
+from dashboard.shared.anchors import Anchor, Kind, Stated, places
 from dashboard.shared.model import MODEL, Control, Family, settings_of
 from dashboard.shared.role_controls import choose_roles, reset_roles
 from dashboard.shared.roles import NOBODYS, RoleChoice
@@ -23,6 +24,7 @@ from uncletc import FitSettings, datasets
 
 PICTURES = ["svg", "png"]
 _MEAN = 25  # % detected, where the reader states a mean or a total
+_MEAN_RANGE, _RANGE_THERE = (20, 40), (40, 60)  # % detected, where the reader states a range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,12 +186,46 @@ def _anchor(family: Family, dataset: str, *, anchored: bool) -> Anchor:
     )
     st.caption(kinds[kind][1])
     if kind == "mean":
-        return Anchor(kind="mean", mean=draw(_MEAN_DETECTION, "mean") / 100)
+        return Anchor(kind="mean", mean=_stated_share(_MEAN_DETECTION, "mean", _MEAN_RANGE))
     if kind == "entry":
         return _entry_anchor(family, dataset)
     if kind == "total":
         return _total_anchor(family, dataset)
     return Anchor(kind=kind)
+
+
+def _as_range() -> bool:
+    return st.toggle(
+        "As a range",
+        key="range",
+        bind="query-params",
+        help="You are not sure of one number: state two, between which it lies 9 times out of 10. "
+        "λ and p are shown for the middle of the range, and all their intervals hold it: they get "
+        "wider. What λ and p predict together does not.",
+    )
+
+
+def _stated_share(control: Control, key: str, ends: tuple[int, int]) -> Stated:
+    """Ask for a share in percent, or for its range; return it as a share of 1."""
+    if not _as_range():
+        return float(draw(control, key) / 100)
+    limits: Any = control.limits
+    low, high = st.slider(
+        control.label, *limits[:2], ends, key=f"{key}_range", bind="query-params", help=control.help
+    )
+    return _range_or_number((low / 100, high / 100), f"{low} to {high} %", f"{low} %")
+
+
+def _range_or_number(ends: tuple[float, float], words: str, lowest: str) -> Stated:
+    """Say how a range is understood; its first end alone where it is none."""
+    low, high = ends
+    if not low < high:
+        st.warning(f"{words} is no range: its low end must be below its high end. Taken: {lowest}.")
+        return low
+    middle = math.sqrt(low * high)
+    shown = f"{100 * middle:.3g} %" if "%" in words else f"{middle:,.0f}"
+    st.caption(f"A 90 % interval; λ and p are shown for its middle, {shown}.")
+    return ends
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -210,7 +246,7 @@ def _entry_anchor(family: Family, dataset: str) -> Anchor:
         bind="query-params",
         help="Type to search.",
     )
-    detects = draw(_DETECTION_THERE, f"{family}_detects") / 100
+    detects = _stated_share(_DETECTION_THERE, f"{family}_detects", _RANGE_THERE)
     return Anchor(kind="entry", place=by_name[name], name=name, detects=detects)
 
 
@@ -219,16 +255,28 @@ def _total_anchor(family: Family, dataset: str) -> Anchor:
     if loaded is None:
         return Anchor()
     reported = int(loaded.counts.counts.sum())
-    total = st.number_input(
-        _TRUE[family],
-        1,
-        10**15,
-        round(reported * 100 / _MEAN),
-        key=f"{dataset.replace('-', '_')}_total",
-        bind="query-params",
-        help="How many there truly were, in the places and at the times that have a count.",
-    )
+    first = round(reported * 100 / _MEAN)
+    ranged, key = _as_range(), f"{dataset.replace('-', '_')}_total"
+    total = _number(f"{_TRUE[family]}{', at least' if ranged else ''}", first, key)
     st.caption(f"Reported there: {reported:,}")
     if total < reported:
         st.warning("Fewer than were reported: reported counts cannot exceed true counts.")
-    return Anchor(kind="total", total=float(total))
+    if not ranged:
+        return Anchor(kind="total", total=float(total))
+    most = _number(f"{_TRUE[family]}, at most", 2 * first, f"{key}_most")
+    ends = (float(total), float(most))
+    stated = _range_or_number(ends, f"{total:,} to {most:,}", f"{total:,}")
+    return Anchor(kind="total", total=stated)
+
+
+def _number(label: str, default: int, key: str) -> int:
+    value = st.number_input(
+        label,
+        1,
+        10**15,
+        default,
+        key=key,
+        bind="query-params",
+        help="How many there truly were, in the places and at the times that have a count.",
+    )
+    return int(value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
+import math
 from typing import Any
 
 import hypothesis
@@ -10,7 +12,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from uncletc import Scale
+from uncletc import CountTensor, Fit, FitSettings, Interval, Joint, Scale, fit, scale, simulate
 
 P = np.array([0.1, 0.2, 0.4])
 RATE = np.array([30.0, 10.0, 60.0])
@@ -147,3 +149,119 @@ class TestBadInput:
     def test_frozen(self) -> None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             SCALES["best"].factor = 2.0  # type: ignore[misc]
+
+
+FOUND = Interval(
+    estimate=np.array([0.2, 0.9, 0.0, np.nan]),
+    low=np.array([0.1, 0.6, 0.0, np.nan]),
+    high=np.array([0.4, 1.0, 0.0, np.nan]),
+    level=0.9,
+)
+
+
+class TestRanges:
+    """A stated range is a 90 % interval of what it states."""
+
+    def test_the_middle_is_shown_and_the_statement_names_both_ends(self) -> None:
+        scale = Scale.mean_detection(P, (0.2, 0.4))
+        assert scale.detection(P).mean() == pytest.approx(math.sqrt(0.08))
+        assert scale.statement == "anchored: mean detection is 20–40%"
+        there = Scale.entry_detection(0.2, [0.02, 0.08], "Miami-Dade")
+        assert there.detection(0.2) == pytest.approx(0.04)
+        assert there.statement == "anchored: Miami-Dade detects 2–8%"
+        total = Scale.known_total(RATE, (1000, 4000))
+        assert total.rate(RATE).sum() == pytest.approx(2000)
+        assert total.statement == "anchored: true counts add up to 1,000–4,000"
+        assert there.log_error == total.log_error == 2 * scale.log_error
+
+    def test_what_is_known_exactly_has_the_stated_range_for_its_interval(self) -> None:
+        scale = Scale.mean_detection([0.5], (0.2, 0.4))
+        exact = Interval(np.full(1, 0.5), np.full(1, 0.5), np.full(1, 0.5), 0.9)
+        p, rate = scale.detection_interval(exact), scale.rate_interval(exact)
+        assert (p.low[0], p.high[0]) == pytest.approx((0.2, 0.4))
+        assert rate.high[0] / rate.low[0] == pytest.approx(2)
+        assert rate.estimate[0] * p.estimate[0] == pytest.approx(0.25)
+
+    def test_a_number_changes_no_width_and_a_wider_range_widens(self) -> None:
+        before = FOUND.high[0] / FOUND.low[0]
+        widths = []
+        for mean in (0.3, (0.25, 0.35), (0.1, 0.6)):
+            scale = Scale.mean_detection(P, mean)
+            p, rate = scale.detection_interval(FOUND), scale.rate_interval(FOUND)
+            assert p.estimate[:2] == pytest.approx(scale.detection(FOUND.estimate[:2]))
+            widths.append(p.high[0] / p.low[0])
+            assert rate.high[0] / rate.low[0] == pytest.approx(widths[-1])
+        assert widths[0] == pytest.approx(before)
+        assert sorted(set(widths)) == widths
+
+    def test_variances_add_as_draws_of_both_say(self) -> None:
+        rng = np.random.default_rng(0)
+        scale = Scale.mean_detection([1.0], (0.2, 0.4))
+        own = math.log(FOUND.high[0] / FOUND.estimate[0]) / 1.6449
+        drawn = np.exp(own * rng.normal(size=200_000) + scale.log_error * rng.normal(size=200_000))
+        p = scale.detection_interval(FOUND)
+        ends = scale.detection(FOUND.estimate[0]) * np.quantile(drawn, [0.05, 0.95])
+        assert (p.low[0], p.high[0]) == pytest.approx(ends.tolist(), rel=0.01)
+
+    def test_p_stays_a_chance_and_nothing_or_unknown_stays_so(self) -> None:
+        scale = Scale.mean_detection([0.9], (0.5, 1.0))
+        p, rate = scale.detection_interval(FOUND), scale.rate_interval(FOUND)
+        assert p.high[1] == 1.0
+        assert rate.low[2] == rate.high[2] == 0.0
+        assert np.isnan([p.low[3], p.high[3], rate.low[3]]).all()
+
+    @pytest.mark.parametrize(
+        ("stated", "rule"),
+        [
+            ((0.4, 0.2), r"a range whose low end is below its high end, got \(0.4, 0.2\)"),
+            ((0.3, 0.3), r"a range whose low end is below its high end, got \(0.3, 0.3\)"),
+            ((0.0, 0.2), r"in \(0, 1\], got \(0.0, 0.2\)"),
+            ((0.2, 1.2), r"in \(0, 1\], got \(0.2, 1.2\)"),
+            ((0.2, math.nan), "a range whose low end is below its high end"),
+            ((0.1, 0.2, 0.3), r"a number or a range \(low, high\), got \(0.1, 0.2, 0.3\)"),
+        ],
+    )
+    def test_what_is_no_range_is_named(self, stated: Any, rule: str) -> None:
+        with pytest.raises(ValueError, match=f"mean must be {rule}"):
+            Scale.mean_detection(P, stated)
+        with pytest.raises(ValueError, match=f"value must be {rule}"):
+            Scale.entry_detection(0.2, stated, "here")
+
+    @pytest.mark.parametrize("stated", [(0, 5), (5, math.inf)])
+    def test_totals_are_positive(self, stated: Any) -> None:
+        with pytest.raises(ValueError, match="total must be positive"):
+            Scale.known_total(RATE, stated)
+
+    @pytest.mark.parametrize("error", [-0.1, math.nan, math.inf])
+    def test_errors_are_finite(self, error: float) -> None:
+        with pytest.raises(ValueError, match="log_error must be finite and at least 0"):
+            Scale(1.0, "", True, error)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[CountTensor, Fit]:
+    counts, _ = simulate((6, 6, 6), 2, observed=0.6, attributed=0.6, n_attributes=2, seed=2)
+    settings = FitSettings(rank=2, hidden=(), solver=Joint(network=False))
+    return counts, fit(counts, settings)
+
+
+def test_tables_of_a_fit_hold_the_range_in_rate_and_detection_alone(fitted) -> None:
+    counts, estimate = fitted
+    p = estimate.detection(counts.attributes)
+    exact = estimate.to_frame(counts, scale=Scale.mean_detection(p, math.sqrt(0.03)))
+    ranged = estimate.to_frame(counts, scale=Scale.mean_detection(p, (0.1, 0.3)))
+    for name in ("rate", "detection", "expected"):
+        assert ranged[name].to_numpy() == pytest.approx(exact[name].to_numpy())
+        known = exact[f"{name}_low"].notna()
+        wider = [
+            (table[f"{name}_high"] / table[f"{name}_low"])[known].to_numpy()
+            for table in (exact, ranged)
+        ]
+        if name == "expected":
+            assert wider[0] == pytest.approx(wider[1])
+        else:
+            assert (wider[1] > wider[0]).all()
+
+
+def test_examples() -> None:
+    assert doctest.testmod(scale).failed == 0

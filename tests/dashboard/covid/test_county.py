@@ -13,7 +13,7 @@ from dashboard.covid.county import build_county_view, rate_title
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids
-from uncletc import CountTensor, Scale
+from uncletc import CountTensor, Interval, Scale
 from uncletc.datasets import Dataset, Provenance
 
 TITLE = "relative p (median = 1)"
@@ -26,7 +26,7 @@ def fit_of(p: np.ndarray, rate: np.ndarray, *, intervals: bool = False) -> Simpl
     def spread_of(values, spread):
         if not spread:
             return values
-        return SimpleNamespace(estimate=values, low=values / 2, high=values * 3)
+        return Interval(estimate=values, low=values / 2, high=values * 3, level=0.9)
 
     return SimpleNamespace(
         scale=None,
@@ -110,6 +110,21 @@ class TestDays:
         for name in ("p", "rate"):
             assert days[f"{name}_low"].to_numpy() == pytest.approx(days[name] / 2)
             assert days[f"{name}_high"].to_numpy() == pytest.approx(days[name] * 3)
+
+    def test_a_stated_range_is_in_the_intervals_of_rate_and_p(self, shared):
+        given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
+        several = fit_of(*given, intervals=True)
+        middle = Anchor(kind="mean", mean=np.sqrt(0.08))
+        number, ranged = (
+            view_of(shared, several, "01003", anchor).days
+            for anchor in (middle, Anchor(kind="mean", mean=(0.2, 0.4)))
+        )
+        for name in ("p", "rate", "predicted"):
+            assert ranged[name].to_numpy() == pytest.approx(number[name].to_numpy())
+        for name in ("p", "rate"):
+            assert (ranged[f"{name}_low"] < 0.95 * number[f"{name}_low"]).all()
+            assert (ranged[f"{name}_high"] > 1.01 * number[f"{name}_high"]).all()
+        assert (ranged["p_high"] <= 1).all()
 
 
 class TestWords:

@@ -133,6 +133,19 @@ def test_an_anchor_changes_numbers_and_what_they_are_called(open_page):
     assert "best entry detects everything" in titles
 
 
+def test_a_range_is_named_and_held_by_whiskers(open_page, shown, covid_twin, short_fit):
+    shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
+    number = open_page(scale="known mean")
+    at = open_page(scale="known mean", range="true", mean_range=["20", "40"])
+    text = words(at)
+    assert "anchored: mean detection is 20–40%" in text
+    assert "mean detection is 20–40%" in sent(at)["picture"]["title"]
+    assert "how uncertain the scale is" in text
+    assert "how uncertain the scale is" not in words(number)
+    script = next(block.value for block in at.code if "print(table)" in block.value)
+    assert 'Anchor(kind="mean", mean=(0.2, 0.4))' in script
+
+
 def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
     at = open_page(county=BALTIMORE)
     assert "Intervals come with the joint solver" in words(at)

@@ -16,7 +16,7 @@ from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids, fitted_detection
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.words import caution, times
-from uncletc import CountTensor, Fit
+from uncletc import CountTensor, Fit, Interval
 from uncletc.datasets import Dataset, Provenance
 
 # Fits whose p is z, without intervals and with them.
@@ -24,7 +24,7 @@ KNOWN = SimpleNamespace(scale=None, draws=None, detection=lambda attributes: att
 
 
 def spread_of(values, times_high=3):
-    return SimpleNamespace(estimate=values, low=values / 2, high=values * times_high)
+    return Interval(estimate=values, low=values / 2, high=values * times_high, level=0.9)
 
 
 def with_intervals(times_high=3) -> SimpleNamespace:

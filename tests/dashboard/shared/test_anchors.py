@@ -67,6 +67,24 @@ class TestOfAFit:
         assert scale.rate(ppi_fit.rate(counts.indices)).sum() == pytest.approx(54321)
         assert "54,321" in axis_title(scale)
 
+    def test_each_may_be_a_range(self, covid_twin, covid_fit):
+        counts = covid_twin.counts
+        name, place = next(iter(places(covid_twin).items()))
+        for anchor, words in (
+            (Anchor(kind="mean", mean=(0.2, 0.4)), "anchored: mean detection is 20–40%"),
+            (
+                Anchor(kind="entry", place=place, name=name, detects=(0.2, 0.4)),
+                f"anchored: {name} detects 20–40%",
+            ),
+            (
+                Anchor(kind="total", total=(1e6, 2e6)),
+                "anchored: true counts add up to 1,000,000–2,000,000",
+            ),
+        ):
+            scale = anchor.of(counts, covid_fit)
+            assert scale.log_error == pytest.approx(np.log(2) / (2 * 1.6449), rel=1e-3)
+            assert axis_title(scale) == f"p ({words})"
+
     @pytest.mark.parametrize("anchor", ANCHORS, ids=lambda anchor: anchor.kind)
     def test_others_are_as_for_p_alone(self, ppi_twin, ppi_fit, anchor):
         p = ppi_fit.detection(ppi_twin.counts.attributes)
