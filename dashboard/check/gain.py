@@ -36,14 +36,15 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
         "attributes that may change λ still do."
     )
     mine = session("gain")
-    known = mine.lookup(order) is not None
-    if not known and st.button(
+    asked = mine.lookup(order) is not None or bool(mine.under_way([order]))
+    if not asked and st.button(
         "Measure what attributes add",
         key="measure-gain",
         help=f"Makes {order.trials} fits in the background, each about as long as one of this "
         "page. The result is kept, and told on the page of the counts.",
     ):
         mine.submit([order])
+        st.rerun()
     if mine.under_way([order]):  # before the look-up: one that ends in between is found
         _progress(order)
     else:
