@@ -37,7 +37,7 @@ from uncletc.results import RESULTS
 from uncletc.roles import Role, Roles
 from uncletc.scale import Scale
 from uncletc.settings import FitSettings
-from uncletc.simulate import Truth, simulate
+from uncletc.simulate import Truth, simulate, simulate_visits
 from uncletc.solvers.options import BCD, Joint
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "rate_tensor",
     "search",
     "simulate",
+    "simulate_visits",
     "tables",
     "theory",
 ]

@@ -9,6 +9,7 @@ from uncletc.model import Callback, Fit
 from uncletc.records import ConvergenceWarning, MisfitWarning, StopReason
 from uncletc.settings import FitSettings
 from uncletc.solvers.bcd import fit_bcd
+from uncletc.solvers.closed import check_closed, fit_closed
 from uncletc.solvers.joint import fit_joint
 from uncletc.solvers.options import BCD
 from uncletc.threads import one_thread
@@ -47,8 +48,10 @@ def fit(
     ------
     ValueError
         If nothing is observed, `start` has another shape, a sign names no attribute that acts
-        on detection, or counts with rate attributes or looks are to be fitted by block coordinate
-        descent.
+        on detection, counts with rate attributes or looks are to be fitted by block coordinate
+        descent, or ``settings.closed`` does not go with the counts: a mode that they have not, no
+        mode left open, no cell counted twice, looks, entries without attributes among others with
+        them, or exposure or rate attributes that vary along a closed mode.
     FitError
         If the objective becomes infinite or NaN in all members.
 
@@ -96,10 +99,14 @@ def fit(
             "rate_attributes need the joint solver; block coordinate descent has none "
             "(CountTensor.with_roles(rate=()) leaves them out)"
         )
+    if settings.closed:
+        check_closed(counts, settings)
     with one_thread():
         options = settings.solver
         if isinstance(options, BCD):
             result = fit_bcd(counts, settings, options, start, callback)
+        elif settings.closed:
+            result = fit_closed(counts, settings, start, callback)
         else:
             result = fit_joint(counts, settings, options, start, callback)
     if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:

@@ -70,6 +70,11 @@ def mean_intervals(
 def drawn(fit: Fit) -> Draws:
     """Return the draws of a fit; ValueError if it has none."""
     if fit.draws is None:
+        if fit.settings.closed:
+            raise ValueError(
+                "intervals of a closed fit need a finished one of at most 3,000 parameters: this "
+                "fit has no draws of its parameters"
+            )
         raise ValueError(
             "intervals need a finished fit by the joint solver: this fit has no draws of its "
             f"parameters (solver {fit.settings.solver.name!r})"

@@ -39,7 +39,8 @@ class Fit:
 
     λ and p are known only up to one common factor: λ·c with p/c predict the same counts
     (paper, theorem 1). Use :class:`uncletc.Scale` to state an anchor. Where a look has a known p,
-    the data state it: then `scale` says so, and λ and p are absolute as they stand.
+    or the same true counts were looked at several times (``FitSettings.closed``), the data state
+    it: then `scale` says so, and λ and p are absolute as they stand.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class Fit:
     observed_detection : ndarray, shape (N,)
         The auxiliary p of each observed entry, in the order of ``counts.indices``: what
         Algorithm 1 returns for Ω; with the joint solver, g times the mean of the entry's gamma
-        deviation. It uses the entry's own count, so it is no prediction.
+        deviation. It uses the entry's own count, so it is no prediction. Of closed fits g.
     history : tuple of Iteration
         The starting point first.
     stop : StopReason
@@ -69,7 +70,8 @@ class Fit:
     mean_detection : float
         Mean p over Ξ, used for entries with unknown attributes; 1 if Ξ is empty.
     mu : float
-        The μ fitted with: that of the settings, or the likeliest if they leave it open.
+        The μ fitted with: that of the settings, or the likeliest if they leave it open. Of closed
+        fits that of true counts, infinite for Poisson.
     likely_mu : float
         With the joint solver, the μ under which the counts are likeliest given λ and p: what the
         counts prefer where the settings chose otherwise. Else NaN.
@@ -78,9 +80,11 @@ class Fit:
         parameters: about 1 where counts scatter as the model allows, more where it misses them.
         NaN by block coordinate descent.
     draws : Draws, optional
-        Of the parameters, for intervals. None by block coordinate descent, and while a fit runs.
+        Of the parameters, for intervals. None by block coordinate descent, while a fit runs, and
+        for closed fits of more than 3,000 parameters.
     anchored_by : str
-        Names of the looks whose known p states the scale of λ and p; empty: the scale is free.
+        What states the scale of λ and p: names of the looks whose p is known, or "repeat visits";
+        empty: the scale is free.
     mu_of_looks : dict of str to float
         The likeliest μ of each further look, by its name.
     effects : RateEffects, optional
@@ -128,7 +132,7 @@ class Fit:
 
     @property
     def scale(self) -> Scale | None:
-        """The scale that looks with a known p state, on which the fit already is; None: free."""
+        """The scale that the data state, on which the fit already is; None: free."""
         return Scale.of_data(self.anchored_by) if self.anchored_by else None
 
     @property

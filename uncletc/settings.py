@@ -11,6 +11,7 @@ from uncletc.solvers.options import BCD, SOLVERS, Joint, SolverName, options_of
 from uncletc.validation import (
     Signs,
     check_choice,
+    check_modes,
     check_positive,
     check_real,
     check_seed,
@@ -58,6 +59,12 @@ class FitSettings(Jsonable):
         By the names of attributes that act on detection: 1 where p may only rise with the
         attribute, -1 where it may only fall. Others are free. Held as pairs in the order of the
         names. The joint solver's alone.
+    closed : sequence of str
+        Names of modes, such as ("visit",), along which true counts stay the same: entries that
+        differ in these alone count the very same events. The likelihood then sums the true count
+        out, and repeat visits tell the scale of λ and p; see :mod:`uncletc.solvers.closed`. True
+        counts are Poisson, or negative binomial if `mu` is given. Of `hidden` only whether it is
+        empty matters, and of `members` the number of starts. (): none, as in the paper.
 
     Raises
     ------
@@ -81,6 +88,7 @@ class FitSettings(Jsonable):
     seed: int = 0
     members: int = 1
     signs: tuple[tuple[str, int], ...] = ()
+    closed: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -94,6 +102,7 @@ class FitSettings(Jsonable):
         seed: int = 0,
         members: int = 1,
         signs: Signs = (),
+        closed: Sequence[str] = (),
     ) -> None:
         if isinstance(hidden, str) or not isinstance(hidden, Iterable):
             raise TypeError(f"hidden must be a sequence of whole numbers, got {hidden!r}")
@@ -112,9 +121,12 @@ class FitSettings(Jsonable):
             "seed": check_seed(seed),
             "members": check_whole("members", members, 1),
             "signs": check_signs(signs),
+            "closed": check_modes("closed", closed),
         }
         if values["signs"] and isinstance(options, BCD):
             raise ValueError("signs need the joint solver; block coordinate descent has none")
+        if values["closed"] and isinstance(options, BCD):
+            raise ValueError("closed needs the joint solver; block coordinate descent has none")
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

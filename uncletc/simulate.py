@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
@@ -145,6 +146,102 @@ def simulate(
     )
     truth = Truth(rate=rate, detection=p.reshape(sizes), attributes=z.reshape(*sizes, n_attributes))
     return tensor, truth
+
+
+def simulate_visits(
+    shape: Sequence[int] = (30, 15),
+    visits: int = 3,
+    rank: int = 2,
+    *,
+    counted: float = 0.8,
+    mean: float = 5.0,
+    level: float = 0.4,
+    n_attributes: int = 2,
+    detection: DetectionFunction = "cubic",
+    mu: float = math.inf,
+    seed: int = 0,
+) -> tuple[CountTensor, Truth]:
+    """Draw counts of repeat visits, between which true counts stay the same.
+
+    A last mode, "visit", is added to the shape. n of each cell, without it, is drawn once, and each
+    visit counts Binomial(n, p) of them with p = sigmoid(logit(level) + νᵀh(z)): λ as in
+    :func:`simulate` but for its mean, z and h as there, and ν uniform on [-1, 1]^D.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Sizes of the K ≥ 2 open modes.
+    visits : int
+        V ≥ 2.
+    rank : int
+        F ≥ 1.
+    counted : float
+        In (0, 1], the chance of a visit to take place; attributes are known in any case.
+    mean : float
+        Mean λ > 0.
+    level : float
+        p in (0, 1) where all z are 0.
+    n_attributes : int
+        D ≥ 1, or 2 for "interaction".
+    detection : {"cubic", "steep-cubic", "log", "tanh", "interaction"}
+        h.
+    mu : float
+        μ > 0: true counts have the variance λ + λ²/μ. Infinite: they are Poisson.
+    seed : int
+        Seed of everything random.
+
+    Returns
+    -------
+    CountTensor
+        With K + 1 modes; marked simulated.
+    Truth
+        λ, p and z of every entry; λ is the same at all visits.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, the value and the rule.
+
+    Examples
+    --------
+    >>> y, truth = simulate_visits((4, 5), visits=3, counted=1.0)
+    >>> y.shape, y.modes, y.n_observed
+    ((4, 5, 3), ('mode 1', 'mode 2', 'visit'), 60)
+    """
+    sizes = check_shape(shape)
+    _check_simulation(rank, n_attributes, 1.0, detection, seed)
+    if visits < 2:
+        raise ValueError(f"visits must be at least 2, got {visits}")
+    if not 0 < counted <= 1:
+        raise ValueError(f"counted must be in (0, 1], got {counted}")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), got {level}")
+    for name, value in (("mean", mean), ("mu", mu)):
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+    rng = np.random.default_rng(seed)
+    rate = rate_tensor([rng.uniform(0, 1, (size, rank)) for size in sizes])
+    rate *= mean / rate.mean()
+    z = rng.standard_normal((*sizes, visits, n_attributes))
+    nu = rng.uniform(-1, 1, n_attributes)
+    flat = z.reshape(-1, n_attributes)
+    shift = _interaction(flat) if detection == "interaction" else _TRANSFORMS[detection](flat) @ nu
+    p = expit(logit(level) + shift.reshape(z.shape[:-1]))
+    deviation = rng.gamma(mu, 1 / mu, rate.shape) if np.isfinite(mu) else 1.0
+    y = rng.binomial(rng.poisson(rate * deviation)[..., None], p)
+    made = rng.random(y.shape) < counted
+    made.flat[0] = True
+    tensor = CountTensor(
+        y.shape,
+        np.argwhere(made),
+        y[made],
+        attributes=flat,
+        attribute_indices=np.argwhere(np.ones(y.shape, dtype=bool)),
+        modes=[*(f"mode {k + 1}" for k in range(len(sizes))), "visit"],
+        simulated=True,
+    )
+    every = np.repeat(rate[..., None], visits, axis=-1)
+    return tensor, Truth(rate=every, detection=p, attributes=z)
 
 
 _TRANSFORMS: dict[str, Callable[[FloatArray], FloatArray]] = {

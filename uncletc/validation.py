@@ -186,3 +186,14 @@ def check_signs(signs: Signs) -> tuple[tuple[str, int], ...]:
         if names.count(name) > 1:
             raise ValueError(f"signs must name each attribute once, {name!r} occurs twice")
     return tuple(sorted((str(name), int(sign)) for name, sign in pairs))
+
+
+def check_modes(name: str, modes: Sequence[str]) -> tuple[str, ...]:
+    """Return distinct names of modes; the message names the setting."""
+    given = () if isinstance(modes, str) or not isinstance(modes, Iterable) else tuple(modes)
+    if (not given and modes != () and modes != []) or not all(isinstance(m, str) for m in given):
+        raise TypeError(f"{name} must be a sequence of names of modes, got {modes!r}")
+    for mode in given:
+        if given.count(mode) > 1:
+            raise ValueError(f"{name} must name each mode once, {mode!r} occurs twice")
+    return given

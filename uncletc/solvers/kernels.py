@@ -23,7 +23,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _SMALLEST = 1e-30
 
 
-def _compiled(function: _Function) -> _Function:
+def compiled(function: _Function) -> _Function:
     """Compile on first use and keep the machine code on disk; NaN and infinity stay themselves."""
     jit: Any = numba.njit(
         cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"}
@@ -32,7 +32,7 @@ def _compiled(function: _Function) -> _Function:
     return compiled
 
 
-@_compiled
+@compiled
 def rates(at: IndexArray, factors: FloatArray, rank: int, out: FloatArray) -> None:
     """λ per unit of exposure of each entry (N, M), into `out`."""
     n_modes, n_columns = at.shape[1], factors.shape[1]
@@ -50,7 +50,7 @@ def rates(at: IndexArray, factors: FloatArray, rank: int, out: FloatArray) -> No
             out[n, m] = total
 
 
-@_compiled
+@compiled
 def slice_sums(
     order: IndexArray,
     starts: IndexArray,
@@ -114,7 +114,7 @@ def slice_sums(
             up[r, c], down[r, c] = more[c], less[c]
 
 
-@_compiled
+@compiled
 def curve_sums(codes: CodeArray, first: IndexArray, table: FloatArray, out: FloatArray) -> None:
     """Σ_j table[first_j + code_j] of each entry, added to `out` (A, M); `table` is (bins, M)."""
     for n in range(len(codes)):
@@ -125,7 +125,7 @@ def curve_sums(codes: CodeArray, first: IndexArray, table: FloatArray, out: Floa
             out[n, m] += total
 
 
-@_compiled
+@compiled
 def bin_sums(codes: CodeArray, first: IndexArray, values: FloatArray, out: FloatArray) -> None:
     """Sums of `values` (A, C) over the entries of each bin, added to `out` (bins, C)."""
     for n in range(len(codes)):

@@ -1,0 +1,344 @@
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from uncletc import CountTensor, Fit, FitSettings, Look, Scale, StopReason, fit, simulate_visits
+from uncletc.metrics import coverage
+from uncletc.solvers.closed import log_likelihood, state
+from uncletc.solvers.closed.cells import Cells
+
+CLOSED = FitSettings(rank=2, closed=["visit"])
+
+
+@pytest.fixture(scope="module")
+def visits():
+    return simulate_visits(seed=1)
+
+
+@pytest.fixture(scope="module")
+def found(visits):
+    return fit(visits[0], CLOSED)
+
+
+def error_of_rate(rate, truth):
+    return np.abs(rate - truth.rate).sum() / truth.rate.sum()
+
+
+def absolute(counts, truth, settings):
+    """Ratios of estimated to true totals of λ and p."""
+    result = fit(counts, settings)
+    p = result.detection(counts.attributes)
+    return result, result.rate_tensor().sum() / truth.rate.sum(), p.sum() / truth.detection.sum()
+
+
+def test_levels_of_rate_and_detection_are_found_without_an_anchor():
+    ratios = []
+    for seed in range(4):
+        _, *both = absolute(*simulate_visits(seed=seed), CLOSED)
+        ratios.append(both)
+    assert np.array(ratios) == pytest.approx(1.0, abs=0.2)
+    assert np.exp(np.log(ratios).mean(axis=0)) == pytest.approx(1.0, abs=0.08)
+
+
+def test_low_detection_leaves_no_bias_of_the_level():
+    ratios = []
+    for seed in range(4):
+        _, *both = absolute(*simulate_visits(seed=seed, level=0.15, mean=20.0), CLOSED)
+        ratios.append(both)
+    assert np.exp(np.log(ratios).mean(axis=0)) == pytest.approx(1.0, abs=0.25)
+
+
+def test_nearer_the_truth_than_the_ordinary_model_told_the_true_mean_of_p(visits, found):
+    counts, truth = visits
+    ordinary = fit(counts, replace(CLOSED, closed=()))
+    p = ordinary.detection(counts.attributes)
+    scale = Scale.mean_detection(p, float(truth.detection.mean()))
+    assert error_of_rate(found.rate_tensor(), truth) < error_of_rate(
+        scale.rate(ordinary.rate_tensor()), truth
+    )
+    own = np.abs(found.detection(counts.attributes) - truth.detection.ravel()).mean()
+    assert own < np.abs(scale.detection(p) - truth.detection.ravel()).mean()
+
+
+def test_the_result_is_an_ordinary_fit(visits, found, tmp_path):
+    counts, truth = visits
+    rate = found.rate_tensor()
+    assert rate.shape == counts.shape
+    assert np.ptp(rate, axis=2) == pytest.approx(0.0)
+    assert found.scale == Scale(1.0, "anchored by data: repeat visits", True)
+    assert found.mean_detection == pytest.approx(found.detection(counts.attributes).mean())
+    assert found.dispersion == pytest.approx(1.0, abs=0.2)
+    p = found.detection(counts.attributes_at(counts.indices))
+    assert found.observed_detection == pytest.approx(p)
+    found.save(tmp_path / "fit.npz")
+    again = Fit.load(tmp_path / "fit.npz")
+    assert again.settings == found.settings
+    assert again.scale == found.scale
+    assert np.array_equal(again.rate(counts.indices), found.rate(counts.indices))
+    assert set(found.to_frame(counts)) >= {"rate", "rate_low", "detection_high", "expected"}
+    assert truth.rate.shape == rate.shape
+
+
+def test_objective_is_the_exact_likelihood_of_the_estimates(visits, found):
+    counts, _ = visits
+    cell = counts.indices[:, 0] * counts.shape[1] + counts.indices[:, 1]
+    order = np.argsort(cell, kind="stable")
+    own = log_likelihood(
+        found.rate_tensor()[..., 0].ravel(),
+        found.observed_detection[order],
+        counts.counts[order],
+        cell[order],
+    )
+    assert found.history[-1].objective == pytest.approx(-own.sum() / counts.n_observed)
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say():
+    held = []
+    for seed in range(3):
+        counts, truth = simulate_visits(seed=seed)
+        result = fit(counts, CLOSED)
+        every, z = counts.attribute_indices, counts.attributes
+        rate, p = (
+            result.rate(every, spread=True),
+            result.detection(z, spread=True),
+        )
+        mean = result.mean("detection", every, z)
+        assert mean.low < mean.estimate < mean.high
+        held.append(
+            [
+                coverage(truth.rate.ravel(), rate.low, rate.high),
+                coverage(truth.detection.ravel(), p.low, p.high),
+            ]
+        )
+    assert (np.mean(held, axis=0) > 0.75).all()
+
+
+def test_too_many_parameters_have_no_intervals_and_say_so(visits, monkeypatch):
+    from uncletc.solvers.closed import curvature
+
+    monkeypatch.setattr(curvature, "MOST_PARAMETERS", 20)
+    result = fit(visits[0], CLOSED)
+    assert result.draws is None
+    with pytest.raises(ValueError, match="intervals of a closed fit need"):
+        result.rate([[0, 0, 0]], spread=True)
+
+
+def test_callback_sees_warm_estimates_and_stops_the_fit(visits):
+    counts, truth = visits
+    seen = []
+
+    def callback(iteration):
+        seen.append(iteration.current())
+        return iteration.iteration >= 8
+
+    result = fit(counts, CLOSED, callback=callback)
+    assert result.stop is StopReason.CALLBACK
+    assert len(seen) == len(result.history) == 9
+    assert result.draws is None
+    assert error_of_rate(seen[-1].rate_tensor(), truth) < 0.5
+    assert result.history[-1].objective < result.history[0].objective
+
+
+def test_max_iter_ends_a_fit_with_a_warning(visits):
+    with pytest.warns(UserWarning, match="max_iter"):
+        result = fit(visits[0], replace(CLOSED, max_iter=3))
+    assert result.stop is StopReason.MAX_ITER
+    assert len(result.history) == 4
+
+
+def test_the_same_seed_gives_the_same_answer_and_others_nearly_so(visits, found):
+    counts, _ = visits
+    again = fit(counts, CLOSED)
+    assert np.array_equal(again.rate_tensor(), found.rate_tensor())
+    other = fit(counts, replace(CLOSED, seed=5))
+    assert other.rate_tensor() == pytest.approx(found.rate_tensor(), rel=0.15, abs=0.1)
+
+
+def test_a_start_is_gone_on_from(visits, found):
+    counts, _ = visits
+    near = fit(counts, CLOSED, start=found, callback=lambda _: True)
+    assert near.history[0].objective == pytest.approx(found.history[-1].objective, abs=0.02)
+    ordinary = fit(counts, FitSettings(rank=3, max_iter=0))
+    result = fit(counts, CLOSED, start=ordinary)
+    assert result.rate_tensor() == pytest.approx(found.rate_tensor(), rel=0.3, abs=0.3)
+
+
+def test_without_attributes_p_is_one_number_that_visits_tell():
+    rng = np.random.default_rng(3)
+    rate = np.outer(rng.uniform(2, 10, 25), rng.uniform(0.5, 1.5, 12))
+    y = rng.binomial(rng.poisson(rate)[..., None], 0.6, (*rate.shape, 3))
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    assert result.mean_detection == pytest.approx(0.6, abs=0.08)
+    assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.15)
+
+
+@pytest.mark.parametrize("p", [0.97, 0.03])
+def test_p_near_its_ends(p):
+    rng = np.random.default_rng(4)
+    rate = np.outer(rng.uniform(2, 10, 25), rng.uniform(0.5, 1.5, 12)) * (10 if p < 0.5 else 1)
+    y = rng.binomial(rng.poisson(rate)[..., None], p, (*rate.shape, 4))
+    counts = CountTensor.from_dense(y, modes=["site", "species", "visit"])
+    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    if p > 0.5:
+        assert result.mean_detection == pytest.approx(p, abs=0.02)
+    else:
+        assert result.mean_detection < 0.15
+    assert np.isfinite(result.rate_tensor()).all()
+
+
+def test_nothing_seen_at_any_visit_is_a_small_rate():
+    counts = CountTensor.from_dense(np.zeros((6, 5, 3)), modes=["site", "species", "visit"])
+    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    assert np.isfinite(result.rate_tensor()).all()
+    assert result.expected(counts.indices).max() < 0.1
+
+
+def test_one_open_mode_is_enough():
+    rng = np.random.default_rng(5)
+    y = rng.binomial(rng.poisson(8.0, 150)[:, None], 0.5, (150, 5))
+    counts = CountTensor.from_dense(y, modes=["site", "visit"])
+    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    assert 0.25 < result.mean_detection < 0.75
+
+
+def test_signs_hold_and_a_wrong_one_flattens_its_curve(visits):
+    counts, _ = visits
+    grid = np.column_stack([np.linspace(-2, 2, 30), np.zeros(30)])
+    for sign in (1, -1):
+        result = fit(counts, replace(CLOSED, signs={"z1": sign}))
+        assert (sign * np.diff(result.detection(grid)) >= -1e-9).all()
+
+
+def test_attributes_that_act_on_the_rate_are_told_from_detection():
+    rng = np.random.default_rng(6)
+    x, z = rng.standard_normal((40, 15)), rng.standard_normal((40, 15, 3))
+    rate = np.outer(rng.uniform(2, 6, 40), rng.uniform(0.5, 1.5, 15)) * np.exp(0.5 * x)
+    y = rng.binomial(rng.poisson(rate)[..., None], expit(-0.3 + 0.8 * z))
+    every = np.argwhere(np.ones(y.shape, dtype=bool))
+    counts = CountTensor(
+        y.shape,
+        every,
+        y.ravel(),
+        attributes=z.reshape(-1, 1),
+        rate_attributes=np.repeat(x.ravel(), 3)[:, None],
+        modes=["site", "species", "visit"],
+    )
+    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    slope = result.rate_slopes()
+    assert np.log(slope.estimate[0]) == pytest.approx(0.5, abs=0.08)
+    assert slope.low[0] < slope.estimate[0] < slope.high[0]
+    assert result.mean_detection == pytest.approx(expit(-0.3 + 0.8 * z).mean(), rel=0.15)
+
+
+def test_exposure_multiplies_the_rate():
+    rng = np.random.default_rng(7)
+    size = rng.uniform(0.5, 5.0, 30)
+    rate = np.outer(size, rng.uniform(1, 4, 10))
+    y = rng.binomial(rng.poisson(rate)[..., None], 0.5, (30, 10, 4))
+    counts = CountTensor.from_dense(
+        y, modes=["site", "species", "visit"], exposure=size[:, None, None]
+    )
+    result = fit(counts, FitSettings(rank=1, closed=["visit"]))
+    assert result.rate_tensor()[..., 0] == pytest.approx(rate, rel=0.6)
+    assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.2)
+
+
+def test_mu_is_the_scatter_of_true_counts():
+    counts, truth = simulate_visits((30, 20), visits=4, mean=8.0, mu=2.0, seed=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        poisson = absolute(counts, truth, CLOSED)
+    scattered = absolute(counts, truth, replace(CLOSED, mu=2.0))
+    assert scattered[0].mu == 2.0
+    assert abs(np.log(scattered[2])) < abs(np.log(poisson[2]))
+    assert scattered[0].history[-1].objective < poisson[0].history[-1].objective
+
+
+def test_two_closed_modes_make_one_cell(visits):
+    counts, _ = visits
+    cells = Cells.of_counts(counts, ("mode 2", "visit"))
+    assert len(cells.indices) == counts.shape[0]
+    assert cells.starts[-1] == counts.n_observed
+
+
+def plain(y, **other):
+    return CountTensor.from_dense(y, modes=["site", "species", "visit"], **other)
+
+
+def look():
+    return plain(np.ones((3, 4, 2))).with_looks(Look("again", [[0, 0, 0]], [1]))
+
+
+def some_unattributed():
+    return CountTensor(
+        (2, 2, 2),
+        [[0, 0, 0], [0, 0, 1], [1, 1, 0]],
+        [1, 2, 0],
+        attributes=[[0.1], [0.3]],
+        attribute_indices=[[0, 0, 0], [0, 0, 1]],
+        modes=["site", "species", "visit"],
+    )
+
+
+def rates_that_vary():
+    every = np.argwhere(np.ones((3, 4, 2), dtype=bool))
+    return CountTensor(
+        (3, 4, 2),
+        every,
+        np.ones(24, dtype=int),
+        rate_attributes=np.arange(24.0)[:, None],
+        rate_attribute_names=["heat"],
+        modes=["site", "species", "visit"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "closed", "message"),
+    [
+        (plain(np.ones((3, 4, 2))), ["visits"], "closed must name modes of ('site', 'species',"),
+        (plain(np.ones((3, 4, 2))), ["site", "species", "visit"], "leave at least 1 mode open"),
+        (look(), ["visit"], "closed does not go with looks"),
+        (some_unattributed(), ["visit"], "1 of 3 have none"),
+        (plain(np.ones((3, 4, 1))), ["visit"], "closed needs repeat visits"),
+        (
+            plain(np.ones((3, 4, 2)), exposure=[[[1.0, 2.0]]]),
+            ["visit"],
+            "exposure must be the same",
+        ),
+        (rates_that_vary(), ["visit"], "'heat' is not"),
+    ],
+)
+def test_what_does_not_go_together_is_said_in_one_sentence(counts, closed, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        fit(counts, FitSettings(rank=1, closed=closed))
+
+
+def test_settings_check_closed_modes():
+    assert FitSettings(rank=1, closed=["visit"]).closed == ("visit",)
+    assert FitSettings.from_json(CLOSED.to_json()) == CLOSED
+    with pytest.raises(ValueError, match="closed needs the joint solver"):
+        FitSettings(rank=1, solver="bcd", closed=["visit"])
+    with pytest.raises(TypeError, match="closed must be a sequence of names of modes, got 'visit'"):
+        FitSettings(rank=1, closed="visit")
+    with pytest.raises(TypeError, match="closed must be a sequence of names of modes"):
+        FitSettings(rank=1, closed=[1])
+    with pytest.raises(ValueError, match="'visit' occurs twice"):
+        FitSettings(rank=1, closed=["visit", "visit"])
+
+
+def test_a_round_of_a_held_level_leaves_it(visits):
+    from uncletc.solvers.closed.fitting import _problem, _starts
+
+    counts, _ = visits
+    problem = _problem(counts, Cells.of_counts(counts, ("visit",)), CLOSED)
+    start = _starts(problem, counts, CLOSED, None)[0]
+    before = start.cost()
+    start.move(start.logs, start.theta, state.START_LOGIT + 0.5)
+    start.round()
+    assert start.level == state.START_LOGIT + 0.5
+    assert start.cost() < before

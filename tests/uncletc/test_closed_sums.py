@@ -1,0 +1,129 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit, logsumexp
+from scipy.stats import binom, nbinom, poisson
+
+from uncletc.solvers.closed import log_likelihood
+from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.curvature import Curvature
+from uncletc.solvers.closed.sums import true_counts
+
+
+def log_terms(rate, p, y, mu, most):
+    """log P(n) ∏ P(y | n) for n = 0, …, most."""
+    n = np.arange(most + 1)
+    prior = poisson(rate) if math.isinf(mu) else nbinom(mu, mu / (mu + rate))
+    return prior.logpmf(n) + sum(binom(n, each).logpmf(c) for c, each in zip(y, p, strict=True))
+
+
+CASES = [
+    (3.0, [0.4, 0.5, 0.2], [1, 2, 0], math.inf),
+    (3.0, [0.4], [2], math.inf),
+    (0.01, [0.5, 0.5], [0, 0], math.inf),
+    (5.0, [0.001, 0.002], [0, 1], math.inf),
+    (5.0, [0.999, 0.9999], [4, 4], math.inf),
+    (5.0, [1 - 1e-9, 1e-9], [6, 0], math.inf),
+    (2.0, [0.3, 0.6], [40, 3], math.inf),
+    (400.0, [0.1, 0.12, 0.08, 0.1], [35, 44, 38, 40], math.inf),
+    (3.0, [0.4, 0.5, 0.2], [1, 2, 0], 2.0),
+    (3.0, [0.4, 0.01], [0, 0], 0.3),
+    (3.0, [0.02, 0.01], [3, 0], 0.3),
+    (50.0, [0.05, 0.999], [2, 61], 1.0),
+    (30.0, [0.3, 0.2], [8, 4], 150.0),
+]
+
+
+@pytest.mark.parametrize(("rate", "p", "y", "mu"), CASES)
+def test_likelihood_of_visits_is_the_sum_over_true_counts(rate, p, y, mu):
+    brute = logsumexp(log_terms(rate, p, y, mu, 6000))
+    found = log_likelihood([rate], p, y, np.zeros(len(y), dtype=int), mu=mu)
+    assert found[0] == pytest.approx(brute, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("rate", "p", "y", "mu"), CASES)
+def test_mean_and_variance_of_the_true_count_given_all_visits(rate, p, y, mu):
+    terms = log_terms(rate, p, y, mu, 6000)
+    weights = np.exp(terms - logsumexp(terms))
+    n = np.arange(len(weights))
+    room = 0.0 if math.isinf(mu) else math.log(mu + rate)
+    log_theta = np.array([math.log(rate) + np.log1p(-np.array(p)).sum() - room])
+    _, mean, variance = true_counts(log_theta, np.array([0, len(y)]), np.array(y), mu)[0]
+    assert mean == pytest.approx(weights @ n, rel=1e-8)
+    assert variance == pytest.approx(weights @ (n - weights @ n) ** 2, rel=1e-6, abs=1e-8)
+
+
+def test_cells_have_their_own_visits_and_missing_ones_do_not_count():
+    rate, cells = [2.0, 7.0, 4.0], [0, 0, 2]
+    together = log_likelihood(rate, [0.3, 0.6, 0.5], [1, 0, 3], cells)
+    assert together[0] == pytest.approx(logsumexp(log_terms(2.0, [0.3, 0.6], [1, 0], np.inf, 200)))
+    assert together[1] == pytest.approx(0.0, abs=1e-12)  # no visit: nothing was seen or missed
+    assert together[2] == pytest.approx(poisson(2.0).logpmf(3))  # one visit: thinned Poisson
+
+
+def test_nearly_poisson_true_counts_are_poisson():
+    y, p = [3, 5], [0.4, 0.6]
+    poisson_like = log_likelihood([6.0], p, y, [0, 0], mu=1e9)
+    assert poisson_like[0] == pytest.approx(log_likelihood([6.0], p, y, [0, 0])[0], abs=1e-6)
+
+
+def test_large_counts_cost_no_long_sums_and_stay_exact():
+    found = log_likelihood([1e6], [0.3], [300_500], [0])
+    assert found[0] == pytest.approx(poisson(3e5).logpmf(300_500), rel=1e-7)
+
+
+@pytest.mark.parametrize("mu", [math.inf, 3.0])
+def test_curvature_is_that_of_the_likelihood(mu):
+    rng = np.random.default_rng(0)
+    of = np.repeat(np.arange(4), 3)
+    y = rng.binomial(rng.poisson(6.0, 4)[of], 0.4)
+    design = np.column_stack([np.ones(12), rng.standard_normal((12, 2))])
+    u, theta = np.log(rng.uniform(4, 9, 4)), np.array([-0.4, 0.3, -0.2])
+    cells = Cells(
+        open_modes=(0,),
+        indices=np.arange(4)[:, None],
+        starts=np.arange(0, 13, 3),
+        of=of,
+        order=np.arange(12),
+        counts=y,
+        attributes=design,
+        exposure=np.ones(4),
+        rate_indices=np.empty((0, 2), dtype=int),
+        rate_attributes=np.empty((0, 0)),
+    )
+
+    def misfit(x):
+        p = expit(design @ x[4:])
+        return -log_likelihood(np.exp(x[:4]), p, y, of, mu=mu).sum()
+
+    found = Curvature.of(
+        cells,
+        factors=[np.exp(u)[:, None]],
+        rates=np.exp(u),
+        logits=design @ theta,
+        design=design,
+        lines=np.empty((4, 0)),
+        mu=mu,
+        shape=0.0,
+        precisions=np.zeros(3),
+        fixed=np.zeros(3, dtype=bool),
+    )
+    at, h = np.concatenate([u, theta]), 1e-3
+    steps = h * np.eye(7)
+    numeric = np.array(
+        [
+            [
+                misfit(at + a + b) - misfit(at + a - b) - misfit(at - a + b) + misfit(at - a - b)
+                for a in steps
+            ]
+            for b in steps
+        ]
+    ) / (4 * h**2)
+    rate, r = np.exp(u), 1.0 if math.isinf(mu) else mu / (mu + np.exp(u))
+    log_missed = np.bincount(of, -np.logaddexp(0, design @ theta), 4)
+    room = 0.0 if math.isinf(mu) else np.log(mu + rate)
+    mean = true_counts(u + log_missed - room, cells.starts, y, mu)[:, 1]
+    left_out = np.zeros((7, 7))  # of mean 0, where true counts are not Poisson
+    left_out[range(4), range(4)] = (mean - rate) * r * (1 - r)
+    assert found.matrix == pytest.approx(numeric - left_out + 1e-6 * np.eye(7), abs=2e-4)

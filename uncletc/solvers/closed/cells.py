@@ -1,0 +1,162 @@
+"""Counts by cell: the entries that differ in their closed modes alone count the same events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uncletc.counts import CountTensor
+from uncletc.entries import flat_index
+from uncletc.settings import FitSettings
+from uncletc.validation import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Observed entries in the order of their cells.
+
+    Attributes
+    ----------
+    open_modes : tuple of int
+        Modes along which true counts differ.
+    indices : ndarray of int, shape (C, open modes)
+        The cells with at least one count.
+    starts : ndarray of int, shape (C + 1,)
+        Where the counts of each cell begin, and where the last end.
+    of : ndarray of int, shape (N,)
+        The cell of each count.
+    order : ndarray of int, shape (N,)
+        Rows of ``counts.indices``.
+    counts : ndarray of int, shape (N,)
+    attributes : ndarray, shape (N, D)
+        z of each count.
+    exposure : ndarray, shape (C,)
+    rate_indices : ndarray of int, shape (S, K)
+        All entries of the cells that have attributes which act on λ.
+    rate_attributes : ndarray, shape (S, P)
+        x of these.
+    """
+
+    open_modes: tuple[int, ...]
+    indices: IntArray
+    starts: IntArray
+    of: IntArray
+    order: IntArray
+    counts: IntArray
+    attributes: FloatArray
+    exposure: FloatArray
+    rate_indices: IntArray
+    rate_attributes: FloatArray
+
+    @classmethod
+    def of_counts(cls, counts: CountTensor, closed: Sequence[str]) -> Cells:
+        """Group the entries of counts that :func:`check_closed` accepts."""
+        modes = open_modes(counts, closed)
+        sizes = tuple(counts.shape[mode] for mode in modes)
+        flat = flat_index(counts.indices[:, modes], sizes)
+        order = np.argsort(flat, kind="stable")
+        cells, starts = np.unique(flat[order], return_index=True)
+        rows = counts.attribute_rows[order]
+        first = counts.indices[order[starts]]
+        where, x = _rates_of(counts, modes, sizes)
+        return cls(
+            open_modes=modes,
+            indices=np.column_stack(np.unravel_index(cells, sizes)),
+            starts=np.append(starts, len(flat)),
+            of=np.repeat(np.arange(len(cells)), np.diff(np.append(starts, len(flat)))),
+            order=order,
+            counts=np.ascontiguousarray(counts.counts[order]),
+            attributes=counts.attributes[rows] if counts.n_attributes else np.empty((len(rows), 0)),
+            exposure=counts.exposure_at(first),
+            rate_indices=where,
+            rate_attributes=x,
+        )
+
+    def whole(self, shape: tuple[int, ...], at: int = 0) -> IntArray:
+        """Indices in all modes of one entry of each cell, `at` along the closed ones; (C, K)."""
+        indices = np.full((len(self.indices), len(shape)), at, dtype=np.int64)
+        indices[:, self.open_modes] = self.indices
+        return indices
+
+
+def open_modes(counts: CountTensor, closed: Sequence[str]) -> tuple[int, ...]:
+    """Modes that are not among those of these names."""
+    return tuple(mode for mode, name in enumerate(counts.modes) if name not in closed)
+
+
+def check_closed(counts: CountTensor, settings: FitSettings) -> None:
+    """Reject counts to which a model with closed modes cannot be fitted.
+
+    Raises
+    ------
+    ValueError
+        In one sentence: what does not go with closed modes.
+    """
+    closed = settings.closed
+    unknown = [name for name in closed if name not in counts.modes]
+    if unknown:
+        raise ValueError(f"closed must name modes of {counts.modes}, got {unknown[0]!r}")
+    modes = open_modes(counts, closed)
+    if not modes:
+        raise ValueError(f"closed must leave at least 1 mode open, got all of {counts.modes}")
+    if counts.looks:
+        raise ValueError(
+            "closed does not go with looks, which count other events of the same λ "
+            "(CountTensor.with_looks() leaves them out)"
+        )
+    if counts.n_attributes and (counts.attribute_rows < 0).any():
+        missing = int((counts.attribute_rows < 0).sum())
+        raise ValueError(
+            "closed needs attributes of every observed entry, or of none; "
+            f"{missing:,} of {counts.n_observed:,} have none"
+        )
+    exposure, others = counts.exposure, sorted(set(range(len(counts.shape))) - set(modes))
+    if exposure is not None and not all(
+        np.array_equal(exposure, np.broadcast_to(exposure.take([0], mode), exposure.shape))
+        for mode in others
+    ):
+        raise ValueError(
+            f"exposure must be the same along closed modes {closed}, where true counts stay the "
+            "same; make what varies between visits an attribute of detection"
+        )
+    sizes = tuple(counts.shape[mode] for mode in modes)
+    seen = np.bincount(
+        np.unique(flat_index(counts.indices[:, modes], sizes), return_inverse=True)[1]
+    )
+    if seen.max() < 2:
+        raise ValueError(
+            f"closed needs repeat visits; no entry of {tuple(counts.modes[m] for m in modes)} was "
+            f"counted more than once along {closed}"
+        )
+    _rates_of(counts, modes, sizes)
+
+
+def _rates_of(
+    counts: CountTensor, modes: tuple[int, ...], sizes: tuple[int, ...]
+) -> tuple[IntArray, FloatArray]:
+    """All entries of cells with attributes that act on λ, and these attributes.
+
+    Raises
+    ------
+    ValueError
+        If these differ along a closed mode.
+    """
+    x = counts.rate_attributes
+    if not x.size:
+        return np.empty((0, len(counts.shape)), dtype=np.int64), x
+    flat = flat_index(counts.attribute_indices[:, modes], sizes)
+    cells, first, own = np.unique(flat, return_index=True, return_inverse=True)
+    differs = (x != x[first][own]).any(axis=0)
+    if differs.any():
+        name = counts.rate_attribute_names[int(np.argmax(differs))]
+        raise ValueError(
+            f"rate_attributes must be the same along closed modes, where λ is; {name!r} is not"
+        )
+    others = [size for mode, size in enumerate(counts.shape) if mode not in modes]
+    visits = np.indices(others).reshape(len(others), -1).T
+    indices = np.empty((len(cells), len(visits), len(counts.shape)), dtype=np.int64)
+    indices[:, :, modes] = np.column_stack(np.unravel_index(cells, sizes))[:, None]
+    indices[:, :, [m for m in range(len(counts.shape)) if m not in modes]] = visits
+    return indices.reshape(-1, len(counts.shape)), np.repeat(x[first], len(visits), axis=0)

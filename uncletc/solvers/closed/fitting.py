@@ -1,0 +1,209 @@
+"""A closed fit from its starts to the result."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import torch
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+
+from uncletc.counts import CountTensor
+from uncletc.cp import fill_rows, products
+from uncletc.draws import Draws
+from uncletc.features import AttributeFeatures
+from uncletc.model import Callback, Fit
+from uncletc.rates import RateTable
+from uncletc.records import FitError, History, StopReason
+from uncletc.settings import FitSettings
+from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.search import search
+from uncletc.solvers.closed.state import START_LOGIT, Problem, State
+from uncletc.solvers.closed.sums import log_likelihood
+from uncletc.solvers.combine import nearest_coefficients
+from uncletc.solvers.curvature import DRAWS
+from uncletc.solvers.dispersion import pearson_dispersion
+from uncletc.solvers.starts import adapt_components
+from uncletc.validation import FloatArray
+
+ANCHOR = "repeat visits"
+_STARTS = 4
+_LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
+_LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
+_ROWS_FOR_START = 5_000
+_CERTAIN = 1e-12  # how far p stays from 0 and 1 where its logarithm is taken
+
+
+def fit_closed(
+    counts: CountTensor, settings: FitSettings, start: Fit | None, callback: Callback | None
+) -> Fit:
+    """Fit counts that :func:`check_closed` accepts; see :func:`uncletc.fit` for the arguments.
+
+    The objective in the history is minus the mean exact log-likelihood per observed entry: minus
+    its last value times the number of entries is the log-likelihood of the fit. The solver stops
+    after all its steps, each of which ends when the log posterior changes by less than ``tol`` per
+    round of five L-BFGS steps, relative to its size; after ``max_iter`` rounds; or when the
+    callback returns True.
+    """
+    cells = Cells.of_counts(counts, settings.closed)
+    problem = _problem(counts, cells, settings)
+    starts = _starts(problem, counts, settings, start)
+    history, finding = History[Fit](callback), search(starts, settings.tol, settings.seed)
+    best = min(starts, key=State.cost)
+
+    def result(stop: StopReason) -> Fit:
+        return _fit(counts, problem, best, settings, history, stop)
+
+    while True:
+        value = -_log_likelihood(problem, best) / counts.n_observed
+        if not math.isfinite(value):
+            raise FitError(f"the likelihood became {value}; check the counts for huge values")
+        if history.add(value, result):
+            return result(StopReason.CALLBACK)
+        if len(history.records) > settings.max_iter:
+            stop = StopReason.MAX_ITER
+            break
+        following = next(finding, None)
+        if following is None:
+            stop = StopReason.TOLERANCE
+            break
+        best = following
+    draws = best.draws(DRAWS, settings.seed)
+    dropped: tuple[str, ...] = ()
+    if len(starts) > 1:
+        dropped = (f"a closed fit keeps the likeliest of {len(starts)} starts",)
+    return replace(result(stop), draws=_over_all_modes(draws, counts, cells), dropped=dropped)
+
+
+def _problem(counts: CountTensor, cells: Cells, settings: FitSettings) -> Problem:
+    rng, stated = np.random.default_rng(settings.seed), dict(settings.signs)
+    signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
+    z = counts.attributes if counts.n_attributes else cells.attributes
+    features = AttributeFeatures.of(z, rng, curved=bool(settings.hidden), signs=signs)
+    rates, lines = None, np.empty((len(cells.indices), 0))
+    if len(cells.rate_indices):
+        rates = RateTable.of(counts.shape, cells.rate_indices, cells.rate_attributes, rng)
+        lines = rates.columns(cells.whole(counts.shape))
+    return Problem(
+        cells=cells,
+        features=features,
+        rates=rates,
+        design=features(torch.from_numpy(cells.attributes)),
+        lines=torch.from_numpy(lines),
+        mu=math.inf if settings.mu is None else settings.mu,
+    )
+
+
+def _starts(
+    problem: Problem, counts: CountTensor, settings: FitSettings, start: Fit | None
+) -> list[State]:
+    """Random factors, and a level p, under which as many events are expected as were counted."""
+    cells, rng = problem.cells, np.random.default_rng((settings.seed, 1))
+    sizes = [counts.shape[mode] for mode in cells.open_modes]
+    n_visits = np.diff(cells.starts)
+    goal = max(float(cells.counts.sum()), 0.5)
+    n_rates = problem.lines.shape[1]
+    states = []
+    n_starts = settings.members if start is not None else max(settings.members, _STARTS)
+    for _ in range(n_starts):
+        factors = [rng.uniform(0.5, 1.0, (size, settings.rank)) for size in sizes]
+        theta = np.zeros(problem.features.n_features + n_rates)
+        theta[0] = START_LOGIT
+        if start is not None:
+            factors = _open_factors(start, cells, factors)
+            theta = _coefficients(problem, counts, start, theta)
+        rate = products(factors, cells.indices).sum(axis=1) * cells.exposure * n_visits
+        root = (goal / max(float(rate.sum()), 1e-300)) ** (1 / len(factors))
+        states.append(State(problem, [factor * root for factor in factors], theta))
+    return states
+
+
+def _open_factors(start: Fit, cells: Cells, fresh: list[FloatArray]) -> list[FloatArray]:
+    """Factors of the open modes of an earlier fit, with the mean of its λ along the others."""
+    factors = list(start.members[0].factors)
+    first = cells.open_modes[0]
+    for mode in set(range(len(factors))) - set(cells.open_modes):
+        factors[first] = factors[first] * factors[mode].mean(axis=0)
+    earlier = [factors[mode] for mode in cells.open_modes]
+    adapted = adapt_components(earlier, [torch.from_numpy(factor) for factor in fresh])
+    return [factor.numpy() for factor in adapted]
+
+
+def _coefficients(
+    problem: Problem, counts: CountTensor, start: Fit, theta: FloatArray
+) -> FloatArray:
+    q, features, member = problem.features.n_features, problem.features, start.members[0]
+    if start.n_attributes == features.n_attributes and start.network is not None:
+        sample = counts.attributes if counts.n_attributes else problem.cells.attributes
+        sample = sample[:: max(len(sample) // _ROWS_FOR_START, 1)]
+        theta[:q] = nearest_coefficients(features, member, sample).numpy()
+    if member.effects is not None and len(member.effects.coefficients) == len(theta) - q:
+        theta[q:] = member.effects.coefficients
+    return theta
+
+
+def _log_likelihood(problem: Problem, state: State) -> float:
+    cells = problem.cells
+    p = expit(state.logits()).clip(_CERTAIN, 1 - _CERTAIN)
+    rate = np.maximum(state.rates(), 1e-300)
+    return float(log_likelihood(rate, p, cells.counts, cells.of, mu=problem.mu).sum())
+
+
+def _fit(
+    counts: CountTensor,
+    problem: Problem,
+    state: State,
+    settings: FitSettings,
+    history: History[Fit],
+    stop: StopReason,
+) -> Fit:
+    cells, mu = problem.cells, problem.mu
+    member = state.member(counts.shape)
+    p, rate = expit(state.logits()), state.rates()
+    observed = np.empty(counts.n_observed)
+    observed[cells.order] = p
+    mean = p * rate[cells.of]
+    variance = np.maximum(mean, _LEAST_MEAN) * (1 + mean / mu)
+    pearson = float(((cells.counts - mean) ** 2 / variance).mean())
+    over_attributed = member.detection(counts.attributes) if counts.n_attributes else p
+    return Fit(
+        factors=fill_rows(member.factors, cells.whole(counts.shape)),
+        network=member.network,
+        effects=member.effects,
+        observed_detection=observed,
+        history=tuple(history.records),
+        stop=stop,
+        settings=settings,
+        counts_digest=counts.digest,
+        exposure=counts.exposure,
+        mean_detection=float(over_attributed.mean()),
+        mu=mu,
+        likely_mu=_likely_mu(cells, rate, p),
+        dispersion=pearson_dispersion(pearson, counts.n_observed, state.n_parameters),
+        anchored_by=ANCHOR,
+    )
+
+
+def _likely_mu(cells: Cells, rate: FloatArray, p: FloatArray) -> float:
+    """μ of true counts under which the counts are likeliest, given λ and p."""
+    certain = p.clip(_CERTAIN, 1 - _CERTAIN)
+    mean = np.maximum(rate, 1e-300)
+
+    def misfit(log_mu: float) -> float:
+        mu = math.exp(log_mu)
+        return -float(log_likelihood(mean, certain, cells.counts, cells.of, mu=mu).sum())
+
+    return math.exp(minimize_scalar(misfit, bounds=_LOG_MU, method="bounded").x)
+
+
+def _over_all_modes(draws: Draws | None, counts: CountTensor, cells: Cells) -> Draws | None:
+    """The same with factors of closed modes, which are 1 in every draw."""
+    if draws is None:
+        return None
+    rank, size = draws.factors[0].shape[1:]
+    factors = [np.zeros((n, rank, size), dtype=np.float32) for n in counts.shape]
+    for mode, own in zip(cells.open_modes, draws.factors, strict=True):
+        factors[mode] = own
+    return replace(draws, factors=tuple(factors))
