@@ -94,12 +94,13 @@ def told(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
         rates=None,
         design=torch.from_numpy(logit(p))[:, None],  # times its one coefficient, which stays 1
         lines=torch.empty(len(cells.indices), 0, dtype=torch.float64),
-        mu=math.inf if settings.mu is None else settings.mu,
     )
     rng, states = np.random.default_rng(settings.seed), []
     for _ in range(_STARTS):
         sizes = counts.shape[:-1]
-        state = State(problem, [rng.uniform(0.5, 1, (n, settings.rank)) for n in sizes], np.ones(1))
+        mu = math.inf if settings.mu is None else settings.mu
+        factors = [rng.uniform(0.5, 1, (n, settings.rank)) for n in sizes]
+        state = State(problem, factors, np.ones(1), mu)
         state.move(state.logs, state.theta, 1.0)
         for _ in range(_ROUNDS):
             state.round()
@@ -107,6 +108,8 @@ def told(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
     best = min(states, key=State.cost)
     for _ in range(_PRIORS):
         best.update_priors(settings.seed)
+        if settings.mu is None:
+            best.update_mu()
         for _ in range(_ROUNDS):
             best.round()
     rate = np.full(counts.shape[:-1], np.nan)
@@ -147,7 +150,8 @@ def main() -> None:
     for name in chosen.problems:
         methods = dict(METHODS)
         if "mu" in PROBLEMS[name]:
-            methods["closed, told μ"] = lambda c, t, s: closed(c, t, replace(s, mu=2.0))
+            methods["closed, told that they are Poisson"] = _told_mu(1e4)
+            methods["closed, told μ"] = _told_mu(PROBLEMS[name]["mu"])
         for method, run in methods.items():
             found, seconds = [], []
             for seed in chosen.seeds:
@@ -169,6 +173,10 @@ def main() -> None:
     )
     parts = ["# Closed visits", machine(), note, table(header, rows)]
     publish("\n\n".join(parts), chosen.write)
+
+
+def _told_mu(mu: float) -> Callable[[CountTensor, Truth, FitSettings], Row]:
+    return lambda counts, truth, settings: closed(counts, truth, replace(settings, mu=mu))
 
 
 _COLUMNS = (

@@ -62,9 +62,9 @@ class FitSettings(Jsonable):
     closed : sequence of str
         Names of modes, such as ("visit",), along which true counts stay the same: entries that
         differ in these alone count the very same events. The likelihood then sums the true count
-        out, and repeat visits tell the scale of λ and p; see :mod:`uncletc.solvers.closed`. True
-        counts are Poisson, or negative binomial if `mu` is given. Of `hidden` only whether it is
-        empty matters, and of `members` the number of starts. (): none, as in the paper.
+        out, and repeat visits tell the scale of λ and p; see :mod:`uncletc.solvers.closed`. There
+        `mu` is that of true counts, and `members` only a number of starts; no network is trained.
+        (): none, as in the paper.
 
     Raises
     ------

@@ -1,12 +1,21 @@
 import re
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from uncletc import CountTensor, Fit, FitSettings, Look, Scale, StopReason, fit, simulate_visits
+from uncletc import (
+    CountTensor,
+    Fit,
+    FitSettings,
+    Look,
+    MisfitWarning,
+    Scale,
+    StopReason,
+    fit,
+    simulate_visits,
+)
 from uncletc.metrics import coverage
 from uncletc.solvers.closed import log_likelihood, state
 from uncletc.solvers.closed.cells import Cells
@@ -248,15 +257,23 @@ def test_exposure_multiplies_the_rate():
     assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.2)
 
 
-def test_mu_is_the_scatter_of_true_counts():
+def test_scatter_of_true_counts_is_found_and_taken_for_no_detection():
     counts, truth = simulate_visits((30, 20), visits=4, mean=8.0, mu=2.0, seed=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        poisson = absolute(counts, truth, CLOSED)
-    scattered = absolute(counts, truth, replace(CLOSED, mu=2.0))
-    assert scattered[0].mu == 2.0
-    assert abs(np.log(scattered[2])) < abs(np.log(poisson[2]))
-    assert scattered[0].history[-1].objective < poisson[0].history[-1].objective
+    with pytest.warns(MisfitWarning, match="likeliest with mu"):
+        poisson, _, too_large = absolute(counts, truth, replace(CLOSED, mu=1e6))
+    result, _, found = absolute(counts, truth, CLOSED)
+    assert poisson.mu == 1e6
+    assert poisson.likely_mu < 5
+    assert result.mu == pytest.approx(2.0, rel=0.5)
+    assert abs(np.log(found)) < abs(np.log(too_large))
+    assert found == pytest.approx(1.0, abs=0.1)
+    assert result.history[-1].objective < poisson.history[-1].objective
+
+
+def test_poisson_true_counts_have_no_finite_mu(found):
+    assert found.mu == np.inf
+    assert found.likely_mu == np.inf
+    assert not found.misfit
 
 
 def test_two_closed_modes_make_one_cell(visits):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import rate_tensor, simulate
+from uncletc import rate_tensor, simulate, simulate_visits
 from uncletc.simulate import DetectionFunction
 
 TRANSFORMS = {
@@ -203,3 +203,39 @@ class TestRateTensor:
 def test_bad_input_is_named(changes: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         simulate(**{"shape": (5, 5), **changes})
+
+
+class TestVisits:
+    def test_true_counts_stay_the_same_between_visits(self) -> None:
+        y, truth = simulate_visits((20, 15), visits=4, counted=1.0, level=0.9999, seed=3)
+        seen = y.counts.reshape(y.shape)
+        certain = (truth.detection > 0.9999).all(axis=2)
+        assert certain.any()
+        assert (np.ptp(seen[certain], axis=1) == 0).mean() > 0.95
+        assert (np.ptp(truth.rate, axis=2) == 0).all()
+
+    def test_visits_of_the_stated_share_take_place(self) -> None:
+        y, _ = simulate_visits((30, 30), counted=0.6, seed=1)
+        assert y.share_observed == pytest.approx(0.6, abs=0.03)
+        assert y.n_attributed == y.n_observed / y.share_observed
+
+    def test_mean_and_scatter_of_true_counts(self) -> None:
+        y, truth = simulate_visits((60, 60), mean=4.0, mu=0.5, counted=1.0, level=0.9999, seed=2)
+        assert truth.rate.mean() == pytest.approx(4.0)
+        best = np.where(truth.detection > 0.9999, y.counts.reshape(y.shape), np.nan)[..., 0]
+        off = np.nanmean((best - truth.rate[..., 0]) ** 2)
+        assert off > 2 * truth.rate.mean()
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"visits": 1}, "visits must be at least 2, got 1"),
+            ({"counted": 0.0}, "counted must be in"),
+            ({"level": 1.0}, "level must be in"),
+            ({"mean": 0.0}, "mean must be positive, got 0.0"),
+            ({"mu": -1.0}, "mu must be positive, got -1.0"),
+        ],
+    )
+    def test_bad_values_are_named(self, given: dict, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            simulate_visits(**given)

@@ -16,11 +16,13 @@ Algorithm (:mod:`~uncletc.solvers.closed.search`):
 
 1. L-BFGS on the exact log-likelihood and the priors, over log-factors and coefficients together,
    from several starts; the likeliest go on until the objective has settled, and the best is kept.
-2. How smooth curves are and how much factors vary, from the curvature, three times over.
+2. How smooth curves are and how much factors vary, from the curvature, and μ, unless the settings
+   give it, by maximum likelihood given λ and p; three times over.
 3. The level of p. As many factors as there are parameters explain part of what is chance in n, and
    the likeliest level is too low: λ came out 1.7 times too large with p near .15, 90 parameters
    and 450 cells. So the level is that of the largest marginal likelihood, everything else
    integrated out by Laplace's method (as the adjusted profile likelihood of Cox and Reid, 1987).
+   Where that moves μ, steps 2 and 3 for μ and the level again.
 
 Intervals are draws from the curvature of the exact likelihood
 (:mod:`~uncletc.solvers.closed.curvature`). There is no trained network, and one member.

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
-from scipy.special import expit
 
 from uncletc.counts import CountTensor
 from uncletc.cp import fill_rows, products
@@ -21,7 +19,6 @@ from uncletc.settings import FitSettings
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.search import search
 from uncletc.solvers.closed.state import START_LOGIT, Problem, State
-from uncletc.solvers.closed.sums import log_likelihood
 from uncletc.solvers.combine import nearest_coefficients
 from uncletc.solvers.curvature import DRAWS
 from uncletc.solvers.dispersion import pearson_dispersion
@@ -30,10 +27,8 @@ from uncletc.validation import FloatArray
 
 ANCHOR = "repeat visits"
 _STARTS = 4
-_LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
 _ROWS_FOR_START = 5_000
-_CERTAIN = 1e-12  # how far p stays from 0 and 1 where its logarithm is taken
 
 
 def fit_closed(
@@ -50,14 +45,15 @@ def fit_closed(
     cells = Cells.of_counts(counts, settings.closed)
     problem = _problem(counts, cells, settings)
     starts = _starts(problem, counts, settings, start)
-    history, finding = History[Fit](callback), search(starts, settings.tol, settings.seed)
+    history = History[Fit](callback)
+    finding = search(starts, settings.tol, settings.seed, likely_mu=settings.mu is None)
     best = min(starts, key=State.cost)
 
     def result(stop: StopReason) -> Fit:
         return _fit(counts, problem, best, settings, history, stop)
 
     while True:
-        value = -_log_likelihood(problem, best) / counts.n_observed
+        value = -best.log_likelihood() / counts.n_observed
         if not math.isfinite(value):
             raise FitError(f"the likelihood became {value}; check the counts for huge values")
         if history.add(value, result):
@@ -92,7 +88,6 @@ def _problem(counts: CountTensor, cells: Cells, settings: FitSettings) -> Proble
         rates=rates,
         design=features(torch.from_numpy(cells.attributes)),
         lines=torch.from_numpy(lines),
-        mu=math.inf if settings.mu is None else settings.mu,
     )
 
 
@@ -116,7 +111,8 @@ def _starts(
             theta = _coefficients(problem, counts, start, theta)
         rate = products(factors, cells.indices).sum(axis=1) * cells.exposure * n_visits
         root = (goal / max(float(rate.sum()), 1e-300)) ** (1 / len(factors))
-        states.append(State(problem, [factor * root for factor in factors], theta))
+        mu = math.inf if settings.mu is None else settings.mu
+        states.append(State(problem, [factor * root for factor in factors], theta, mu))
     return states
 
 
@@ -144,13 +140,6 @@ def _coefficients(
     return theta
 
 
-def _log_likelihood(problem: Problem, state: State) -> float:
-    cells = problem.cells
-    p = expit(state.logits()).clip(_CERTAIN, 1 - _CERTAIN)
-    rate = np.maximum(state.rates(), 1e-300)
-    return float(log_likelihood(rate, p, cells.counts, cells.of, mu=problem.mu).sum())
-
-
 def _fit(
     counts: CountTensor,
     problem: Problem,
@@ -159,9 +148,9 @@ def _fit(
     history: History[Fit],
     stop: StopReason,
 ) -> Fit:
-    cells, mu = problem.cells, problem.mu
+    cells, mu = problem.cells, state.mu
     member = state.member(counts.shape)
-    p, rate = expit(state.logits()), state.rates()
+    p, rate = state.detection(), state.rates()
     observed = np.empty(counts.n_observed)
     observed[cells.order] = p
     mean = p * rate[cells.of]
@@ -180,22 +169,10 @@ def _fit(
         exposure=counts.exposure,
         mean_detection=float(over_attributed.mean()),
         mu=mu,
-        likely_mu=_likely_mu(cells, rate, p),
+        likely_mu=state.likely_mu(),
         dispersion=pearson_dispersion(pearson, counts.n_observed, state.n_parameters),
         anchored_by=ANCHOR,
     )
-
-
-def _likely_mu(cells: Cells, rate: FloatArray, p: FloatArray) -> float:
-    """μ of true counts under which the counts are likeliest, given λ and p."""
-    certain = p.clip(_CERTAIN, 1 - _CERTAIN)
-    mean = np.maximum(rate, 1e-300)
-
-    def misfit(log_mu: float) -> float:
-        mu = math.exp(log_mu)
-        return -float(log_likelihood(mean, certain, cells.counts, cells.of, mu=mu).sum())
-
-    return math.exp(minimize_scalar(misfit, bounds=_LOG_MU, method="bounded").x)
 
 
 def _over_all_modes(draws: Draws | None, counts: CountTensor, cells: Cells) -> Draws | None:

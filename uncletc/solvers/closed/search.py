@@ -10,13 +10,14 @@ from torch import Tensor
 from uncletc.solvers.closed.state import State
 
 _ROUNDS_SCREENED, _FINISHED = 6, 2
-_REFINEMENTS = 3  # estimates of the priors
+_REFINEMENTS = 3  # estimates of the priors and of μ; more of μ with the level
+_SAME_MU = 0.1  # change of log μ that is not worth further rounds
 _NATS_SETTLED = 0.01  # change of the cost a round, below which a level has been tried
 _ROUNDS_OF_LEVEL = 8  # at most
 _STEP, _FARTHEST = 0.4, 6.0  # of the level, and its largest size
 
 
-def search(starts: Sequence[State], tol: float, seed: int) -> Iterator[State]:
+def search(starts: Sequence[State], tol: float, seed: int, *, likely_mu: bool) -> Iterator[State]:
     """Yield the likeliest start after every round; the last is the answer.
 
     Parameters
@@ -25,21 +26,35 @@ def search(starts: Sequence[State], tol: float, seed: int) -> Iterator[State]:
     tol : float
         Relative change of the log-likelihood a round, below which it has settled.
     seed : int
+    likely_mu : bool
+        Whether to estimate μ.
     """
+
+    def settled(now: float, then: float) -> bool:
+        return abs(now - then) <= tol * abs(then)
+
     for _ in range(_ROUNDS_SCREENED if len(starts) > _FINISHED else 0):
         for each in starts:
             each.round()
         yield min(starts, key=State.cost)
     finished = sorted(starts, key=State.cost)[:_FINISHED]
     for each in finished:
-        for _ in _settling(each, lambda now, then: abs(now - then) <= tol * abs(then)):
+        for _ in _settling(each, settled):
             yield min(finished, key=State.cost)
     best = min(finished, key=State.cost)
     for _ in range(_REFINEMENTS):
         best.update_priors(seed)
-        for _ in _settling(best, lambda now, then: abs(now - then) <= tol * abs(then)):
+        if likely_mu:
+            best.update_mu()
+        for _ in _settling(best, settled):
             yield best
     yield from _choose_level(best)
+    for _ in range(_REFINEMENTS):
+        if not likely_mu or best.update_mu() < _SAME_MU:
+            break
+        for _ in _settling(best, settled):
+            yield best
+        yield from _choose_level(best)
 
 
 def _settling(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.special import expit
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
@@ -16,7 +17,7 @@ from uncletc.members import Member
 from uncletc.rates import RateTable
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.curvature import Curvature
-from uncletc.solvers.closed.sums import LogSum
+from uncletc.solvers.closed.sums import LogSum, likely_mu, log_likelihood
 from uncletc.solvers.descent import prior_spread
 from uncletc.solvers.dispersion import shape_of_posterior
 from uncletc.solvers.optimum import member_of
@@ -32,7 +33,9 @@ _AT_BOUND = 1e-4  # below which such a coefficient is taken for 0
 _MEMORY = 50
 _OF_LOGIT = 0.2  # information about a coefficient, as a share of that of all counts
 _LONGER, _LONGEST = 1.8, 0.7  # of the steps of log c, which are short ones of an EM algorithm
+_LONGER_MU, _LEAST_MU = 1.5, 0.1  # the same of log μ
 _SMALLEST = 1e-30
+_CERTAIN = 1e-12
 _WIDEST = 40.0  # logarithms of λ further out would overflow
 _SHAPE_DRAWS = 200
 
@@ -50,8 +53,6 @@ class Problem:
         Features of each count.
     lines : Tensor, shape (C, P)
         Standardised attributes that act on λ.
-    mu : float
-        Of true counts; infinite for Poisson.
     """
 
     cells: Cells
@@ -59,7 +60,6 @@ class Problem:
     rates: RateTable | None
     design: Tensor
     lines: Tensor
-    mu: float
 
 
 class State:
@@ -71,12 +71,20 @@ class State:
         Logarithms of factors of λ·sigmoid(β₀): the level of p moves, and λp stays.
     theta : Tensor, shape (Q + P,)
         θ, whose first element is the level β₀, then β.
+    mu : float
+        Of true counts; infinite for Poisson.
     held : bool
         Whether the level stays where it is.
     """
 
-    def __init__(self, problem: Problem, factors: list[FloatArray], theta: FloatArray) -> None:
-        self._problem = problem
+    def __init__(
+        self,
+        problem: Problem,
+        factors: list[FloatArray],
+        theta: FloatArray,
+        mu: float = math.inf,
+    ) -> None:
+        self._problem, self.mu = problem, mu
         self._smoothing = Smoothing(
             problem.features, len(theta), 1, level_precision=_LEVEL_PRECISION
         )
@@ -144,8 +152,15 @@ class State:
         return float(self._cost(self.logs, self.theta))
 
     def log_likelihood(self) -> float:
-        """Of all counts, up to terms in which no parameter occurs."""
-        return float(self._log_likelihood(self.logs, self.theta))
+        """Of all counts."""
+        cells = self._problem.cells
+        found = log_likelihood(self.rates(), self.detection(), cells.counts, cells.of, mu=self.mu)
+        return float(found.sum())
+
+    def likely_mu(self) -> float:
+        """μ under which the counts are likeliest, given λ and p."""
+        cells = self._problem.cells
+        return likely_mu(self.rates(), self.detection(), cells.counts, cells.of)
 
     def evidence(self) -> float:
         """Minus the log posterior of the level, with everything else integrated out.
@@ -156,12 +171,31 @@ class State:
         return self.cost() + (0.0 if curvature is None else curvature.half_log_determinant())
 
     def rates(self) -> FloatArray:
-        """λ of each cell; (C,)."""
-        return np.asarray(self._log_rate(self.logs, self.theta).exp().numpy())
+        """λ > 0 of each cell; (C,)."""
+        log_rate = self._log_rate(self.logs, self.theta)
+        return np.asarray(np.maximum(log_rate.exp().numpy(), _SMALLEST))
 
-    def logits(self) -> FloatArray:
-        """Logit of p of each count; (N,)."""
-        return np.asarray((self._problem.design @ self._split(self.theta)[0]).numpy())
+    def detection(self) -> FloatArray:
+        """p of each count, next to 0 or 1 at the most; (N,)."""
+        return np.asarray(expit(self._logits().numpy()).clip(_CERTAIN, 1 - _CERTAIN))
+
+    def _logits(self) -> Tensor:
+        return self._problem.design @ self._split(self.theta)[0]
+
+    def update_mu(self) -> float:
+        """Take the likeliest μ, and return by how much its logarithm changed.
+
+        What λ and p were fitted to explain scatter of true counts that was not allowed for: each
+        time some of it is left, so that steps are longer than they seem to be.
+        """
+        likely, before = self.likely_mu(), self.mu
+        self.mu = likely
+        if math.isfinite(likely) and math.isfinite(before):
+            self.mu = max(before * (likely / before) ** _LONGER_MU, _LEAST_MU)
+        self.restart()
+        if self.mu == before:
+            return 0.0
+        return abs(math.log(self.mu) - math.log(before))
 
     def update_priors(self, seed: int) -> None:
         """Smooth curves as counts say, and hold factors together as far as they are alike."""
@@ -210,10 +244,10 @@ class State:
             problem.cells,
             factors=[log.exp().numpy() for log in self.logs],
             rates=self.rates(),
-            logits=self.logits(),
+            logits=self._logits().numpy(),
             design=problem.design.numpy(),
             lines=problem.lines.numpy(),
-            mu=problem.mu,
+            mu=self.mu,
             shape=self._shape,
             precisions=self._prior().numpy(),
             fixed=fixed.numpy(),
@@ -247,8 +281,9 @@ class State:
         return log_rate.clamp_max(_WIDEST)
 
     def _log_likelihood(self, logs: list[Tensor], theta: Tensor) -> Tensor:
-        cells, mu = self._problem.cells, self._problem.mu
-        log_rate, logit = self._log_rate(logs, theta), self._problem.design @ self._split(theta)[0]
+        """That of all counts, up to terms in which no parameter but μ occurs."""
+        cells, mu, log_rate = self._problem.cells, self.mu, self._log_rate(logs, theta)
+        logit = self._problem.design @ self._split(theta)[0]
         missed = torch.zeros_like(log_rate).index_add(0, self._of, logsigmoid(-logit))
         log_theta, rate = log_rate + missed, log_rate.exp()
         empty = rate

@@ -22,11 +22,14 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from uncletc.solvers.kernels import compiled
 from uncletc.validation import FloatArray, IntArray
 
+_LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
+_LOG_POISSON = math.log(1e4)  # from which true counts are called Poisson
 _LARGE = 100.0  # μ from which lgamma(n + μ) - lgamma(μ) loses digits
 _LEAST_LOG, _LARGEST_LOG = -700.0, 700.0  # log θ whose exponential is a number > 0
 
@@ -71,6 +74,20 @@ def log_likelihood(
     found = true_counts(log_theta, starts, y, mu)
     seen = np.bincount(where, y * (np.log(p) - np.log1p(-p)), len(mean))
     return np.asarray(found[:, 0] + seen - _emptiness(mean, mu))
+
+
+def likely_mu(rate: FloatArray, detection: FloatArray, counts: IntArray, cells: IntArray) -> float:
+    """μ under which counts are likeliest given λ and p; the other arguments as above.
+
+    Returns a value in [0.1, 1e5], or infinity where Poisson is as likely.
+    """
+
+    def misfit(log_mu: float) -> float:
+        mu = math.exp(log_mu)
+        return -float(log_likelihood(rate, detection, counts, cells, mu=mu).sum())
+
+    log_mu = float(minimize_scalar(misfit, bounds=_LOG_MU, method="bounded").x)
+    return math.exp(log_mu) if log_mu < _LOG_POISSON else math.inf
 
 
 def _log_room(rate: FloatArray, mu: float) -> FloatArray | float:
