@@ -21,8 +21,10 @@ from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.detection import DetectionNetwork
 from uncletc.fitting import fit
+from uncletc.groups import Group
 from uncletc.looks import Look
 from uncletc.members import Interval, Member
+from uncletc.mode_effects import Effect, ModeEffects
 from uncletc.model import Fit
 from uncletc.paper import tables, theory
 from uncletc.records import (
@@ -48,15 +50,18 @@ __all__ = [
     "ConvergenceWarning",
     "CountTensor",
     "DetectionNetwork",
+    "Effect",
     "Fit",
     "FitError",
     "FitSettings",
+    "Group",
     "Interval",
     "Iteration",
     "Joint",
     "Look",
     "Member",
     "MisfitWarning",
+    "ModeEffects",
     "Role",
     "Roles",
     "Scale",

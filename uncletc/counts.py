@@ -22,6 +22,7 @@ from uncletc.entries import (
     flat_index,
 )
 from uncletc.frames import frame_of, read_dense, read_rows
+from uncletc.groups import Group, check_groups
 from uncletc.looks import Look, check_looks
 from uncletc.saving import COUNTS_FORMAT, load_counts, save_counts
 from uncletc.validation import (
@@ -75,6 +76,9 @@ class CountTensor:
     looks : sequence of Look, optional
         Further counts of the same entries, each with its own detection; see :class:`Look`. None:
         each entry was counted once.
+    groups : sequence of Group, optional
+        What else entries have in common than their modes, for effects of modes: a state, a
+        weekday. None: nothing.
     simulated : bool
         Whether the data contain no real observation; every view then says so.
 
@@ -102,6 +106,7 @@ class CountTensor:
     rate_attribute_names: tuple[str, ...]
     exposure: FloatArray | None
     looks: tuple[Look, ...]
+    groups: tuple[Group, ...]
     simulated: bool
 
     def __init__(
@@ -119,6 +124,7 @@ class CountTensor:
         rate_attribute_names: Sequence[str] | None = None,
         exposure: ArrayLike | None = None,
         looks: Sequence[Look] = (),
+        groups: Sequence[Group] = (),
         simulated: bool = False,
     ) -> None:
         sizes = check_shape(shape)
@@ -129,13 +135,14 @@ class CountTensor:
             attributes, rate_attributes, attribute_indices, observed, sizes
         )
         sized = check_observed_exposure(exposure, sizes, observed)
+        names = check_names(modes, len(sizes), "modes", "mode ")
         values = {
             "shape": sizes,
             "indices": _frozen(observed),
             "counts": _frozen(reported),
             "attributes": _frozen(z),
             "attribute_indices": _frozen(attributed),
-            "modes": check_names(modes, len(sizes), "modes", "mode "),
+            "modes": names,
             "labels": check_labels(labels, sizes),
             "attribute_names": check_names(attribute_names, z.shape[1], "attribute_names", "z"),
             "rate_attributes": _frozen(x),
@@ -144,6 +151,7 @@ class CountTensor:
             ),
             "exposure": None if sized is None else _frozen(sized),
             "looks": check_looks(looks, sizes, z.shape[1]),
+            "groups": check_groups(groups, names, sizes),
             "simulated": bool(simulated),
         }
         for name, value in values.items():
@@ -351,6 +359,10 @@ class CountTensor:
         """The same counts with these further looks instead of any others."""
         return CountTensor(**self._fields() | {"looks": looks})
 
+    def with_groups(self, *groups: Group) -> CountTensor:
+        """The same counts with these groups instead of any others."""
+        return CountTensor(**self._fields() | {"groups": groups})
+
     def entries(self) -> tuple[IntArray, FloatArray]:
         """Entries of Ω or Ξ in the order of the modes (n, K), and their counts or NaN (n,)."""
         observed = flat_index(self.indices, self.shape)
@@ -494,6 +506,10 @@ class CountTensor:
             sha.update(repr((len(look.counts), look.known_error)).encode())
             for each in (look.indices, look.counts, look.known_detection, look.attributes):
                 sha.update(b"" if each is None else np.ascontiguousarray(each).data)
+        for group in self.groups:
+            sha.update(repr((group.name, group.modes, group.n_levels)).encode())
+            sha.update(group.codes.tobytes())
+            sha.update(b"" if group.positions is None else group.positions.tobytes())
         return sha.hexdigest()
 
     def save(self, path: str | Path) -> None:

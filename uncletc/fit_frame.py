@@ -30,7 +30,10 @@ def fit_frame(fit: Fit, counts: CountTensor, scale: Scale | None, level: float) 
     rate = fit.rate(indices)
     p = np.full(len(y), fit.mean_detection)
     p[attributed] = fit.detection(z)
-    values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": rate * p}
+    known = np.full((len(y), fit.n_attributes), np.nan)
+    known[attributed] = z
+    expected = fit.expected(indices, known) if fit.mode_effects is not None else rate * p
+    values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": expected}
     ends: dict[str, Interval] = {}
     if fit.draws is not None:
         ends["rate"] = scale.rate_interval(fit.rate(indices, spread=True, level=level))

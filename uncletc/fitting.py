@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 
 from uncletc.counts import CountTensor
+from uncletc.groups import every_group
+from uncletc.mode_effects import Effect
 from uncletc.model import Callback, Fit
 from uncletc.records import ConvergenceWarning, MisfitWarning, StopReason
 from uncletc.settings import FitSettings
@@ -12,6 +14,7 @@ from uncletc.solvers.bcd import fit_bcd
 from uncletc.solvers.closed import check_closed, fit_closed
 from uncletc.solvers.joint import fit_joint
 from uncletc.solvers.options import BCD
+from uncletc.solvers.parallel import world
 from uncletc.threads import one_thread
 
 
@@ -94,6 +97,11 @@ def fit(
             f"signs must name attributes that act on detection, {counts.attribute_names}, "
             f"got {unknown[0]!r}"
         )
+    named = every_group(counts.groups, counts.modes, counts.labels)
+    for text in settings.effects:
+        Effect.parse(text).groups(named)
+    if settings.effects and world()[1] > 1:
+        raise ValueError("effects of modes are fitted by one process; settings ask for some")
     if counts.rate_attribute_names and isinstance(settings.solver, BCD):
         raise ValueError(
             "rate_attributes need the joint solver; block coordinate descent has none "

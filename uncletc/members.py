@@ -12,6 +12,7 @@ from scipy.stats import norm
 
 from uncletc.cp import products, rate_tensor
 from uncletc.detection import DetectionNetwork, JointDetection
+from uncletc.mode_effects import ModeEffects
 from uncletc.rates import RateEffects
 from uncletc.validation import FloatArray, IntArray
 
@@ -33,11 +34,14 @@ class Member:
     network : DetectionNetwork or JointDetection, optional
     effects : RateEffects, optional
         Of attributes on λ.
+    mode_effects : ModeEffects, optional
+        Of modes and groups, on λ and on reporting.
     """
 
     factors: tuple[FloatArray, ...]
     network: Network | None
     effects: RateEffects | None = None
+    mode_effects: ModeEffects | None = None
 
     def rate(self, indices: IntArray) -> FloatArray:
         """λ per unit of exposure of valid entries (n, K); (n,)."""
@@ -51,11 +55,24 @@ class Member:
             entries = self.effects.table.entries
             indices = np.column_stack(np.unravel_index(entries, dense.shape))
             dense.ravel()[entries] *= self.effects.factor(indices)
+        if self.mode_effects is not None:
+            every = np.indices(dense.shape).reshape(dense.ndim, -1).T
+            dense *= self.mode_effects.factor(every).reshape(dense.shape)
         return dense
+
+    def reporting(self, indices: IntArray) -> FloatArray:
+        """What modes and groups do to the reporting of valid entries (n, K), 1 by default; (n,)."""
+        if self.mode_effects is None:
+            return np.ones(len(indices))
+        return self.mode_effects.reporting(indices)
 
     def _rate(self, indices: IntArray) -> FloatArray:
         rate = products(self.factors, indices).sum(axis=1)
-        return np.asarray(rate if self.effects is None else rate * self.effects.factor(indices))
+        if self.effects is not None:
+            rate = rate * self.effects.factor(indices)
+        if self.mode_effects is not None:
+            rate = rate * self.mode_effects.factor(indices)
+        return np.asarray(rate)
 
     def detection(self, attributes: FloatArray) -> FloatArray:
         """p of valid attributes (n, D); (n,)."""

@@ -19,6 +19,7 @@ from uncletc.entries import exposure_at
 from uncletc.fit_frame import fit_frame
 from uncletc.intervals import drawn, entry_intervals, mean_intervals
 from uncletc.members import Interval, Member, Network, between, combined, interval
+from uncletc.mode_effects import ModeEffects
 from uncletc.rates import RateEffects
 from uncletc.records import Iteration, StopReason
 from uncletc.saving import load_fit, save_fit
@@ -90,6 +91,11 @@ class Fit:
     effects : RateEffects, optional
         What attributes do to λ in the first member, as `factors`; None where the counts have no
         `rate_attributes`.
+    mode_effects : ModeEffects, optional
+        Effects of modes and groups on λ and on reporting in the first member, as `factors`; None
+        where the settings ask for none.
+    mu_power : float
+        ν: the μ of an entry is `mu` times (ŷ/20) to this power. 0 without effects of modes.
     """
 
     factors: tuple[FloatArray, ...]
@@ -108,6 +114,8 @@ class Fit:
     dispersion: float = math.nan
     draws: Draws | None = None
     effects: RateEffects | None = None
+    mode_effects: ModeEffects | None = None
+    mu_power: float = 0.0
     anchored_by: str = ""
     mu_of_looks: dict[str, float] = field(default_factory=dict)
 
@@ -151,7 +159,7 @@ class Fit:
     @cached_property
     def members(self) -> tuple[Member, ...]:
         """All members, the likeliest first."""
-        return (Member(self.factors, self.network, self.effects), *self.others)
+        return (Member(self.factors, self.network, self.effects, self.mode_effects), *self.others)
 
     def rate_slopes(self, *, level: float = 0.9) -> Interval:
         """Factors by which λ changes with one standard deviation of each rate attribute.
@@ -303,6 +311,8 @@ class Fit:
     ) -> FloatArray | Interval:
         """ŷ = λ·g(z), the predicted reported count; it has no free scale.
 
+        Effects on reporting, where the fit has any, multiply it.
+
         Parameters
         ----------
         indices : array_like of int, shape (n, K)
@@ -447,9 +457,9 @@ class Fit:
         ]
 
     def _expectations(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
-        """λp of valid entries under each member; (n,) each."""
-        pairs = zip(self._rates(indices), self._detections(z), strict=True)
-        return [rate * p for rate, p in pairs]
+        """λp, times reporting, of valid entries under each member; (n,) each."""
+        both = zip(self.members, self._rates(indices), self._detections(z), strict=True)
+        return [rate * p * member.reporting(indices) for member, rate, p in both]
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""

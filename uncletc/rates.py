@@ -8,10 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from uncletc.entries import flat_index
 from uncletc.features import AttributeFeatures
 from uncletc.validation import FloatArray, IntArray
+
+_FEWEST_VALUES = 6  # of an attribute that is replaced by normal scores
+
+
+def normal_scores(attributes: FloatArray) -> FloatArray:
+    """Replace x (S, P) by the normal quantiles of its ranks, over Ξ, ties alike; (S, P).
+
+    exp(xᵀβ) of a skewed attribute would say most about the few entries where it is extreme, and
+    err most there. Attributes of five values or fewer stay as they are.
+    """
+    scores = np.array(attributes, dtype=np.float64)
+    for j, column in enumerate(attributes.T):
+        values, which, sizes = np.unique(column, return_inverse=True, return_counts=True)
+        if len(values) >= _FEWEST_VALUES:
+            below = np.cumsum(sizes) - sizes / 2
+            scores[:, j] = norm.ppf(below / len(column))[which]
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +44,7 @@ class RateTable:
         Numbers of the entries in row-major order, ascending.
     attributes : ndarray, shape (S, P)
         x of each.
+        As normal scores: see :func:`normal_scores`.
     features : AttributeFeatures
         Straight lines: x less its mean over Ξ, over its standard deviation. An attribute that is
         constant over Ξ has none.
@@ -47,8 +66,9 @@ class RateTable:
         """Sort x (S, P) of entries (S, K) by entry."""
         flat = flat_index(indices, shape)
         order = np.argsort(flat, kind="stable")
-        features = AttributeFeatures.of(attributes, rng, curved=False)
-        return cls(shape, flat[order], attributes[order], features)
+        scores = normal_scores(attributes)
+        features = AttributeFeatures.of(scores, rng, curved=False)
+        return cls(shape, flat[order], scores[order], features)
 
     @property
     def n_columns(self) -> int:
@@ -64,9 +84,9 @@ class RateTable:
         found[known] = self.lines(self.attributes[place[known]])
         return found
 
-    def lines(self, attributes: FloatArray) -> FloatArray:
-        """Standardise x (n, P); (n, P')."""
-        return np.asarray(self.features(torch.from_numpy(attributes))[:, 1:].numpy())
+    def lines(self, scores: FloatArray) -> FloatArray:
+        """Standardise normal scores of x (n, P); (n, P')."""
+        return np.asarray(self.features(torch.from_numpy(scores))[:, 1:].numpy())
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:
         """All arrays by name, for a file; :meth:`from_arrays` reads them back."""

@@ -12,8 +12,10 @@ import numpy as np
 
 from uncletc.detection import DetectionNetwork, JointDetection
 from uncletc.draws import Draws
+from uncletc.groups import Group
 from uncletc.looks import Look
 from uncletc.members import Member, Network
+from uncletc.mode_effects import Effect, ModeEffects
 from uncletc.rates import RateEffects, RateTable
 from uncletc.records import Iteration, StopReason, UnreadableFitError
 from uncletc.settings import FitSettings
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
     from uncletc.counts import CountTensor
     from uncletc.model import Fit
 
-COUNTS_FORMAT = 2
+COUNTS_FORMAT = 3
 """Raised whenever files of counts change their contents; part of their digest."""
-_FIT_FORMAT = 5
+_FIT_FORMAT = 6
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
 _LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes")
 _ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
@@ -42,7 +44,8 @@ def save_counts(counts: CountTensor, path: Path) -> None:
     for i, look in enumerate(counts.looks):
         own = {name: getattr(look, name) for name in _LOOK_ARRAYS}
         arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
-    _write(path, {"format": COUNTS_FORMAT, **words}, arrays)
+    words["groups"], of_groups = _of_groups(counts.groups, "group/")
+    _write(path, {"format": COUNTS_FORMAT, **words}, arrays | of_groups)
 
 
 def load_counts(path: Path) -> dict[str, Any]:
@@ -56,7 +59,29 @@ def load_counts(path: Path) -> dict[str, Any]:
         "shape": arrays["shape"].tolist(),
         "exposure": arrays.get("exposure"),
         "looks": looks,
+        "groups": _groups_from(header["groups"], arrays, "group/"),
     }
+
+
+def _of_groups(
+    groups: Sequence[Group], prefix: str
+) -> tuple[list[Any], dict[str, FloatArray | IntArray]]:
+    """Words and arrays of groups."""
+    words: list[Any] = []
+    arrays: dict[str, FloatArray | IntArray] = {}
+    for i, group in enumerate(groups):
+        words.append([group.name, list(group.modes), list(group.labels)])
+        arrays[f"{prefix}{i}/codes"] = group.codes
+        if group.positions is not None:
+            arrays[f"{prefix}{i}/positions"] = group.positions
+    return words, arrays
+
+
+def _groups_from(words: Sequence[Any], arrays: Mapping[str, Any], prefix: str) -> list[Group]:
+    return [
+        Group(name, modes, labels=labels, **_under(f"{prefix}{i}/", arrays))
+        for i, (name, modes, labels) in enumerate(words)
+    ]
 
 
 def save_fit(fit: Fit, path: Path) -> None:
@@ -75,6 +100,8 @@ def save_fit(fit: Fit, path: Path) -> None:
         "anchored_by": fit.anchored_by,
         "mu_of_looks": fit.mu_of_looks,
         "scatter": [fit.mu, fit.likely_mu, fit.dispersion],
+        "mu_power": fit.mu_power,
+        "mode_effects": None,
     }
     arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fit.observed_detection}
     if fit.exposure is not None:
@@ -83,7 +110,17 @@ def save_fit(fit: Fit, path: Path) -> None:
         arrays |= fit.draws.arrays()
     if fit.effects is not None:
         arrays |= {f"x/{k}": array for k, array in fit.effects.table.arrays().items()}
+    if fit.mode_effects is not None:
+        effects = fit.mode_effects
+        own = {group.name: group for groups in effects.groups for group in groups}
+        words, of_groups = _of_groups(list(own.values()), "e/group/")
+        header["mode_effects"] = [list(effects.modes), list(map(str, effects.effects)), words]
+        arrays |= of_groups
     for i, member in enumerate(fit.members):
+        if member.mode_effects is not None:
+            tables = enumerate(member.mode_effects.tables)
+            arrays |= {f"{i}/e/{k}": table for k, table in tables}
+            arrays[f"{i}/e/deviations"] = np.array(member.mode_effects.deviations)
         arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
         if member.effects is not None:
             arrays[f"{i}/beta"] = member.effects.coefficients
@@ -128,11 +165,18 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
             replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
             for i, member in enumerate(members)
         ]
+    if header["mode_effects"] is not None:
+        members = [
+            replace(member, mode_effects=_mode_effects_from(i, header["mode_effects"], arrays))
+            for i, member in enumerate(members)
+        ]
     first, *others = members
     return {
         "factors": first.factors,
         "network": first.network,
         "effects": first.effects,
+        "mode_effects": first.mode_effects,
+        "mu_power": header["mu_power"],
         "others": tuple(others),
         "dropped": tuple(header["dropped"]),
         "exposure": arrays.get("exposure"),
@@ -150,6 +194,19 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
         "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
         **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),
     }
+
+
+def _mode_effects_from(i: int, words: Sequence[Any], arrays: Mapping[str, Any]) -> ModeEffects:
+    modes, texts, groups = words
+    named = {group.name: group for group in _groups_from(groups, arrays, "e/group/")}
+    effects = tuple(Effect.parse(text) for text in texts)
+    return ModeEffects(
+        modes=tuple(modes),
+        effects=effects,
+        groups=tuple(tuple(named[name] for name in effect.of) for effect in effects),
+        tables=tuple(arrays[f"{i}/e/{k}"] for k in range(len(effects))),
+        deviations=tuple(arrays[f"{i}/e/deviations"].tolist()),
+    )
 
 
 def _member_from(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from uncletc.jsonable import Jsonable
+from uncletc.mode_effects import check_effects
 from uncletc.solvers.options import BCD, SOLVERS, Joint, SolverName, options_of
 from uncletc.validation import (
     Signs,
@@ -65,6 +66,10 @@ class FitSettings(Jsonable):
         out, and repeat visits tell the scale of λ and p; see :mod:`uncletc.solvers.closed`. There
         `mu` is that of true counts, and `members` only a number of starts; no network is trained.
         (): none, as in the paper.
+    effects : sequence of str, optional
+        Effects of modes and groups on λ, or on reporting: "place", "state × weekday",
+        "smooth(place) × smooth(day, 10)", "reporting(state × day)"; see
+        :mod:`uncletc.mode_effects`. The joint solver's alone. (): none, as in the paper.
 
     Raises
     ------
@@ -89,6 +94,7 @@ class FitSettings(Jsonable):
     members: int = 1
     signs: tuple[tuple[str, int], ...] = ()
     closed: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -103,6 +109,7 @@ class FitSettings(Jsonable):
         members: int = 1,
         signs: Signs = (),
         closed: Sequence[str] = (),
+        effects: Sequence[str] = (),
     ) -> None:
         if isinstance(hidden, str) or not isinstance(hidden, Iterable):
             raise TypeError(f"hidden must be a sequence of whole numbers, got {hidden!r}")
@@ -122,11 +129,16 @@ class FitSettings(Jsonable):
             "members": check_whole("members", members, 1),
             "signs": check_signs(signs),
             "closed": check_modes("closed", closed),
+            "effects": check_effects(effects),
         }
-        if values["signs"] and isinstance(options, BCD):
-            raise ValueError("signs need the joint solver; block coordinate descent has none")
-        if values["closed"] and isinstance(options, BCD):
-            raise ValueError("closed needs the joint solver; block coordinate descent has none")
+        for name in ("signs", "closed", "effects"):
+            if values[name] and isinstance(options, BCD):
+                verb = "needs" if name == "closed" else "need"
+                raise ValueError(
+                    f"{name} {verb} the joint solver; block coordinate descent has none"
+                )
+        if values["effects"] and values["closed"]:
+            raise ValueError("effects cannot be had with closed modes: leave out one of the two")
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

@@ -61,7 +61,7 @@ class TestDigest:
     def test_every_setting_changes_it(self) -> None:
         base = FitSettings(rank=3)
         changed: dict[str, Any] = {"hidden": (20, 20), "solver": BCD(), "mu": 10.0}
-        changed |= {"signs": {"wind": -1}, "closed": ["visit"]}
+        changed |= {"signs": {"wind": -1}, "closed": ["visit"], "effects": ["site"]}
         for name in ("rank", "max_iter", "tol", "seed", "members"):
             changed[name] = getattr(base, name) + 1
         assert set(changed) == {field.name for field in dataclasses.fields(base)}

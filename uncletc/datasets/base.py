@@ -82,6 +82,9 @@ class Dataset:
         What is known of the attributes from elsewhere: what each acts on, in which direction, and
         why. `counts` do not have them yet: their attributes all act on detection, as in the paper.
         ``roles.apply(counts)`` and ``FitSettings(signs=roles.signs)`` do.
+    effects : mapping of str to str
+        Effects of modes and groups that the data are known to need, each with its reason, for
+        ``FitSettings(effects=list(dataset.effects))``.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Dataset:
     provenance: Provenance
     truth: Truth | None = None
     roles: Roles = field(default_factory=Roles)
+    effects: Mapping[str, str] = field(default_factory=dict)
 
     def with_roles(self, roles: Roles | None = None) -> Dataset:
         """Return the same with the roles given to the attributes; None: its own."""

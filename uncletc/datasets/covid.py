@@ -15,6 +15,7 @@ from uncletc.datasets import covid_sources as sources
 from uncletc.datasets.base import Dataset, Provenance
 from uncletc.datasets.covid_attributes import RULES, CountyAttributes, read_attributes
 from uncletc.datasets.covid_files import DAYS, CaseReports, read_own_file, read_reports
+from uncletc.datasets.covid_groups import EFFECTS, covid_groups
 from uncletc.datasets.covid_roles import COVID_ROLES
 from uncletc.datasets.reading import every_day, scaled
 from uncletc.validation import FloatArray, IntArray, check_choice
@@ -146,8 +147,11 @@ def load_covid(
     return Dataset(
         name="covid",
         roles=COVID_ROLES,
+        effects=EFFECTS,
         title="COVID-19 in US counties",
-        counts=_tensor(table, cases, attributes, chosen, exposure),
+        counts=_tensor(table, cases, attributes, chosen, exposure).with_groups(
+            *covid_groups(table, DAYS)
+        ),
         table=table[_COLUMNS],
         mode_tables=_mode_tables(table),
         provenance=Provenance(

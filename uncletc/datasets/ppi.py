@@ -13,6 +13,7 @@ from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
 from uncletc.datasets.reading import scaled
+from uncletc.groups import Group
 from uncletc.roles import ActsOn, Role, Roles
 from uncletc.validation import FloatArray, IntArray
 
@@ -55,6 +56,20 @@ _OWN_FILE = Source(
     licence="none stated",
     used_for="interactions, guilds, weather",
 )
+
+
+EFFECTS = {
+    "plant": "Plants draw more visitors or fewer.",
+    "pollinator": "Some pollinators are common, others rare.",
+    "visit": "Some watches find more of everything.",
+    "plant × pollinator": "Pollinators have plants they prefer.",
+    "plant × visit": "How much of a plant is in flower differs from visit to visit.",
+    "pollinator × visit": "How many of a pollinator fly differs from visit to visit.",
+    "plant × smooth(visit, 2)": "Plants flower over weeks.",
+    "pollinator × smooth(visit, 2)": "Pollinators fly over weeks.",
+}
+"""Effects of modes, with reasons; distances in visits."""
+_BETWEEN_YEARS = 20.0  # distance of visits of different years, in visits: far
 
 
 def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None = None) -> Dataset:
@@ -124,9 +139,11 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         ],
         attribute_names=tuple(attributes),
     )
+    tensor = tensor.with_groups(_visits_in_time(visits))
     return Dataset(
         name="ppi",
         roles=_roles(attributes),
+        effects=EFFECTS,
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
         table=_pairs(counts, observed, plant_table, pollinator_table, together),
@@ -205,6 +222,14 @@ def _indexed(
         names = pd.Index(pollinators["pollinator"])
         indices["pollinator_index"] = names.get_indexer(rows["pollinator"])
     return rows.assign(**indices)
+
+
+def _visits_in_time(visits: pd.DataFrame) -> Group:
+    """Visits, with those of a year near each other."""
+    when = visits["number"] + _BETWEEN_YEARS * (visits["year"] - visits["year"].min())
+    labels = visits["label"].astype(str).tolist()
+    positions = when.to_numpy(dtype=np.float64)[:, None]
+    return Group("visit", ["visit"], np.arange(len(visits)), labels, positions)
 
 
 def _seen_together(

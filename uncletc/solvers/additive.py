@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
@@ -21,6 +22,8 @@ from uncletc.features import AttributeFeatures
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.parallel import largest, total
 from uncletc.solvers.smoothing import Smoothing
+from uncletc.solvers.surface import Linear
+from uncletc.validation import FloatArray
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
@@ -66,6 +69,7 @@ class Detection:
             self.features, size, n_members, level_precision=_LEVEL_PRECISION, device=device
         )
         self._bounded = self._smoothing.bounded
+        self._variance = torch.zeros_like(self.theta)
         if self.straight:
             self._smoothing.straighten()
         self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64, device=device)
@@ -124,6 +128,7 @@ class Detection:
         self.effect = self.effect[:, chosen]
         self._damping = self._damping[chosen]
         self._smoothing.pick(chosen)
+        self._variance = self._variance[chosen]
         self._curvature = None
 
     def step(
@@ -176,6 +181,49 @@ class Detection:
             self._smoothing.relax()
         elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
             self._smooth(curvature, prior)
+
+    def linear(self, m: int, weights: Tensor, residual: Tensor, dispersion: float) -> Linear:
+        """θ and β of one member beside effects of modes: what a common step needs of them.
+
+        Parameters
+        ----------
+        m : int
+        weights : Tensor, shape (N, 1)
+            Of the entries, the negative binomial's, not yet divided by φ.
+        residual : Tensor, shape (N, 1)
+            Counts less their expectation, as weighted.
+        dispersion : float
+            φ.
+        """
+        told, n = self.entries.n_told, len(self.entries.counts)
+        slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
+        prior, theta = self.prior()[m], self.theta[m]
+        curvature = self._gram(weights[:told], slope)[0] / dispersion
+        system = curvature + torch.diag(prior + self._damping[m] * torch.diagonal(curvature))
+        self._variance[m] = torch.linalg.inv(curvature + torch.diag(prior + 1e-9)).diagonal()
+        uphill, _ = self._against(residual[:told], residual[:told], slope)
+        free = ~(self._bounded & (theta <= 0) & (uphill[0] <= 0))
+        keep = free.double()
+        held = torch.where(free[:, None] & free[None, :], system, 0.0) + torch.diag(1 - keep)
+        root = torch.linalg.cholesky(held + 1e-9 * torch.eye(len(theta), dtype=torch.float64))
+
+        def forward(change: FloatArray) -> FloatArray:
+            of_g, of_rate = self._along((torch.from_numpy(change) * keep)[None])
+            moved = np.zeros(n)
+            moved[: len(slope)] = (of_g * slope)[:, 0].double().numpy()
+            moved[:told] += of_rate[:, 0].double().numpy()
+            return moved
+
+        def back(values: FloatArray) -> FloatArray:
+            rows = torch.from_numpy(values[:told, None]).to(slope.dtype)
+            uphill, _ = self._against(rows, rows, slope)
+            return np.asarray((uphill[0] * keep).numpy())
+
+        def solve(right: FloatArray) -> FloatArray:
+            solved = torch.cholesky_solve((torch.from_numpy(right) * keep)[:, None], root)[:, 0]
+            return np.asarray((solved * keep).numpy())
+
+        return Linear(forward, back, (theta - self.centre).numpy(), prior.numpy(), solve)
 
     def _against(self, residual: Tensor, mean: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
         """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each.
@@ -299,6 +347,28 @@ class Detection:
         self.theta = self.theta + direction * length[:, None]
         self.logit = self.logit + change * length.to(change.dtype)
         self.effect = self.effect + of_rate * length.to(change.dtype)
+
+    def move(self, m: int, direction: FloatArray) -> None:
+        """Step θ and β of one member, after :meth:`linear`.
+
+        Parameters
+        ----------
+        m : int
+        direction : ndarray, shape (Q + P,)
+        """
+        step = torch.from_numpy(direction)
+        step = torch.where(self._bounded, torch.maximum(step, -self.theta[m]), step)
+        self.theta[m] += step
+        logit, effect = self._along(self.theta[m : m + 1])
+        self.logit[:, m : m + 1] = logit
+        if self.entries.rate_curves is not None:
+            self.effect[:, m : m + 1] = effect
+
+    def smooth(self) -> None:
+        """Set the precisions of all members to what best explains θ and β, after :meth:`move`."""
+        self._rounds += 1
+        if self._rounds > _ROUNDS_BEFORE_SMOOTHING:
+            self._smoothing.update(self.theta, self.prior(), self._variance)
 
     def _smooth(self, curvature: Tensor, prior: Tensor) -> None:
         """Set the precisions to the values that best explain θ (Fellner-Schall)."""

@@ -19,7 +19,7 @@ from torch import Tensor
 from uncletc.counts import CountTensor
 from uncletc.features import AttributeFeatures
 from uncletc.looks import AllLooks
-from uncletc.rates import RateTable
+from uncletc.rates import RateTable, normal_scores
 from uncletc.solvers.blocks import multiply, product_of
 from uncletc.solvers.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.kernels import IndexArray, rates, slice_sums
@@ -72,6 +72,8 @@ class Entries:
         The same of attributes that act on λ, of the first T entries; None without.
     elsewhere : Tensor, shape (R, Q)
         Features of rows of Ξ whose mean g is used as p of entries without attributes.
+    each_its_own : Tensor of int, shape (N,), optional
+        Numbers of the entries, where μ is not one for each kind but one for each entry.
     """
 
     shape: tuple[int, ...]
@@ -89,6 +91,12 @@ class Entries:
     elsewhere: Tensor
     at: IndexArray
     by_mode: list[_Sorted]
+    each_its_own: Tensor | None = None
+
+    @property
+    def mu_kinds(self) -> Tensor:
+        """Row of μ of each entry: that of its kind, or its own; (N,)."""
+        return self.kinds if self.each_its_own is None else self.each_its_own
 
     @classmethod
     def of(
@@ -123,7 +131,8 @@ class Entries:
             elsewhere = features(torch.tensor(looks.attributes[few], device=device))
             curves = _curves(features, looks.attributes, rows[:n_attributed], dtype, device)
         if rates is not None:
-            x = np.vstack([counts.rate_attributes, rates.features.middle])  # the last has no effect
+            scores = normal_scores(counts.rate_attributes)
+            x = np.vstack([scores, rates.features.middle])  # the last has no effect
             lines = _curves(rates.features, x, looks.rate_rows[order[:n_told]], dtype, device)
         at, by_mode = _sorted(indices, counts.shape) if on_processor else (indices, [])
         return cls(
@@ -146,6 +155,8 @@ class Entries:
 
     def mu_of(self, mu: Tensor, part: slice) -> Tensor:
         """μ of some entries (n, M), or (1, M) where they share it, given that of kinds."""
+        if self.each_its_own is not None:
+            return mu[part]
         kinds = self.kinds[part]
         if not len(kinds) or bool((kinds == kinds[0]).all()):
             return mu[:1] if not len(kinds) else mu[kinds[:1].long()]
@@ -197,10 +208,14 @@ class Members:
         Double precision on the processor.
     rank : int
         F.
+    alike : bool
+        Whether rows of a factor are alike but for what counts say, because effects of modes have
+        their sizes. Else the sizes of rows are nearly free.
     """
 
     factors: list[Tensor]
     rank: int
+    alike: bool = False
 
     @property
     def size(self) -> int:
@@ -268,8 +283,8 @@ class Members:
         entries : Entries
         detected : Tensor, shape (N, M)
             p times exposure.
-        mu : Tensor, shape (kinds, M)
-            μ of each kind of entries.
+        mu : Tensor, shape (kinds, M) or (N, M)
+            μ of each kind of entries, or of each entry where each has its own.
         pseudo_counts : Tensor, shape (M,)
 
         Returns
@@ -294,7 +309,8 @@ class Members:
         """Mean of each element's prior (I_k, M·F), and of its column (M·F,)."""
         blocks = factor.view(-1, self.size, self.rank)
         rows = blocks.mean(dim=2, keepdim=True)
-        rows = torch.where(down.view_as(blocks) > 0, rows, rows.mean(dim=0))
+        known = (down.view_as(blocks) > 0) & (not self.alike)
+        rows = torch.where(known, rows, rows.mean(dim=0))
         columns = blocks.mean(dim=0) / blocks.mean(dim=(0, 2)).clamp_min(_SMALLEST)[:, None]
         mean = (rows * columns).view_as(factor).clamp_min(_SMALLEST)
         return mean, blocks.mean(dim=0).view(1, -1).clamp_min(_SMALLEST)
@@ -314,7 +330,7 @@ class Members:
                 entries.counts.numpy(),
                 detected.contiguous().numpy(),
                 mu.numpy(),
-                entries.kinds.numpy(),
+                entries.mu_kinds.numpy(),
                 sums[0].numpy(),
                 sums[1].numpy(),
             )

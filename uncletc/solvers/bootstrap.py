@@ -66,7 +66,12 @@ def checked(fit: Fit, optimum: Optimum, counts: CountTensor, options: Joint) -> 
     entries = counts.n_observed / sum(factor.numel() for factor in optimum.factors)
     lone = len(fit.members) == 1 and bool(fit.dropped)
     astray = (told <= _FEW and entries < _ENTRIES_FEW) or (lone and entries < _ENTRIES_LONE)
-    if astray and not counts.looks and counts.n_observed * fit.rank <= _CHEAP:
+    if (
+        astray
+        and not counts.looks
+        and not fit.settings.effects
+        and counts.n_observed * fit.rank <= _CHEAP
+    ):
         settings = replace(fit.settings, mu=fit.mu)
         refit = partial(_refit, settings=settings, options=options)
         shared = _scatter(draws, optimum, counts, refit, settings.seed)

@@ -94,7 +94,9 @@ def observed_detection(
         rows, where = counts.attribute_rows[part], counts.indices[part]
         p = over_attributed(p_attributed, rows)
         expected = (
-            combined([member.rate(where) for member in members]) * counts.exposure_at(where) * p
+            combined([m.rate(where) * m.reporting(where) for m in members])
+            * counts.exposure_at(where)
+            * p
         )
         entry_mu = np.where(rows >= 0, mu, 1 / (1 / mu + variance))
         deviated[part] = p * (counts.counts[part] + entry_mu) / (expected + entry_mu)

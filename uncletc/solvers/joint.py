@@ -108,7 +108,7 @@ def _search(
             stop = StopReason.MAX_ITER
         optimum, learned = rounds.optimum(), list[Optimum]()
         try:
-            if options.network and rounds.scatters:
+            if options.network and rounds.scatters and not settings.effects:
                 learned = _learned(optimum, settings, pause)
         except _UnwantedError:
             return StopReason.CALLBACK, rounds.estimate(), optimum
@@ -156,6 +156,8 @@ def _fit(
         factors=first.factors,
         network=first.network,
         effects=first.effects,
+        mode_effects=first.mode_effects,
+        mu_power=found.mu_power,
         others=tuple(others),
         dropped=tuple(found.dropped),
         observed_detection=observed_detection(members, p, counts, found.mu),

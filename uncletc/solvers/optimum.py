@@ -68,7 +68,7 @@ class Optimum:
     unseen : Tensor, shape (N,), optional
         ŷ of entries held out while a network was judged, by a fit to the others; NaN elsewhere.
     rate_attributes : ndarray, shape (S + 1, ·), optional
-        x over Ξ, and their means; not used without `rates`.
+        Normal scores of x over Ξ, and their means; not used without `rates`.
     rate_rows : ndarray of int, shape (N,), optional
         Rows of `rate_attributes` of all entries, -1 where x is not known.
     rates : RateTable, optional

@@ -1,0 +1,153 @@
+"""Effects of modes and groups: how they are stated, fitted, kept and predicted with."""
+
+import numpy as np
+import pytest
+
+from uncletc import BCD, CountTensor, Effect, Fit, FitSettings, Group, fit
+
+SITES, DAYS = 30, 28
+
+
+def sites_and_days(seed=0, *, observed=0.7):
+    """Counts of sites on days; the second half of the sites hardly reports on weekends."""
+    rng = np.random.default_rng(seed)
+    site, weekend = rng.normal(0, 0.7, SITES), np.arange(DAYS) % 7 >= 5
+    wave = np.sin(np.arange(DAYS) / 4)
+    rate = 30 * np.exp(site[:, None] + wave[None])
+    late = np.arange(SITES) >= SITES // 2
+    reporting = np.where(late[:, None] & weekend[None], 0.1, 1.0)
+    y = rng.poisson(rate * reporting * rng.gamma(5, 1 / 5, rate.shape))
+    seen = rng.random(rate.shape) < observed
+    groups = [
+        Group("office", ["site"], late.astype(int), ["prompt", "late"]),
+        Group("weekday", ["day"], np.arange(DAYS) % 7, list("MTWTFSS")),
+        Group(
+            "day", ["day"], np.arange(DAYS), list(map(str, range(DAYS))), np.arange(DAYS)[:, None]
+        ),
+    ]
+    counts = CountTensor(
+        rate.shape, np.argwhere(seen), y[seen], modes=("site", "day"), groups=groups
+    )
+    return counts, rate, reporting, y, ~seen
+
+
+EFFECTS = ("site", "smooth(day, 3)", "reporting(office × weekday)")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    counts, *_ = sites_and_days()
+    return fit(counts, FitSettings(rank=1, effects=EFFECTS))
+
+
+class TestStating:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "site",
+            "site × weekday",
+            "smooth(day)",
+            "smooth(day, 10)",
+            "reporting(site × smooth(day, 2))",
+        ],
+    )
+    def test_text_is_read_and_written_alike(self, text):
+        assert str(Effect.parse(text)) == text
+
+    def test_stars_are_read_as_crosses(self):
+        assert FitSettings(rank=1, effects=["site*day"]).effects == ("site × day",)
+
+    @pytest.mark.parametrize("text", ["", "site(", "smooth()", "reporting(site", "a × a", "site ×"])
+    def test_other_texts_are_refused(self, text):
+        with pytest.raises(ValueError, match="effects must"):
+            FitSettings(rank=1, effects=[text])
+
+    def test_one_text_is_not_a_sequence(self):
+        with pytest.raises(TypeError, match="sequence of texts"):
+            FitSettings(rank=1, effects="site")
+
+    def test_effects_are_distinct(self):
+        with pytest.raises(ValueError, match="'site' occurs twice"):
+            FitSettings(rank=1, effects=["site", " site "])
+
+    def test_block_coordinate_descent_has_none(self):
+        with pytest.raises(ValueError, match="effects need the joint solver"):
+            FitSettings(rank=1, effects=["site"], solver=BCD())
+
+    def test_settings_keep_them_in_a_file(self):
+        settings = FitSettings(rank=1, effects=EFFECTS)
+        assert FitSettings.from_json(settings.to_json()) == settings
+
+    @pytest.mark.parametrize(
+        ("text", "rule"),
+        [("town", "must name modes or groups"), ("smooth(office)", "groups with positions")],
+    )
+    def test_counts_must_have_them(self, text, rule):
+        counts, *_ = sites_and_days()
+        with pytest.raises(ValueError, match=rule):
+            fit(counts, FitSettings(rank=1, effects=[text]))
+
+
+class TestFit:
+    def test_unseen_entries_are_predicted_better_than_without(self):
+        counts, rate, reporting, _, unseen = sites_and_days(observed=0.3)
+        where, truth = np.argwhere(unseen), (rate * reporting)[unseen]
+        errors = []
+        for effects in (EFFECTS, ()):
+            found = fit(counts, FitSettings(rank=2, effects=effects, mu=5.0))
+            found = found.expected(where)
+            errors.append(np.abs(np.log(found / truth)).mean())
+        assert errors[0] < 0.8 * errors[1]
+
+    def test_reporting_is_told_from_the_rate(self, fitted):
+        _, rate, reporting, _, _ = sites_and_days()
+        every = np.argwhere(rate > 0)
+        found = fitted.mode_effects.reporting(every).reshape(rate.shape)
+        ratio = found / found[:, :5].mean(axis=1, keepdims=True)
+        assert np.median(ratio[reporting < 1]) < 0.25
+        assert np.median(ratio[:15, 5:7]) > 0.8
+        weekends, week = fitted.rate(every).reshape(rate.shape)[20, 5:7], rate[20, 5:7]
+        assert np.corrcoef(fitted.rate(every), rate.ravel())[0, 1] > 0.95
+        assert (weekends / week).std() < 0.5
+
+    def test_reporting_has_a_mean_of_one(self, fitted):
+        tables = dict(zip(EFFECTS, fitted.mode_effects.tables, strict=True))
+        table = tables["reporting(office × weekday)"]
+        assert np.exp(table).mean(axis=-1) == pytest.approx(1.0, abs=1e-6)
+
+    def test_expected_counts_are_rate_times_reporting(self, fitted):
+        where = np.argwhere(np.ones((SITES, DAYS), dtype=bool))
+        product = fitted.rate(where) * fitted.mode_effects.reporting(where)
+        assert fitted.expected(where) == pytest.approx(product)
+
+    def test_dense_rate_is_that_of_entries(self, fitted):
+        where = np.argwhere(np.ones((SITES, DAYS), dtype=bool))
+        assert fitted.rate_tensor().ravel() == pytest.approx(fitted.rate(where))
+
+    def test_same_seed_same_answer(self, fitted):
+        again = fit(sites_and_days()[0], FitSettings(rank=1, effects=EFFECTS))
+        assert np.array_equal(again.rate_tensor(), fitted.rate_tensor())
+
+    def test_a_useless_effect_is_shrunk_away(self):
+        rng = np.random.default_rng(1)
+        y = rng.poisson(20, (20, 20))
+        counts = CountTensor.from_dense(y, modes=("site", "day"))
+        found = fit(counts, FitSettings(rank=1, effects=["site × day"]))
+        assert np.abs(found.mode_effects.tables[0]).max() < 0.15
+
+    def test_file_holds_all(self, fitted, tmp_path):
+        fitted.save(tmp_path / "fit.npz")
+        loaded = Fit.load(tmp_path / "fit.npz")
+        assert np.array_equal(loaded.rate_tensor(), fitted.rate_tensor())
+        where = [[20, 5], [3, 2]]
+        assert np.array_equal(loaded.expected(where), fitted.expected(where))
+        assert loaded.mode_effects.deviations == fitted.mode_effects.deviations
+        assert loaded.mu_power == fitted.mu_power
+
+    def test_stops_when_asked(self):
+        counts, *_ = sites_and_days()
+        stopped = fit(
+            counts, FitSettings(rank=1, effects=EFFECTS), callback=lambda i: i.iteration >= 3
+        )
+        assert len(stopped.history) == 4
+        assert np.isfinite(stopped.rate_tensor()).all()
