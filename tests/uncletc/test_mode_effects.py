@@ -89,6 +89,7 @@ class TestStating:
 
 
 class TestFit:
+    @pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
     def test_unseen_entries_are_predicted_better_than_without(self):
         counts, rate, reporting, _, unseen = sites_and_days(observed=0.3)
         where, truth = np.argwhere(unseen), (rate * reporting)[unseen]
