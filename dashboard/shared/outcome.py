@@ -12,6 +12,7 @@ from uncletc.solvers.network import MOST_ENTRIES
 # these pages: mean counts of some hundreds gain 10 % or less in standard deviation.
 _ALIKE, _POISSON = 1.5, 1000.0
 _LARGEST_SHOWN = 10_000.0
+_USUAL = 20  # expected count at which an entry has the μ of the fit
 
 
 def number_of_mu(mu: float) -> str:
@@ -26,6 +27,12 @@ def mu_words(fit: Fit) -> str:
     if math.isnan(fit.likely_mu):
         return ""
     if fit.settings.mu is None:
+        if fit.mu_power:
+            more = "more" if fit.mu_power > 0 else "less"
+            return (
+                f"μ {number_of_mu(fit.mu)} where {_USUAL} counts are expected, {more} where more "
+                "are; from the counts."
+            )
         return f"μ {number_of_mu(fit.mu)}, from the counts."
     low, high = sorted((fit.likely_mu, fit.mu))
     if high < _ALIKE * low or low >= _POISSON:
@@ -37,6 +44,8 @@ def joint_effect_words(fit: Fit) -> str:
     """Whether held-out counts showed that attributes act together; empty where nobody asked."""
     if fit.network is None or fit.settings.solver.name != "joint" or not fit.settings.hidden:
         return ""
+    if fit.mode_effects is not None:
+        return "One curve per attribute: beside effects of modes no network is tried."
     layers = fit.network.layers
     if len(fit.observed_detection) > MOST_ENTRIES:
         return f"One curve per attribute; on more than {MOST_ENTRIES:,} counts no network is tried."

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.shared.charts import objective_chart, picture_config
+from dashboard.shared.mode_effects import EffectChoice
 from dashboard.shared.roles import NO_ROLES_YET, PAPER, RoleChoice
 from dashboard.shared.running import how_it_was_fitted
 from dashboard.shared.sidebar import picture_format
@@ -57,7 +58,7 @@ def meaning(*points: str) -> None:
 
 
 def role_details(roles: RoleChoice) -> None:
-    """Draw the folded table of what each attribute may change, with the reasons that are stated."""
+    """Draw the folded tables of what each attribute may change, and of effects, with reasons."""
     with st.expander("What each attribute may change, and why"):
         st.markdown(
             "**p** is the chance that an event is counted, **λ** how many events there are. Counts "
@@ -69,6 +70,22 @@ def role_details(roles: RoleChoice) -> None:
         if roles.usual == PAPER:
             st.markdown(NO_ROLES_YET)
         st.table(roles.table.set_index("attribute"))
+    _effect_details(roles.effects)
+
+
+def _effect_details(effects: EffectChoice) -> None:
+    """Draw the folded table of the effects that a data set states, where it states any."""
+    if not effects.stated:
+        return
+    with st.expander(f"What λ and reporting may owe to {effects.of}, and why"):
+        st.markdown(
+            "An effect is one factor for each of its levels, or for each pair of levels. **On λ** "
+            "it changes how many events there are, **on reporting** how many of those counted are "
+            "published then. Factors are shrunk towards 1 as far as the counts allow. In brackets: "
+            "the distance over which near ones are alike. In the paper there are none. On the "
+            "pages that fit, the sidebar changes them."
+        )
+        st.table(effects.table.set_index("effect"))
 
 
 def fit_details(fit: Fit, roles: RoleChoice) -> None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.shared.look_controls import choose_looks, reset_looks, set_looks
+from dashboard.shared.mode_effect_controls import choose_effects, set_effects
+from dashboard.shared.mode_effects import effects_of
 from dashboard.shared.model import Control
 from dashboard.shared.roles import (
     NO_ROLES_YET,
@@ -73,9 +75,10 @@ def choose_roles(
     else:
         st.caption(NO_ROLES_YET if preset == PAPER == usual else _CAPTIONS[preset])
     if preset != OWN:
-        chosen = roles_of(dataset, preset)
-        looks = choose_looks(dataset, prefix, off=preset == PAPER != usual)
-        return replace(chosen, looks=looks)
+        off = preset == PAPER != usual
+        looks = choose_looks(dataset, prefix, off=off)
+        effects = choose_effects(dataset, prefix, off=off or bcd)
+        return replace(roles_of(dataset, preset), looks=looks, effects=effects)
     own: dict[str, str] = {}
     attributes = roles_of(dataset, OWN).attributes
     tall = _HEIGHT if len(attributes) > _MANY else "content"
@@ -89,13 +92,16 @@ def choose_roles(
                 options=each.options,
             )
             own[each.name] = draw(one, role_key(prefix, dataset.name, each.name))
-    return replace(roles_of(dataset, OWN, own), looks=choose_looks(dataset, prefix))
+    looks = choose_looks(dataset, prefix)
+    effects = choose_effects(dataset, prefix)
+    return replace(roles_of(dataset, OWN, own), looks=looks, effects=effects)
 
 
 def set_roles(prefix: str, name: str, roles: RoleChoice) -> None:
-    """Put roles and looks into the widgets of a data set; for callbacks, before they are drawn."""
+    """Put roles, looks and effects into the widgets of a data set; for callbacks."""
     if roles.looks.usual:
         set_looks(prefix, roles.looks)
+    set_effects(prefix, name, roles.effects)
     st.session_state[preset_key(prefix, name)] = roles.preset
     for each in roles.attributes:
         key = role_key(prefix, name, each.name)
@@ -109,7 +115,8 @@ def reset_roles(prefix: str, dataset: Dataset | None, *, first: Preset | None = 
         return
     reset_looks(prefix)
     usual = roles_of(dataset, OWN)  # as stated
-    set_roles(prefix, dataset.name, RoleChoice(first or usual.usual, usual.usual, usual.attributes))
+    chosen = replace(usual, preset=first or usual.usual, effects=effects_of(dataset))
+    set_roles(prefix, dataset.name, chosen)
 
 
 def preset_key(prefix: str, name: str) -> str:

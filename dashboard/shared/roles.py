@@ -14,7 +14,8 @@ from typing import Literal
 import pandas as pd
 
 from dashboard.shared.looks import LookChoice
-from uncletc import CountTensor, Look, Role, Roles
+from dashboard.shared.mode_effects import NO_EFFECTS, EffectChoice, effects_of
+from uncletc import CountTensor, FitSettings, Look, Role, Roles
 from uncletc.datasets import Dataset
 from uncletc.effects import attribute_groups
 from uncletc.roles import ActsOn
@@ -96,12 +97,15 @@ class RoleChoice:
         Empty where the counts are not here.
     looks : LookChoice
         Further looks, which the paper's choice has none of.
+    effects : EffectChoice
+        Effects of places and calendars, which the paper's choice has none of.
     """
 
     preset: Preset = PAPER
     usual: Preset = PAPER
     attributes: tuple[AttributeRole, ...] = ()
     looks: LookChoice = field(default_factory=LookChoice)
+    effects: EffectChoice = field(default_factory=EffectChoice)
 
     @property
     def roles(self) -> Roles:
@@ -117,6 +121,10 @@ class RoleChoice:
         """Return the data set with these roles; the same counts for the same counts."""
         return replace(dataset, counts=self.of(dataset.counts))
 
+    def settings(self, settings: FitSettings) -> FitSettings:
+        """Return settings with the signs of these roles, and with the effects."""
+        return replace(settings, signs=self.roles.signs, effects=self.effects.now)
+
     def of(self, counts: CountTensor) -> CountTensor:
         """Return counts with these roles and looks; the same for the same counts."""
         return applied(counts, self.roles, self.looks.looks)
@@ -124,6 +132,11 @@ class RoleChoice:
     @property
     def words(self) -> str:
         """What a description of a fit says; empty for what is usual."""
+        return ", ".join(filter(None, (self.without_effects, self.effects.words)))
+
+    @property
+    def without_effects(self) -> str:
+        """The same without what it says of effects."""
         return ", ".join(filter(None, (self._words_of_roles, self.looks.words)))
 
     @property
@@ -142,7 +155,7 @@ class RoleChoice:
         """The same as a part of a file's name."""
         names = {STATED: "stated-roles", PAPER: "papers-roles", OWN: "own-roles"}
         own = "" if self.preset == self.usual else names[self.preset]
-        return "-".join(filter(None, (own, self.looks.stem)))
+        return "-".join(filter(None, (own, self.looks.stem, self.effects.stem)))
 
     @property
     def changes(self) -> list[str]:
@@ -209,7 +222,9 @@ def roles_of(
         if chosen == OWN and own and name in own:
             now = Role(name, *OPTIONS[own[name]])
         attributes.append(AttributeRole(name, columns, stated, now))
-    return RoleChoice(chosen, usual, tuple(attributes))
+    papers = chosen == PAPER != usual
+    effects = effects_of(dataset, NO_EFFECTS if papers else None)
+    return RoleChoice(chosen, usual, tuple(attributes), effects=effects)
 
 
 def usual_preset(dataset: Dataset) -> Preset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -36,14 +36,14 @@ class Choices:
     dataset : str
         A name for :func:`uncletc.datasets.load`.
     settings : FitSettings
-        With the signs of the roles.
+        With the signs of the roles, and the effects.
     anchor : Anchor
     pressed : bool
         Whether Fit was pressed just now.
     live : bool
         Whether a change fits by itself.
     roles : RoleChoice
-        What each attribute may change.
+        What each attribute may change; further looks and effects.
     """
 
     dataset: str
@@ -80,7 +80,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         dataset = choose_dataset(family)
         settings = _settings(family)
         roles = choose_roles(dataset_or_none(dataset), "")
-        settings = replace(settings, signs=roles.roles.signs)
+        settings = roles.settings(settings)
         live = st.toggle(
             "Fit as I change",
             value=True,
@@ -103,7 +103,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             key=f"{family}_reset",
             on_click=_reset,
             args=(family, dataset),
-            help="Resets all settings and roles above and the scale of p to their defaults.",
+            help="Resets settings, roles and effects above and the scale of p to their defaults.",
         )
         if scale:
             st.divider()

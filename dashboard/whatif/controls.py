@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import streamlit as st
@@ -48,7 +47,7 @@ def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
     with roles_here:
         bcd = values["solver"] == "bcd"
         roles = choose_roles(dataset, side, first=_first_roles(side, dataset.name), bcd=bcd)
-    settings = replace(settings_of(**values), signs=roles.roles.signs)
+    settings = roles.settings(settings_of(**values))
     run = Run(settings=settings, part=part, roles=roles)
     st.caption(jobs.describe_run(run, last_mode))
     return run

@@ -59,6 +59,7 @@ def differences(a: Run, b: Run) -> str:
         for setting in MODEL
     }
     pairs["roles"] = (_roles_in_words(a), _roles_in_words(b))
+    pairs["effects"] = (a.roles.effects.in_words, b.roles.effects.in_words)
     pairs["counts"] = (a.part, b.part)
     changes = [
         f"{name} ({first} → {second})"
@@ -71,7 +72,7 @@ def differences(a: Run, b: Run) -> str:
 
 
 def _roles_in_words(run: Run) -> str:
-    return run.roles.words or run.roles.preset
+    return run.roles.without_effects or run.roles.preset
 
 
 def held_rows(counts: CountTensor) -> NDArray[np.int64]:

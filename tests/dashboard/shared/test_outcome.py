@@ -40,6 +40,11 @@ class TestMu:
     def test_says_which_was_taken_from_the_counts(self, bare):
         assert mu_words(replace(bare, mu=2.1, likely_mu=2.1)) == "μ 2.1, from the counts."
 
+    def test_says_how_it_grows_with_the_expected_count(self, bare):
+        growing = replace(bare, mu=2.1, likely_mu=2.1, mu_power=0.4)
+        assert mu_words(growing).startswith("μ 2.1 where 20 counts are expected, more where more")
+        assert "less where more" in mu_words(replace(growing, mu_power=-0.4))
+
     def test_says_what_the_counts_prefer_to_the_chosen_one(self, bare):
         chosen = replace(bare, settings=replace(bare.settings, mu=2000.0), mu=2000.0)
         assert "prefer μ 2.1 to 2,000" in mu_words(replace(chosen, likely_mu=2.1))

@@ -9,10 +9,16 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared import sources
 from dashboard.shared.anchors import Anchor, places
+from dashboard.shared.mode_effects import NO_EFFECTS, OWN_EFFECTS, STATED_EFFECTS
 from dashboard.shared.roles import OWN, PAPER, STATED
 from uncletc import Role, Roles, datasets
 from uncletc.datasets.covid_roles import COVID_ROLES
 
+EFFECTS = {
+    "plant": "Plants differ.",
+    "smooth(visit, 2)": "Weeks are alike.",
+    "reporting(plant × visit)": "Some are told of later.",
+}
 PPI_ROLES = Roles([Role("wind", "both", -1, "Insects are hard to see in wind.")])
 
 
@@ -40,7 +46,8 @@ def present(monkeypatch, covid_twin, ppi_twin):
         roles = {"covid": COVID_ROLES, "ppi": PPI_ROLES}[name]
         twin = {"covid": covid_twin, "ppi": ppi_twin}[name]
         known = [role for role in roles if role.attribute in twin.counts.attribute_names]
-        return replace(twin, name=name, roles=Roles(known))
+        effects = EFFECTS if name == "ppi" else {}
+        return replace(twin, name=name, roles=Roles(known), effects=effects)
 
     monkeypatch.setattr(datasets, "available", lambda _: True)
     monkeypatch.setattr(datasets, "load", real)
@@ -335,3 +342,64 @@ class TestRoles:
         assert choices(at).roles.preset == PAPER
         assert "have no stated roles" in "".join(each.value for each in at.sidebar.caption)
         assert at.selectbox(key="ppi_twin_roles").options == [PAPER, OWN]
+
+
+@pytest.mark.usefixtures("present")
+class TestEffects:
+    def test_stated_ones_first(self):
+        at = run("ppi")
+        assert at.selectbox(key="ppi_effects").value == STATED_EFFECTS
+        assert "ignore the network" in at.selectbox(key="ppi_effects").help
+        assert choices(at).settings.effects == tuple(EFFECTS)
+        assert choices(at).roles.words == ""
+
+    def test_data_sets_that_state_none_are_not_asked(self):
+        at = run("covid")
+        assert "covid_effects" not in [each.key for each in at.selectbox]
+        assert choices(at).settings.effects == ()
+
+    def test_none_is_one_click_away_and_in_the_address(self):
+        at = run("ppi")
+        at.selectbox(key="ppi_effects").set_value(NO_EFFECTS).run()
+        assert not at.exception
+        assert choices(at).settings.effects == ()
+        assert choices(at).roles.words == "no effects"
+        assert choices(run("ppi", ppi_effects=NO_EFFECTS)) == choices(at)
+
+    def test_own_ones_are_switched_one_by_one(self):
+        at = run("ppi", ppi_effects=OWN_EFFECTS)
+        assert [each.label for each in at.checkbox] == [
+            "plant",
+            "visit (2 visits)",
+            "reporting: plant × visit",
+        ]
+        assert at.checkbox[0].help == "Plants differ."
+        assert choices(at).settings.effects == tuple(EFFECTS)
+        at.checkbox(key="ppi_effect_smooth_visit_2").set_value(False).run()
+        assert choices(at).settings.effects == ("plant", "reporting(plant × visit)")
+        linked = run("ppi", ppi_effects=OWN_EFFECTS, ppi_effect_smooth_visit_2="false")
+        assert choices(linked) == choices(at)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("ppi_effects", "imagined"), ("ppi_effects", ""), ("ppi_effect_plant", "perhaps")],
+    )
+    def test_a_bad_value_in_the_address_is_no_effect(self, name, value):
+        assert choices(run("ppi", **{name: value})) == choices(run("ppi"))
+
+    def test_the_papers_roles_have_none(self):
+        at = run("ppi", ppi_roles=PAPER)
+        assert at.selectbox(key="ppi_effects").disabled
+        assert choices(at).settings.effects == ()
+        assert choices(at).roles.words == "the paper's roles, no effects"
+
+    def test_own_roles_keep_them(self):
+        assert choices(run("ppi", ppi_roles=OWN)).settings.effects == tuple(EFFECTS)
+
+    def test_reset_brings_the_stated_ones_back(self):
+        at = run("ppi", ppi_effects=OWN_EFFECTS, ppi_effect_plant="false")
+        at.button(key="ppi_reset").click().run()
+        assert not at.exception
+        assert choices(at) == choices(run("ppi"))
+        at.selectbox(key="ppi_effects").set_value(OWN_EFFECTS).run()
+        assert choices(at).settings.effects == tuple(EFFECTS)
