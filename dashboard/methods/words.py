@@ -80,8 +80,9 @@ METRICS = {
     "log score": Metric(
         words="log score of hidden counts",
         axis="log score (negative binomial)",
-        help="Mean surprise, −log of the probability given to each hidden count; how widely counts "
-        "scatter is taken from other hidden counts. A fair single number.",
+        help="Mean surprise, −log of the probability given to each hidden count; how widely large "
+        "and small counts scatter is taken from other hidden counts, by one rule for all methods. "
+        "A fair single number.",
     ),
     "CRPS": Metric(
         words="CRPS of hidden counts",

@@ -209,6 +209,8 @@ def plain_numbers(whole: evaluation.Evaluation) -> list[Numbers]:
             "seconds": each.seconds,
             "coverage": each.coverage[0.9],
             "phi": each.phi,
+            "mu": each.law.mu,
+            "power": each.law.power,
         }
         for each in whole.trials
     ]

@@ -13,6 +13,7 @@ from uncletc import METHODS, CountTensor, FitSettings, Iteration, simulate
 from uncletc.baselines import Method
 from uncletc.evaluation import (
     LEVELS,
+    SizeLaw,
     count_interval,
     dispersion,
     evaluate,
@@ -163,6 +164,14 @@ class TestIntervals:
             low, high = count_interval(y_hat, level, phi)
             assert coverage(counts, low, high) == pytest.approx(level, abs=0.03)
 
+    def test_ranges_follow_a_law(self, rng: np.random.Generator) -> None:
+        y_hat, law = rng.uniform(5, 2000, 20_000), SizeLaw(2.0, 0.5)
+        size = 1 / law.phi(y_hat)
+        counts = rng.negative_binomial(size, size / (size + y_hat))
+        low, high = count_interval(y_hat, 0.9, law)
+        for few in (y_hat < 200, y_hat > 1500):
+            assert coverage(counts[few], low[few], high[few]) == pytest.approx(0.9, abs=0.02)
+
     def test_zero_is_predicted(self) -> None:
         low, high = count_interval([0.0], 0.9)
         assert (low[0], high[0]) == (0, 0)
@@ -256,8 +265,18 @@ class TestProbabilityScores:
         assert math.isnan(score(y, predicted).log_score)
         found = score(y, predicted, 0.5)
         expected = nbinom(2, 1 / (1 + 0.5 * predicted)).logpmf(y)
-        assert found.log_score == pytest.approx(-expected.mean())
+        assert found.log_score == found.log_score_one_phi == pytest.approx(-expected.mean())
         assert 0 < found.crps < found.mae
+
+    def test_with_a_law(self) -> None:
+        y, predicted, law = np.array([0, 3, 50]), np.array([1.0, 2.0, 60.0]), SizeLaw(1.5, 0.4)
+        found = score(y, predicted, 0.5, law)
+        size = 1 / law.phi(predicted)
+        expected = nbinom(size, size / (size + predicted)).logpmf(y)
+        assert found.log_score == pytest.approx(-expected.mean())
+        assert found.log_score_one_phi == score(y, predicted, 0.5).log_score
+        assert found.crps != score(y, predicted, 0.5).crps
+        assert math.isnan(score(y, predicted, law=law).log_score_one_phi)
 
     def test_the_largest_counts_are_left_out(self) -> None:
         y = np.append(np.full(999, 10), 10_000)
@@ -272,6 +291,7 @@ class TestProbabilityScores:
         values[first.rows] += 1000
         (second, *_) = evaluate(with_counts(small, values), METHODS["Constant"], settings).trials
         assert first.phi == second.phi
+        assert first.law == second.law
         assert first.test.log_score < second.test.log_score
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from uncletc.negbin import crps, dispersion, floored, log_scores
+from uncletc.negbin import SizeLaw, crps, dispersion, floored, likely_law, log_scores
 
 MEANS = np.array([0.003, 0.4, 2.0, 30.0, 400.0])
 COUNTS = np.array([0, 3, 1, 90, 350])
@@ -41,6 +41,12 @@ def test_no_score_of_large_or_odd_counts_fails(phi: float) -> None:
         assert (scores >= -1e-9).all()
 
 
+def test_each_count_may_have_its_own_dispersion() -> None:
+    for scores in (log_scores, crps):
+        each = [scores(y, m, phi) for y, m, phi in zip(COUNTS, MEANS, SPREADS, strict=True)]
+        np.testing.assert_allclose(scores(COUNTS, MEANS, SPREADS), each, rtol=1e-12)
+
+
 @pytest.mark.slow  # importing the other package takes ten seconds
 def test_as_scoringrules() -> None:
     import scoringrules
@@ -58,6 +64,51 @@ def test_dispersion_is_found() -> None:
         0.5, rel=0.05
     )
     assert dispersion(np.round(mean), mean) == 0.0
+
+
+class TestLaw:
+    @staticmethod
+    def counts(law: SizeLaw, n: int = 20_000) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(4)
+        mean = np.exp(rng.normal(2, 1.5, n))
+        size = 1 / law.phi(mean)
+        return rng.negative_binomial(size, size / (size + mean)), mean
+
+    @pytest.mark.parametrize("law", [SizeLaw(1.8, 0.4), SizeLaw(0.05, 0.1), SizeLaw(6.0, 0.9)])
+    def test_it_is_found(self, law: SizeLaw) -> None:
+        found = likely_law(*self.counts(law))
+        assert found.mu == pytest.approx(law.mu, rel=0.05)
+        assert found.power == pytest.approx(law.power, abs=0.05)
+
+    def test_where_all_scatter_alike_it_is_one_dispersion(self) -> None:
+        y, mean = self.counts(SizeLaw(2.0))
+        found = likely_law(y, mean)
+        assert found.power < 0.02
+        assert found.phi(mean) == pytest.approx(dispersion(y, mean), rel=0.1)
+
+    def test_it_is_likelier_than_one_dispersion(self) -> None:
+        y, mean = self.counts(SizeLaw(1.8, 0.4))
+        one = log_scores(y, mean, dispersion(y, mean)).mean()
+        assert log_scores(y, mean, likely_law(y, mean).phi(mean)).mean() < one - 0.01
+
+    def test_poisson_counts(self) -> None:
+        rng = np.random.default_rng(5)
+        mean = np.exp(rng.normal(2, 1, 5000))
+        assert likely_law(rng.poisson(mean), mean).phi(mean).max() < 0.01
+
+    def test_means_that_say_nothing_share_one_size(self) -> None:
+        phi = SizeLaw(2.0, 0.5).phi([0.0, 0.1, 0.5, 20.0, 80.0])
+        np.testing.assert_allclose(phi, [40**0.5 / 2] * 3 + [0.5, 0.25])
+
+    def test_a_prior_of_the_power_shrinks_it(self) -> None:
+        y, mean = self.counts(SizeLaw(1.8, 0.4), 300)
+        assert likely_law(y, mean, width=0.01).power < likely_law(y, mean).power / 2
+
+    def test_bad_arguments(self) -> None:
+        with pytest.raises(ValueError, match="mu must be finite and above 0, got 0"):
+            SizeLaw(0.0)
+        with pytest.raises(ValueError, match=r"power must be in \[0, 1\], got -0.1"):
+            SizeLaw(1.0, -0.1)
 
 
 def test_small_predictions_are_raised() -> None:

@@ -102,8 +102,8 @@ def gain_of_attributes(
     """Compare a fit with the same fit whose detection is constant, on counts held out of both.
 
     Attributes of detection are left out of the second fit; those that act on the true rate, looks
-    and settings stay. Scores are negative binomial with a φ of the validation fold, as everywhere
-    in :mod:`uncletc.evaluation`, of fits that have converged.
+    and settings stay. Scores are negative binomial, of fits that have converged; the validation
+    fold tells how widely counts scatter, as everywhere in :mod:`uncletc.evaluation`.
 
     Parameters
     ----------

@@ -11,15 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import nbinom, poisson
 
 from uncletc import metrics
-from uncletc.negbin import crps, dispersion, floored, log_scores
+from uncletc.negbin import SizeLaw, crps, dispersion, floored, likely_law, log_scores
 from uncletc.validation import FloatArray
 
 __all__ = [
     "Scores",
+    "SizeLaw",
     "count_distribution",
     "count_interval",
     "dispersion",
     "floored",
+    "likely_law",
     "score",
 ]
 
@@ -44,10 +46,12 @@ class Scores:
     auroc, auprc : float
         For telling counts above zero from zeros; NaN where undefined.
     log_score : float
-        Mean -log P(y) of negative binomial counts with means ŷ and the dispersion given; ŷ is
-        raised to at least a thousandth of its mean. NaN without a dispersion.
+        Mean -log P(y) of negative binomial counts with means ŷ and the law given; ŷ is raised to
+        at least a thousandth of its mean. NaN without a law.
     crps : float
         Mean continuous ranked probability score of the same; in counts.
+    log_score_one_phi : float
+        `log_score` with one φ for all counts. NaN without it.
     n : int
         Number of counts.
     """
@@ -60,10 +64,16 @@ class Scores:
     auprc: float
     log_score: float
     crps: float
+    log_score_one_phi: float
     n: int
 
 
-def score(counts: ArrayLike, predicted: ArrayLike, phi: float | None = None) -> Scores:
+def score(
+    counts: ArrayLike,
+    predicted: ArrayLike,
+    phi: float | None = None,
+    law: SizeLaw | None = None,
+) -> Scores:
     """Score predictions of held-out counts.
 
     Parameters
@@ -74,10 +84,13 @@ def score(counts: ArrayLike, predicted: ArrayLike, phi: float | None = None) -> 
         ŷ ≥ 0.
     phi : float, optional
         φ ≥ 0 of :func:`dispersion`, of other counts than these.
+    law : SizeLaw, optional
+        How φ depends on ŷ; see :func:`likely_law`. None: it is `phi`.
     """
     y, y_hat = np.asarray(counts), np.asarray(predicted, dtype=np.float64)
     rest = y <= np.quantile(y, 1 - _LARGEST)
     mean = floored(y_hat)
+    spread = phi if law is None else law.phi(mean)
     return Scores(
         rrmse=_rrmse(y, y_hat),
         rrmse_rest=_rrmse(y[rest], y_hat[rest]),
@@ -85,8 +98,9 @@ def score(counts: ArrayLike, predicted: ArrayLike, phi: float | None = None) -> 
         mae=metrics.mae(y, y_hat),
         auroc=metrics.auroc(y, y_hat),
         auprc=metrics.auprc(y, y_hat),
-        log_score=math.nan if phi is None else float(log_scores(y, mean, phi).mean()),
-        crps=math.nan if phi is None else float(crps(y, mean, phi).mean()),
+        log_score=math.nan if spread is None else float(log_scores(y, mean, spread).mean()),
+        crps=math.nan if spread is None else float(crps(y, mean, spread).mean()),
+        log_score_one_phi=math.nan if phi is None else float(log_scores(y, mean, phi).mean()),
         n=len(y),
     )
 
@@ -96,7 +110,7 @@ def _rrmse(y: NDArray[Any], y_hat: FloatArray) -> float:
 
 
 def count_interval(
-    predicted: ArrayLike, level: float, phi: float = 0.0
+    predicted: ArrayLike, level: float, phi: float | SizeLaw = 0.0
 ) -> tuple[FloatArray, FloatArray]:
     """Prediction interval of counts around ŷ, from a negative binomial or Poisson distribution.
 
@@ -105,8 +119,8 @@ def count_interval(
     predicted : array_like of float, shape (n,)
     level : float
         Nominal coverage, in (0, 1).
-    phi : float
-        φ ≥ 0, as :func:`dispersion` returns it.
+    phi : float or SizeLaw
+        φ ≥ 0, as :func:`dispersion` returns it, or how it depends on ŷ.
 
     Returns
     -------
@@ -115,14 +129,22 @@ def count_interval(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
-    if not (math.isfinite(phi) and phi >= 0):
-        raise ValueError(f"phi must be finite and at least 0, got {phi}")
     y_hat = np.maximum(np.asarray(predicted, dtype=np.float64), _LEAST)
-    predicted_counts = count_distribution(y_hat, phi)
+    if isinstance(phi, SizeLaw):
+        predicted_counts = count_distribution(y_hat, phi.phi(y_hat))
+    elif not (math.isfinite(phi) and phi >= 0):
+        raise ValueError(f"phi must be finite and at least 0, got {phi}")
+    else:
+        predicted_counts = count_distribution(y_hat, phi)
     low, high = (predicted_counts.ppf(tail) for tail in ((1 - level) / 2, (1 + level) / 2))
     return np.asarray(low), np.asarray(high)
 
 
-def count_distribution(mean: FloatArray, phi: float) -> Any:
-    """SciPy's distribution of counts with means (n,) and variances ŷ + φŷ²; Poisson for φ = 0."""
-    return poisson(mean) if phi < _POISSON else nbinom(1 / phi, 1 / (1 + phi * mean))
+def count_distribution(mean: FloatArray, phi: float | FloatArray) -> Any:
+    """SciPy's distribution of counts with means (n,) and variances ŷ + φŷ²; Poisson for φ = 0.
+
+    φ is one number, or one of each count, then all above 0.
+    """
+    if np.ndim(phi) == 0 and phi < _POISSON:
+        return poisson(mean)
+    return nbinom(1 / phi, 1 / (1 + phi * mean))

@@ -14,7 +14,15 @@ from uncletc import metrics
 from uncletc.baselines import Method, Prediction
 from uncletc.counts import CountTensor
 from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
-from uncletc.evaluation.scores import Scores, count_interval, dispersion, score
+from uncletc.evaluation.scores import (
+    Scores,
+    SizeLaw,
+    count_interval,
+    dispersion,
+    floored,
+    likely_law,
+    score,
+)
 from uncletc.records import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.validation import FloatArray, IntArray, check_choice, check_whole
 
@@ -32,11 +40,13 @@ class Trial:
     iteration : int
         The iteration used: of those tried, the one with the smallest validation rRMSE.
     validation, test : Scores
-        Both with that dispersion, which the test counts have not seen.
+        Both with that law, or that φ, which the test counts have not seen.
+    law : SizeLaw
+        How widely the validation counts scatter, by the count expected.
     phi : float
-        Dispersion of the validation counts.
+        Their dispersion if it is one for all, as in `log_score_one_phi` of the scores.
     coverage : dict of float to float
-        Share of test counts within :func:`count_interval` with that φ, by nominal level.
+        Share of test counts within :func:`count_interval` with that law, by nominal level.
     predicted : ndarray, shape (n,)
         ŷ of the test entries.
     rows : ndarray of int, shape (n,)
@@ -48,6 +58,7 @@ class Trial:
     iteration: int
     validation: Scores
     test: Scores
+    law: SizeLaw
     phi: float
     coverage: dict[float, float]
     predicted: FloatArray = field(repr=False)
@@ -169,15 +180,18 @@ def run_trial(
     assert best is not None
     _, iteration, predicted = best
     tested = predicted[~validating]
-    phi = dispersion(y[split.validation], predicted[validating])
+    aside = y[split.validation]
+    phi = dispersion(aside, predicted[validating])
+    law = likely_law(aside, floored(predicted[validating]))
     return Trial(
         trial=split.trial,
         iteration=iteration,
-        validation=score(y[split.validation], predicted[validating], phi),
-        test=score(y[split.test], tested, phi),
+        validation=score(aside, predicted[validating], phi, law),
+        test=score(y[split.test], tested, phi, law),
+        law=law,
         phi=phi,
         coverage={
-            level: metrics.coverage(y[split.test], *count_interval(tested, level, phi))
+            level: metrics.coverage(y[split.test], *count_interval(tested, level, law))
             for level in LEVELS
         },
         predicted=tested,

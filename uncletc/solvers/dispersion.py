@@ -7,18 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
 from scipy.special import gammaln
 from torch import Tensor
 
+from uncletc import negbin
 from uncletc.draws import Draws
+from uncletc.negbin import LEAST_MEAN
 from uncletc.solvers.parallel import total
 from uncletc.validation import FloatArray
 
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or cannot be told from Poisson
 _GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid
-MEAN_OF_MU = 20.0  # the expected count whose μ is the one that fits tell
-LEAST_MEAN = 0.5  # below it μ is the same: such counts tell nothing of it
 _WIDTH_OF_POWER = 0.3  # of the prior of ν about 0
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %
 _DISPERSED = 1.1  # φ below which counts are taken for no more dispersed than the model's
@@ -62,20 +61,8 @@ def likely_law(counts: FloatArray, mean: FloatArray) -> tuple[float, float]:
     Without ν large counts, which scatter less in relation to their size, would be smoothed as much
     as small ones. The means should be those of a fit that has not seen the counts.
     """
-    m = np.maximum(mean, LEAST_MEAN)
-    logs = np.log(m / MEAN_OF_MU)
-
-    def unlikely(law: FloatArray) -> float:
-        mu = np.exp(
-            np.clip(law[0] + law[1] * logs, math.log(_LEAST_MU / 10), math.log(_LARGEST_MU))
-        )
-        terms = gammaln(counts + mu) - gammaln(mu) - (counts + mu) * np.log1p(m / mu)
-        likelihood = float((terms - counts * np.log(mu)).sum())
-        return -likelihood + 0.5 * float((law[1] / _WIDTH_OF_POWER) ** 2)
-
-    law = minimize(unlikely, np.array([0.7, 0.2]), method="Nelder-Mead").x
-    mu = min(max(math.exp(law[0]), _LEAST_MU), _LARGEST_MU)
-    return mu, float(np.clip(law[1], 0.0, 1.0))
+    law = negbin.likely_law(counts, np.maximum(mean, LEAST_MEAN), width=_WIDTH_OF_POWER)
+    return min(max(law.mu, _LEAST_MU), _LARGEST_MU), law.power
 
 
 def _likelihood(y: np.ndarray, m: np.ndarray, mu: float) -> float:

@@ -21,6 +21,7 @@ from uncletc.looks import AllLooks
 from uncletc.members import Member
 from uncletc.mode_effects import Effect
 from uncletc.model import Fit
+from uncletc.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.rates import RateTable, normal_scores
 from uncletc.records import FitError
 from uncletc.settings import FitSettings
@@ -29,8 +30,6 @@ from uncletc.solvers.batch import Entries, Members
 from uncletc.solvers.combine import nearest_coefficients
 from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.dispersion import (
-    LEAST_MEAN,
-    MEAN_OF_MU,
     accepted,
     likely_law,
     likely_mu,
