@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,17 +19,22 @@ from uncletc.evaluation import FoldKind, make_folds, run_trial, splits
 RANKS = {"covid": 15, "ppi": 5}
 KINDS: tuple[FoldKind, ...] = ("entry", "fibre")
 SEEDS = [0, 301, 302]
-EXTENDED = "UncleTC with roles"
+ROLES = "UncleTC with roles"
+EXTENDED = "UncleTC with effects"
+BARE = "UncleTC with effects, no attributes"
+WITHOUT = f"{EXTENDED} without "  # and then an effect: which pieces held-out counts ask for
 NO_GAP = " without testing gap"  # the attribute that holds counts of the days held out
 STACKED = ("NB regression", "Neighbours", "LightGBM")
 _GAP = "testing gap"
-_SCORES = ("log_score", "crps", "deviance", "mae", "rrmse", "rrmse_rest")
+_SCORES = ("log_score", "log_score_one_phi", "crps", "deviance", "mae", "rrmse", "rrmse_rest")
+_COLUMNS = (*_SCORES, "mu", "power", "phi", "seconds")
 _KEY = ["data", "held_out", "method", "seed", "fold"]
 
 # The quick ones first, those of the paper that take longest last.
 NAMES = (
-    *("Constant", "Main effects", "Neighbours", "NB regression", "LightGBM", "Stack"),
-    *("UncleTC", EXTENDED, "UncleTC(Linear)", "NTF-CPD-KL", "BPTF", "NTF-CPD-LS"),
+    *("Constant", "Main effects", "Neighbours", "NB regression"),
+    *("UncleTC", EXTENDED, BARE, ROLES, "LightGBM", "Stack"),
+    *("UncleTC(Linear)", "NTF-CPD-KL", "BPTF", "NTF-CPD-LS"),
     *(f"NB regression{NO_GAP}", f"LightGBM{NO_GAP}"),
     *("NTF-Tucker-LS", "HaLRTC", "CoSTCo", "POND"),
 )
@@ -54,6 +58,8 @@ def dataset(name: str) -> Dataset:
 def model(name: str, data: str, kind: FoldKind) -> Model | None:
     """Return a row by its name; None where it has no sense."""
     given = dataset(data)
+    if name in {ROLES, EXTENDED, BARE} or name.startswith(WITHOUT):
+        return _ours(name, data)
     plain = name.removesuffix(NO_GAP)
     counts = given.counts
     if plain != name:
@@ -61,10 +67,6 @@ def model(name: str, data: str, kind: FoldKind) -> Model | None:
         if len(kept) == len(counts.attribute_names):
             return None
         counts = counts.with_roles(detection=kept)
-    if plain == EXTENDED:
-        method = replace(METHODS["UncleTC"], name=EXTENDED)
-        settings = FitSettings(rank=RANKS[data], signs=given.roles.signs)
-        return Model(method, settings, given.with_roles().counts)
     method = METHODS[plain]
     chosen: dict[str, Any] = {"rank": RANKS[data]} if method.has_rank else {}
     if plain in {"Neighbours", "LightGBM", "Stack"}:
@@ -74,13 +76,34 @@ def model(name: str, data: str, kind: FoldKind) -> Model | None:
     return Model(method, method.settings(**chosen), counts)
 
 
+def _ours(name: str, data: str) -> Model:
+    """A row of the extended model."""
+    given = dataset(data)
+    counts, signs, effects = given.with_roles().counts, given.roles.signs, list(given.effects)
+    if name == ROLES:
+        effects = []
+    elif name == BARE:
+        counts, signs = given.counts.with_roles(detection=[]), {}
+    elif name != EXTENDED:
+        effects.remove(name.removeprefix(WITHOUT))
+    settings = FitSettings(rank=RANKS[data], signs=signs, effects=effects)
+    return Model(replace(METHODS["UncleTC"], name=name), settings, counts)
+
+
+def ablations(data: str) -> list[str]:
+    """Names of the rows that each leave out one effect."""
+    return [WITHOUT + effect for effect in dataset(data).effects]
+
+
 def run_all(
     kept: Path, names: Sequence[str], data: Sequence[str], seeds: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
     """Run what is not yet in the file, and add it there; yield each new row."""
     done = set()
     if kept.exists():
-        done = set(read(kept)[_KEY].itertuples(index=False, name=None))
+        found = read(kept)
+        current = found["log_score"].notna() | found["log_score_one_phi"].isna()
+        done = set(found.loc[current, _KEY].itertuples(index=False, name=None))
     for name in names:
         for seed in seeds:
             for which in data:
@@ -91,7 +114,11 @@ def run_all(
 
 
 def read(kept: Path) -> pd.DataFrame:
-    """Read a file of trials."""
+    """Read a file of trials.
+
+    Those from before scatter depended on the expected count have only ``log_score_one_phi``, and no
+    ``crps``; of a method that could not be fitted there is nothing but the key.
+    """
     return pd.read_csv(kept)
 
 
@@ -111,14 +138,24 @@ def _rows(name: str, seed: int, data: str, kind: FoldKind, done: set) -> Iterato
             continue
         seconds = time.process_time() - began
         scores = {each: round(asdict(trial.test)[each], 5) for each in _SCORES}
-        yield key | scores | {"phi": round(trial.phi, 4), "seconds": round(seconds, 2)}
+        yield (
+            key
+            | scores
+            | {
+                "mu": float(f"{trial.law.mu:.4g}"),
+                "power": round(trial.law.power, 4),
+                "phi": round(trial.phi, 4),
+                "seconds": round(seconds, 2),
+            }
+        )
 
 
 def _add(kept: Path, row: dict[str, Any]) -> None:
-    names = [*_KEY, *_SCORES, "phi", "seconds"]
-    new = not kept.exists()
-    with kept.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+    """Put a row in the place of an older one with the same key."""
+    rows = pd.DataFrame([row], columns=[*_KEY, *_COLUMNS])
+    if kept.exists():
+        rows = pd.concat([read(kept), rows])
+    rows = rows.drop_duplicates(_KEY, keep="last")
+    partial = kept.with_suffix(".partial")
+    rows.to_csv(partial, index=False, lineterminator="\n")
+    partial.replace(kept)

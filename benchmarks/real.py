@@ -2,8 +2,9 @@
 
     UNCLETC_DATA_DIR=... python -m benchmarks.real --write benchmarks/results/real.md
 
-Of five folds one is tested, the next gives the dispersion of the scores, and three are fitted, each
-method to its end. Trials are kept in `--kept`, so that a run that was stopped goes on.
+Of five folds one is tested, the next tells how widely counts scatter, and three are fitted, each
+method to its end. Trials are kept in `--kept`, so that a run that was stopped goes on. `--drop`
+also fits the extended model without one of its effects at a time, on the first seed.
 """
 
 from __future__ import annotations
@@ -15,115 +16,47 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from benchmarks import _links
-from benchmarks._real_trials import EXTENDED, NAMES, NO_GAP, SEEDS, dataset, model, read, run_all
+from benchmarks._real_report import marked, report
+from benchmarks._real_trials import (
+    BARE,
+    EXTENDED,
+    NAMES,
+    NO_GAP,
+    ROLES,
+    SEEDS,
+    ablations,
+    dataset,
+    model,
+    read,
+    run_all,
+)
 from benchmarks._report import machine, publish
-from uncletc import METHODS, PAPER_METHODS
-from uncletc.evaluation import Difference
 from uncletc.paper.words import grid as table
 
 KEPT = Path("benchmarks/results/real.csv")
-TITLES = {
-    ("covid", "entry"): "COVID-19, single entries held out",
-    ("covid", "fibre"): "COVID-19, whole places held out",
-    ("ppi", "entry"): "Plants and pollinators, single entries held out",
-    ("ppi", "fibre"): "Plants and pollinators, whole pairs held out",
-}
-_HEADER = [
-    *("method", "log score", f"less that of {EXTENDED}", "CRPS", "deviance", "MAE", "rRMSE"),
-    *("rRMSE without largest .5 %", "φ", "seconds"),
-]
-_AMONG = ("Main effects", "Neighbours", "NB regression", "LightGBM", "Stack", *PAPER_METHODS)
 _NOTE = f"""Mean over 5 folds and the seeds of folds named; lower is better everywhere. *Log score*
-and *CRPS* are of negative binomial counts about ŷ with a dispersion φ from the validation fold,
-which is neither fitted nor tested. Differences are fold by fold, ± the standard error of one seed's
-five folds: other seeds divide the same counts anew and are no further data. All methods run to
-their own end; none is stopped early by held-out counts. \\* ignores exposure, the people of a
-place. † not in the paper. *UncleTC* is the paper's model, λ = CP and p = g(z) with all attributes
-in g, by our solver; *{EXTENDED}* gives each attribute its stated role and sign. Methods with
-a rank have 15 on COVID-19 and 5 on plants. *Stack* pools NB regression, Neighbours and LightGBM.
-Seconds are of the processor, for a fold's fit and predictions, on a machine that did other work.
+and *CRPS* are of negative binomial counts about ŷ. How widely they scatter is told by the
+validation fold, which is neither fitted nor tested, by one rule for all methods: their size 1/φ is
+μ·(max(ŷ, .5)/20)^ν, with μ > 0 and ν in [0, 1] by maximum likelihood. *With one φ* is the log score
+with the same φ for large and small counts, as earlier reports had it; rows that have only that are
+of an earlier run, made before the rule. Differences are fold by fold, ± the standard error of one
+seed's five folds: other seeds divide the same counts anew and are no further data. All methods run
+to their own end; none is stopped early by held-out counts. \\* ignores exposure, the people of a
+place. † not in the paper.
+
+*UncleTC* is the paper's model, λ = CP and p = g(z) with all attributes in g, by our solver.
+*{ROLES}* gives each attribute its stated role and sign. *{EXTENDED}* is our extended
+model: roles and signs, effects of modes on λ and on reporting, and a μ that grows with the expected
+count. *{BARE}* has the effects alone: p is one number and λ owes nothing
+to attributes. Methods with a rank have 15 on COVID-19 and 5 on plants. *Stack* pools NB regression,
+Neighbours and LightGBM. Seconds are of the processor, for a fold's fit and predictions, on a
+machine that did other work.
 
 **A leak.** *Testing gap* is made of the cases of its own days, so methods with attributes know
 something of the counts held out. Rows "{NO_GAP.strip()}" leave it out and show how much that is;
 methods without attributes never had it."""
-
-
-def report(trials: pd.DataFrame) -> list[str]:
-    """Return a section per data and kind of fold."""
-    parts = []
-    for (data, kind), title in TITLES.items():
-        here = trials[(trials["data"] == data) & (trials["held_out"] == kind)]
-        if len(here):
-            parts.append(f"## {title}\n\n{_grid(here)}\n\n{_leads(here)}")
-    return parts
-
-
-def _grid(here: pd.DataFrame) -> str:
-    rows = []
-    most = here.groupby("method").size().max()
-    for name in [name for name in NAMES if name in set(here["method"])]:
-        own = here[here["method"] == name]
-        mean = own.mean(numeric_only=True)
-        few = "" if len(own) == most else f" ({len(own)} fits)"
-        gap = None if name == EXTENDED else difference(here, name, EXTENDED)
-        rows.append(
-            [
-                _marked(name) + few,
-                f"{mean['log_score']:.3f}",
-                "" if gap is None else f"{gap.mean:+.3f} ± {gap.error:.3f}",
-                *(f"{mean[each]:.3g}" for each in ("crps", "deviance", "mae")),
-                *(f"{mean[each]:.2f}" for each in ("rrmse", "rrmse_rest")),
-                f"{mean['phi']:.2g}",
-                f"{mean['seconds']:.1f}",
-            ]
-        )
-    return table(_HEADER, rows)
-
-
-def _marked(name: str) -> str:
-    if name == _links.DEGREE:
-        return name
-    method = METHODS.get(name.removesuffix(NO_GAP))
-    if method is None:
-        return name + " †"
-    return name + (" †" if not method.in_paper else "") + ("" if method.uses_exposure else " \\*")
-
-
-def difference(
-    here: pd.DataFrame, first: str, second: str, score: str = "log_score"
-) -> Difference | None:
-    """Score of the first method less the second's, over the folds that both have."""
-    wide = here.pivot_table(index=["seed", "fold"], columns="method", values=score)
-    if not {first, second} <= set(wide):
-        return None
-    gaps = (wide[first] - wide[second]).unstack("fold").dropna()
-    return Difference.of(gaps) if len(gaps) else None
-
-
-def _leads(here: pd.DataFrame) -> str:
-    """Say over which methods the two of ours are ahead, or behind, beyond two standard errors."""
-    sentences = []
-    for ours in ("UncleTC", EXTENDED):
-        found = {
-            other: gap
-            for other in _AMONG
-            if other != ours and (gap := difference(here, ours, other)) is not None
-        }
-        if not found:
-            continue
-        ahead = [name for name, gap in found.items() if gap.clear and gap.mean < 0]
-        behind = [name for name, gap in found.items() if gap.clear and gap.mean > 0]
-        even = [name for name in found if name not in ahead + behind]
-        said = [
-            f"{word} {', '.join(names)}"
-            for word, names in (("ahead of", ahead), ("behind", behind), ("even with", even))
-            if names
-        ]
-        sentences.append(f"*{ours}* in log score, beyond two standard errors: {'; '.join(said)}.")
-    return "\n\n".join(sentences)
 
 
 def next_year(names: Sequence[str], test: str = "2013") -> str:
@@ -147,7 +80,7 @@ def next_year(names: Sequence[str], test: str = "2013") -> str:
     of_degree = _links.percentiles(found, scores[_links.DEGREE])
     rows = []
     for name, score in scores.items():
-        ranks, row = _links.percentiles(found, score), [_marked(name)]
+        ranks, row = _links.percentiles(found, score), [marked(name)]
         for which in (np.ones_like(found.new), found.new):
             plant = found.plant[which]
             row.append("{:.3f} ± {:.3f}".format(*_links.mean_by_plant(ranks[which], plant)))
@@ -173,10 +106,16 @@ def main() -> None:
     add("--seeds", nargs="+", type=int, default=SEEDS)
     add("--kept", type=Path, default=KEPT)
     add("--links", action="store_true", help="next year's links too")
+    add("--drop", action="store_true", help="leave out one effect at a time too")
+    add("--report", action="store_true", help="fit nothing: report the trials that are kept")
     add("--write", type=Path)
     chosen = parser.parse_args()
-    for row in run_all(chosen.kept, chosen.methods, chosen.data, chosen.seeds):
-        print(*row.values(), file=sys.stderr, flush=True)
+    runs = [(chosen.methods, chosen.data, chosen.seeds)]
+    if chosen.drop:
+        runs += [(ablations(data), [data], chosen.seeds[:1]) for data in chosen.data]
+    for run in [] if chosen.report else runs:
+        for row in run_all(chosen.kept, *run):
+            print(*row.values(), file=sys.stderr, flush=True)
     trials = read(chosen.kept)
     seeds = ", ".join(map(str, np.unique(trials["seed"])))
     parts = ["# Held-out scores on real counts", machine(), f"Seeds of folds: {seeds}.", _NOTE]

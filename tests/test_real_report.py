@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from benchmarks import _links
-from benchmarks.real import difference, report
+from benchmarks._real_report import difference, report
+from benchmarks._real_trials import _SCORES, EXTENDED, WITHOUT, _add, read
 from uncletc import CountTensor
 
 
 def trials(**scores: list[float]) -> pd.DataFrame:
     rows = [
         {"data": "covid", "held_out": "entry", "method": name, "seed": k // 5, "fold": k % 5}
-        | dict.fromkeys(["log_score", "crps", "deviance", "mae", "rrmse", "rrmse_rest"], value)
-        | {"phi": 0.8, "seconds": 1.0}
+        | dict.fromkeys(_SCORES, value)
+        | {"mu": 1.5, "power": 0.3, "phi": 0.8, "seconds": 1.0}
         for name, values in scores.items()
         for k, value in enumerate(values)
     ]
@@ -46,6 +49,39 @@ def test_a_section_marks_methods_and_says_who_leads() -> None:
     assert "| POND \\* |" in section
     assert "| LightGBM † |" in section
     assert "ahead of POND; behind LightGBM." in section
+
+
+def test_rows_from_before_have_only_one_dispersion() -> None:
+    first = [4.0, 4.1, 4.2, 4.0, 4.1]
+    both = trials(**{EXTENDED: first, "POND": [value + 0.1 for value in first]})
+    both.loc[both["method"] == "POND", ["log_score", "crps", "mu", "power"]] = np.nan
+    _, section = report(both)
+    assert "| POND \\* |  |  | 4.180 |  |" in section
+    assert "ahead of POND (one φ)" in section
+    assert "nan" not in section
+
+
+def test_goals_are_beside_figures() -> None:
+    (goals, *_) = report(trials(**{EXTENDED: [4.0] * 5 + [4.2] * 5, "LightGBM": [4.3] * 10}))
+    assert "single entries: log score | ≤ 4.15 | 4.100 ✓ | 4.000, 4.200 | 4.300 |" in goals
+
+
+def test_what_leaving_out_an_effect_does() -> None:
+    first = [4.0, 4.1, 4.2, 4.0, 4.1]
+    without = {f"{WITHOUT}day": [v + 0.5 for v in first], f"{WITHOUT}place": first}
+    *_, section = report(trials(**{EXTENDED: first, **without}))
+    assert section.startswith("## COVID-19: one effect left out")
+    assert "| `day` | +0.5000 ± 0.0000 * |" in section
+    assert "| `place` | +0.0000 ± 0.0000 |" in section
+
+
+def test_a_trial_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
+    kept = tmp_path / "real.csv"
+    (old, other) = trials(POND=[4.0, 4.2]).to_dict("records")
+    for row in (old, other, old | {"log_score": 3.0}):
+        _add(kept, row)
+    found = read(kept)
+    assert sorted(zip(found["fold"], found["log_score"], strict=True)) == [(0, 3.0), (1, 4.2)]
 
 
 class TestLinks:
