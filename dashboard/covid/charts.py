@@ -108,13 +108,16 @@ def county_chart(
         row=1,
         col=1,
     )
+    late = "reporting" in days
+    reporting = " (reporting × %{customdata[0]:.2g})" if late else ""
     figure.add_scatter(
         x=days["day"],
         y=days["predicted"],
-        name="predicted, ŷ = λp",
+        name="predicted, ŷ = λp × reporting" if late else "predicted, ŷ = λp",
         mode="lines",
         line_color=BLUE,
-        hovertemplate="predicted: %{y:,.3g}<extra></extra>",
+        customdata=days[["reporting"]] if late else None,
+        hovertemplate=f"predicted: %{{y:,.3g}}{reporting}<extra></extra>",
         row=1,
         col=1,
     )

@@ -13,7 +13,7 @@ from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.countymap.play import Steps
 from dashboard.covid.charts import cell_bars, county_chart
-from dashboard.covid.county import COUNTY_DAYS, INTERVALS, CountyView
+from dashboard.covid.county import CountyView
 from dashboard.covid.view import (
     UNCERTAIN_MEANS,
     CovidView,
@@ -132,7 +132,7 @@ def county_panel(county: CountyView | None, *, day: str | None) -> None:
         key="county-days",
         alt=f"Reported cases, expected true cases and p of {county.name} over the days",
     )
-    st.caption(COUNTY_DAYS + (INTERVALS if "p_low" in county.days else ""))
+    st.caption(county.caption)
 
 
 def cells_to_click(view: CovidView, county: CountyView | None) -> None:

@@ -11,9 +11,11 @@ from dashboard.shared.detection import DetectionGrids, dense, over_last
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
-COUNTY_DAYS = (
-    "Bars: reported cases; a day without a report is missing, not 0. The line over them is what "
-    "λ and p together predict; it does not depend on the scale. "
+_GAP = "; a gap is a day that nobody counted, not 0"
+_ZERO = "; a day on which nothing was published stands as 0"
+_FREE = (
+    "Reporting, such as that of weekdays on which a state publishes little, is a factor of its own "
+    "and no part of λ or p. "
 )
 INTERVALS = "Bands: 90 % intervals of λ and p, cut off where they reach far beyond the estimates."
 
@@ -34,8 +36,9 @@ class CountyView:
         Whose counts these are, where its cell holds other counties as well.
     days : DataFrame
         One row per day: day, reported (NaN where nothing was reported), predicted (ŷ = λp, on the
-        scale of counts), rate (λ), p; where the fit has intervals rate_low, rate_high, p_low and
-        p_high, the ends of 90 % intervals.
+        scale of counts; times reporting where the fit has effects on it), rate (λ), p; where the
+        fit has intervals rate_low, rate_high, p_low and p_high, the ends of 90 % intervals; where
+        it has effects on reporting, reporting (a factor).
     p_title, rate_title : str
         What p and λ are, with their unit and scale.
     """
@@ -47,6 +50,19 @@ class CountyView:
     days: pd.DataFrame
     p_title: str
     rate_title: str
+
+    @property
+    def caption(self) -> str:
+        """How to read the chart of the days."""
+        reported = self.days["reported"]
+        what = _GAP if reported.isna().any() else _ZERO if (reported == 0).any() else ""
+        reporting = "reporting" in self.days
+        together = "λ, p and reporting" if reporting else "λ and p"
+        return (
+            f"Bars: reported cases{what}. The line over them is what {together} together predict; "
+            f"it does not depend on the scale. {_FREE if reporting else ''}"
+            f"{INTERVALS if 'p_low' in self.days else ''}"
+        )
 
 
 def build_county_view(
@@ -103,15 +119,19 @@ def _days(
     entries = np.column_stack([np.full(n, place[0]), np.full(n, place[1]), np.arange(n)])
     rate = grids.scale.rate(fit.rate(entries))
     p = grids.p[place]
+    expected = fit.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
     table = pd.DataFrame(
         {
             "day": counts.labels[2],
             "reported": dense(counts)[place],
-            "predicted": rate * p,
+            "predicted": np.where(np.isnan(p), np.nan, expected),
             "rate": rate,
             "p": p,
         }
     )
+    effects = fit.mode_effects
+    if effects is not None and any(effect.reporting for effect in effects.effects):
+        table["reporting"] = effects.reporting(entries)
     if grids.ends:
         interval = grids.scale.rate_interval(fit.rate(entries, spread=True))
         table["rate_low"], table["rate_high"] = interval.low, interval.high

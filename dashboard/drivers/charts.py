@@ -127,7 +127,7 @@ def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
     )
     framed(figure, 440, x={"range": [-0.02, 1.02]}, showlegend=False)
     figure.update_xaxes(title=f"{attribute}, from smallest (0) to largest (1)", row=2, col=1)
-    figure.update_yaxes(**_ratio_axis(_ratios(curve)), title=RATIO, row=1, col=1)
+    figure.update_yaxes(**ratio_axis(_ratios(curve)), title=RATIO, row=1, col=1)
     figure.update_yaxes(title="counts", showticklabels=False, showgrid=False, row=2, col=1)
     return figure
 
@@ -149,7 +149,7 @@ def _levels_chart(view: EffectView) -> go.Figure:
         )
     )
     figure.add_vline(x=1, line=DOTTED)
-    x = _ratio_axis(_ratios(levels)) | {"title": RATIO}
+    x = ratio_axis(_ratios(levels)) | {"title": RATIO}
     return framed(figure, 120 + 24 * len(levels), x=x, y=ROWS)
 
 
@@ -175,7 +175,7 @@ def rates_chart(bars: pd.DataFrame) -> go.Figure:
     )
     figure.add_vline(x=1, line=DOTTED)
     ends = bars[["factor", "low", "high"]].to_numpy().ravel()
-    x = _ratio_axis(ends) | {"title": "factor of λ per standard deviation"}
+    x = ratio_axis(ends) | {"title": "factor of λ per standard deviation"}
     return framed(figure, 120 + 24 * len(bars), x=x, y=ROWS)
 
 
@@ -256,7 +256,8 @@ def _ratios(table: pd.DataFrame) -> list[float]:
     ]
 
 
-def _ratio_axis(ratios: Iterable[float]) -> dict[str, object]:
+def ratio_axis(ratios: Iterable[float]) -> dict[str, object]:
+    """Options of a logarithmic axis of ratios, as far below 1 as above."""
     limit = ratio_limit(ratios)
     values, texts = ratio_ticks(limit)
     end = 1.05 * np.log10(limit)

@@ -71,6 +71,17 @@ def choose_pair(family: Family, names: list[str]) -> tuple[str, str, Surface]:
     return first, second, kind
 
 
+def choose_level_effect(family: Family, names: list[str]) -> str:
+    """Ask whose factors of λ to show, by default those of the first."""
+    return _linked(
+        st,
+        "Factors of λ by",
+        names,
+        key=f"{family}_levels",
+        help="Each effect of one mode alone that is in this fit.",
+    )
+
+
 def choose_place(dataset: Dataset) -> tuple[str, tuple[int, int]]:
     """Ask for a county or an interaction; return its name and its first two indices.
 

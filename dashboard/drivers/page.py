@@ -7,6 +7,7 @@ from dashboard.drivers.sections import (
     explanation_section,
     importance_section,
     one_section,
+    owes_section,
     pair_section,
     rates_section,
 )
@@ -43,6 +44,7 @@ if unfinished(fit):
     st.caption("Effects and explanations appear when the fit has finished.")
     st.stop()
 tables |= rates_section(dataset, fit)
+tables |= owes_section(dataset, fit, family)
 
 meaning(
     "**Shuffles, curves and contributions describe the fit.** Where p has absorbed differences "

@@ -14,7 +14,15 @@ from dashboard.drivers.charts import (
     rates_chart,
     surface_chart,
 )
-from dashboard.drivers.controls import choose_attribute, choose_pair, choose_place, remember_bar
+from dashboard.drivers.controls import (
+    choose_attribute,
+    choose_level_effect,
+    choose_pair,
+    choose_place,
+    remember_bar,
+)
+from dashboard.drivers.owes import OwesView, owes_view
+from dashboard.drivers.owes_charts import levels_chart, sizes_chart, weekday_chart
 from dashboard.drivers.place import explanation_view
 from dashboard.drivers.rates import rates_view
 from dashboard.drivers.view import ImportanceView, effect_view, importance_view, surface_view
@@ -132,3 +140,55 @@ def rates_section(dataset: Dataset, fit: Fit) -> Tables:
     )
     st.caption(view.note)
     return {"Attributes and λ": view.bars}
+
+
+def owes_section(dataset: Dataset, fit: Fit, family: Family) -> Tables:
+    """Draw what λ and reporting owe to places and calendars, where the fit has such effects."""
+    if fit.mode_effects is None:
+        return {}
+    view = cached("owes", owes_view, dataset, fit)
+    st.subheader(view.title)
+    st.markdown(view.insight)
+    show_chart(
+        sizes_chart(view.sizes),
+        key="effect-sizes",
+        alt=f"Typical factor of {len(view.sizes)} effects of {view.of}",
+    )
+    st.caption(view.note)
+    tables = {f"Effects of {view.of}": view.sizes}
+    return tables | _weekdays(view) | _levels(view, family)
+
+
+def _weekdays(view: OwesView) -> Tables:
+    if view.weekdays.empty:
+        return {}
+    st.markdown(f"**Who reports when.** {view.reporting}")
+    show_chart(
+        weekday_chart(view.weekdays),
+        key="weekdays",
+        alt=f"Reporting factors of {len(view.weekdays)} states by weekday",
+    )
+    st.caption(
+        "Of cases: what a state publishes on a weekday over its mean weekday, all else as fitted. "
+        "Orange: more; violet: less; beyond × 5 and × 0.2 colours stay the same. Reporting changes "
+        "when cases are published and not how many there are: λ and p are free of it. States whose "
+        "weakest weekday is the weakest come first. What single days and places add is not shown."
+    )
+    return {"Reporting by state and weekday": view.long_weekdays}
+
+
+def _levels(view: OwesView, family: Family) -> Tables:
+    if not view.levels:
+        return {}
+    name = choose_level_effect(family, list(view.levels))
+    levels = view.levels[name]
+    show_chart(
+        levels_chart(levels, of=name),
+        key="levels",
+        alt=f"Factors of λ by {name}; largest: {levels['level'][0]}",
+    )
+    st.caption(
+        f"The factor of λ that each {name} has by itself, shrunk towards × 1; the patterns of λ "
+        "and effects of pairs come on top. Of many, the ten highest and the ten lowest."
+    )
+    return {f"Effect of {name}": levels}

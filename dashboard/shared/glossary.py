@@ -25,6 +25,9 @@ GLOSSARY: dict[str, str] = {
     "Role": "What an attribute may change: p, λ, or both; and, if stated, whether p may only rise "
     "or only fall with it. Counts alone hardly tell the two apart, so roles are stated, with "
     "reasons.",
+    "Effect of a mode": "A factor of λ for each place, day or species, or for pairs of these, as "
+    "far as the counts ask for one. On reporting: a factor of the counts alone, such as that of "
+    "Sundays on which a state publishes little.",
     "Tensor": "A table with more than two dimensions. Cases by latitude, longitude and day form "
     "one with three.",
     "Mode": "One dimension of the tensor, such as the day or the plant.",

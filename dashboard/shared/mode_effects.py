@@ -15,7 +15,8 @@ from typing import Literal
 import pandas as pd
 
 from dashboard.shared.places import is_covid
-from uncletc import Effect
+from dashboard.shared.words import plural
+from uncletc import Effect, Fit
 from uncletc.datasets import Dataset
 
 # What a reader sees, and what the address says.
@@ -47,6 +48,12 @@ class EffectChoice:
     stated: tuple[tuple[str, str], ...] = ()
     now: tuple[str, ...] = ()
     of: str = "places and calendars"
+
+    @property
+    def title(self) -> str:
+        """What may owe something to them: λ alone, or reporting too."""
+        reporting = any(acts_on(text) == "reporting" for text, _ in self.stated)
+        return f"What λ {'and reporting ' if reporting else ''}may owe to {self.of}, and why"
 
     @property
     def words(self) -> str:
@@ -128,6 +135,22 @@ def effect_name(text: str) -> str:
         name + _over(name, length) for name, length in zip(effect.of, effect.lengths, strict=True)
     ]
     return f"{'reporting: ' if effect.reporting else ''}{' × '.join(parts)}"
+
+
+def effects_in_fit(fit: Fit) -> str:
+    """What effects a fit has, in one sentence; empty without any."""
+    if fit.mode_effects is None:
+        return ""
+    own, late = (
+        sum(each.reporting == on for each in fit.mode_effects.effects) for on in (False, True)
+    )
+    followed = f"λ follows {plural(own, 'effect')} of modes" if own else "λ follows no mode"
+    if not late:
+        return f"{followed} beside its patterns."
+    return (
+        f"{followed} beside its patterns; {plural(late, 'more acts', 'more act')} on reporting, "
+        "which says when counts are published and is no part of λ or p."
+    )
 
 
 def effect_code(text: str) -> str:

@@ -77,7 +77,7 @@ def _effect_details(effects: EffectChoice) -> None:
     """Draw the folded table of the effects that a data set states, where it states any."""
     if not effects.stated:
         return
-    with st.expander(f"What λ and reporting may owe to {effects.of}, and why"):
+    with st.expander(effects.title):
         st.markdown(
             "An effect is one factor for each of its levels, or for each pair of levels. **On λ** "
             "it changes how many events there are, **on reporting** how many of those counted are "

@@ -11,6 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dashboard.shared.anchors import impossible
+from dashboard.shared.mode_effects import effects_in_fit
 from dashboard.shared.model import describe
 from dashboard.shared.outcome import misfit_words, outcome_words
 from dashboard.shared.roles import RoleChoice, remark
@@ -199,9 +200,10 @@ def how_it_was_fitted(fit: Fit, roles: RoleChoice | None = None) -> str:
         why = "at the iteration limit, before the estimates had settled"
     sentences = [
         f"Fitted with {how}: {took}; stopped {why}.",
+        effects_in_fit(fit),
         *(f"{reason}." for reason in fit.dropped),
     ]
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
 
 
 def unfinished(fit: Fit) -> bool:

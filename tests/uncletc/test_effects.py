@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -13,7 +13,16 @@ import torch
 from scipy.special import expit, xlogy
 
 import uncletc
-from uncletc import CountTensor, Fit, FitSettings, StopReason, effects
+from uncletc import (
+    CountTensor,
+    Effect,
+    Fit,
+    FitSettings,
+    Group,
+    ModeEffects,
+    StopReason,
+    effects,
+)
 from uncletc.members import Member
 from uncletc.records import Iteration
 
@@ -309,6 +318,22 @@ class TestImportance:
                 dealt = z.copy()
                 dealt[:, column] = z[order, column]
                 assert rise == pytest.approx(deviance(dealt) - deviance(z))
+
+    def test_reporting_is_in_what_is_predicted(self, counts, z, factors):
+        fit = known_fit(counts, additive, factors=factors)
+        level = np.linspace(0.5, 1.5, counts.shape[1])
+        group = Group(counts.modes[1], [counts.modes[1]], np.arange(len(level)), ["x"] * len(level))
+        late = ModeEffects(
+            counts.modes,
+            (Effect((counts.modes[1],), (0.0,), reporting=True),),
+            ((group,),),
+            (np.log(level)[None],),
+            (0.3,),
+        )
+        found = effects.permutation_importance(replace(fit, mode_effects=late), counts, size=np.inf)
+        y = counts.counts
+        y_hat = fit.expected(counts.indices, z) * level[counts.indices[:, 1]]
+        assert found.deviance == pytest.approx(2 * np.mean(xlogy(y, y / y_hat) - y + y_hat))
 
     def test_attributes_that_p_ignores_have_none(self, counts):
         fit = known_fit(counts, lambda rows: rows[:, 0])

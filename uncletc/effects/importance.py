@@ -65,7 +65,7 @@ def permutation_importance(
     rng = np.random.default_rng(seed)
     chosen = usable if len(usable) <= entries else rng.choice(usable, entries, replace=False)
     y, z = counts.counts[chosen], counts.attributes[counts.attribute_rows[chosen]]
-    rate = fit.rate(counts.indices[chosen])
+    rate = fit.expected(counts.indices[chosen], z) / fit.detection(z)  # with reporting, if any
 
     def predicted(attributes: FloatArray) -> FloatArray:
         return np.maximum(rate * fit.detection(attributes), LEAST)

@@ -13,15 +13,24 @@ from dashboard.covid.county import build_county_view, rate_title
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids
-from uncletc import CountTensor, Interval, Scale
+from uncletc import CountTensor, Effect, Interval, Scale
 from uncletc.datasets import Dataset, Provenance
 
 TITLE = "relative p (median = 1)"
 HALF = Anchor(kind="mean", mean=0.5)
 
 
-def fit_of(p: np.ndarray, rate: np.ndarray, *, intervals: bool = False) -> SimpleNamespace:
+def fit_of(
+    p: np.ndarray, rate: np.ndarray, *, intervals: bool = False, reporting: float | None = None
+) -> SimpleNamespace:
     """A fit that knows p of every attributed entry and λ of every entry (a tensor)."""
+    effects = None
+    if reporting is not None:
+        effects = SimpleNamespace(
+            effects=(Effect.parse("reporting(day)"),),
+            reporting=lambda indices: np.full(len(indices), reporting),
+        )
+    reporting = 1.0 if reporting is None else reporting
 
     def spread_of(values, spread):
         if not spread:
@@ -30,6 +39,12 @@ def fit_of(p: np.ndarray, rate: np.ndarray, *, intervals: bool = False) -> Simpl
 
     return SimpleNamespace(
         scale=None,
+        mode_effects=effects,
+        expected=lambda indices, z: (
+            reporting
+            * rate[tuple(np.transpose(indices))]
+            * np.where(np.isnan(z).all(axis=1), p.mean(), p[indices[:, 1] * 2 + indices[:, 2]])
+        ),
         draws=intervals or None,
         detection=lambda _, spread=False: spread_of(p, spread),
         mean=lambda _of, _entries, _z, groups: spread_of(
@@ -98,6 +113,26 @@ class TestDays:
     def test_predicted_counts_have_no_scale(self, shared, known, anchor):
         days = view_of(shared, known, "01003", anchor).days
         assert days["predicted"].tolist() == pytest.approx([20, 20])
+
+    def test_reporting_is_in_what_is_predicted_and_not_in_rate(self, shared):
+        given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
+        view = view_of(shared, fit_of(*given, reporting=0.5), "01003")
+        assert view.days["predicted"].tolist() == pytest.approx([10, 10])
+        assert view.days["rate"].tolist() == pytest.approx([100, 50])
+        assert view.days["reporting"].tolist() == [0.5, 0.5]
+        assert "what λ, p and reporting together predict" in view.caption
+        assert "no part of λ or p" in view.caption
+        figure = county_chart(view.days, p_title="p", rate_title="λ")
+        assert "reporting" in figure.data[1].name
+        assert "reporting × " in figure.data[1].hovertemplate
+
+    def test_zeros_and_gaps_are_told_apart(self, shared, known):
+        assert "nobody counted, not 0" in view_of(shared, known, "01003").caption
+        alone = view_of(shared, known, "01007")
+        assert "stands as 0" not in alone.caption
+        alone.days.loc[0, "reported"] = 0
+        assert "nothing was published stands as 0" in alone.caption
+        assert "reporting" not in alone.caption
 
     def test_intervals_come_with_draws(self, shared, known):
         assert not set(view_of(shared, known, "01003").days) & {"p_low", "rate_high"}

@@ -1,0 +1,137 @@
+"""Figures of what λ and reporting owe to places and calendars. Nothing here calls Streamlit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.colors
+import plotly.graph_objects as go
+
+from dashboard.drivers.charts import ratio_axis, ratio_ticks
+from dashboard.shared.charts import (
+    BLUE,
+    DOTTED,
+    GREY,
+    ROWS,
+    VERMILION,
+    framed,
+    short_names,
+    top_bar,
+)
+
+_COLORS = {"λ": BLUE, "reporting": VERMILION}
+_WIDEST = 5.0  # factors beyond × 5 and × 0.2 have the same colours
+_EACH = 10  # levels at each end
+_ROW = 16  # pixels of a state
+_LONGEST = 24  # characters of a level
+
+
+def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
+    """Dots: the typical factor of each effect, grey where it is shrunk to nothing.
+
+    Parameters
+    ----------
+    sizes : DataFrame
+        As in :class:`dashboard.drivers.owes.OwesView`.
+    """
+    figure = go.Figure()
+    for what, color in _COLORS.items():
+        rows = sizes[sizes["acts_on"] == what]
+        if rows.empty:
+            continue
+        figure.add_scatter(
+            x=rows["factor"],
+            y=rows["effect"],
+            mode="markers",
+            name=f"on {what}",
+            marker={"color": np.where(rows["nothing"], GREY, color), "size": 11},
+            customdata=np.where(rows["nothing"], "shrunk to nothing", f"on {what}"),
+            hovertemplate="<b>%{y}</b>: typically × %{x:.3g}<br>%{customdata}<extra></extra>",
+            showlegend=False,
+        )
+    figure.add_vline(x=1, line=DOTTED)
+    most = max(float(sizes["factor"].max()), 1.5)
+    marks = [mark for mark in (1, 1.2, 1.5, 2, 3, 5, 10) if mark <= 1.1 * most]
+    x = {
+        "title": "typical factor (up or down)",
+        "type": "log",
+        "range": [np.log10(0.97), np.log10(1.1 * most)],
+        "tickvals": marks,
+        "ticktext": [f"× {mark:g}" for mark in marks],
+    }
+    y = ROWS | {"categoryorder": "array", "categoryarray": list(sizes["effect"])}
+    return framed(figure, 100 + 28 * len(sizes), x=x, y=y)
+
+
+def weekday_chart(weekdays: pd.DataFrame) -> go.Figure:
+    """Heat map of reporting factors, state by weekday; colours part at × 1, on a log scale.
+
+    Parameters
+    ----------
+    weekdays : DataFrame
+        As in :class:`dashboard.drivers.owes.OwesView`.
+    """
+    factors = weekdays.to_numpy(dtype=float)
+    marks, texts = ratio_ticks(_WIDEST)
+    texts = [f"≤ {texts[0]}", *texts[1:-1], f"≥ {texts[-1]}"]
+    end = np.log(_WIDEST)
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.log(factors),
+            x=[day[:3] for day in weekdays.columns],
+            y=list(weekdays.index),
+            zmin=-end,
+            zmax=end,
+            colorscale=list(reversed(plotly.colors.diverging.PuOr)),
+            customdata=np.dstack([factors, np.tile(weekdays.columns, (len(weekdays), 1))]),
+            colorbar=top_bar(
+                "reporting over its weekly mean", tickvals=np.log(marks), ticktext=texts
+            ),
+            xgap=1,
+            ygap=1,
+            hovertemplate="<b>%{y}</b>, %{customdata[1]}: × %{customdata[0]:.2g}<extra></extra>",
+        )
+    )
+    return framed(
+        figure,
+        150 + _ROW * len(weekdays),
+        x={"showgrid": False, "side": "bottom", "fixedrange": True},
+        y=ROWS | {"showgrid": False, "dtick": 1, "tickfont": {"size": 11}, "fixedrange": True},
+        top=92,
+        dragmode=False,
+    )
+
+
+def levels_chart(levels: pd.DataFrame, *, of: str) -> go.Figure:
+    """Factors of λ by level: over time where levels lie in time, else the ends of the order.
+
+    Parameters
+    ----------
+    levels : DataFrame
+        One of the tables of :class:`dashboard.drivers.owes.OwesView`.
+    of : str
+        What the levels are.
+    """
+    in_time = bool(levels["order"].notna().all())
+    shown = levels.sort_values("order", kind="stable") if in_time else ends(levels)
+    logs = np.log(shown["factor"].to_numpy())
+    names = list(shown["level"]) if in_time else short_names(list(shown["level"]), _LONGEST)
+    values = {"base": 1.0, "marker_color": np.where(logs < 0, VERMILION, BLUE)}
+    reach = shown["factor"] - 1
+    hover = {"customdata": shown[["level", "factor"]]}
+    hover["hovertemplate"] = "<b>%{customdata[0]}</b>: λ × %{customdata[1]:.3g}<extra></extra>"
+    axis = ratio_axis(shown["factor"]) | {"title": "factor of λ"}
+    if in_time:
+        figure = go.Figure(go.Bar(x=names, y=reach, **values, **hover))
+        figure.add_hline(y=1, line=DOTTED)
+        return framed(figure, 300, x={"title": of, "type": "category", "nticks": 8}, y=axis)
+    figure = go.Figure(go.Bar(x=reach, y=names, orientation="h", **values, **hover))
+    figure.add_vline(x=1, line=DOTTED)
+    return framed(figure, 110 + 24 * len(shown), x=axis, y=ROWS, bargap=0.2)
+
+
+def ends(levels: pd.DataFrame) -> pd.DataFrame:
+    """The highest and the lowest levels; all of them where they are few."""
+    if len(levels) <= 2 * _EACH:
+        return levels
+    return pd.concat([levels.head(_EACH), levels.tail(_EACH)])
