@@ -18,7 +18,7 @@ import numpy as np
 from uncletc.groups import Group
 from uncletc.validation import FloatArray, IntArray
 
-_REPORTING = re.compile(r"reporting\((.*)\)\Z")
+_KIND = re.compile(r"(reporting|apart)\((.*)\)\Z")
 _SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*([0-9.eE+-]+))?\)\Z")
 _TIMES = " × "
 
@@ -31,6 +31,9 @@ class Effect:
     the place of ``day`` makes numbers of near days alike; ``smooth(day, 10)`` states the distance,
     in units of the group's positions, at which they are still alike by a factor 1/e (default: a
     sixth of the largest distance). ``reporting(…)`` about it all makes it act on reporting.
+    ``apart(…)`` about an effect of one mode or group keeps it uncorrelated, over levels, with the
+    attributes: it takes what they leave. Without, places and attributes share what both explain,
+    and attributes that say much of places lose most of it.
 
     Attributes
     ----------
@@ -38,12 +41,13 @@ class Effect:
         Names of modes or groups.
     lengths : tuple of float
         Of each: 0 where it is not smooth, NaN where it is and the distance is left open.
-    reporting : bool
+    reporting, apart : bool
     """
 
     of: tuple[str, ...]
     lengths: tuple[float, ...]
     reporting: bool = False
+    apart: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Effect:
@@ -61,8 +65,8 @@ class Effect:
         """
         if not isinstance(text, str):
             raise TypeError(f"effects must be texts such as 'state × weekday', got {text!r}")
-        inner = _REPORTING.match(text.strip())
-        body = inner[1] if inner else text.strip()
+        inner = _KIND.match(text.strip())
+        kind, body = (inner[1], inner[2]) if inner else ("", text.strip())
         of, lengths = [], []
         for part in re.split(r"\s*[×*]\s*", body.strip()):
             smooth = _SMOOTH.match(part)
@@ -79,7 +83,11 @@ class Effect:
             lengths.append(length)
         if len(set(of)) < len(of):
             raise ValueError(f"effects must name each group once, got {text!r}")
-        return cls(tuple(of), tuple(lengths), inner is not None)
+        if kind == "apart" and len(of) > 1:
+            raise ValueError(
+                f"effects must be of one group to be apart from attributes, got {text!r}"
+            )
+        return cls(tuple(of), tuple(lengths), kind == "reporting", kind == "apart")
 
     def __str__(self) -> str:
         """Return its text; :meth:`parse` reads it back."""
@@ -92,7 +100,8 @@ class Effect:
             for name, length in zip(self.of, self.lengths, strict=True)
         ]
         body = _TIMES.join(parts)
-        return f"reporting({body})" if self.reporting else body
+        kind = "reporting" if self.reporting else "apart" if self.apart else ""
+        return f"{kind}({body})" if kind else body
 
     def groups(self, named: Mapping[str, Group]) -> list[Group]:
         """Return its groups among those of a tensor.

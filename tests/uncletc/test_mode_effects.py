@@ -49,6 +49,7 @@ class TestStating:
             "smooth(day)",
             "smooth(day, 10)",
             "reporting(site × smooth(day, 2))",
+            "apart(smooth(day, 2))",
         ],
     )
     def test_text_is_read_and_written_alike(self, text):
@@ -57,7 +58,9 @@ class TestStating:
     def test_stars_are_read_as_crosses(self):
         assert FitSettings(rank=1, effects=["site*day"]).effects == ("site × day",)
 
-    @pytest.mark.parametrize("text", ["", "site(", "smooth()", "reporting(site", "a × a", "site ×"])
+    @pytest.mark.parametrize(
+        "text", ["", "site(", "smooth()", "reporting(site", "a × a", "site ×", "apart(a × b)"]
+    )
     def test_other_texts_are_refused(self, text):
         with pytest.raises(ValueError, match="effects must"):
             FitSettings(rank=1, effects=[text])
@@ -152,3 +155,19 @@ class TestFit:
         )
         assert len(stopped.history) == 4
         assert np.isfinite(stopped.rate_tensor()).all()
+
+    def test_apart_from_attributes_leaves_them_what_they_explain(self):
+        rng = np.random.default_rng(2)
+        size = rng.normal(size=SITES)
+        y = rng.poisson(
+            np.exp(3 + 0.5 * size[:, None] + 0.5 * rng.normal(size=(SITES, 1))), (SITES, DAYS)
+        )
+        where = np.argwhere(y >= 0)
+        counts = CountTensor(
+            y.shape, where, y.ravel(), modes=("site", "day"), rate_attributes=size[where[:, :1]]
+        )
+        found = fit(counts, FitSettings(rank=1, effects=["apart(site)"]))
+        assert abs(np.corrcoef(found.mode_effects.tables[0], size)[0, 1]) < 0.05
+        level = np.log(y.mean(axis=1))
+        slope = np.polyfit((size - size.mean()) / size.std(), level, 1)[0]
+        assert found.effects.slopes[0] == pytest.approx(slope, abs=0.15)

@@ -9,9 +9,9 @@ from uncletc.groups import Group
 from uncletc.validation import FloatArray
 
 EFFECTS = {
-    "place": "Places differ in how much happens there.",
+    "apart(place)": "Places differ in how much happens there, beyond what attributes tell.",
     "day": "The epidemic rises and falls everywhere at once.",
-    "smooth(place, 2)": "Neighbouring places are alike, over some 2 degrees.",
+    "apart(smooth(place, 2))": "Neighbouring places are alike, over some 2 degrees.",
     "smooth(place, 4) × smooth(day, 7)": "Waves travel: regions differ from week to week.",
     "place × smooth(day, 10)": "A place has a course of its own, over weeks.",
     "reporting(state × weekday)": "States publish little, or nothing, on some weekdays.",

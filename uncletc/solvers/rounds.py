@@ -42,6 +42,7 @@ from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import choose_device, total
 from uncletc.solvers.starts import adapt_components
 from uncletc.solvers.surface import Surface
+from uncletc.validation import FloatArray
 
 _SWEEPS = 2  # updates of every factor per round
 _ROUNDS_HELD = 10  # in which λ alone moves
@@ -341,7 +342,17 @@ class Rounds:
             self._entries.n_looks,
             n_members,
             self._settings.seed,
+            self._attributes_of_rows(),
         )
+
+    def _attributes_of_rows(self) -> FloatArray | None:
+        """All attributes of the rows, means where there are none; (N, q)."""
+        counts, order = self._counts, self._looks.order
+        values = np.column_stack([counts.attributes, normal_scores(counts.rate_attributes)])
+        if not values.size:
+            return None
+        rows = self._looks.rate_rows[order]
+        return np.where(rows[:, None] >= 0, values[rows], values.mean(axis=0))
 
     def _step_with_effects(self, rate: Tensor, surface: Surface) -> None:
         """Move effects of modes and the curves together, given the factors."""

@@ -32,6 +32,7 @@ _MOST = 1.0
 _STEPS, _PRECISION = 25, 0.03  # of conjugate gradients
 _FARTHEST = 1.0  # change of a log factor in one step
 _PROBES = 2
+_VARIES = 0.05  # standard deviation of attributes over levels below which they tell nothing
 _LEFT_OUT = 0.05  # of the variance of a smooth effect: its roughest parts, which others are for
 
 
@@ -66,6 +67,7 @@ class _Term:
     roots: list[FloatArray | None]  # of the correlations over each axis; None: independent
     shape: tuple[int, ...]  # of levels, looks first where it acts on reporting
     where: IntArray  # level of each row; the last, beyond all, for none
+    told: FloatArray | None = None  # what attributes tell of the levels: (size, q), orthonormal
 
     @property
     def inner(self) -> tuple[int, ...]:
@@ -80,12 +82,19 @@ class _Term:
 
     def spread(self, t: FloatArray, *, transposed: bool = False) -> FloatArray:
         """L·t or Lᵀ·t, flat."""
+        if transposed:
+            t = self._apart(t)
         values = t.reshape(self.shape if transposed else self.inner)
         for axis, root in enumerate(self.roots):
             if root is not None:
                 matrix = root.T if transposed else root
                 values = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
-        return np.ascontiguousarray(values).ravel()
+        flat = np.ascontiguousarray(values).ravel()
+        return flat if transposed else self._apart(flat)
+
+    def _apart(self, field: FloatArray) -> FloatArray:
+        """Leave to attributes what they tell."""
+        return field if self.told is None else field - self.told @ (self.told.T @ field)
 
     def squared(self, weights: FloatArray) -> FloatArray:
         """Diagonal of Lᵀ·diag(weights)·L, flat."""
@@ -119,6 +128,8 @@ class Surface:
     look : ndarray of int, shape (N,)
     n_looks, n_members : int
     seed : int
+    attributes : ndarray, shape (N, q), optional
+        Of the rows, which effects apart from attributes leave alone.
     """
 
     def __init__(
@@ -131,13 +142,15 @@ class Surface:
         n_looks: int,
         n_members: int,
         seed: int,
+        attributes: FloatArray | None = None,
     ) -> None:
         self._modes = modes
         self._terms = []
         for effect in effects:
             own = effect.groups(groups)
             roots: list[FloatArray | None] = [
-                _root(group, length) for group, length in zip(own, effect.lengths, strict=True)
+                _root(group, length, apart=len(own) > 1)
+                for group, length in zip(own, effect.lengths, strict=True)
             ]
             shape = tuple(group.n_levels for group in own)
             where = level_of(own, indices, modes)
@@ -145,7 +158,10 @@ class Surface:
                 where = np.where(where < 0, -1, where + look * int(np.prod(shape)))
                 shape, roots = (n_looks, *shape), [None, *roots]
             where = np.where(where < 0, int(np.prod(shape)), where)
-            self._terms.append(_Term(effect, own, roots, shape, where))
+            term = _Term(effect, own, roots, shape, where)
+            if attributes is not None and effect.apart:
+                term.told = _told(term, attributes)
+            self._terms.append(term)
         self._n = len(indices)
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
@@ -360,10 +376,27 @@ class _System:
         return np.concatenate([own, self._linear.solve(right[self._own :])])
 
 
-def _root(group: Group, length: float) -> FloatArray | None:
+def _told(term: _Term, attributes: FloatArray) -> FloatArray | None:
+    """Orthonormal columns that span the means of attributes over the levels of an effect."""
+    rows = term.over_rows(np.ones(len(attributes)))
+    seen = rows > 0
+    means = np.column_stack([term.over_rows(column) for column in attributes.T])
+    means[seen] /= rows[seen, None]
+    means = np.where(seen[:, None], means - means[seen].mean(axis=0), 0.0)
+    means /= np.maximum(attributes.std(axis=0), 1e-12)
+    left, sizes, _ = np.linalg.svd(means, full_matrices=False)
+    kept = sizes > _VARIES * math.sqrt(len(means))
+    if 2 * kept.sum() > len(means):
+        return None  # so few levels would have nothing of their own
+    return np.ascontiguousarray(left[:, kept])
+
+
+def _root(group: Group, length: float, *, apart: bool) -> FloatArray | None:
     """Root (levels, parts) of the correlations exp(-(distance/length)²/2); None: independent.
 
-    Its columns are the smoothest parts, as many as most of the variance needs.
+    Its columns are the smoothest parts, as many as most of the variance needs. Where the effect is
+    about several groups together (`apart`), they have a mean of 0: the course of a place over days
+    says nothing of its level, which is for the effect of the place alone.
     """
     if length == 0 or group.positions is None:
         return None
@@ -378,4 +411,5 @@ def _root(group: Group, length: float) -> FloatArray | None:
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     told = np.cumsum(values) / values.sum()
     parts = int(np.searchsorted(told, 1 - _LEFT_OUT)) + 1
-    return np.ascontiguousarray(vectors[:, :parts] * np.sqrt(values[:parts] / told[parts - 1]))
+    root = vectors[:, :parts] * np.sqrt(values[:parts] / told[parts - 1])
+    return np.ascontiguousarray(root - root.mean(axis=0) if apart else root)
