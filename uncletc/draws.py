@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 from uncletc.cp import products
 from uncletc.detection import JointDetection
 from uncletc.members import Member
+from uncletc.mode_effects import level_of
 from uncletc.slopes import logit_slopes
 from uncletc.validation import FloatArray, IntArray
 
@@ -50,6 +51,9 @@ class Draws:
         differs from entry to entry, and averages out.
     slopes : ndarray, shape (P', R)
         Deviations of β of the attributes that act on λ; (0, R) without.
+    tables : tuple of ndarray, shapes (levels, R')
+        Deviations of the effects of modes of the first member, in their order, for the first look.
+        Draw r has column r modulo R'. () without effects.
     """
 
     factors: tuple[Float32Array, ...]
@@ -58,6 +62,7 @@ class Draws:
     widening: tuple[float, float, float] = (1.0, 1.0, 1.0)
     shared: tuple[float, float, float] = (1.0, 1.0, 1.0)
     slopes: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    tables: tuple[Float32Array, ...] = ()
 
     def deviation(
         self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
@@ -162,6 +167,7 @@ class Draws:
         }
         named |= {"draws/coefficients": self.coefficients, "draws/level": self.level}
         named |= {"draws/slopes": self.slopes}
+        named |= {f"draws/table_{k}": t.astype(np.float16) for k, t in enumerate(self.tables)}
         widths = np.array([self.widening, self.shared])
         return named | {"draws/widening": widths}
 
@@ -169,6 +175,7 @@ class Draws:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Draws:
         """Build from what :meth:`arrays` returned, among other arrays."""
         n_modes = sum(name.startswith("draws/factor_") for name in arrays)
+        n_tables = sum(name.startswith("draws/table_") for name in arrays)
         widening, shared = map(tuple, arrays["draws/widening"].tolist())
         return cls(
             factors=tuple(arrays[f"draws/factor_{k}"] for k in range(n_modes)),
@@ -177,6 +184,7 @@ class Draws:
             slopes=arrays["draws/slopes"],
             widening=widening,
             shared=shared,
+            tables=tuple(arrays[f"draws/table_{k}"].astype(np.float32) for k in range(n_tables)),
         )
 
     def _widening_of(self, of: Quantity) -> float:
@@ -192,6 +200,7 @@ class Draws:
             drawn = np.zeros((part.stop - start, len(self.level)), dtype=np.float32)
             if of != "detection":
                 self._add_rate(member, indices[part], drawn)
+                self._add_effects(member, indices[part], of == "expected", drawn)
             if of != "rate" and len(self.coefficients):
                 self._add_detection(member, attributes[part], drawn)
             yield part, drawn
@@ -207,6 +216,19 @@ class Draws:
             _add_shared(np.ascontiguousarray(where), share.astype(np.float32), own, drawn)
         if member.effects is not None:
             drawn += member.effects.table.columns(indices).astype(np.float32) @ self.slopes
+
+    def _add_effects(
+        self, member: Member, indices: IntArray, reporting: bool, drawn: Float32Array
+    ) -> None:
+        effects = member.mode_effects
+        if effects is None:
+            return
+        for effect, groups, table in zip(effects.effects, effects.groups, self.tables, strict=True):
+            if effect.reporting and not reporting:
+                continue
+            where = level_of(groups, indices, effects.modes)
+            found = np.where(where[:, None] >= 0, table[where], np.float32(0))
+            drawn += found[:, np.arange(drawn.shape[1]) % table.shape[1]]
 
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)

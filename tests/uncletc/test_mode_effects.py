@@ -147,6 +147,21 @@ class TestFit:
         assert np.array_equal(loaded.expected(where), fitted.expected(where))
         assert loaded.mode_effects.deviations == fitted.mode_effects.deviations
         assert loaded.mu_power == fitted.mu_power
+        both = [one.expected(where, spread=True).high for one in (loaded, fitted)]
+        assert both[0] == pytest.approx(both[1], rel=1e-6)
+
+    def test_intervals_hold_what_effects_may_be(self):
+        counts, rate, reporting, _, _ = sites_and_days(3)
+        found = fit(counts, FitSettings(rank=1, effects=EFFECTS))
+        where, level = np.argwhere(rate > 0), reporting.mean(axis=1, keepdims=True)
+        for of, truth in (("rate", rate * level), ("expected", rate * reporting)):
+            interval = getattr(found, of)(where, spread=True)
+            held = (interval.low <= truth.ravel()) & (truth.ravel() <= interval.high)
+            assert held.mean() > 0.8
+            assert np.median(interval.high / interval.low) < 4
+        sites = found.mean("rate", where, groups=where[:, 0])
+        truth = (rate * level).mean(axis=1)
+        assert ((sites.low <= truth) & (truth <= sites.high)).mean() > 0.7
 
     def test_stops_when_asked(self):
         counts, *_ = sites_and_days()

@@ -24,7 +24,7 @@ from scipy.special import expit
 from torch import Tensor
 
 from uncletc.detection import DetectionNetwork
-from uncletc.draws import Draws
+from uncletc.draws import Draws, Float32Array
 from uncletc.slopes import logit_slopes
 from uncletc.solvers.information import Information
 from uncletc.solvers.optimum import Optimum
@@ -77,6 +77,8 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     try:
         information = Information.of(optimum, g, np.pad(level, (0, len(optimum.slopes))))
         factors, theta = information.draw(size, np.random.default_rng(seed))
+        if optimum.drawn is not None:
+            theta = np.tile(optimum.drawn[1], (1, size // optimum.drawn[1].shape[1] + 1))[:, :size]
         theta, beta = np.split(theta, [len(level)])
     except np.linalg.LinAlgError:
         return None
@@ -95,10 +97,16 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         coefficients=theta.astype(np.float32),
         level=shift.astype(np.float32),
         slopes=beta.astype(np.float32),
+        tables=tuple(_brief(t) for t in optimum.drawn[0]) if optimum.drawn else (),
     )
     if g is None or optimum.unseen is None:
         return draws
     return replace(draws, widening=_widening(optimum, optimum.unseen, draws))
+
+
+def _brief(table: FloatArray) -> Float32Array:
+    """Numbers of half precision, as files keep them."""
+    return table.astype(np.float16).astype(np.float32)
 
 
 def _widening(optimum: Optimum, unseen: Tensor, draws: Draws) -> tuple[float, float, float]:

@@ -34,6 +34,7 @@ Algorithm, in an order that a misfit cannot feed:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -106,7 +107,7 @@ def _search(
                 rounds.round()
                 continue
             stop = StopReason.MAX_ITER
-        optimum, learned = rounds.optimum(), list[Optimum]()
+        optimum, learned = replace(rounds.optimum(), drawn=rounds.drawn()), list[Optimum]()
         try:
             if options.network and rounds.scatters and not settings.effects:
                 learned = _learned(optimum, settings, pause)

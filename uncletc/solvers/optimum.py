@@ -75,6 +75,9 @@ class Optimum:
         The same attributes as they act on λ; None: none does.
     known : Tensor, shape (N - A,), optional
         p of entries without attributes, NaN where it is not known; None: of none.
+    drawn : tuple, optional
+        Draws of effects of modes, a table (levels, R) of each, and of `coefficients` (Q + P, R)
+        beside them. `exposure` has the effects themselves.
     looks : AllLooks, optional
         The rows that the entries are, in another order; None: of one look.
     """
@@ -100,6 +103,7 @@ class Optimum:
     rates: RateTable | None = None
     known: Tensor | None = None
     looks: AllLooks | None = None
+    drawn: tuple[list[FloatArray], FloatArray] | None = None
 
     @property
     def given(self) -> Tensor:

@@ -41,7 +41,7 @@ from uncletc.solvers.optimum import Optimum, constant, member_of
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import choose_device, total
 from uncletc.solvers.starts import adapt_components
-from uncletc.solvers.surface import Surface
+from uncletc.solvers.surface import Linear, Surface
 from uncletc.validation import FloatArray
 
 _SWEEPS = 2  # updates of every factor per round
@@ -75,7 +75,10 @@ _LONGER, _LONGEST = 1.8, 0.7  # of the steps of log c, which are short ones of a
 _SAME_SHAPE = 0.1  # change of log c that is not worth further rounds
 START_MU = 2000.0  # until it is estimated: nearly Poisson
 _FIRST_MU = 2.0  # with effects of modes, which a μ near Poisson would let follow every count
-_SHARE_UNSEEN, _FEWEST_UNSEEN = 0.1, 50  # of the entries: those that tell μ beside such effects
+# Share of the entries, at least and at most, that tell μ beside such effects, which do not see them
+# meanwhile; and how many of these are enough, and too few.
+_SHARES_UNSEEN, _ENOUGH_UNSEEN, _FEWEST_UNSEEN = (0.1, 0.3), 100, 30
+_DRAWS_OF_EFFECTS = 50  # standard deviations are then known within 10 %
 _STEPS_DEVIATIONS = 4  # steps of effects between estimates of their deviations
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20
@@ -332,7 +335,8 @@ class Rounds:
         if self._settings.mu is None:
             self._mu = [_FIRST_MU] * self._entries.n_looks
             chance = np.random.default_rng((self._settings.seed, 2)).random(len(order))
-            self._unseen = chance < _SHARE_UNSEEN
+            least, most = _SHARES_UNSEEN
+            self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
         return Surface(
             [Effect.parse(text) for text in self._settings.effects],
             every_group(counts.groups, counts.modes, counts.labels),
@@ -368,12 +372,7 @@ class Rounds:
             mu = self._entry_mu[:, m : m + 1].double()
             linear = None
             if self._detection is not None and self._learns and not bool(held[m]):
-                expected = mean * torch.from_numpy(np.exp(surface.logs[:, m : m + 1]))
-                less = 1 / (1 + expected / mu)
-                expected = expected * (less * y).sum() / (less * expected).sum()
-                linear = self._detection.linear(
-                    m, expected * less, (y - expected) * less, self._dispersion
-                )
+                linear = self._linear(m, mean, mu, surface)
             step = surface.step(
                 m,
                 mean[:, 0].numpy(),
@@ -392,6 +391,34 @@ class Rounds:
         self._spread_mu(rate)
         if seen is not None and self._rounds >= _ROUNDS_HELD and renew:
             self._learn_law(rate)
+
+    def drawn(self) -> tuple[list[FloatArray], FloatArray] | None:
+        """Draws of the likeliest member's effects, θ and β; None without effects of modes."""
+        if self._surface is None:
+            return None
+        m = int(self._likeliness().argmin())
+        column = slice(m, m + 1)
+        rate = self._members.rate(self._entries)[:, column]
+        mean = (rate * self._plain[:, column]).double()
+        mu = self._entry_mu[:, column].double()
+        linear, beside = None, 0
+        if self._detection is not None:
+            beside = self._detection.theta.shape[1]
+            if self._learns:
+                linear = self._linear(m, mean, mu, self._surface)
+        tables, others = self._surface.draw(
+            m, mean[:, 0].numpy(), mu[:, 0].numpy(), self._dispersion, linear, _DRAWS_OF_EFFECTS
+        )
+        return tables, others if linear is not None else np.zeros((beside, _DRAWS_OF_EFFECTS))
+
+    def _linear(self, m: int, mean: Tensor, mu: Tensor, surface: Surface) -> Linear:
+        """θ and β of a member as part of a step, given expected counts without effects (N, 1)."""
+        assert self._detection is not None
+        y = self._entries.counts[:, :1].double()
+        expected = mean * torch.from_numpy(np.exp(surface.logs[:, m : m + 1]))
+        less = 1 / (1 + expected / mu)
+        expected = expected * (less * y).sum() / (less * expected).sum()
+        return self._detection.linear(m, expected * less, (y - expected) * less, self._dispersion)
 
     def _spread_mu(self, rate: Tensor) -> None:
         """Set μ of every entry, which grows with the expected count."""

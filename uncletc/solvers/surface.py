@@ -93,7 +93,10 @@ class _Term:
         return flat if transposed else self._apart(flat)
 
     def _apart(self, field: FloatArray) -> FloatArray:
-        """Leave to attributes what they tell."""
+        """Leave to attributes what they tell, and levels of reporting to λ and p."""
+        if self.effect.reporting:
+            values = field.reshape(self.shape)
+            return np.asarray(values - values.mean(axis=-1, keepdims=True)).ravel()
         return field if self.told is None else field - self.told @ (self.told.T @ field)
 
     def squared(self, weights: FloatArray) -> FloatArray:
@@ -235,6 +238,48 @@ class Surface:
         self._settle(m)
         return change[own:]
 
+    def draw(
+        self,
+        m: int,
+        mean: FloatArray,
+        mu: FloatArray,
+        dispersion: float,
+        linear: Linear | None,
+        size: int,
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """Draw how far effects of member m, and coefficients beside them, may be off.
+
+        Each draw solves the system of a step for noise in counts and priors, and so has the
+        covariance of their joint posterior.
+
+        Parameters
+        ----------
+        m, mean, mu, dispersion, linear
+            As in :meth:`step`.
+        size : int
+            R.
+
+        Returns
+        -------
+        list of ndarray, shape (levels, R)
+            Of each effect; on reporting, of the first look.
+        ndarray, shape (Q, R)
+            Of the coefficients.
+        """
+        expected = mean * np.exp(self.logs[:, m])
+        weights = expected / (1 + expected / mu) / dispersion
+        system = _System(self, m, weights, linear)
+        own = self._t.shape[1]
+        tables = [np.empty((math.prod(_first_look(term)), size)) for term in self._terms]
+        others = np.empty((system.size - own, size))
+        for r in range(size):
+            drawn = system.draw(self._rng)
+            others[:, r] = drawn[own:]
+            for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
+                field = self._deviation[m, i] * term.spread(drawn[part])
+                tables[i][:, r] = field[: len(tables[i])]
+        return tables, others
+
     def member(self, m: int) -> ModeEffects:
         """Effects of member m as a fit keeps them."""
         return ModeEffects(
@@ -361,6 +406,15 @@ class _System:
             direction = scaled + size / before * direction
         return x
 
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draw from the normal distribution that has this matrix for its precision."""
+        noise = np.sqrt(self._weights) * rng.standard_normal(len(self._weights))
+        noise -= self._weights * float(noise.sum()) / self._sum
+        prior = rng.standard_normal(self.size)
+        if self._linear is not None:
+            prior[self._own :] *= np.sqrt(self._linear.precision)
+        return self.solve(self.back(noise) + prior)
+
     def _times(self, x: FloatArray) -> FloatArray:
         moved = self.forward(x)
         moved = self._weights * (moved - float(self._weights @ moved) / self._sum)
@@ -374,6 +428,11 @@ class _System:
         if self._linear is None:
             return own
         return np.concatenate([own, self._linear.solve(right[self._own :])])
+
+
+def _first_look(term: _Term) -> tuple[int, ...]:
+    """Shape of an effect's levels for one look."""
+    return term.shape[1:] if term.effect.reporting else term.shape
 
 
 def _told(term: _Term, attributes: FloatArray) -> FloatArray | None:
