@@ -20,6 +20,8 @@ _BY_WEEKDAY = Effect(("state", "weekday"), (0.0, 0.0), reporting=True)
 _LITTLE = 0.5  # of its mean: a weekday on which a state reports little
 _NAMED = 3  # states that a sentence names
 _CASES = 0  # the first look
+_EACH = 10  # levels drawn at each end
+_ENDS = "the ten highest and the ten lowest"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -156,6 +158,27 @@ def weekday_words(weekdays: pd.DataFrame) -> str:
     said = [f"**{names[0]}** reports {first}"]
     said += [f"**{name}** {each}" for name, each in zip(names[1:], others, strict=True)]
     return f"{_and(said)}. {median}"
+
+
+def levels_words(name: str, levels: pd.DataFrame) -> str:
+    """How to read the chart of the factors of one effect."""
+    shown = "" if in_time(levels) or len(levels) <= 2 * _EACH else f"Shown are {_ENDS}. "
+    return (
+        f"{shown}The factor of λ by {name} alone, shrunk towards × 1; the patterns of λ and "
+        "effects of pairs come on top."
+    )
+
+
+def in_time(levels: pd.DataFrame) -> bool:
+    """Whether levels lie in time."""
+    return bool(levels["order"].notna().all())
+
+
+def ends(levels: pd.DataFrame) -> pd.DataFrame:
+    """The highest and the lowest levels; all of them where they are few."""
+    if len(levels) <= 2 * _EACH:
+        return levels
+    return pd.concat([levels.head(_EACH), levels.tail(_EACH)])
 
 
 def short(value: float) -> str:

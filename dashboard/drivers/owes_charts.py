@@ -8,6 +8,7 @@ import plotly.colors
 import plotly.graph_objects as go
 
 from dashboard.drivers.charts import ratio_axis, ratio_ticks
+from dashboard.drivers.owes import ends, in_time
 from dashboard.shared.charts import (
     BLUE,
     DOTTED,
@@ -21,7 +22,6 @@ from dashboard.shared.charts import (
 
 _COLORS = {"λ": BLUE, "reporting": VERMILION}
 _WIDEST = 5.0  # factors beyond × 5 and × 0.2 have the same colours
-_EACH = 10  # levels at each end
 _ROW = 16  # pixels of a state
 _LONGEST = 24  # characters of a level
 
@@ -51,7 +51,7 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
         )
     figure.add_vline(x=1, line=DOTTED)
     most = max(float(sizes["factor"].max()), 1.5)
-    marks = [mark for mark in (1, 1.2, 1.5, 2, 3, 5, 10) if mark <= 1.1 * most]
+    marks = [mark for mark in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7, 10) if mark <= 1.1 * most]
     x = {
         "title": "typical factor (up or down)",
         "type": "log",
@@ -112,26 +112,19 @@ def levels_chart(levels: pd.DataFrame, *, of: str) -> go.Figure:
     of : str
         What the levels are.
     """
-    in_time = bool(levels["order"].notna().all())
-    shown = levels.sort_values("order", kind="stable") if in_time else ends(levels)
+    along = in_time(levels)
+    shown = levels.sort_values("order", kind="stable") if along else ends(levels)
     logs = np.log(shown["factor"].to_numpy())
-    names = list(shown["level"]) if in_time else short_names(list(shown["level"]), _LONGEST)
+    names = list(shown["level"]) if along else short_names(list(shown["level"]), _LONGEST)
     values = {"base": 1.0, "marker_color": np.where(logs < 0, VERMILION, BLUE)}
     reach = shown["factor"] - 1
     hover = {"customdata": shown[["level", "factor"]]}
     hover["hovertemplate"] = "<b>%{customdata[0]}</b>: λ × %{customdata[1]:.3g}<extra></extra>"
     axis = ratio_axis(shown["factor"]) | {"title": "factor of λ"}
-    if in_time:
+    if along:
         figure = go.Figure(go.Bar(x=names, y=reach, **values, **hover))
         figure.add_hline(y=1, line=DOTTED)
         return framed(figure, 300, x={"title": of, "type": "category", "nticks": 8}, y=axis)
     figure = go.Figure(go.Bar(x=reach, y=names, orientation="h", **values, **hover))
     figure.add_vline(x=1, line=DOTTED)
     return framed(figure, 110 + 24 * len(shown), x=axis, y=ROWS, bargap=0.2)
-
-
-def ends(levels: pd.DataFrame) -> pd.DataFrame:
-    """The highest and the lowest levels; all of them where they are few."""
-    if len(levels) <= 2 * _EACH:
-        return levels
-    return pd.concat([levels.head(_EACH), levels.tail(_EACH)])

@@ -21,7 +21,7 @@ from dashboard.drivers.controls import (
     choose_place,
     remember_bar,
 )
-from dashboard.drivers.owes import OwesView, owes_view
+from dashboard.drivers.owes import OwesView, levels_words, owes_view
 from dashboard.drivers.owes_charts import levels_chart, sizes_chart, weekday_chart
 from dashboard.drivers.place import explanation_view
 from dashboard.drivers.rates import rates_view
@@ -187,8 +187,5 @@ def _levels(view: OwesView, family: Family) -> Tables:
         key="levels",
         alt=f"Factors of λ by {name}; largest: {levels['level'][0]}",
     )
-    st.caption(
-        f"The factor of λ that each {name} has by itself, shrunk towards × 1; the patterns of λ "
-        "and effects of pairs come on top. Of many, the ten highest and the ten lowest."
-    )
+    st.caption(levels_words(name, levels))
     return {f"Effect of {name}": levels}

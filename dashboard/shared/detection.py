@@ -14,6 +14,7 @@ from uncletc import CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
 
 FittedDetection = NDArray[np.float64] | Interval
+_ALIKE = 1.02  # ratio of the ends of a colour scale, below which p hardly differs
 _NAMES = {
     **dict.fromkeys(("value", "p"), "detection"),
     **{name: f"detection_{name}" for name in ("mean", "sd", "low", "high")},
@@ -148,9 +149,12 @@ def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:
 
 
 def color_limits(p: ArrayLike) -> tuple[float, float]:
-    """Limits of a colour scale that hold all but the outer 2 % of p on either side."""
+    """Limits of a colour scale that hold all but the outer 2 % of p on either side.
+
+    Where p hardly differs they are wider, so that what is alike looks alike.
+    """
     low, high = (float(limit) for limit in np.nanquantile(p, [0.02, 0.98]))
-    return (low, high) if low < high else (low * 0.9, low * 1.1)
+    return (low, high) if low * _ALIKE < high else (low * 0.9, high * 1.1)
 
 
 def contrast(p: ArrayLike) -> float:

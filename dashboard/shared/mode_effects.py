@@ -134,7 +134,8 @@ def effect_name(text: str) -> str:
     parts = [
         name + _over(name, length) for name, length in zip(effect.of, effect.lengths, strict=True)
     ]
-    return f"{'reporting: ' if effect.reporting else ''}{' × '.join(parts)}"
+    before = "reporting: " if effect.reporting else ""
+    return f"{before}{' × '.join(parts)}{' beyond attributes' if effect.apart else ''}"
 
 
 def effects_in_fit(fit: Fit) -> str:

@@ -8,8 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.drivers.owes import OwesView, owes_view, short, size_words, weekday_words
-from dashboard.drivers.owes_charts import ends, levels_chart, sizes_chart, weekday_chart
+from dashboard.drivers.owes import (
+    OwesView,
+    ends,
+    levels_words,
+    owes_view,
+    short,
+    size_words,
+    weekday_words,
+)
+from dashboard.drivers.owes_charts import levels_chart, sizes_chart, weekday_chart
 from dashboard.shared.mode_effects import effects_in_fit
 from dashboard.shared.running import how_it_was_fitted
 from uncletc import Effect, Fit, Group, ModeEffects, StopReason
@@ -130,6 +138,10 @@ class TestWords:
     )
     def test_factors_are_short(self, value: float, text: str) -> None:
         assert short(value) == text
+
+    def test_which_levels_are_shown(self, view: OwesView) -> None:
+        assert levels_words("plant", view.levels["plant"]).startswith("Shown are the ten highest")
+        assert levels_words("visit", view.levels["visit"]).startswith("The factor of λ by visit")
 
     def test_how_it_was_fitted_says_so(self, with_effects: Fit, ppi_fit: Fit) -> None:
         assert effects_in_fit(ppi_fit) == ""

@@ -76,6 +76,7 @@ class TestNames:
                 "place (4°) × day (7 days)",
                 "smooth_place_4_x_smooth_day_7",
             ),
+            ("apart(smooth(place, 2))", "place (2°) beyond attributes", "apart_smooth_place_2"),
             ("smooth(day)", "day (smooth)", "smooth_day"),
             (
                 "reporting(state × weekday)",
