@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,14 +21,14 @@ _STEP = 0.3  # of log p by one standard deviation of an index: p then spreads ab
 
 @dataclass(frozen=True)
 class Model:
-    """What is fitted: the data set, the settings of a seed, and whether deaths are a second look.
+    """What is fitted: the data set, the settings of a seed, and whose deaths are a second look.
 
-    Where they are, each state is judged by a fit that has seen the deaths of others alone.
+    With deaths "elsewhere" each state is judged by a fit that has seen those of others alone.
     """
 
     load: Callable[[], Dataset]
     settings: Callable[[int], FitSettings]
-    deaths: bool = False
+    deaths: Literal["none", "elsewhere", "all"] = "none"
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,10 @@ def run_trial(dataset: Dataset, model: Model, seed: int, outside: Outside) -> Tr
     counts = dataset.counts
     observed, p = np.full(counts.n_observed, np.nan), np.full(counts.n_attributed, np.nan)
     state = pd.Series(outside.cells["state"], dtype=object)
-    for states in _halves(state) if model.deaths else [None]:
+    for states in _halves(state) if model.deaths == "elsewhere" else [None]:
         fitted, judged, known = counts, slice(None), slice(None)
+        if model.deaths == "all":
+            fitted = counts.with_looks(datasets.deaths_look(dataset))
         if states is not None:
             fitted = counts.with_looks(datasets.deaths_look(dataset, without=states))
             judged, known = (

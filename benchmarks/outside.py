@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -21,7 +22,7 @@ import pandas as pd
 from benchmarks._outside_trials import Model, Trial, index_trial, run_trial
 from benchmarks._report import machine, publish
 from benchmarks._settings import BCD_ITERATIONS
-from uncletc import FitSettings, datasets
+from uncletc import Effect, FitSettings, datasets
 from uncletc.checking import Agreement
 from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_roles import COVID_ROLES
@@ -52,11 +53,27 @@ def _signed(seed: int, **more: Any) -> FitSettings:
     return _settings(seed, signs=_covid().roles.signs, **more)
 
 
+def _with_effects(seed: int, **more: Any) -> FitSettings:
+    return _signed(seed, effects=list(_covid().effects), **more)
+
+
+def _sharing(seed: int) -> FitSettings:
+    return _signed(seed, effects=[str(replace(e, apart=False)) for e in _stated()])
+
+
+def _stated() -> list[Effect]:
+    return [Effect.parse(text) for text in _covid().effects]
+
+
 MODELS = {
     "all attributes on p": Model(_covid, _settings),
     "roles": Model(_with_roles, _settings),
     "roles and signs": Model(_with_roles, _signed),
-    "roles, signs, deaths elsewhere": Model(_with_roles, _signed, deaths=True),
+    "roles, signs, deaths elsewhere": Model(_with_roles, _signed, "elsewhere"),
+    "roles, signs, effects": Model(_with_roles, _with_effects),
+    "roles, signs, effects, deaths elsewhere": Model(_with_roles, _with_effects, "elsewhere"),
+    "the page's default: roles, signs, effects, deaths": Model(_with_roles, _with_effects, "all"),
+    "the same, places sharing with attributes": Model(_with_roles, _sharing, "all"),
     "roles and signs, rank 5": Model(_with_roles, partial(_signed, rank=5)),
     "all on p, rank 5": Model(_covid, partial(_settings, rank=5)),
     "all on p, no exposure": Model(_per_cell, _settings),

@@ -16,12 +16,9 @@ from torch import Tensor
 
 from uncletc.counts import CountTensor
 from uncletc.features import AttributeFeatures
-from uncletc.groups import every_group
 from uncletc.looks import AllLooks
 from uncletc.members import Member
-from uncletc.mode_effects import Effect
 from uncletc.model import Fit
-from uncletc.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.rates import RateTable, normal_scores
 from uncletc.records import FitError
 from uncletc.settings import FitSettings
@@ -31,17 +28,16 @@ from uncletc.solvers.combine import nearest_coefficients
 from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.dispersion import (
     accepted,
-    likely_law,
     likely_mu,
     pearson_dispersion,
     prior_shape,
     shape_of_posterior,
 )
+from uncletc.solvers.mode_steps import FIRST_MU, ModeSteps
 from uncletc.solvers.optimum import Optimum, constant, member_of
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import choose_device, total
 from uncletc.solvers.starts import adapt_components
-from uncletc.solvers.surface import Linear, Surface
 from uncletc.validation import FloatArray
 
 _SWEEPS = 2  # updates of every factor per round
@@ -74,11 +70,6 @@ _MOST_REFINED, _ROUNDS_REFINED = 5, 15  # times, and rounds before each
 _LONGER, _LONGEST = 1.8, 0.7  # of the steps of log c, which are short ones of an EM algorithm
 _SAME_SHAPE = 0.1  # change of log c that is not worth further rounds
 START_MU = 2000.0  # until it is estimated: nearly Poisson
-_FIRST_MU = 2.0  # with effects of modes, which a μ near Poisson would let follow every count
-# Share of the entries, at least and at most, that tell μ beside such effects, which do not see them
-# meanwhile; and how many of these are enough, and too few.
-_SHARES_UNSEEN, _ENOUGH_UNSEEN, _FEWEST_UNSEEN = (0.1, 0.3), 100, 30
-_DRAWS_OF_EFFECTS = 50  # standard deviations are then known within 10 %
 _STEPS_DEVIATIONS = 4  # steps of effects between estimates of their deviations
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20
@@ -171,8 +162,12 @@ class Rounds:
         self._dispersion = 1.0
         own_mu = START_MU if settings.mu is None else settings.mu
         self._mu = [own_mu] + [START_MU] * (self._entries.n_looks - 1)  # of each look
-        self._surface = self._starting_surface(n_starts)
-        self._shape = _START_SHAPE if self._surface is None else _SHAPE_OF_REST
+        self._effects: ModeSteps | None = None
+        if settings.effects:
+            self._effects = ModeSteps(counts, self._looks, self._entries, settings, n_starts)
+            if settings.mu is None:
+                self._mu = [FIRST_MU] * len(self._mu)
+        self._shape = _START_SHAPE if self._effects is None else _SHAPE_OF_REST
         self._entry_mu: Tensor = None  # type: ignore[assignment]
         self._detect()
         for _ in range(2):
@@ -194,10 +189,10 @@ class Rounds:
         for _ in range(_SWEEPS):
             evidence = self._members.update(self._entries, detected, self._entry_mu, pseudo_counts)
         rate = self._members.rate(self._entries)
-        if self._surface is None:
+        if self._effects is None:
             self._step(rate)
         else:
-            self._step_with_effects(rate, self._surface)
+            self._step_with_effects(rate, self._effects)
         self._measure(rate)
         self._members.scaled(self._ratio)
         better = self.deviance <= last_deviance
@@ -212,7 +207,7 @@ class Rounds:
         if self._refinements and since % _ROUNDS_REFINED == 0:
             self._refine_shape()
         elif (
-            self._surface is None and self.scatters and not self._few and since % _ROUNDS_SHAPE == 0
+            self._effects is None and self.scatters and not self._few and since % _ROUNDS_SHAPE == 0
         ):
             self._shape = prior_shape(evidence, self._shape, self._dispersion)
         if self._screening and self._rounds == self._rounds_screened:
@@ -249,7 +244,7 @@ class Rounds:
     def _estimate_scatter(self) -> None:
         """Take μ, where it is not given, and φ from the residuals of the likeliest member."""
         best = int(self._likeliness().argmin())
-        if self._surface is not None:
+        if self._effects is not None:
             self.scatters, self._settled_at = True, self._rounds
             self._values.clear()
             self._earlier = None
@@ -286,13 +281,13 @@ class Rounds:
         parameters = self._settings.rank * sum(self._counts.shape)
         if self._detection is not None:
             parameters += self._detection.theta.shape[1] // 2  # the smoothing takes about half
-        if self._surface is not None:
-            parameters += round(self._surface.n_free(member))
+        if self._effects is not None:
+            parameters += round(self._effects.n_free(member))
         return pearson_dispersion(float(self._pearson[member]), self._n, parameters)
 
     def _likely_mu(self, member: int, look: int = 0) -> float:
         """μ of a look by maximum likelihood, given λ and p of a member."""
-        if self._surface is not None:
+        if self._effects is not None:
             return self._mu[look]
         mean = self._members.rate(self._entries)[:, member] * self._multiplier[:, member]
         told = self._entries.kinds == look
@@ -323,127 +318,50 @@ class Rounds:
         )
         self._detect()
 
-    def _starting_surface(self, n_members: int) -> Surface | None:
-        """Effects of modes, all 0, if the settings ask for any."""
-        counts, looks = self._counts, self._looks
-        self._powers = [0.0] * self._entries.n_looks
-        self._unseen = np.zeros(0, dtype=bool)
-        if not self._settings.effects:
-            return None
-        order = looks.order
-        self._entries.each_its_own = torch.arange(len(order), dtype=torch.int32)
-        if self._settings.mu is None:
-            self._mu = [_FIRST_MU] * self._entries.n_looks
-            chance = np.random.default_rng((self._settings.seed, 2)).random(len(order))
-            least, most = _SHARES_UNSEEN
-            self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
-        return Surface(
-            [Effect.parse(text) for text in self._settings.effects],
-            every_group(counts.groups, counts.modes, counts.labels),
-            counts.modes,
-            looks.indices[order],
-            looks.look[order],
-            self._entries.n_looks,
-            n_members,
-            self._settings.seed,
-            self._attributes_of_rows(),
-        )
-
-    def _attributes_of_rows(self) -> FloatArray | None:
-        """All attributes of the rows, means where there are none; (N, q)."""
-        counts, order = self._counts, self._looks.order
-        values = np.column_stack([counts.attributes, normal_scores(counts.rate_attributes)])
-        if not values.size:
-            return None
-        rows = self._looks.rate_rows[order]
-        return np.where(rows[:, None] >= 0, values[rows], values.mean(axis=0))
-
-    def _step_with_effects(self, rate: Tensor, surface: Surface) -> None:
+    def _step_with_effects(self, rate: Tensor, effects: ModeSteps) -> None:
         """Move effects of modes and the curves together, given the factors."""
         if self._rounds % self._steps_every:
             return
         held = self._held if self._rounds < self._rounds_held else torch.zeros_like(self._held)
         number = self._rounds // self._steps_every
-        seen = None if self.scatters or not len(self._unseen) else ~self._unseen
         renew = number >= _RENEWED_FIRST and number % _STEPS_DEVIATIONS == 0
-        y = self._entries.counts[:, :1].double()
-        for m in range(self._members.size):
-            mean = (rate[:, m : m + 1] * self._plain[:, m : m + 1]).double()
-            mu = self._entry_mu[:, m : m + 1].double()
-            linear = None
-            if self._detection is not None and self._learns and not bool(held[m]):
-                linear = self._linear(m, mean, mu, surface)
-            step = surface.step(
-                m,
-                mean[:, 0].numpy(),
-                y[:, 0].numpy(),
-                mu[:, 0].numpy(),
-                self._dispersion,
-                linear=linear,
-                seen=seen,
-                deviations=renew,
-            )
-            if linear is not None and self._detection is not None:
-                self._detection.move(m, step)
-        if self._detection is not None and self._learns and not bool(held.any()):
-            self._detection.smooth()
+        effects.step(
+            rate * self._plain,
+            self._entry_mu,
+            self._dispersion,
+            self._detection if self._learns else None,
+            held,
+            learnt=self.scatters,
+            deviations=renew,
+        )
         self._detect()
-        self._spread_mu(rate)
-        if seen is not None and self._rounds >= _ROUNDS_HELD and renew:
-            self._learn_law(rate)
+        self._entry_mu = self._mu_of_entries(rate, effects)
+        estimated = self._settings.mu is None and not self.scatters
+        if estimated and renew and self._rounds >= _ROUNDS_HELD:
+            best = int(self._likeliness().argmin())
+            self._mu = effects.learn(rate[:, best] * self._multiplier[:, best], self._mu)
+            self._entry_mu = self._mu_of_entries(rate, effects)
+
+    def _mu_of_entries(self, rate: Tensor, effects: ModeSteps) -> Tensor:
+        mu = self._mu_of_looks()
+        allowed = torch.cat([mu, mu])
+        if self._detection is not None:
+            allowed = self._detection.allowance(mu)
+        return effects.mu_of_entries(mu, rate * self._multiplier, allowed)
 
     def drawn(self) -> tuple[list[FloatArray], FloatArray] | None:
         """Draws of the likeliest member's effects, θ and β; None without effects of modes."""
-        if self._surface is None:
+        if self._effects is None:
             return None
         m = int(self._likeliness().argmin())
         column = slice(m, m + 1)
-        rate = self._members.rate(self._entries)[:, column]
-        mean = (rate * self._plain[:, column]).double()
-        mu = self._entry_mu[:, column].double()
-        linear, beside = None, 0
-        if self._detection is not None:
-            beside = self._detection.theta.shape[1]
-            if self._learns:
-                linear = self._linear(m, mean, mu, self._surface)
-        tables, others = self._surface.draw(
-            m, mean[:, 0].numpy(), mu[:, 0].numpy(), self._dispersion, linear, _DRAWS_OF_EFFECTS
-        )
-        return tables, others if linear is not None else np.zeros((beside, _DRAWS_OF_EFFECTS))
-
-    def _linear(self, m: int, mean: Tensor, mu: Tensor, surface: Surface) -> Linear:
-        """θ and β of a member as part of a step, given expected counts without effects (N, 1)."""
-        assert self._detection is not None
-        y = self._entries.counts[:, :1].double()
-        expected = mean * torch.from_numpy(np.exp(surface.logs[:, m : m + 1]))
-        less = 1 / (1 + expected / mu)
-        expected = expected * (less * y).sum() / (less * expected).sum()
-        return self._detection.linear(m, expected * less, (y - expected) * less, self._dispersion)
-
-    def _spread_mu(self, rate: Tensor) -> None:
-        """Set μ of every entry, which grows with the expected count."""
-        kinds = self._entries.kinds.long()
-        n_looks = self._entries.n_looks
-        of_kinds = self._mu_of_looks()
-        extra = torch.zeros(2 * n_looks, len(self._momentum), dtype=torch.float64)
-        if self._detection is not None:
-            extra = 1 / self._detection.allowance(of_kinds) - 1 / torch.cat([of_kinds, of_kinds])
-        power = torch.tensor(self._powers, dtype=torch.float64)[kinds % n_looks, None]
-        mean = (rate * self._multiplier).double().clamp_min(LEAST_MEAN)
-        own = of_kinds[kinds % n_looks] * (mean / MEAN_OF_MU) ** power
-        self._entry_mu = 1 / (1 / own + extra[kinds].clamp_min(0.0))
-
-    def _learn_law(self, rate: Tensor) -> None:
-        """μ and its power, from counts that the effects of the likeliest member have not seen."""
-        best = int(self._likeliness().argmin())
-        mean = (rate[:, best] * self._multiplier[:, best]).double().numpy()
-        y, looks = self._entries.counts[:, 0].double().numpy(), self._looks
-        look = looks.look[looks.order]
-        for number in range(len(self._mu)):
-            chosen = self._unseen & (look == number)
-            if chosen.sum() >= _FEWEST_UNSEEN:
-                self._mu[number], self._powers[number] = likely_law(y[chosen], mean[chosen])
-        self._spread_mu(rate)
+        mean = self._members.rate(self._entries)[:, column] * self._plain[:, column]
+        mu = self._entry_mu[:, column]
+        learns = self._detection if self._learns else None
+        tables, others = self._effects.draw(m, mean, mu, self._dispersion, learns)
+        if self._detection is not None and not len(others):  # nothing tells g
+            others = np.zeros((self._detection.theta.shape[1], tables[0].shape[1]))
+        return tables, others
 
     def estimate(self) -> Estimate:
         """Return what has been found so far.
@@ -474,7 +392,7 @@ class Rounds:
             likely_mu=self._likely_mu(best),
             dispersion=self._dispersion_of(best),
             mu_of_looks=tuple(self._mu[1:]),
-            mu_power=self._powers[0],
+            mu_power=0.0 if self._effects is None else self._effects.powers[0],
         )
 
     def of_networks(self, optima: Sequence[Optimum]) -> Estimate:
@@ -517,8 +435,8 @@ class Rounds:
             exposure = (
                 torch.from_numpy(counts.exposure_at(looks.indices[order])) / self._entries.unit
             )
-        if self._surface is not None:
-            exposure = exposure * torch.from_numpy(np.exp(self._surface.logs[:, member]))
+        if self._effects is not None:
+            exposure = exposure * self._effects.factors[:, member].double()
             mu = self._entry_mu[:, member].cpu()
         elif kinds.any():
             mu = self._entry_mu[:, member].cpu()[torch.from_numpy(kinds)]
@@ -566,9 +484,9 @@ class Rounds:
             theta = self._detection.theta[m].cpu().numpy().copy()
             anchored = self._looks.anchored
             member = member_of(factors, self._features, self._rates, theta, anchored=anchored)
-        if self._surface is None:
+        if self._effects is None:
             return member
-        return replace(member, mode_effects=self._surface.member(m))
+        return replace(member, mode_effects=self._effects.member(m))
 
     def _starting_factors(self, n_members: int, start: Fit | None) -> list[Tensor]:
         rank = self._settings.rank
@@ -617,12 +535,11 @@ class Rounds:
         else:
             self._multiplier = self._detection.multiplier()
             of_kinds = self._detection.allowance(mu)
-        if self._surface is None:
+        if self._effects is None:
             self._entry_mu = of_kinds
             return
         self._plain = self._multiplier
-        logs = torch.from_numpy(np.exp(self._surface.logs)).to(self._plain.dtype)
-        self._multiplier = self._plain * logs
+        self._multiplier = self._plain * self._effects.factors
         if self._entry_mu is None or self._entry_mu.shape != self._plain.shape:
             self._entry_mu = of_kinds[self._entries.kinds.long()]
 
@@ -632,8 +549,8 @@ class Rounds:
         self._members.pick(chosen)
         if self._detection is not None:
             self._detection.pick(chosen)
-        if self._surface is not None:
-            self._surface.pick(chosen.tolist())
+        if self._effects is not None:
+            self._effects.pick(chosen)
             self._entry_mu = self._entry_mu[:, chosen]
         on_device = chosen.to(self.device)
         self._held = self._held[on_device]

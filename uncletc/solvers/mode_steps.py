@@ -1,0 +1,224 @@
+"""Effects of modes in the rounds of a fit: steps together with the curves, and how counts scatter.
+
+Beside effects, counts that scatter would be followed one by one: μ, and how it grows with the
+expected count, is learnt from a share of the entries that the effects have not seen until then.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uncletc.counts import CountTensor
+from uncletc.groups import every_group
+from uncletc.looks import AllLooks
+from uncletc.mode_effects import Effect, ModeEffects
+from uncletc.negbin import LEAST_MEAN, MEAN_OF_MU
+from uncletc.rates import normal_scores
+from uncletc.settings import FitSettings
+from uncletc.solvers.additive import Detection
+from uncletc.solvers.batch import Entries
+from uncletc.solvers.dispersion import likely_law
+from uncletc.solvers.surface import Linear, Surface
+from uncletc.validation import FloatArray
+
+FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
+# Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many
+# of these are enough, and too few.
+_SHARES_UNSEEN, _ENOUGH_UNSEEN, _FEWEST_UNSEEN = (0.1, 0.3), 100, 30
+_DRAWS = 50  # standard deviations are then known within 10 %
+
+
+class ModeSteps:
+    """Effects of modes of a fit's starts, which begin at 0.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    looks : AllLooks
+        Of `counts`.
+    entries : Entries
+        All of them, in the order of `looks`. Each gets a μ of its own.
+    settings : FitSettings
+    n_members : int
+        M.
+
+    Attributes
+    ----------
+    powers : list of float
+        ν of each look: μ of an entry is that of its look times (ŷ/20)^ν.
+    """
+
+    def __init__(
+        self,
+        counts: CountTensor,
+        looks: AllLooks,
+        entries: Entries,
+        settings: FitSettings,
+        n_members: int,
+    ) -> None:
+        order = looks.order
+        self._entries, self._look = entries, looks.look[order]
+        self.powers = [0.0] * entries.n_looks
+        entries.each_its_own = torch.arange(len(order), dtype=torch.int32)
+        self._unseen = np.zeros(len(order), dtype=bool)
+        if settings.mu is None:
+            chance = np.random.default_rng((settings.seed, 2)).random(len(order))
+            least, most = _SHARES_UNSEEN
+            self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
+        self._surface = Surface(
+            [Effect.parse(text) for text in settings.effects],
+            every_group(counts.groups, counts.modes, counts.labels),
+            counts.modes,
+            looks.indices[order],
+            self._look,
+            entries.n_looks,
+            n_members,
+            settings.seed,
+            _attributes_of(counts, looks),
+        )
+
+    @property
+    def factors(self) -> Tensor:
+        """What effects make of the expected count of each row; (N, M)."""
+        return torch.from_numpy(np.exp(self._surface.logs)).to(self._entries.counts.dtype)
+
+    def n_free(self, m: int) -> float:
+        """How many values of effects the counts determine."""
+        return self._surface.n_free(m)
+
+    def member(self, m: int) -> ModeEffects:
+        """Effects of member m as a fit keeps them."""
+        return self._surface.member(m)
+
+    def pick(self, chosen: Tensor) -> None:
+        """Keep only these members (m,), in this order."""
+        self._surface.pick(chosen.tolist())
+
+    def step(
+        self,
+        mean: Tensor,
+        mu: Tensor,
+        dispersion: float,
+        detection: Detection | None,
+        held: Tensor,
+        *,
+        learnt: bool,
+        deviations: bool,
+    ) -> None:
+        """Move effects and, in the same step, the curves.
+
+        Parameters
+        ----------
+        mean : Tensor, shape (N, M)
+            Expected counts without effects.
+        mu : Tensor, shape (N, M)
+        dispersion : float
+            φ.
+        detection : Detection, optional
+            None: nothing tells p of any entry.
+        held : Tensor of bool, shape (M,)
+            Members whose curves may not move yet.
+        learnt : bool
+            Whether μ is known, so that all entries may be seen.
+        deviations : bool
+            Also renew the deviations of effects.
+        """
+        y = self._entries.counts[:, 0].double().numpy()
+        for m in range(mean.shape[1]):
+            own_mean, own_mu = mean[:, m : m + 1].double(), mu[:, m : m + 1].double()
+            linear = None
+            if detection is not None and not bool(held[m]):
+                linear = self._linear(m, own_mean, own_mu, dispersion, detection)
+            step = self._surface.step(
+                m,
+                own_mean[:, 0].numpy(),
+                y,
+                own_mu[:, 0].numpy(),
+                dispersion,
+                linear=linear,
+                seen=None if learnt else ~self._unseen,
+                deviations=deviations,
+            )
+            if linear is not None and detection is not None:
+                detection.move(m, step)
+        if detection is not None and not bool(held.any()):
+            detection.smooth()
+
+    def mu_of_entries(self, mu: Tensor, mean: Tensor, allowed: Tensor) -> Tensor:
+        """μ of every entry, which grows with the expected count; (N, M).
+
+        Parameters
+        ----------
+        mu : Tensor, shape (L, M)
+            Of each look.
+        mean : Tensor, shape (N, M)
+            Expected counts.
+        allowed : Tensor, shape (2L, M)
+            As :meth:`Detection.allowance` returns it.
+        """
+        kinds = self._entries.kinds.long()
+        extra = 1 / allowed - 1 / torch.cat([mu, mu])
+        look = kinds % len(mu)
+        power = torch.tensor(self.powers, dtype=torch.float64)[look, None]
+        own = mu[look] * (mean.double().clamp_min(LEAST_MEAN) / MEAN_OF_MU) ** power
+        found: Tensor = 1 / (1 / own + extra[kinds].clamp_min(0.0))
+        return found
+
+    def learn(self, mean: Tensor, mu: list[float]) -> list[float]:
+        """μ of each look, and `powers`, from counts that effects have not seen.
+
+        Parameters
+        ----------
+        mean : Tensor, shape (N,)
+            Expected counts of the likeliest member.
+        mu : list of float
+            So far; it stays where too few counts are unseen.
+        """
+        expected, found = mean.double().numpy(), list(mu)
+        y = self._entries.counts[:, 0].double().numpy()
+        for number in range(len(mu)):
+            chosen = self._unseen & (self._look == number)
+            if chosen.sum() >= _FEWEST_UNSEEN:
+                found[number], self.powers[number] = likely_law(y[chosen], expected[chosen])
+        return found
+
+    def draw(
+        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """Draws of effects of member m, and of θ and β beside them; see :meth:`Surface.draw`.
+
+        Parameters
+        ----------
+        m : int
+        mean : Tensor, shape (N, 1)
+            Expected counts of that member without effects.
+        mu : Tensor, shape (N, 1)
+        dispersion, detection
+            As in :meth:`step`.
+        """
+        linear = None
+        if detection is not None:
+            linear = self._linear(m, mean.double(), mu.double(), dispersion, detection)
+        values = mean[:, 0].double().numpy(), mu[:, 0].double().numpy()
+        return self._surface.draw(m, *values, dispersion, linear, _DRAWS)
+
+    def _linear(
+        self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection
+    ) -> Linear:
+        """θ and β of a member as part of a step, given expected counts without effects (N, 1)."""
+        y = self._entries.counts[:, :1].double()
+        expected = mean * torch.from_numpy(np.exp(self._surface.logs[:, m : m + 1]))
+        less = 1 / (1 + expected / mu)
+        expected = expected * (less * y).sum() / (less * expected).sum()
+        return detection.linear(m, expected * less, (y - expected) * less, dispersion)
+
+
+def _attributes_of(counts: CountTensor, looks: AllLooks) -> FloatArray | None:
+    """All attributes of the rows, means where there are none; (N, q)."""
+    values = np.column_stack([counts.attributes, normal_scores(counts.rate_attributes)])
+    if not values.size:
+        return None
+    rows = looks.rate_rows[looks.order]
+    return np.where(rows[:, None] >= 0, values[rows], values.mean(axis=0))
