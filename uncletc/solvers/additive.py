@@ -201,8 +201,8 @@ class Detection:
         curvature = self._gram(weights[:told], slope)[0] / dispersion
         system = curvature + torch.diag(prior + self._damping[m] * torch.diagonal(curvature))
         self._variance[m] = torch.linalg.inv(curvature + torch.diag(prior + 1e-9)).diagonal()
-        uphill, _ = self._against(residual[:told], residual[:told], slope)
-        free = ~(self._bounded & (theta <= 0) & (uphill[0] <= 0))
+        uphill = self._slope_of(residual[:told], slope)
+        free = ~(self._bounded & (theta <= 0) & (uphill <= 0))
         keep = free.double()
         held = torch.where(free[:, None] & free[None, :], system, 0.0) + torch.diag(1 - keep)
         root = torch.linalg.cholesky(held + 1e-9 * torch.eye(len(theta), dtype=torch.float64))
@@ -216,14 +216,22 @@ class Detection:
 
         def back(values: FloatArray) -> FloatArray:
             rows = torch.from_numpy(values[:told, None]).to(slope.dtype)
-            uphill, _ = self._against(rows, rows, slope)
-            return np.asarray((uphill[0] * keep).numpy())
+            return np.asarray((self._slope_of(rows, slope) * keep).numpy())
 
         def solve(right: FloatArray) -> FloatArray:
             solved = torch.cholesky_solve((torch.from_numpy(right) * keep)[:, None], root)[:, 0]
             return np.asarray((solved * keep).numpy())
 
         return Linear(forward, back, (theta - self.centre).numpy(), prior.numpy(), solve)
+
+    def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
+        """Sums of derivatives of log λp by θ and β, weighted by values (T, 1); (Q + P,)."""
+        curves, lines = self.entries.curves, self.entries.rate_curves
+        assert curves is not None
+        sums = curves.against(values[: len(slope)] * slope)[0]
+        if lines is None:
+            return sums
+        return torch.cat([sums, lines.against(values)[0, 1:]])
 
     def _against(self, residual: Tensor, mean: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
         """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each.

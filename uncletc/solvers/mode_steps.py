@@ -27,7 +27,7 @@ FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
 # Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many
 # of these are enough, and too few.
 _SHARES_UNSEEN, _ENOUGH_UNSEEN, _FEWEST_UNSEEN = (0.1, 0.3), 100, 30
-_DRAWS = 50  # standard deviations are then known within 10 %
+_DRAWS = 36  # standard deviations are then known within 12 %
 
 
 class ModeSteps:
