@@ -37,8 +37,8 @@ def held_out_words(n: int, n_all: int, *, whole: str | None, groups: int) -> str
     )
     return (
         f"Held out: {what}. The fit has seen their attributes, not their counts, and predicts "
-        "them as ŷ = λ·g(z). All checks below use these counts: those that a fit has seen would "
-        "flatter it."
+        "them as ŷ = λ·g(z), times reporting where it has effects on that. All checks below use "
+        "these counts: those that a fit has seen would flatter it."
     )
 
 
