@@ -177,7 +177,7 @@ def _without(trials: pd.DataFrame, data: str) -> str:
         for kind in ("entry", "fibre"):
             here = _of(own, data, kind)
             for score, how in (("log_score", "+.4f"), ("deviance", "+.2f")):
-                gap = difference(here, name, EXTENDED, score)
+                gap = difference(here, name, BARE, score)
                 said = "" if gap is None else f"{gap.mean:{how}} ± {gap.error:{how[1:]}}"
                 row.append(said + (" *" if gap is not None and gap.clear else ""))
         rows.append(row)
@@ -187,8 +187,8 @@ def _without(trials: pd.DataFrame, data: str) -> str:
     title = TITLES[data, "entry"].split(",")[0]
     seeds = ", ".join(map(str, sorted(own.loc[own["method"].isin(names), "seed"].unique())))
     text = (
-        f"Scores without the effect less those of *{EXTENDED}*, ± standard error over folds "
-        f"(seed of folds: {seeds}). Above 0: the effect earns its place; \\* beyond two standard "
-        "errors."
+        f"Scores without the effect less those of *{BARE}*, ± standard error over "
+        f"folds (seed of folds: {seeds}). Above 0: the effect earns its place; \\* beyond two "
+        "standard errors."
     )
     return "\n\n".join([f"## {title}: one effect left out", text, table(header, rows)])

@@ -22,7 +22,7 @@ SEEDS = [0, 301, 302]
 ROLES = "UncleTC with roles"
 EXTENDED = "UncleTC with effects"
 BARE = "UncleTC with effects, no attributes"
-WITHOUT = f"{EXTENDED} without "  # and then an effect: which pieces held-out counts ask for
+WITHOUT = f"{BARE}, without "  # and then an effect: which pieces held-out counts ask for
 NO_GAP = " without testing gap"  # the attribute that holds counts of the days held out
 STACKED = ("NB regression", "Neighbours", "LightGBM")
 _GAP = "testing gap"
@@ -82,10 +82,9 @@ def _ours(name: str, data: str) -> Model:
     counts, signs, effects = given.with_roles().counts, given.roles.signs, list(given.effects)
     if name == ROLES:
         effects = []
-    elif name == BARE:
-        counts, signs = given.counts.with_roles(detection=[]), {}
     elif name != EXTENDED:
-        effects.remove(name.removeprefix(WITHOUT))
+        counts, signs = given.counts.with_roles(detection=[]), {}
+        effects = [each for each in effects if name != WITHOUT + each]
     settings = FitSettings(rank=RANKS[data], signs=signs, effects=effects)
     return Model(replace(METHODS["UncleTC"], name=name), settings, counts)
 

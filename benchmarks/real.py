@@ -4,7 +4,7 @@
 
 Of five folds one is tested, the next tells how widely counts scatter, and three are fitted, each
 method to its end. Trials are kept in `--kept`, so that a run that was stopped goes on. `--drop`
-also fits the extended model without one of its effects at a time, on the first seed.
+also fits the effects alone without one of them at a time, on the first seed.
 """
 
 from __future__ import annotations
