@@ -111,10 +111,12 @@ def _grid(here: pd.DataFrame) -> str:
         mean = own.mean(numeric_only=True)
         few = "" if len(own) == most else f" ({len(own)} fits)"
         gap = None if name == EXTENDED else difference(here, name, EXTENDED)
+        with_law = int(own["log_score"].notna().sum())
+        fewer = f" ({with_law} fits)" if 0 < with_law < len(own) else ""
         rows.append(
             [
                 marked(name) + few,
-                _number(mean["log_score"], ".3f"),
+                _number(mean["log_score"], ".3f") + fewer,
                 "" if gap is None else f"{gap.mean:+.3f} ± {gap.error:.3f}",
                 _number(mean["log_score_one_phi"], ".3f"),
                 *(_number(mean[each], ".3g") for each in ("crps", "deviance", "mae")),
