@@ -87,12 +87,12 @@ class EffectChoice:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row per stated effect: effect, acts on, in this fit, why."""
+        """One row per stated effect: effect, acts on, used, why."""
         return pd.DataFrame(
             {
                 "effect": [effect_name(text) for text, _ in self.stated],
                 "acts on": [acts_on(text) for text, _ in self.stated],
-                "in this fit": ["yes" if text in self.now else "no" for text, _ in self.stated],
+                "used": ["yes" if text in self.now else "no" for text, _ in self.stated],
                 "why": [reason for _, reason in self.stated],
             }
         )

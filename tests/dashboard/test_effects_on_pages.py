@@ -133,3 +133,11 @@ class TestWhatIf:
         assert not at.checkbox(key="b_ppi_effect_plant").value
         assert at.checkbox(key="b_ppi_effect_plant_x_visit").value
         assert "identical" in words(at)
+
+
+def test_overview_lists_effects_and_reasons():
+    at = open_screen("overview", data=PPI)
+    table = at.table[1].value
+    assert table["why"].tolist() == list(EFFECTS["ppi"].values())
+    assert set(table["used"]) == {"yes"}
+    assert len(open_screen("overview", data=PPI, counts="simulated").table) == 1
