@@ -11,7 +11,8 @@ import pandas as pd
 from dashboard.check.view import Kind, held_mask, seen_counts
 from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings, checking
-from uncletc.evaluation import dispersion
+from uncletc.evaluation import likely_law
+from uncletc.negbin import floored
 
 LARGEST = 20  # as the slider
 
@@ -59,7 +60,7 @@ def rank_table(counts: CountTensor, fits: Mapping[int, Fit], kind: Kind) -> pd.D
     held = held_mask(counts, kind)
     y, place = counts.counts[held], checking.fibres(counts.indices[held])
     predicted = [checking.expected_at(fits[rank], counts, held) for rank in ranks]
-    phi = [dispersion(y, each) for each in predicted]
+    phi = [likely_law(y, floored(each)).phi(floored(each)) for each in predicted]
     likely = checking.compare(
         [checking.log_likelihood(y, p, f) for p, f in zip(predicted, phi, strict=True)], place
     )

@@ -15,6 +15,7 @@ from uncletc.checking import Check, Gain
 _CLEAR_LAG = 0.15  # correlation
 _BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
 _FACTOR = 1.25  # of observed over predicted
+_LESS = 0.05  # ν above which large counts are said to scatter less for their size
 _MORE_SPREAD = 1.5  # times the fit's own φ; held-out counts scatter somewhat more than others
 
 
@@ -59,10 +60,11 @@ def dispersion_words(check: Check, mu: float) -> str:
         if wide.phi > _MORE_SPREAD / mu
         else ", so the model explains it"
     )
+    less = ", and φ is less where more are expected" if wide.power > _LESS else ""
     return (
-        f"φ = {wide.phi:.2g} means that where many are expected, {typical}, beyond Poisson "
-        f"variation: the variance is ŷ + φŷ². The fit's μ, {number_of_mu(mu)}, allows each entry's "
-        f"p a spread of φ = {1 / mu:.2g}{rest}. A large φ alone does not make λ and p wrong, but "
+        f"φ = {wide.phi:.2g} means that where 20 are expected, {typical}, beyond Poisson "
+        f"variation: the variance is ŷ + φŷ²{less}. The fit's μ, {number_of_mu(mu)}, allows each "
+        f"entry's p a spread of φ = {1 / mu:.2g}{rest}. A large φ alone does not make λ and p wrong, but "
         "ranges for single counts must use it."
     )
 

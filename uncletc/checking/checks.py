@@ -19,7 +19,8 @@ from uncletc.checking.counts import (
 )
 from uncletc.checking.groups import Deciles, Ratio, by_decile, ratio
 from uncletc.counts import CountTensor
-from uncletc.evaluation import FoldKind, dispersion, make_folds
+from uncletc.evaluation import FoldKind, make_folds
+from uncletc.negbin import SizeLaw, floored, likely_law
 from uncletc.validation import FloatArray, check_indices
 
 
@@ -30,7 +31,9 @@ class Distribution:
     Attributes
     ----------
     phi : float
-        φ; 0 for Poisson.
+        φ of counts of which 20 are expected; 0 for Poisson.
+    power : float
+        ν ≥ 0: φ of a count is `phi`·(ŷ/20)^-ν.
     pearson : float
         See :func:`pearson`.
     distance : float
@@ -45,6 +48,7 @@ class Distribution:
     """
 
     phi: float
+    power: float
     pearson: float
     distance: float
     zeros: float
@@ -67,8 +71,8 @@ class Check:
         Observed over predicted.
     deciles : Deciles
     poisson, negative_binomial : Distribution
-        With φ = 0, and with the maximum-likelihood φ of these counts; a single fitted number
-        hardly flatters the negative binomial.
+        With φ = 0, and with the likeliest φ and ν of these counts; two fitted numbers hardly
+        flatter the negative binomial.
     """
 
     n: int
@@ -160,23 +164,27 @@ def check(
     """
     overall = ratio(counts, predicted, groups)  # rejects bad counts and predictions
     y = np.asarray(counts)
-    phi = dispersion(counts, predicted)
+    law = likely_law(y, floored(np.asarray(predicted, dtype=np.float64)))
     return Check(
         n=len(y),
         zeros=float(np.mean(y == 0)),
         ratio=overall,
         deciles=by_decile(counts, predicted, bins=bins),
-        poisson=_distribution(counts, predicted, 0.0, bins, seed),
-        negative_binomial=_distribution(counts, predicted, phi, bins, seed),
+        poisson=_distribution(counts, predicted, None, bins, seed),
+        negative_binomial=_distribution(counts, predicted, law, bins, seed),
     )
 
 
 def _distribution(
-    counts: ArrayLike, predicted: ArrayLike, phi: float, bins: int, seed: int
+    counts: ArrayLike, predicted: ArrayLike, law: SizeLaw | None, bins: int, seed: int
 ) -> Distribution:
+    phi: float | FloatArray = 0.0
+    if law is not None:
+        phi = law.phi(floored(np.asarray(predicted, dtype=np.float64)))
     residuals = quantile_residuals(counts, predicted, phi, seed=seed)
     return Distribution(
-        phi=phi,
+        phi=0.0 if law is None else 1 / law.mu,
+        power=0.0 if law is None else law.power,
         pearson=pearson(counts, predicted, phi),
         distance=ks_distance(residuals),
         zeros=share_of_zeros(counts, predicted, phi)[1],

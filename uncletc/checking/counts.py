@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +36,10 @@ class PIT:
     n: int
 
 
-def pearson(counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0) -> float:
+Phi = float | FloatArray
+
+
+def pearson(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> float:
     """Pearson's χ² over its degrees of freedom: mean (y - ŷ)² / (ŷ + φŷ²).
 
     Every count is a degree of freedom, because it was not fitted.
@@ -48,8 +50,8 @@ def pearson(counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0) -> float:
         y ≥ 0, held out.
     predicted : array_like of float, shape (n,)
         ŷ ≥ 0; raised to at least a thousandth of its mean, so that no single count dominates.
-    phi : float
-        φ ≥ 0; 0 for Poisson.
+    phi : float, or ndarray of shape (n,)
+        φ ≥ 0; 0 for Poisson. One of each count must be above 0.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def pearson(counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0) -> float:
 
 
 def quantile_residuals(
-    counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0, *, seed: int = 0
+    counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0, *, seed: int = 0
 ) -> FloatArray:
     """Randomised quantile residuals; standard normal where the distribution is right.
 
@@ -97,7 +99,7 @@ def quantile_residuals(
 
 
 def pit_histogram(
-    counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0, *, bins: int = 10
+    counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0, *, bins: int = 10
 ) -> PIT:
     """Histogram of the probability integral transform for counts, without randomisation.
 
@@ -134,16 +136,14 @@ def ks_distance(residuals: ArrayLike) -> float:
     return float(kstest(np.asarray(residuals, dtype=np.float64), "norm").statistic)
 
 
-def share_of_zeros(
-    counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0
-) -> tuple[float, float]:
+def share_of_zeros(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> tuple[float, float]:
     """Share of zeros among the counts, and the share predicted; see :func:`pearson`."""
     y, mean = validated(counts, predicted, phi)
     log_zero = count_distribution(mean, phi).logpmf(np.zeros_like(y))
     return float(np.mean(y == 0)), float(np.mean(np.exp(log_zero)))
 
 
-def log_likelihood(counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0) -> FloatArray:
+def log_likelihood(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> FloatArray:
     """Log of the predicted probability of each count; (n,). See :func:`pearson`."""
     y, mean = validated(counts, predicted, phi)
     return np.asarray(count_distribution(mean, phi).logpmf(y))
@@ -156,11 +156,11 @@ def deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
 
 
 def validated(
-    counts: ArrayLike, predicted: ArrayLike, phi: float = 0.0
+    counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0
 ) -> tuple[FloatArray, FloatArray]:
     """Return y, and ŷ raised to its smallest value; reject what cannot be compared."""
     y, mean = validated_pair(counts, predicted)
-    if not (math.isfinite(phi) and phi >= 0):
+    if not (np.isfinite(phi).all() and np.min(phi) >= 0):
         raise ValueError(f"phi must be finite and at least 0, got {phi}")
     return y, floored(mean)
 
@@ -182,7 +182,7 @@ def validated_pair(counts: ArrayLike, predicted: ArrayLike) -> tuple[FloatArray,
 
 
 def _tails(
-    y: FloatArray, mean: FloatArray, phi: float
+    y: FloatArray, mean: FloatArray, phi: Phi
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Probabilities of a count < y, ≤ y, > y and ≥ y."""
     predicted = count_distribution(mean, phi)

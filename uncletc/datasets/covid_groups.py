@@ -10,7 +10,7 @@ from uncletc.validation import FloatArray
 
 EFFECTS = {
     "apart(place)": "Places differ in how much happens there, beyond what attributes tell.",
-    "day": "The epidemic rises and falls everywhere at once.",
+    "smooth(day, 3)": "The epidemic rises and falls everywhere at once, from week to week.",
     "apart(smooth(place, 2))": "Neighbouring places are alike, over some 2 degrees.",
     "smooth(place, 4) × smooth(day, 7)": "Waves travel: regions differ from week to week.",
     "place × smooth(day, 10)": "A place has a course of its own, over weeks.",
