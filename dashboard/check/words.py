@@ -64,8 +64,8 @@ def dispersion_words(check: Check, mu: float) -> str:
     return (
         f"φ = {wide.phi:.2g} means that where 20 are expected, {typical}, beyond Poisson "
         f"variation: the variance is ŷ + φŷ²{less}. The fit's μ, {number_of_mu(mu)}, allows each "
-        f"entry's p a spread of φ = {1 / mu:.2g}{rest}. A large φ alone does not make λ and p wrong, but "
-        "ranges for single counts must use it."
+        f"entry's p a spread of φ = {1 / mu:.2g}{rest}. A large φ alone does not make λ and p "
+        "wrong, but ranges for single counts must use it."
     )
 
 
