@@ -25,17 +25,22 @@ class Truth:
     Attributes
     ----------
     rate : ndarray of float, shape (I_1, …, I_K)
-        λ ≥ 0, expected true counts, of every entry.
+        λ ≥ 0, expected true counts, of every entry; NaN where attributes that λ depends on do not
+        exist.
     detection : ndarray of float, shape (I_1, …, I_K)
         p, detection probability in [0, 1]; NaN where no attributes exist to define it.
     attributes : ndarray of float, shape (I_1, …, I_K, D), optional
         z of every entry, including those that a fit does not see: estimates of g are compared over
         all of them.
+    reporting : ndarray of float, shape (I_1, …, I_K), optional
+        Reporting factor ≥ 0 of every entry, NaN where none is defined: counts have mean λ · p times
+        it. None: 1 everywhere.
     """
 
     rate: FloatArray
     detection: FloatArray
     attributes: FloatArray | None = None
+    reporting: FloatArray | None = None
 
 
 def simulate(

@@ -33,6 +33,10 @@ _FATALITY = Control(
     default=1.0,
     limits=(0.5, 2.0, 0.1),
 )
+_SIMULATED = (
+    "Deaths state the scale: p is absolute. The share that dies is invented, as all of these "
+    "counts are, and stated with an error of a tenth, which the intervals hold."
+)
 _CAPTION = (
     "Deaths state the scale: p is absolute. The share that dies is uncertain by a factor of about "
     "2, and all p with it; ranks and ratios are not."
@@ -68,7 +72,7 @@ def choose_looks(dataset: Dataset | None, prefix: str, *, off: bool = False) -> 
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
         return LookChoice()
-    st.caption(_CAPTION)
+    st.caption(_CAPTION if dataset.deaths is None else _SIMULATED)
     return chosen
 
 

@@ -53,7 +53,9 @@ class LookChoice:
 
 
 def may_have_deaths(dataset: Dataset) -> bool:
-    """Whether deaths can be a second look at a data set: at real cases, where they are here."""
+    """Whether deaths can be a second look: at simulated cases, at real ones where they are here."""
+    if dataset.deaths is not None:
+        return True
     return dataset.name == "covid" and datasets.available(datasets.OUTSIDE)
 
 

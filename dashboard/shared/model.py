@@ -65,8 +65,8 @@ class Setting(Control):
         In addresses, after the page's own prefix.
     symbol : str
         In sentences, file names and the choice of a sweep, where the name is not.
-    by_family, for_b : mapping of str to value
-        Defaults of a data set, and those of side B of What if, where they are others.
+    by_family : mapping of str to value
+        Defaults of a data set, where they are others.
     group : {"model", "network", "rest"}
         With what it is drawn.
     in_sidebar : bool
@@ -88,7 +88,6 @@ class Setting(Control):
     name: str
     symbol: str = ""
     by_family: Mapping[Family, Any] | None = None
-    for_b: Mapping[Family, Any] | None = None
     group: Literal["model", "network", "rest"] = "rest"
     in_sidebar: bool = True
     lab: Mapping[str, Any] | None = None
@@ -104,9 +103,9 @@ class Setting(Control):
         """What a sentence calls it."""
         return self.symbol or self.name
 
-    def default_for(self, family: Family, *, b: bool = False) -> Any:
-        """The default for a data set, or for side B of What if."""
-        return ((self.for_b if b else None) or self.by_family or {}).get(family, self.default)
+    def default_for(self, family: Family) -> Any:
+        """The default for a data set."""
+        return (self.by_family or {}).get(family, self.default)
 
     def value(self, settings: FitSettings) -> Any:
         """What settings say; None where it means nothing for them."""
@@ -164,7 +163,6 @@ MODEL = (
         default=5,
         limits=(1, 20, 1),
         by_family={"covid": 15, "ppi": 5},
-        for_b={"covid": 5, "ppi": 10},
         group="model",
         lab={
             "label": "Rank assumed",
@@ -273,9 +271,9 @@ def settings_of(**values: Any) -> FitSettings:
     return FitSettings(**given)
 
 
-def default_settings(family: Family, *, b: bool = False) -> FitSettings:
-    """What pages fit a data set with at first, or side B of What if."""
-    return settings_of(**{setting.name: setting.default_for(family, b=b) for setting in MODEL})
+def default_settings(family: Family) -> FitSettings:
+    """What pages fit a data set with at first."""
+    return settings_of(**{setting.name: setting.default_for(family) for setting in MODEL})
 
 
 def values_of(settings: FitSettings) -> dict[str, Any]:

@@ -67,22 +67,20 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     return round(value, 2)  # 0.15, not 0.15000000000000002
 
 
-def draw_setting(
-    setting: Setting, values: dict[str, Any], *, prefix: str, family: Family, b: bool = False
-) -> None:
+def draw_setting(setting: Setting, values: dict[str, Any], *, prefix: str, family: Family) -> None:
     """Draw a control of the model and add its value to those chosen so far."""
     values[setting.name] = draw(
         setting,
         f"{prefix}_{setting.name}",
-        default=setting.default_for(family, b=b),
+        default=setting.default_for(family),
         disabled=setting.off(values),
     )
 
 
-def reset_settings(prefix: str, family: Family, *, b: bool = False) -> None:
+def reset_settings(prefix: str, family: Family) -> None:
     """Put the controls of the model back to the defaults of a data set; for callbacks."""
     for setting in MODEL:
-        st.session_state[f"{prefix}_{setting.name}"] = setting.default_for(family, b=b)
+        st.session_state[f"{prefix}_{setting.name}"] = setting.default_for(family)
 
 
 def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's own word
@@ -92,13 +90,6 @@ def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's 
         "Data set", list(names), key="data", names=names, width="stretch", help=help, **more
     )
     return family
-
-
-def source_name(family: Family) -> str:
-    """The data set that was chosen last of a family; for callbacks."""
-    first = "real" if datasets.available(family) else "simulated"
-    chosen = st.session_state.get(f"{family}_counts", first)
-    return family if chosen == "real" else f"{family}-twin"
 
 
 def source_choice(family: Family, *, key: str, **more: Any) -> str:

@@ -12,8 +12,8 @@ from dashboard.countymap.picture import county_map
 from dashboard.shared.model import MODEL, Family, settings_of, values_of
 from dashboard.shared.parts import show_chart
 from dashboard.shared.role_controls import choose_roles, set_roles
-from dashboard.shared.roles import PAPER, Preset
-from dashboard.shared.widgets import draw_setting, reset_settings, segmented, source_name
+from dashboard.shared.roles import PAPER
+from dashboard.shared.widgets import draw_setting, reset_settings, segmented
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import heat_chart, shift_chart
 from dashboard.whatif.runs import PARTS, Run
@@ -25,13 +25,13 @@ Side = Literal["a", "b"]
 
 def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
     """Draw the controls of one setting and return what they say."""
-    last_mode, b = dataset.counts.modes[-1], _other_rank(side, dataset.name)
+    last_mode = dataset.counts.modes[-1]
     values: dict[str, Any] = {}
     for group in ("model", "network"):
         settings = [setting for setting in MODEL if setting.group == group]
         for column, setting in zip(st.columns(len(settings)), settings, strict=True):
             with column:
-                draw_setting(setting, values, prefix=side, family=family, b=b)
+                draw_setting(setting, values, prefix=side, family=family)
     roles_here = st.container()  # drawn after the solver is known
     with st.expander("Solver, counts used, members, seed"):
         part = segmented(
@@ -43,24 +43,14 @@ def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
         )
         for setting in MODEL:
             if setting.group == "rest":
-                draw_setting(setting, values, prefix=side, family=family, b=b)
+                draw_setting(setting, values, prefix=side, family=family)
     with roles_here:
         bcd = values["solver"] == "bcd"
-        roles = choose_roles(dataset, side, first=_first_roles(side, dataset.name), bcd=bcd)
+        roles = choose_roles(dataset, side, first=PAPER if side == "b" else None, bcd=bcd)
     settings = roles.settings(settings_of(**values))
     run = Run(settings=settings, part=part, roles=roles)
     st.caption(jobs.describe_run(run, last_mode))
     return run
-
-
-def _other_rank(side: str, name: str) -> bool:
-    """Whether a side has another rank at first: B, where it has no other roles."""
-    return side == "b" and name.endswith("-twin")
-
-
-def _first_roles(side: Side, name: str) -> Preset | None:
-    """The roles of a side at first, where they are not the usual ones: real counts have both."""
-    return PAPER if side == "b" and not name.endswith("-twin") else None
 
 
 def back_to_defaults() -> None:
@@ -70,7 +60,7 @@ def back_to_defaults() -> None:
     """
     family: Family = st.session_state["data"]
     for side in ("a", "b"):
-        reset_settings(side, family, b=_other_rank(side, source_name(family)))
+        reset_settings(side, family)
         st.session_state[f"{side}_part"] = PARTS[0]
 
 

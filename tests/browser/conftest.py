@@ -18,12 +18,16 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from dashboard.check.view import seen_counts
-from dashboard.shared.model import default_settings
-from dashboard.whatif.runs import visible
+from dashboard.check.view import seen_dataset
+from dashboard.shared.looks import looks_of, may_have_deaths
+from dashboard.shared.model import Family, default_settings
+from dashboard.shared.roles import PAPER, Preset, RoleChoice, roles_of
+from dashboard.whatif.runs import Run
+from dashboard.whatif.runs import order as order_of
 from dashboard.work.orders import FitOrder
 from docs.screenshots import FLAGS, find_chromium, serving
 from uncletc import CountTensor, FitSettings, StopReason, datasets, fit
+from uncletc.datasets import Dataset
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 ENOUGH = 40  # iterations, for p to differ between places: on small problems not in the first 30
@@ -86,21 +90,38 @@ def keep_short_fit(folder: Path, counts: CountTensor, settings: FitSettings) -> 
     order.save(short, folder / f"{order.key}{order.suffix}")
 
 
+def at_first(
+    family: Family, dataset: Dataset, preset: Preset | None = None
+) -> tuple[RoleChoice, FitSettings]:
+    """What pages fit a data set with at first, or with the paper's choice."""
+    roles = roles_of(dataset, preset)
+    if may_have_deaths(dataset):
+        roles = replace(roles, looks=looks_of(dataset, deaths=preset != PAPER))
+    return roles, roles.settings(default_settings(family))
+
+
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with short fits of what pages show at first: most tests look, and do not fit."""
     folder = tmp_path_factory.mktemp("cache")
     fits = folder / "uncletc" / "results"
     fits.mkdir(parents=True)
-    covid = datasets.load("covid" if datasets.available("covid") else "covid-twin").counts
-    first, other = default_settings("covid"), default_settings("covid", b=True)
-    keep_short_fit(fits, seen_counts(covid, "entry"), first)  # Model check
-    for settings in (first, other):  # What if
+    covid = datasets.load("covid" if datasets.available("covid") else "covid-twin")
+    for preset in (None, PAPER):  # What if
+        roles, settings = at_first("covid", covid, preset)
+        run = Run(settings=settings, roles=roles)
         for held_out in (False, True):
-            keep_short_fit(fits, visible(covid, "all", held_out), settings)
-    keep_short_fit(fits, datasets.load("covid-twin").counts, first)
-    for name in ("ppi-twin", "ppi") if datasets.available("ppi") else ("ppi-twin",):
-        keep_short_fit(fits, datasets.load(name).counts, default_settings("ppi"))
+            order = order_of(covid.counts, run, held_out=held_out)
+            keep_short_fit(fits, order.counts, order.settings)
+    seen = seen_dataset(covid, "entry")  # Model check
+    roles, settings = at_first("covid", covid)
+    keep_short_fit(fits, roles.of(seen.counts), settings)
+    for family, names in {"covid": ["covid-twin"], "ppi": ["ppi-twin", "ppi"]}.items():
+        for name in names:
+            if name.endswith("-twin") or datasets.available(name):
+                dataset = datasets.load(name)
+                roles, settings = at_first(family, dataset)
+                keep_short_fit(fits, roles.of(dataset.counts), settings)
     return folder
 
 

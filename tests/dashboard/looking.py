@@ -17,6 +17,7 @@ from streamlit.util import calc_hash
 
 from dashboard.shared import running, service, sources
 from dashboard.shared.parts import HOW
+from dashboard.shared.roles import PAPER
 from dashboard.shared.sidebar import Choices
 from dashboard.shared.takeaway import BOX
 from dashboard.work.jobs import Job
@@ -24,6 +25,8 @@ from dashboard.work.processes import Process
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
 
+PLAIN = {f"{family}_twin_roles": PAPER for family in ("covid", "ppi")}
+"""Address of pages of simulated counts as they are: no roles, effects or further looks."""
 APP = Path(running.__file__).parents[1] / "app.py"
 
 

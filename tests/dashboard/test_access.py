@@ -12,7 +12,7 @@ from dashboard.lab.lessons import STEPS
 from dashboard.shared import running
 from dashboard.shared.charts import COLORS
 from dashboard.shared.sidebar import Choices
-from tests.dashboard.looking import open_screen, own_cache, showing
+from tests.dashboard.looking import PLAIN, open_screen, own_cache, showing
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -60,7 +60,7 @@ def nameless(at: AppTest) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.usefixtures("fitted")
 def test_every_control_has_help_and_every_chart_words(page):
-    at = open_screen(page)
+    at = open_screen(page, **PLAIN)
     assert helpless(at) == []
     assert nameless(at) == []
 

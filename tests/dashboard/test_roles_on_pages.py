@@ -45,7 +45,8 @@ def quick(
             return load(name)
         twin = twins[name]
         seen = replace(twin.provenance, simulated=False)
-        return replace(twin, name=name, roles=Roles(STATED_ROLES[name]), provenance=seen)
+        roles = Roles(STATED_ROLES[name])
+        return replace(twin, name=name, roles=roles, effects={}, deaths=None, provenance=seen)
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
@@ -183,8 +184,9 @@ class TestWhatIf:
         assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 5]
         at.button_group(key="ppi_counts").set_value("simulated").run()
         assert not at.exception
-        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 10]
-        assert [at.selectbox(key=f"{side}_ppi_twin_roles").value for side in "ab"] == [PAPER] * 2
+        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 5]
+        roles = [at.selectbox(key=f"{side}_ppi_twin_roles").value for side in "ab"]
+        assert roles == [STATED, PAPER]
 
     def test_without_p_both_are_alike(self, ppi_twin):
         sides = {}
@@ -200,7 +202,20 @@ def test_overview_lists_roles_and_reasons():
     at = open_screen("overview", data=PPI)
     assert "hard to see in wind" in at.table[0].value.to_string()
     at = open_screen("overview", data=PPI, counts="simulated")
-    assert "have no stated roles" in words(at)
+    assert "Light decides" in at.table[0].value.to_string()
+
+
+def test_simulated_cases_have_roles_effects_and_deaths_at_first():
+    at = fitted("covid", covid_counts="simulated")
+    assert at.selectbox(key="covid_twin_roles").value == STATED
+    assert at.selectbox(key="deaths_look").value == "deaths"
+    text = words(at)
+    assert "Simulated counts." in text
+    assert "The share that dies is invented" in text
+    assert "anchored by data: deaths" in text
+    assert "Checked against the truth" in text
+    at = fitted("covid", covid_counts="simulated", covid_twin_roles=PAPER)
+    assert "On these simulated counts" in words(at)
 
 
 def test_what_is_shown_can_be_taken_apart():

@@ -1,5 +1,4 @@
-import importlib.util
-import sys
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +6,12 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+from uncletc import Effect, datasets
 from uncletc.datasets import Dataset, DataUnavailableError, twins
+from uncletc.groups import every_group
 
 DATA = Path(__file__).parents[2] / "data"
+MU = {"covid-twin": 8.0, "ppi-twin": 3.0}
 COUNTY_COLUMNS = [
     "fips",
     "county",
@@ -39,12 +41,12 @@ PAIR_COLUMNS = [
 
 @pytest.fixture(scope="module")
 def covid() -> Dataset:
-    return twins.load_covid_twin()
+    return datasets.load("covid-twin")
 
 
 @pytest.fixture(scope="module")
 def ppi() -> Dataset:
-    return twins.load_ppi_twin()
+    return datasets.load("ppi-twin")
 
 
 @pytest.fixture(scope="module", params=["covid", "ppi"])
@@ -71,15 +73,67 @@ def test_files_are_small():
     assert size < 2.5e6
 
 
-def test_rate_is_nonnegative_and_of_low_rank(twin: Dataset):
-    rank = {"covid-twin": 6, "ppi-twin": 5}[twin.name]
-    rate = twin.truth.rate
-    assert rate.shape == twin.counts.shape
-    assert np.isfinite(rate).all()
-    assert (rate >= 0).all()
-    for mode, size in enumerate(rate.shape):
-        unfolding = np.moveaxis(rate, mode, 0).reshape(size, -1)
-        assert np.linalg.matrix_rank(unfolding, tol=1e-9 * np.linalg.norm(unfolding)) == rank
+def arrays_of(data: Dataset) -> dict[str, np.ndarray]:
+    with np.load(DATA / f"{data.name.replace('-', '_')}.npz") as file:
+        return dict(file)
+
+
+def test_rate_is_what_attributes_and_effects_make_of_a_low_rank(twin: Dataset):
+    rows = np.linspace(0, len(twin.counts.attributes) - 1, 25).astype(int)
+    entries, z = twin.counts.attribute_indices[rows], twin.counts.attributes[rows]
+    held = arrays_of(twin)
+    i, j, t = entries.T
+    product = sum(
+        np.prod(
+            [
+                held[f"factor_{mode}"][at, f]
+                for mode, at in zip(twin.counts.modes, entries.T, strict=True)
+            ],
+            0,
+        )
+        for f in range(2)
+    )
+    if twin.name == "covid-twin":
+        cell = [np.flatnonzero((held["cells"] == entry[:2]).all(axis=1))[0] for entry in entries]
+        effects = held["effect_place"][cell] + held["effect_region_day"][cell, t]
+        people = twin.counts.exposure_at(entries)
+    else:
+        effects = held["effect_plant"][i] + held["effect_pollinator"][j] + held["effect_visit"][t]
+        effects = effects + held["effect_pair"][i, j] + held["effect_course"][j, t]
+        people = 1.0
+    expected = people * product * np.exp(effects + z @ held["rate_slopes"])
+    np.testing.assert_allclose(twin.truth.rate[tuple(entries.T)], expected, rtol=1e-4)
+
+
+def test_truth_is_defined_on_attributed_entries_only(twin: Dataset):
+    for values in (twin.truth.rate, twin.truth.detection, twin.truth.reporting):
+        if values is not None:
+            np.testing.assert_array_equal(np.isnan(values), np.isnan(twin.truth.detection))
+    assert np.nanmin(twin.truth.rate) > 0
+
+
+def test_roles_are_those_that_the_counts_were_drawn_with(twin: Dataset):
+    held, names = arrays_of(twin), twin.counts.attribute_names
+    # An attribute of one entry raised from 0 to 1, the others in the middle.
+    middle = np.full((len(names), len(names)), 0.5)
+    low, high = (middle * (1 - np.eye(len(names))) + end * np.eye(len(names)) for end in (0, 1))
+    moved = twins.detection_probability(high, held) - twins.detection_probability(low, held)
+    for name, change, slope in zip(names, moved, held["rate_slopes"], strict=True):
+        role = twin.roles.of(name)
+        assert role.reason
+        if change != 0:
+            assert role.on_detection
+            assert role.sign in (0, np.sign(change))
+        if slope != 0:
+            assert role.on_rate
+    assert {twin.roles.of(name).acts_on for name in names} == {"detection", "rate", "both"}
+
+
+def test_effects_are_of_groups_of_the_counts(twin: Dataset):
+    named = every_group(twin.counts.groups, twin.counts.modes, twin.counts.labels)
+    for text, reason in twin.effects.items():
+        assert Effect.parse(text).groups(named)
+        assert reason.endswith(".")
 
 
 def test_detection_is_defined_on_attributed_entries_only(twin: Dataset):
@@ -88,7 +142,7 @@ def test_detection_is_defined_on_attributed_entries_only(twin: Dataset):
     p = twin.truth.detection
     np.testing.assert_array_equal(np.isnan(p), ~attributed)
     assert (twin.counts.attribute_rows >= 0).all()
-    assert p[attributed].min() > 0.05
+    assert p[attributed].min() > 0.02
     assert p[attributed].max() < 0.9
     assert p[attributed].std() > 0.1
 
@@ -122,13 +176,14 @@ def test_attributes_fill_the_unit_interval(twin: Dataset):
 
 def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
     where = tuple(twin.counts.indices.T)
-    expected = (twin.truth.rate * twin.truth.detection)[where]
-    y = twin.counts.counts
-    # Thinned Poisson counts are Poisson(λp): these sums have known means and variances.
-    assert abs(y.sum() - expected.sum()) < 5 * np.sqrt(expected.sum())
-    zeros = np.exp(-expected)
+    reporting = 1.0 if twin.truth.reporting is None else twin.truth.reporting[where]
+    expected = (twin.truth.rate * twin.truth.detection)[where] * reporting
+    y, mu = twin.counts.counts, MU[twin.name]
+    variance = expected + expected**2 / mu
+    assert abs(y.sum() - expected.sum()) < 5 * np.sqrt(variance.sum())
+    zeros = (1 + expected / mu) ** -mu
     assert abs((y == 0).sum() - zeros.sum()) < 5 * np.sqrt((zeros * (1 - zeros)).sum())
-    assert np.abs((y - expected) / np.sqrt(expected + 1)).max() < 8
+    assert np.mean((y - expected) ** 2 / variance) == pytest.approx(1, abs=0.15)
 
 
 def test_covid_marginals_are_near_the_real_ones(covid: Dataset):
@@ -262,38 +317,37 @@ def test_ppi_detection_differs_between_guilds_and_visits(ppi: Dataset):
     assert p[:, guild == "bee"].mean() > p[:, guild == "fly"].mean() + 0.15
 
 
-def test_known_detection_recovers_the_rate(twin: Dataset):
-    """Poisson EM with the true p on 80 % of Ω: the rest of λ is there to be found."""
-    counts, rank = twin.counts, {"covid-twin": 6, "ppi-twin": 5}[twin.name]
-    rng = np.random.default_rng(0)
-    train = rng.random(counts.n_observed) < 0.8
-    where, y = counts.indices[train], counts.counts[train]
-    p = twin.truth.detection[tuple(where.T)]
-    factors = [rng.uniform(0.5, 1.5, (size, rank)) for size in counts.shape]
-    for _ in range(25):
-        for mode in range(3):
-            rows = [factor[index] for factor, index in zip(factors, where.T, strict=True)]
-            rate = np.maximum(np.prod(rows, axis=0).sum(axis=1), 1e-12)
-            others = np.prod([rows[k] for k in range(3) if k != mode], axis=0)
-            found = sum_by(where[:, mode], others * (y / rate)[:, None], counts.shape[mode])
-            offered = sum_by(where[:, mode], others * p[:, None], counts.shape[mode])
-            factors[mode] *= (found + 1e-9) / (offered + 1e-9)
-    held_out = tuple(counts.indices[~train].T)
-    estimate = np.einsum("if,jf,tf->ijt", *factors)[held_out]
-    truth = twin.truth.rate[held_out]
-    assert np.corrcoef(estimate, truth)[0, 1] > 0.95
-    assert np.abs(estimate - truth).sum() < 0.25 * truth.sum()
+def test_covid_states_publish_by_calendars_of_their_own(covid: Dataset):
+    groups = {group.name: group for group in covid.counts.groups}
+    where = covid.counts.indices
+    state, weekday = (groups[n].at(where, covid.counts.modes) for n in ("state", "weekday"))
+    shares = covid.truth.reporting[tuple(where.T)]
+    by_state = pd.Series(shares).groupby([state, weekday]).mean().unstack()
+    sunday = by_state[groups["weekday"].labels.index("Sunday")]
+    assert 5 <= (sunday < 0.15).sum() <= 7
+    place = pd.Series(shares).groupby([where[:, 0], where[:, 1]]).mean()
+    np.testing.assert_allclose(place, 1, atol=0.1)  # 60 days are not whole weeks
 
 
-def sum_by(index: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
-    return np.stack([np.bincount(index, column, size) for column in values.T], axis=1)
+def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid: Dataset):
+    look = datasets.deaths_look(covid)
+    assert look.name == "deaths"
+    assert 0 < look.known_error < 0.2
+    assert look.indices[:, 2].max() == 59 - datasets.DEATHS_LAG
+    expected = covid.truth.rate[tuple(look.indices.T)] * look.known_detection
+    assert look.counts.sum() == pytest.approx(expected.sum(), rel=0.3)
+    later = datasets.deaths_look(covid, lag=20, fatality=2.0, without=["Texas"])
+    assert later.indices[:, 2].max() == 39
+    assert len(later.counts) < len(look.counts) * 40 / 44
+    assert later.known_detection.mean() > 1.9 * look.known_detection.mean()
+    with_deaths = datasets.with_deaths(covid).counts
+    assert [each.name for each in with_deaths.looks] == ["deaths"]
+    assert with_deaths.simulated
 
 
-def test_script_makes_the_committed_files(tmp_path: Path):
-    spec = importlib.util.spec_from_file_location("make_twins", DATA / "make_twins.py")
-    script = importlib.util.module_from_spec(spec)
-    sys.modules["make_twins"] = script
-    spec.loader.exec_module(script)
+def test_script_makes_the_committed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(DATA)
+    script = importlib.import_module("make_twins")
     script.main(tmp_path)
     for name in ("covid_twin.npz", "ppi_twin.npz"):
         with np.load(DATA / name) as committed, np.load(tmp_path / name) as made:
@@ -305,7 +359,7 @@ def test_script_makes_the_committed_files(tmp_path: Path):
 def test_missing_file_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(twins, "__file__", str(tmp_path / "uncletc" / "datasets" / "twins.py"))
     with pytest.raises(DataUnavailableError, match=r"covid_twin\.npz is missing from .*reinstall"):
-        twins.load_covid_twin()
+        datasets.load("covid-twin")
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
@@ -317,4 +371,4 @@ def test_damaged_file_is_one_sentence(
     folder.mkdir(parents=True)
     (folder / "ppi_twin.npz").write_bytes(content)
     with pytest.raises(DataUnavailableError, match=r"ppi_twin\.npz cannot be read .*reinstall"):
-        twins.load_ppi_twin()
+        datasets.load("ppi-twin")

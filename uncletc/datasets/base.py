@@ -85,6 +85,10 @@ class Dataset:
     effects : mapping of str to str
         Effects of modes and groups that the data are known to need, each with its reason, for
         ``FitSettings(effects=list(dataset.effects))``.
+    deaths : pandas.DataFrame, optional
+        Of simulated COVID-19 cases: one row per counted cell and day of report, with
+        ``latitude_index``, ``longitude_index``, ``day``, ``deaths`` and ``ifr``, the stated share
+        of true cases that ends in death. :func:`uncletc.datasets.deaths_look` makes it a look.
     """
 
     name: str
@@ -96,6 +100,7 @@ class Dataset:
     truth: Truth | None = None
     roles: Roles = field(default_factory=Roles)
     effects: Mapping[str, str] = field(default_factory=dict)
+    deaths: pd.DataFrame | None = None
 
     def with_roles(self, roles: Roles | None = None) -> Dataset:
         """Return the same with the roles given to the attributes; None: its own."""

@@ -29,6 +29,7 @@ CELL = ["latitude_index", "longitude_index"]
 """Columns of a county table that name its cell."""
 
 _IFR_ERROR = 0.4  # of the national ratio: experts' estimates differ by a factor of about 1.5
+_SIMULATED_ERROR = 0.1  # of that of simulated deaths, which was drawn with it
 _IFR_AT_1 = 0.00416  # of a county whose odds ratio in the file is 1, the average of the nation
 
 
@@ -74,7 +75,7 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     Parameters
     ----------
     dataset : Dataset
-        As :func:`uncletc.datasets.load` returns it for "covid".
+        As :func:`uncletc.datasets.load` returns it for "covid" or "covid-twin".
     lag : int
         Days by which deaths are reported later than the cases they belong to, 0 to 59.
 
@@ -95,6 +96,9 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     """
     check_lag(lag)
     counties = counted(dataset)
+    if dataset.deaths is not None:
+        late = dataset.deaths[dataset.deaths["day"] >= lag]
+        return late.assign(day=late["day"] - lag).reset_index(drop=True)
     deaths = read_deaths().clip(lower=0).reindex(counties["fips"]).to_numpy()[:, lag:]
     rows = pd.DataFrame(
         {
@@ -120,7 +124,7 @@ def deaths_look(
     Parameters
     ----------
     dataset : Dataset
-        As :func:`uncletc.datasets.load` returns it for "covid".
+        As :func:`uncletc.datasets.load` returns it for "covid" or "covid-twin".
     lag : int
         Days by which deaths are reported later than the cases they belong to, 0 to 59.
     fatality : float
@@ -156,7 +160,7 @@ def deaths_look(
         left[[*CELL, "day"]].to_numpy(),
         left["deaths"].to_numpy(),
         known_detection=np.minimum(fatality * left["ifr"].to_numpy(), 1.0),
-        known_error=_IFR_ERROR,
+        known_error=_IFR_ERROR if dataset.deaths is None else _SIMULATED_ERROR,
     )
 
 

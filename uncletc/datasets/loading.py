@@ -13,8 +13,8 @@ from uncletc.validation import check_choice
 _LOADERS = {
     "covid": ("uncletc.datasets.covid", "load_covid"),
     "ppi": ("uncletc.datasets.ppi", "load_ppi"),
-    "covid-twin": ("uncletc.datasets.twins", "load_covid_twin"),
-    "ppi-twin": ("uncletc.datasets.twins", "load_ppi_twin"),
+    "covid-twin": ("uncletc.datasets.twin_covid", "load_covid_twin"),
+    "ppi-twin": ("uncletc.datasets.twin_ppi", "load_ppi_twin"),
 }
 
 NAMES = tuple(_LOADERS)

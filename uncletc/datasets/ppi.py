@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
+from uncletc.datasets.ppi_groups import EFFECTS, visits_in_time
+from uncletc.datasets.ppi_roles import plant_roles
 from uncletc.datasets.reading import scaled
-from uncletc.groups import Group
-from uncletc.roles import ActsOn, Role, Roles
 from uncletc.validation import FloatArray, IntArray
 
 _RULES = (
@@ -56,20 +55,6 @@ _OWN_FILE = Source(
     licence="none stated",
     used_for="interactions, guilds, weather",
 )
-
-
-EFFECTS = {
-    "plant": "Plants draw more visitors or fewer.",
-    "pollinator": "Some pollinators are common, others rare.",
-    "visit": "Some watches find more of everything.",
-    "plant × pollinator": "Pollinators have plants they prefer.",
-    "plant × visit": "How much of a plant is in flower differs from visit to visit.",
-    "pollinator × visit": "How many of a pollinator fly differs from visit to visit.",
-    "plant × smooth(visit, 2)": "Plants flower over weeks.",
-    "pollinator × smooth(visit, 2)": "Pollinators fly over weeks.",
-}
-"""Effects of modes, with reasons; distances in visits."""
-_BETWEEN_YEARS = 20.0  # distance of visits of different years, in visits: far
 
 
 def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None = None) -> Dataset:
@@ -139,10 +124,10 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         ],
         attribute_names=tuple(attributes),
     )
-    tensor = tensor.with_groups(_visits_in_time(visits))
+    tensor = tensor.with_groups(visits_in_time(visits))
     return Dataset(
         name="ppi",
-        roles=_roles(attributes),
+        roles=plant_roles(attributes),
         effects=EFFECTS,
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
@@ -159,24 +144,6 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
             rules=_RULES,
         ),
     )
-
-
-def _roles(attributes: Iterable[str]) -> Roles:
-    """What the attributes act on, and why: stated before any fit."""
-    stated: dict[str, tuple[ActsOn, str]] = {
-        "flower abundance": ("rate", "More flowers, more visits, whoever watches."),
-        "month": ("rate", "Plants and insects have their season."),
-        "day of year": ("rate", "Plants and insects have their season."),
-        "wind": ("detection", "Insects are harder to see and to follow in wind."),
-        "cloud": ("detection", "Light decides what a watcher sees."),
-        "air temperature": ("detection", "Insects that fly fast are missed more often."),
-    }
-    guild: tuple[ActsOn, str] = (
-        "both",
-        "Guilds differ in how many there are and in how easily they are seen.",
-    )
-    pairs = [(name, stated.get(name, guild)) for name in attributes]
-    return Roles(Role(name, acts_on, 0, reason) for name, (acts_on, reason) in pairs)
 
 
 def _most_active(watches: pd.DataFrame, mode: str, n: int) -> pd.DataFrame:
@@ -222,14 +189,6 @@ def _indexed(
         names = pd.Index(pollinators["pollinator"])
         indices["pollinator_index"] = names.get_indexer(rows["pollinator"])
     return rows.assign(**indices)
-
-
-def _visits_in_time(visits: pd.DataFrame) -> Group:
-    """Visits, with those of a year near each other."""
-    when = visits["number"] + _BETWEEN_YEARS * (visits["year"] - visits["year"].min())
-    labels = visits["label"].astype(str).tolist()
-    positions = when.to_numpy(dtype=np.float64)[:, None]
-    return Group("visit", ["visit"], np.arange(len(visits)), labels, positions)
 
 
 def _seen_together(

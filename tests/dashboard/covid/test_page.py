@@ -15,7 +15,7 @@ from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
 from dashboard.covid import panel
 from dashboard.shared import gain, kept, running, sources
-from tests.dashboard.looking import open_screen, showing, words
+from tests.dashboard.looking import PLAIN, open_screen, showing, words
 from uncletc import Fit, datasets
 from uncletc.checking import Gain
 from uncletc.datasets.covid_outside import ESTIMATES
@@ -34,7 +34,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, covid_fit: Fit) -> dict[str, Fit]:
 
 @pytest.fixture
 def open_page(shown: dict[str, Fit]) -> Callable[..., AppTest]:  # noqa: ARG001, it is shown
-    return lambda **address: open_screen("covid", **address)
+    return lambda **address: open_screen("covid", **PLAIN, **address)
 
 
 def sent(at: AppTest) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from dashboard.shared.parts import HOW
 from dashboard.shared.places import place_table
 from dashboard.shared.takeaway import BOX
 from tests.dashboard.looking import (
+    PLAIN,
     charts,
     ended,
     in_address,
@@ -48,7 +49,7 @@ def quick(tmp_path_factory) -> Iterator[None]:
 @pytest.fixture
 def open_page(quick) -> Callable[..., AppTest]:  # noqa: ARG001, it prepares the page
     def run(**address: str) -> AppTest:
-        at = open_screen("drivers", **address)
+        at = open_screen("drivers", **PLAIN, **address)
         return ended(at, lambda page: not waiting(page) and len(charts(page)) >= 5)
 
     return run

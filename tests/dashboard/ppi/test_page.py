@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.ppi.charts import CHOSEN
 from dashboard.ppi.view import MOST_CHOSEN, pair_labels
 from dashboard.shared import running
-from tests.dashboard.looking import charts, open_screen, ran, showing, words
+from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
 from uncletc import Fit, StopReason
 
 YEARS = ["2011", "2012", "2013"]
@@ -31,7 +31,7 @@ def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
 
     def run(found: Fit = ended, **address: str | list[str]) -> AppTest:
         monkeypatch.setattr(running, "fit_or_stop", showing(found))
-        return open_screen("ppi", **address)
+        return open_screen("ppi", **PLAIN, **address)
 
     return run
 

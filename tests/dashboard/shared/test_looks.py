@@ -25,8 +25,13 @@ def test_words_and_stems_say_what_is_unusual() -> None:
     assert RoleChoice(looks=LookChoice(usual=True)).stem == "cases-alone"
 
 
-def test_simulated_counts_have_none() -> None:
-    assert not may_have_deaths(datasets.load("covid-twin"))
+def test_simulated_cases_have_deaths_and_plants_none() -> None:
+    twin = datasets.load("covid-twin")
+    assert may_have_deaths(twin)
+    assert not may_have_deaths(datasets.load("ppi-twin"))
+    once, again = (looks_of(twin, deaths=True) for _ in range(2))
+    assert once.looks[0] is again.looks[0]
+    assert once.looks[0].name == "deaths"
 
 
 def test_scripts_add_them() -> None:

@@ -19,6 +19,7 @@ from dashboard.shared.roles import (
     OWN,
     PAPER,
     PAPERS_COVID,
+    PAPERS_SIMULATED,
     STATED,
     in_words,
     option_of,
@@ -45,17 +46,23 @@ ALL = [*ATTRIBUTES, "guild"]
 
 
 @pytest.fixture(scope="module")
-def stated(ppi_twin):
-    """Simulated counts with roles, as real ones have."""
-    return replace(ppi_twin, roles=STATED_ROLES)
+def plain(ppi_twin):
+    """Counts without stated roles or effects."""
+    return replace(ppi_twin, roles=Roles(), effects={})
+
+
+@pytest.fixture(scope="module")
+def stated(plain):
+    """The same with roles."""
+    return replace(plain, roles=STATED_ROLES)
 
 
 class TestPresets:
-    def test_stated_roles_come_first_where_there_are_any(self, stated, ppi_twin):
+    def test_stated_roles_come_first_where_there_are_any(self, stated, plain):
         assert presets_of(stated) == (STATED, PAPER, OWN)
-        assert presets_of(ppi_twin) == (PAPER, OWN)
+        assert presets_of(plain) == (PAPER, OWN)
         assert roles_of(stated).preset == STATED
-        assert roles_of(ppi_twin).preset == PAPER
+        assert roles_of(plain).preset == PAPER
 
     def test_stated_roles_are_applied_with_their_signs(self, stated):
         choice = roles_of(stated)
@@ -65,12 +72,12 @@ class TestPresets:
         assert choice.roles.signs == {"wind": -1}
         assert choice.words == choice.stem == ""
 
-    def test_the_papers_roles_leave_the_counts_as_they_are(self, stated, ppi_twin):
+    def test_the_papers_roles_leave_the_counts_as_they_are(self, stated, plain):
         choice = roles_of(stated, PAPER)
         assert choice.apply(stated).counts is stated.counts
         assert not choice.roles.signs
         assert choice.words == "the paper's roles"
-        assert roles_of(ppi_twin).words == ""
+        assert roles_of(plain).words == ""
 
     def test_own_roles_begin_with_those_stated(self, stated):
         same = roles_of(stated, OWN)
@@ -93,11 +100,11 @@ class TestOptions:
             assert option_of(Role("a", acts_on, sign)) == option
         assert len({in_words(Role("a", *value)) for value in OPTIONS.values()}) == len(OPTIONS)
 
-    def test_levels_have_no_direction(self, ppi_twin):
-        guild = roles_of(ppi_twin).attributes[-1]
+    def test_levels_have_no_direction(self, plain):
+        guild = roles_of(plain).attributes[-1]
         assert len(guild.columns) == 5
         assert guild.options == ("detection, free", "true rate", "both, p free", "left out")
-        assert roles_of(ppi_twin).attributes[0].options == tuple(OPTIONS)
+        assert roles_of(plain).attributes[0].options == tuple(OPTIONS)
 
 
 class TestWords:
@@ -110,7 +117,7 @@ class TestWords:
         assert len(stems) == 3
         assert not any(set(stem) & set(" /\\:;'\"") for stem in stems)
 
-    def test_the_table_says_why_and_what_was_changed(self, stated, ppi_twin):
+    def test_the_table_says_why_and_what_was_changed(self, stated, plain):
         usual = roles_of(stated).table.set_index("attribute")
         assert usual.loc["wind"].tolist() == [
             "p (downwards only) and λ",
@@ -119,7 +126,7 @@ class TestWords:
         paper = roles_of(stated, PAPER).table.set_index("attribute")
         assert list(paper.columns) == ["may change", "stated", "why"]
         assert set(paper["may change"]) == {"p"}
-        assert list(roles_of(ppi_twin).table.columns) == ["attribute", "may change"]
+        assert list(roles_of(plain).table.columns) == ["attribute", "may change"]
 
     def test_what_acts_on_detection_is_named(self, stated):
         assert roles_of(stated).on_detection == ", ".join(name for name in ALL if name != "month")
@@ -131,13 +138,15 @@ class TestWords:
         assert "rise and fall with cloud." in choice.sign_words("cloud")
         assert choice.sign_words("month") == ""
 
-    def test_what_a_reader_should_know(self, stated, ppi_twin, covid_twin):
+    def test_what_a_reader_should_know(self, stated, plain, covid_twin):
         assert remark(roles_of(stated), stated) == ""
-        assert remark(roles_of(ppi_twin), ppi_twin) == ""
+        assert remark(roles_of(plain), plain) == ""
         paper = remark(roles_of(stated, PAPER), stated)
         assert "paper's choice" in paper
         assert PAPERS_COVID not in paper
-        cases = replace(covid_twin, roles=Roles([Role("% rural", "both")]))
+        assert PAPERS_SIMULATED in remark(roles_of(covid_twin, PAPER), covid_twin)
+        seen = replace(covid_twin.provenance, simulated=False)
+        cases = replace(covid_twin, provenance=seen)
         assert PAPERS_COVID in remark(roles_of(cases, PAPER), cases)
         none = roles_of(stated, OWN, dict.fromkeys(ALL, "true rate"))
         assert remark(none, stated) == NONE_ON_DETECTION

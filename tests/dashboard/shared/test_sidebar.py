@@ -337,7 +337,14 @@ class TestRoles:
         at.selectbox(key="ppi_roles").set_value(OWN).run()
         assert choices(at).roles.changes == []
 
-    def test_simulated_counts_have_the_papers_and_say_why(self):
+    def test_simulated_counts_have_theirs(self):
+        at = run("ppi", ppi_counts="simulated")
+        assert choices(at).roles.preset == STATED
+        assert at.selectbox(key="ppi_twin_roles").options == [STATED, PAPER, OWN]
+
+    def test_without_any_the_papers_are_had_and_why_is_said(self, monkeypatch, ppi_twin):
+        plain = replace(ppi_twin, roles=Roles(), effects={})
+        monkeypatch.setattr(datasets, "load", lambda _: plain)
         at = run("ppi", ppi_counts="simulated")
         assert choices(at).roles.preset == PAPER
         assert "have no stated roles" in "".join(each.value for each in at.sidebar.caption)

@@ -1,0 +1,146 @@
+"""Fits of the simulated twins as pages make them at first, held against the truth."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from uncletc import Fit, FitSettings, datasets, fit
+from uncletc.checking import by_cell, by_state, detection_of
+from uncletc.datasets import Dataset
+from uncletc.datasets.twin_covid import covid_twin
+from uncletc.datasets.twin_ppi import ppi_twin
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def stated(data: Dataset, rank: int, seed: int = 0) -> Fit:
+    """With stated roles and effects, and deaths where there are any."""
+    given = data.with_roles()
+    if data.deaths is not None:
+        given = datasets.with_deaths(given)
+    settings = FitSettings(rank=rank, signs=data.roles.signs, effects=list(data.effects), seed=seed)
+    return fit(given.counts, settings)
+
+
+def agreement(data: Dataset, found: Fit, *, roles: bool) -> dict[str, float]:
+    """Rank correlation of p with its truth, over states, cells and entries."""
+    counts = data.with_roles().counts if roles else data.counts
+    p, true = detection_of(found, counts), at(data, data.truth.detection)
+    states, cells = (
+        pd.concat([of(p), of(true)], axis=1).dropna().to_numpy()
+        for of in (lambda p: by_state(counts, p, data.table), lambda p: by_cell(counts, p))
+    )
+    return {
+        "states": rank_correlation(*states.T),
+        "cells": rank_correlation(*cells.T),
+        "entries": rank_correlation(p, true),
+    }
+
+
+def rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    return float(pd.Series(a).corr(pd.Series(b), method="spearman"))
+
+
+def at(data: Dataset, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values[tuple(data.counts.indices.T)]
+
+
+def within_guilds(data: Dataset, found: Fit, *, roles: bool) -> float:
+    """Mean rank correlation of p with its truth over the entries of each guild."""
+    counts = data.with_roles().counts if roles else data.counts
+    guild = data.mode_tables["pollinator"]["guild"].to_numpy()[data.counts.attribute_indices[:, 1]]
+    p, true = found.detection(counts.attributes), data.truth.detection.ravel()
+    return float(
+        np.mean([rank_correlation(p[guild == g], true[guild == g]) for g in np.unique(guild)])
+    )
+
+
+@pytest.fixture(scope="module")
+def covid() -> Dataset:
+    return datasets.load("covid-twin")
+
+
+@pytest.fixture(scope="module")
+def covid_fit(covid: Dataset) -> Fit:
+    return stated(covid, 15)
+
+
+class TestCovid:
+    def test_detection(self, covid: Dataset, covid_fit: Fit):
+        assert min(agreement(covid, covid_fit, roles=True).values()) > 0.97
+
+    def test_the_level_of_detection_needs_no_statement(self, covid: Dataset, covid_fit: Fit):
+        where = covid.counts.indices
+        z = covid.with_roles().counts.attributes_at(where)
+        mean, true = covid_fit.mean("detection", where, z), at(covid, covid.truth.detection).mean()
+        assert mean.low[0] < true < mean.high[0]
+        assert mean.estimate[0] == pytest.approx(true, rel=0.2)
+
+    def test_rate(self, covid: Dataset, covid_fit: Fit):
+        rate, true = covid_fit.rate(covid.counts.indices), at(covid, covid.truth.rate)
+        assert np.corrcoef(np.log(rate), np.log(true))[0, 1] > 0.97
+        assert rate.sum() == pytest.approx(true.sum(), rel=0.2)
+
+    def test_calendar(self, covid: Dataset, covid_fit: Fit):
+        reporting = covid_fit.mode_effects.reporting(covid.counts.indices)
+        true = at(covid, covid.truth.reporting)
+        assert np.corrcoef(np.log(reporting), np.log(true))[0, 1] > 0.9
+
+    def test_with_the_papers_choice_p_runs_against_the_truth(self, covid: Dataset):
+        paper = agreement(covid, fit(covid.counts, FitSettings(rank=15)), roles=False)
+        assert max(paper.values()) < -0.2
+
+    @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+    @pytest.mark.parametrize("seed", [1, 2])
+    def test_it_is_no_accident_of_one_draw(self, seed: int, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.syspath_prepend(DATA)
+        drawn = importlib.import_module("twin_covid").draw_covid(seed)
+        data = covid_twin(drawn.header, drawn.arrays)
+        for start in (0, 1):
+            assert min(agreement(data, stated(data, 15, start), roles=True).values()) > 0.97
+            alone = fit(data.counts, FitSettings(rank=15, seed=start))
+            assert max(agreement(data, alone, roles=False).values()) < -0.2
+
+
+@pytest.fixture(scope="module")
+def ppi() -> Dataset:
+    return datasets.load("ppi-twin")
+
+
+@pytest.fixture(scope="module")
+def ppi_fit(ppi: Dataset) -> Fit:
+    return stated(ppi, 5)
+
+
+class TestPlants:
+    def test_detection_within_guilds(self, ppi: Dataset, ppi_fit: Fit):
+        assert within_guilds(ppi, ppi_fit, roles=True) > 0.9
+
+    def test_rate(self, ppi: Dataset, ppi_fit: Fit):
+        rate, true = ppi_fit.rate(ppi.counts.indices), at(ppi, ppi.truth.rate)
+        assert rank_correlation(rate, true) > 0.85
+
+    def test_with_the_papers_choice_p_is_far_off(self, ppi: Dataset):
+        paper = fit(ppi.counts, FitSettings(rank=5))
+        assert within_guilds(ppi, paper, roles=False) < 0.6
+
+    @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+    @pytest.mark.parametrize("seed", [1, 2])
+    def test_it_is_no_accident_of_one_draw(self, seed: int, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.syspath_prepend(DATA)
+        drawn = importlib.import_module("twin_plants").draw_plants(seed)
+        data = ppi_twin(drawn.header, drawn.arrays)
+        for start in (0, 1):
+            assert within_guilds(data, stated(data, 5, start), roles=True) > 0.9
+            assert (
+                within_guilds(data, fit(data.counts, FitSettings(rank=5, seed=start)), roles=False)
+                < 0.65
+            )
