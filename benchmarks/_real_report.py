@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
 from benchmarks import _links
-from benchmarks._real_trials import BARE, EXTENDED, NAMES, NO_GAP, WITHOUT
+from benchmarks._real_trials import BARE, EXTENDED, NAMES, NO_GAP, PLAIN, WITHOUT
 from uncletc import METHODS, PAPER_METHODS
 from uncletc.evaluation import Difference
 from uncletc.paper.words import grid as table
@@ -79,28 +77,30 @@ def _of(trials: pd.DataFrame, data: str, kind: str) -> pd.DataFrame:
 
 def _goals(trials: pd.DataFrame) -> str:
     """Goals beside figures, by seed of folds."""
-    seeds = sorted(trials.loc[trials["method"] == EXTENDED, "seed"].unique())
-    beside = [name for name in (BARE, "UncleTC", "LightGBM", "Stack") if name in set(trials.method)]
+    beside = [EXTENDED, PLAIN, BARE, "UncleTC", "LightGBM", "Stack"]
+    beside = [name for name in beside if name in set(trials["method"])]
     rows = []
     for (data, kind), goals in GOALS.items():
         here = _of(trials, data, kind)
-        here = here[here["seed"].isin(seeds)]
-        own = here[here["method"] == EXTENDED]
-        for score, goal in goals.items() if len(own) else ():
-            digits, mean = _DIGITS[score], own[score].mean()
-            by_seed = own.groupby("seed")[score].mean()
-            others = here.groupby("method")[score].mean()
-            rows.append(
-                [
-                    f"{TITLES[data, kind].removesuffix(' held out')}: {_WORDS[score]}",
-                    f"≤ {goal:g}",
-                    f"{mean:.{digits}f} {'✓' if mean <= goal else '✗'}",
-                    ", ".join(f"{by_seed[s]:.{digits}f}" for s in seeds if s in by_seed),
-                    *(_number(others.get(each, math.nan), f".{digits}f") for each in beside),
-                ]
-            )
-    header = ["", "goal", EXTENDED, f"by seed ({', '.join(map(str, seeds))})", *beside]
-    return f"## Goals\n\n{table(header, rows)}"
+        for score, goal in goals.items() if EXTENDED in set(here["method"]) else ():
+            title = TITLES[data, kind].removesuffix(" held out")
+            cells = [_by_seed(here[here["method"] == name], score, goal) for name in beside]
+            rows.append([f"{title}: {_WORDS[score]}", f"≤ {goal:g}", *cells])
+    text = (
+        "Means over folds and seeds of folds, in brackets those of each seed where there are more "
+        "than one; ✓ where the goal is reached."
+    )
+    return f"## Goals\n\n{text}\n\n{table(['', 'goal', *beside], rows)}"
+
+
+def _by_seed(own: pd.DataFrame, score: str, goal: float) -> str:
+    """Mean of a method's score, and in brackets that of each seed."""
+    own = own[own[score].notna()]
+    if not len(own):
+        return ""
+    how, each = f".{_DIGITS[score]}f", own.groupby("seed")[score].mean()
+    seeds = f" ({', '.join(format(value, how) for value in each)})" if len(each) > 1 else ""
+    return f"{each.mean():{how}}{seeds}{' ✓' if each.mean() <= goal else ''}"
 
 
 def _grid(here: pd.DataFrame) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +22,7 @@ KINDS: tuple[FoldKind, ...] = ("entry", "fibre")
 SEEDS = [0, 301, 302]
 ROLES = "UncleTC with roles"
 EXTENDED = "UncleTC with effects"
+PLAIN = "UncleTC with plain effects"  # of places, beside attributes instead of apart from them
 BARE = "UncleTC with effects, no attributes"
 WITHOUT = f"{BARE}, without "  # and then an effect: which pieces held-out counts ask for
 NO_GAP = " without testing gap"  # the attribute that holds counts of the days held out
@@ -33,7 +35,7 @@ _KEY = ["data", "held_out", "method", "seed", "fold"]
 # The quick ones first, those of the paper that take longest last.
 NAMES = (
     *("Constant", "Main effects", "Neighbours", "NB regression"),
-    *("UncleTC", EXTENDED, BARE, ROLES, "LightGBM", "Stack"),
+    *("UncleTC", EXTENDED, PLAIN, BARE, ROLES, "LightGBM", "Stack"),
     *("UncleTC(Linear)", "NTF-CPD-KL", "BPTF", "NTF-CPD-LS"),
     *(f"NB regression{NO_GAP}", f"LightGBM{NO_GAP}"),
     *("NTF-Tucker-LS", "HaLRTC", "CoSTCo", "POND"),
@@ -58,7 +60,7 @@ def dataset(name: str) -> Dataset:
 def model(name: str, data: str, kind: FoldKind) -> Model | None:
     """Return a row by its name; None where it has no sense."""
     given = dataset(data)
-    if name in {ROLES, EXTENDED, BARE} or name.startswith(WITHOUT):
+    if name in {ROLES, EXTENDED, PLAIN, BARE} or name.startswith(WITHOUT):
         return _ours(name, data)
     plain = name.removesuffix(NO_GAP)
     counts = given.counts
@@ -76,12 +78,16 @@ def model(name: str, data: str, kind: FoldKind) -> Model | None:
     return Model(method, method.settings(**chosen), counts)
 
 
-def _ours(name: str, data: str) -> Model:
-    """A row of the extended model."""
+def _ours(name: str, data: str) -> Model | None:
+    """A row of the extended model; None where it would be the same as another."""
     given = dataset(data)
     counts, signs, effects = given.with_roles().counts, given.roles.signs, list(given.effects)
     if name == ROLES:
         effects = []
+    elif name == PLAIN:
+        effects = [re.sub(r"apart\((.*)\)", r"\1", each) for each in effects]
+        if effects == list(given.effects):
+            return None
     elif name != EXTENDED:
         counts, signs = given.counts.with_roles(detection=[]), {}
         effects = [each for each in effects if name != WITHOUT + each]

@@ -63,7 +63,10 @@ def test_rows_from_before_have_only_one_dispersion() -> None:
 
 def test_goals_are_beside_figures() -> None:
     (goals, *_) = report(trials(**{EXTENDED: [4.0] * 5 + [4.2] * 5, "LightGBM": [4.3] * 10}))
-    assert "single entries: log score | ≤ 4.15 | 4.100 ✓ | 4.000, 4.200 | 4.300 |" in goals
+    assert (
+        "single entries: log score | ≤ 4.15 | 4.100 (4.000, 4.200) ✓ | 4.300 (4.300, 4.300) |"
+        in goals
+    )
 
 
 def test_what_leaving_out_an_effect_does() -> None:
