@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.model import settings_of
+from dashboard.shared.roles import STATED
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
     charts,
@@ -88,10 +89,10 @@ class TestFirstVisit:
 
     def test_defaults_are_those_of_the_data_set(self, open_page):
         at = open_page()
-        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [15, 5]
+        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [15, 15]
         at.button_group(key="data").set_value("ppi").run()
         assert not at.exception
-        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 10]
+        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 5]
         assert at.slider(key="a_members").value == 1
 
 
@@ -103,7 +104,10 @@ class TestAddress:
         }
         at = open_page(**{f"b_{name}": value for name, value in given.items()}, b_solver="joint")
         told = [each.value for each in at.caption if each.value.startswith("rank")]
-        assert told[1] == "rank 4, μ 50, 1 × 10 units, 2 members, seed 7, first half of the days"
+        assert told[1] == (
+            "rank 4, μ 50, 1 × 10 units, 2 members, seed 7, the paper's roles, cases alone, "
+            "no effects, first half of the days"
+        )
         for name in ("rank", "μ", "hidden layers", "units", "members", "seed", "counts"):
             assert name in words(at)
 
@@ -156,7 +160,7 @@ class TestCompare:
         assert len(at.get("bidi_component")) == 3
 
     def test_the_same_setting_twice_is_said(self, compared):
-        at = compared(**PPI | {"b_rank": "2"})
+        at = compared(**PPI | {"b_rank": "2", "b_ppi_twin_roles": STATED})
         assert "identical: change one" in words(at)
         table = numbers(at)
         assert table["A"].tolist() == table["B"].tolist()
