@@ -26,7 +26,10 @@ from uncletc import CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 
 UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
-UNCERTAIN_MEANS = f"uncertain: the ends of its 90 % interval differ by more than {UNCERTAIN:g}-fold"
+UNCERTAIN_MEANS = (
+    f"uncertain: the ends of its 90 % interval differ by more than {UNCERTAIN:g}-fold, "
+    "beyond what all share"
+)
 _LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
 
 
@@ -113,7 +116,7 @@ def build_covid_view(
     values = {"value": mean[where], **ends}
     counties = table[["fips", "county", "state"]].assign(
         **values,
-        uncertain=ends["high"] > UNCERTAIN * ends["low"] if ends else False,
+        uncertain=_uncertain(ends, shared=grids.uncertain_scale) if ends else False,
         reported=[f"reported cases in 60 days: {cases:,}" for cases in table["cases"]],
         tests=[
             f"tests per day and 1000 people: {_tests(tests)}" for tests in table["tests_per_1000"]
@@ -194,3 +197,11 @@ def _insight(ratio: float) -> str:
         f"A case is **{times(ratio)}** as likely to be counted in the best-detecting "
         f"5 % of places as in the worst-detecting 5 %."
     )
+
+
+def _uncertain(ends: dict[str, NDArray[np.float64]], *, shared: bool) -> NDArray[np.bool_]:
+    """Whether intervals (n,) are wide, beyond how uncertain the scale is if all share that."""
+    widths = np.log(ends["high"] / ends["low"])
+    known = widths[np.isfinite(widths)]
+    least = float(known.min()) if shared and len(known) else 0.0
+    return np.asarray(widths**2 > np.log(UNCERTAIN) ** 2 + least**2)
