@@ -30,7 +30,7 @@ from uncletc import CountTensor, FitSettings, StopReason, datasets, fit
 from uncletc.datasets import Dataset
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
-ENOUGH = 20  # iterations, of which λ alone moves in the first ten
+ENOUGH = 40  # iterations, for p to differ between places: on small problems not in the first 30
 
 
 @dataclass

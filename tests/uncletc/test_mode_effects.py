@@ -170,6 +170,7 @@ class TestFit:
         )
         assert len(stopped.history) == 4
         assert np.isfinite(stopped.rate_tensor()).all()
+        assert np.isfinite(stopped.rate([[0, 0]], spread=True).high).all()
 
     def test_apart_from_attributes_leaves_them_what_they_explain(self):
         rng = np.random.default_rng(2)

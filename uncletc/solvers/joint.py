@@ -100,14 +100,14 @@ def _search(
 
     while True:
         if unwanted():
-            return StopReason.CALLBACK, rounds.estimate(), rounds.optimum()
+            return StopReason.CALLBACK, rounds.estimate(), _with_draws(rounds)
         stop = StopReason.TOLERANCE
         if not rounds.settled():
             if len(history.records) <= settings.max_iter:
                 rounds.round()
                 continue
             stop = StopReason.MAX_ITER
-        optimum, learned = replace(rounds.optimum(), drawn=rounds.drawn()), list[Optimum]()
+        optimum, learned = _with_draws(rounds), list[Optimum]()
         try:
             if options.network and rounds.scatters and not settings.effects:
                 learned = _learned(optimum, settings, pause)
@@ -116,6 +116,11 @@ def _search(
         if not learned:
             return stop, rounds.estimate(), optimum
         return stop, rounds.of_networks(learned), learned[0]
+
+
+def _with_draws(rounds: Rounds) -> Optimum:
+    """The state of the likeliest member, with draws of its effects of modes, if it has any."""
+    return replace(rounds.optimum(), drawn=rounds.drawn())
 
 
 class _UnwantedError(Exception):
