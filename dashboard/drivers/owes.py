@@ -13,9 +13,9 @@ from dashboard.shared.mode_effects import acts_on, effect_name, effects_of
 from dashboard.shared.places import cells, is_covid
 from uncletc import Effect, Fit, Group, ModeEffects
 from uncletc.datasets import Dataset
+from uncletc.solvers.surface import MOST_DEVIATION
 
 NOTHING = 1.02  # factor below which an effect is as good as shrunk to nothing
-_MOST = 1.0  # σ that a fit gives an effect at most
 _BY_WEEKDAY = Effect(("state", "weekday"), (0.0, 0.0), reporting=True)
 _LITTLE = 0.5  # of its mean: a weekday on which a state reports little
 _NAMED = 3  # states that a sentence names
@@ -225,10 +225,8 @@ def _names(dataset: Dataset) -> dict[str, dict[str, str]]:
 
 def _note(sizes: pd.DataFrame, of: str) -> str:
     held = ""
-    if (sizes["factor"] > 0.999 * np.exp(_MOST)).any():
-        held = (
-            f" No effect may be larger than × {np.exp(_MOST):.2g}; one that is may be held there."
-        )
+    if (sizes["factor"] > 0.999 * np.exp(MOST_DEVIATION)).any():
+        held = f" No effect may be larger than × {np.exp(MOST_DEVIATION):.2g}; one that is may be held there."
     return (
         "Dot: the factor by which about two levels out of three lie apart from × 1 at most, up or "
         f"down (exp of the standard deviation). × 1: shrunk to nothing.{held} In brackets: "

@@ -28,7 +28,7 @@ _SHARE = 6.0  # of the largest distance: the default length is one part in so ma
 _START, _LEAST = 0.3, 1e-3  # of σ
 # Without a limit the reporting of states that publish nothing on Sundays tends to 0, and the one
 # place of such a state that does publish then weighs more than all others.
-_MOST = 1.0
+MOST_DEVIATION = 1.0
 _STEPS, _PRECISION = 25, 0.03  # of conjugate gradients
 _FARTHEST = 1.0  # change of a log factor in one step
 _PROBES = 2
@@ -348,7 +348,7 @@ class Surface:
             determined = min(max(size - undetermined, 1.0), float(size))
             ratio = float(self._t[m, part] @ self._t[m, part]) / determined
             old = self._deviation[m, i]
-            new = min(max(old * np.sqrt(max(ratio, 0.1)), _LEAST), _MOST)
+            new = min(max(old * np.sqrt(max(ratio, 0.1)), _LEAST), MOST_DEVIATION)
             self._deviation[m, i] = new
             self._t[m, part] *= old / new
             free += determined
