@@ -226,8 +226,8 @@ def _names(dataset: Dataset) -> dict[str, dict[str, str]]:
 def _note(sizes: pd.DataFrame, of: str) -> str:
     held = ""
     if (sizes["factor"] > 0.999 * np.exp(MOST_DEVIATION)).any():
-        f" No effect may be larger than × {np.exp(MOST_DEVIATION):.2g}; one that is may be "
-        "held there."
+        most = f"{np.exp(MOST_DEVIATION):.2g}"
+        held = f" No effect may be larger than × {most}; one that is may be held there."
     return (
         "Dot: the factor by which about two levels out of three lie apart from × 1 at most, up or "
         f"down (exp of the standard deviation). × 1: shrunk to nothing.{held} In brackets: "
