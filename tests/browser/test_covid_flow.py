@@ -116,7 +116,7 @@ def test_map_bars_search_and_keyboard_choose_the_same_county_and_the_view_stays(
     canvas.press("ArrowRight")  # to the chosen county at first
     canvas.press("ArrowRight")
     live = page.locator(".st-key-map .live")
-    expect(live).to_contain_text("relative p (median = 1): ")
+    expect(live).to_contain_text("p (anchored by data: deaths): ")
     canvas.press("Enter")
     expect(live).to_contain_text("is chosen")
     east = page.locator(".st-key-map path.chosen").get_attribute("data-fips")
@@ -193,7 +193,7 @@ def test_pictures_are_saved_without_a_network(visit, tmp_path: Path):
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
     shapes = ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}path")
     assert sum(shape.get("fill", "").startswith("rgb") for shape in shapes) > 3_000
-    assert "relative p (median = 1)" in text
+    assert "p (anchored by data: deaths)" in text
     assert "Simulated counts." in text
     with Image.open(tmp_path / "map.png") as image:
         assert image.width == 2000
