@@ -15,6 +15,7 @@ page = st.navigation(
     {
         "See": [
             st.Page("overview/page.py", title="Overview", icon=":material/grid_on:", default=True),
+            st.Page("table/page.py", url_path="table", title="Your table", icon=":material/table:"),
             st.Page("covid/page.py", url_path="covid", title="COVID-19", icon=":material/map:"),
             st.Page(
                 "ppi/page.py",

@@ -3,8 +3,9 @@
 ``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` loads real and
 simulated data, ``metrics`` measures errors, and ``effects`` shows how attributes change p.
 ``METHODS`` are those that the paper compares, ``evaluation`` scores them on held-out counts,
-``search`` finds good settings, and ``tables`` holds the paper's tables. ``checking`` shows how well
-a fit describes held-out counts; ``theory`` evaluates the recoverability theorem for a problem.
+``search`` finds good settings, ``tables`` reads a table of one's own, ``paper.tables`` holds the
+paper's tables. ``checking`` shows how well a fit describes held-out counts; ``theory`` evaluates
+the recoverability theorem for a problem.
 """
 
 from uncletc import (
@@ -14,7 +15,9 @@ from uncletc import (
     effects,
     evaluation,
     metrics,
+    paper,
     search,
+    tables,
 )
 from uncletc.baselines import METHODS, PAPER_METHODS
 from uncletc.counts import CountTensor
@@ -26,7 +29,7 @@ from uncletc.looks import Look
 from uncletc.members import Interval, Member
 from uncletc.mode_effects import Effect, ModeEffects
 from uncletc.model import Fit
-from uncletc.paper import tables, theory
+from uncletc.paper import theory
 from uncletc.records import (
     ConvergenceWarning,
     FitError,
@@ -75,6 +78,7 @@ __all__ = [
     "evaluation",
     "fit",
     "metrics",
+    "paper",
     "rate_tensor",
     "search",
     "simulate",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.methods.charts import scores_chart
-from dashboard.methods.own_table import own_dataset
 from dashboard.methods.running import method_session, progress_or_trouble
 from dashboard.methods.scores import (
     FIELDS,
@@ -18,6 +17,8 @@ from dashboard.methods.scores import (
 )
 from dashboard.methods.study import study_box
 from dashboard.methods.words import metric_of
+from dashboard.shared.own import NAME as OWN
+from dashboard.shared.own import own_or_link
 from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import Code, load
 from dashboard.shared.service import session
@@ -29,7 +30,6 @@ from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
 from uncletc import METHODS
 from uncletc.datasets import Dataset
 
-_OWN = "Your own table"
 _FAMILIES = {"COVID-19": "covid", "Plant–pollinator": "ppi"}
 _KINDS: dict[str, FoldKind] = {"single counts": "entry", "whole places or pairs": "fibre"}
 
@@ -47,7 +47,7 @@ def _choose_data() -> tuple[Dataset, Code] | None:
     """The counts, and the code that loads them."""
     choice = st.segmented_control(
         "Data",
-        [*_FAMILIES, _OWN],
+        [*_FAMILIES, OWN],
         default="COVID-19",
         required=True,
         key="counts_of",
@@ -55,8 +55,9 @@ def _choose_data() -> tuple[Dataset, Code] | None:
         width="stretch",
         help="On which counts to compare.",
     )
-    if choice == _OWN:
-        return own_dataset()
+    if choice == OWN:
+        own = own_or_link()
+        return None if own is None else (own.dataset, own.code)
     name = choose_dataset(_FAMILIES[choice])
     dataset = dataset_or_stop(name)
     simulated_badge(dataset)

@@ -28,7 +28,8 @@ from dashboard.methods.view import (
 from dashboard.methods.words import ABOUT, metric_of
 from dashboard.shared.parts import show_chart
 from dashboard.shared.takeaway import take_away
-from uncletc import PAPER_METHODS, tables
+from uncletc import PAPER_METHODS
+from uncletc.paper import tables
 
 _ACROSS = 3  # charts side by side
 

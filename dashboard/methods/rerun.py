@@ -19,7 +19,7 @@ from dashboard.methods.words import metric_of, number
 from dashboard.shared.parts import show_chart
 from dashboard.shared.takeaway import take_away
 from dashboard.work.orders import Cell
-from uncletc import tables
+from uncletc.paper import tables
 
 
 def rerun_section() -> None:

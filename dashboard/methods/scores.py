@@ -17,7 +17,8 @@ from dashboard.methods.words import metric_of, number, spread
 from dashboard.shared.scripts import COUNTS, Code, call, script
 from dashboard.work.orders import N_FOLDS, Cell, FoldKind, make_settings
 from dashboard.work.worker import plain_numbers
-from uncletc import METHODS, PAPER_METHODS, CountTensor, evaluation, tables
+from uncletc import METHODS, PAPER_METHODS, CountTensor, evaluation
+from uncletc.paper import tables
 
 Result = Mapping[str, Any]
 FIELDS = {

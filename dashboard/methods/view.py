@@ -15,8 +15,9 @@ import pandas as pd
 
 from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
 from dashboard.shared.scripts import call, script
-from uncletc import PAPER_METHODS, CountTensor, tables
+from uncletc import PAPER_METHODS, CountTensor
 from uncletc.datasets import Dataset, Provenance
+from uncletc.paper import tables
 
 OURS = "UncleTC"
 EXACT = "exact"

@@ -45,8 +45,8 @@ from uncletc import (
     evaluation,
     fit,
     simulate,
-    tables,
 )
+from uncletc.paper import tables
 
 Report = Callable[..., None]
 

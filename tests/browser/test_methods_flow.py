@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.methods.files import sample_table
-from tests.browser.looking import LONGEST, PHONE, sideways
-from uncletc import tables
+from dashboard.table.files import sample_table
+from tests.browser.looking import LONGEST, PHONE, settle, sideways
+from uncletc.paper import tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 RERUN = "/methods?section=Re-run a cell"
-OWN = "/methods?section=Your data&counts_of=Your own table&compare=NTF-CPD-KL&compare=BPTF"
 
 
 @pytest.fixture
@@ -33,12 +32,29 @@ def press(page: Page, name: str) -> None:
 
 
 def upload(page: Page, path: Path) -> None:
-    page.locator(".st-key-own_upload input[type=file]").set_input_files(path)
+    """Bring a table on its page, and go on to the comparison."""
+    page.locator(".st-key-own_upload_0 input[type=file]").set_input_files(path)
     expect(page.get_by_text("720 counts")).to_be_visible()
+    settle(page)
+    page.get_by_role("link", name="Compare methods on it").click()
+    expect(page.get_by_text(re.compile("a quick look"))).to_be_visible()
+
+
+def only(page: Page, *methods: str) -> None:
+    """Compare these methods alone."""
+    box = page.locator(".st-key-compare")
+    box.get_by_role("button", name="Clear all").click()
+    for method in methods:
+        settle(page)
+        box.get_by_role("combobox").fill(method)
+        page.get_by_role("option", name=method, exact=True).click()
+    page.keyboard.press("Escape")
+    settle(page)
 
 
 def compare(page: Page, path: Path) -> None:
     upload(page, path)
+    only(page, "NTF-CPD-KL", "BPTF")
     press(page, "Compare")
     expect(page.get_by_text(re.compile("predicts hidden counts best"))).to_be_visible(
         timeout=LONGEST
@@ -76,10 +92,10 @@ def test_a_cell_runs_live_and_the_link_shows_it_elsewhere(visit):
 
 
 def test_an_own_table_is_compared_and_stays_with_its_owner(visit, mine):
-    seen = visit(OWN)
+    seen = visit("/table")
     compare(seen.page, mine)
     other = visit(seen.page.url)  # the table is the first visitor's alone
-    expect(other.page.get_by_text("A table in long form")).to_be_visible()
+    expect(other.page.get_by_text("There is no table of yours yet")).to_be_visible()
     expect(other.page.get_by_text("720 counts")).to_have_count(0)
     for each in (seen, other):
         assert not each.errors
@@ -87,11 +103,12 @@ def test_an_own_table_is_compared_and_stays_with_its_owner(visit, mine):
 
 
 def test_a_long_comparison_can_be_cancelled(visit, mine):
-    seen = visit("/methods?section=Your data&counts_of=Your own table&compare=POND&folds=5&rank=20")
+    seen = visit("/table")
     page = seen.page
     upload(page, mine)
+    only(page, "POND")
     press(page, "Compare")
-    expect(page.get_by_text(re.compile(r"POND: fold \d of 5"))).to_be_visible(timeout=LONGEST)
+    expect(page.get_by_text(re.compile(r"POND: fold 1 of 1"))).to_be_visible(timeout=LONGEST)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     expect(page.get_by_text("to run 1 of 1 methods")).to_be_visible()
@@ -100,10 +117,9 @@ def test_a_long_comparison_can_be_cancelled(visit, mine):
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(visit, mine):
-    seen = visit(OWN, **PHONE)
+    seen = visit("/table", **PHONE)
     page = seen.page
     upload(page, mine)
-    expect(page.get_by_text(re.compile("a quick look"))).to_be_visible()
     assert sideways(page) <= 0
     assert not seen.errors
     assert not seen.strangers

@@ -11,18 +11,21 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from dashboard.shared import running, service, sources
+from dashboard.shared.own import PREFIX, OwnTable
 from dashboard.shared.parts import HOW
 from dashboard.shared.roles import PAPER
 from dashboard.shared.sidebar import Choices
 from dashboard.shared.takeaway import BOX
+from dashboard.table.files import plain_columns, sample_table
 from dashboard.work.jobs import Job
 from dashboard.work.processes import Process
-from uncletc import Fit, StopReason
+from uncletc import Fit, StopReason, datasets
 from uncletc.datasets import Dataset
 
 PLAIN = {f"{family}_twin_roles": PAPER for family in ("covid", "ppi")}
@@ -99,11 +102,39 @@ def new_test(screen: str | None = None) -> AppTest:
 
 def open_screen(screen: str | None, **address: str | list[str]) -> AppTest:
     """Open a page by its name, the first one without, with its boxes open."""
+    return _opened(screen, {}, address)
+
+
+def _opened(screen: str | None, state: dict[str, Any], address: dict[str, Any]) -> AppTest:
     at = new_test(screen)
     at.session_state[BOX] = at.session_state[HOW] = True
+    for key, value in state.items():
+        at.session_state[key] = value
     for key, value in address.items():
         at.query_params[key] = value
     return ran(at)
+
+
+def read_own(
+    frame: pd.DataFrame | None = None,
+    *,
+    modes: tuple[str, ...] = ("site", "species", "week"),
+    count: str = "count",
+    attributes: tuple[str, ...] = (),
+) -> OwnTable:
+    """Return a reader's own table, by default the example with its attributes."""
+    if frame is None:
+        frame, attributes = sample_table(), ("wind", "cloud", "effort")
+    columns = plain_columns(modes=modes, count=count, attributes=attributes)
+    dataset = datasets.read_table(
+        frame, modes=modes, count=count, attributes=attributes, name="mine.csv"
+    )
+    return OwnTable(dataset=dataset, columns=columns, name="mine.csv", digest="d" * 64)
+
+
+def open_own(screen: str | None, table: OwnTable, **address: str | list[str]) -> AppTest:
+    """Open a page in a session that has this table."""
+    return _opened(screen, {f"{PREFIX}table": table}, address)
 
 
 def ran(changed: Any) -> AppTest:

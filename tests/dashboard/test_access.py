@@ -16,7 +16,7 @@ from tests.dashboard.looking import PLAIN, open_screen, own_cache, showing
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-PAGES = ["overview", "covid", "ppi", "whatif", "drivers", "check", "methods"]
+PAGES = ["overview", "table", "covid", "ppi", "whatif", "drivers", "check", "methods"]
 PAPERS = {"light": "#ffffff", "dark": "#171614"}  # of Streamlit's themes
 
 
@@ -48,7 +48,7 @@ def parts(node: Any) -> Iterator[Any]:
 def helpless(at: AppTest) -> list[str]:
     """Labels of the controls without help."""
     controls = [part for part in parts(at._tree) if hasattr(part, "help") and hasattr(part, "id")]
-    assert len(controls) > 3
+    assert controls
     return [control.label for control in controls if not control.help]
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.methods import paper as methods_paper
-from dashboard.methods.files import sample_table
-from dashboard.shared.service import service
+from dashboard.shared.own import NAME
 from tests.dashboard.looking import (
     charts,
     ended,
+    open_own,
     open_screen,
     own_cache,
     press,
+    read_own,
     until,
     waiting,
     words,
 )
-from uncletc import METHODS, search, simulate, tables
+from uncletc import METHODS, search, simulate
+from uncletc.paper import tables
 
 TABLES, RERUN, YOURS = "The paper's tables", "Re-run a cell", "Your data"
 QUICK = {"section": YOURS, "counts_of": "Plant–pollinator", "compare": ["NTF-CPD-KL", "BPTF"]}
@@ -237,71 +238,28 @@ class TestCompare:
         assert at.multiselect(key="compare").options == list(METHODS)
 
 
+@pytest.mark.usefixtures("quiet", "results")
 class TestOwn:
-    def upload(self, at: AppTest, data: bytes, name: str) -> AppTest:
-        at.file_uploader(key="own_upload").set_value((name, data, "text/csv")).run()
-        assert not at.exception
-        return at
+    ADDRESS = {"section": YOURS, "counts_of": NAME, "compare": ["NTF-CPD-KL", "BPTF"]}  # noqa: RUF012
 
-    @pytest.fixture
-    def page(self, open_page):
-        return open_page(section=YOURS, counts_of="Your own table", compare=["NTF-CPD-KL", "BPTF"])
+    def test_without_a_table_it_says_where_to_bring_one(self, open_page):
+        at = open_page(**self.ADDRESS)
+        assert "There is no table of yours yet" in words(at)
+        assert [link.proto.page for link in at.get("page_link")] == ["table"]
 
-    def test_says_what_is_wanted_and_where_it_stays(self, page):
-        assert "missing, not zero" in words(page)
-        assert "deleted then" in words(page)
-
-    def test_example_is_read_and_compared(self, page):
-        at = self.upload(page, sample_table().to_csv(index=False).encode(), "mine.csv")
-        assert "720 counts** of 12 site × 10 species × 12 week" in words(at)
+    def test_an_own_table_is_compared(self):
+        at = open_own("methods", read_own(), **self.ADDRESS)
         press(at, "compare_run")
         ended(at, lambda here: not waiting(here) and charts(here))
         assert "predicts hidden counts best" in words(at)
         code = "\n".join(block.value for block in at.code)
         assert '"mine.csv"' in code
         assert "mine.csv (your own file)" in code
-        # Another section and back: the file is still there, until it is forgotten.
-        at.button_group(key="section").set_value(TABLES).run()
-        at.button_group(key="section").set_value(YOURS).run()
-        assert "uploaded earlier" in words(at)
-        press(at, "own_forget")
-        assert "uploaded earlier" not in words(at)
-        assert charts(at) == []
 
-    def test_what_is_forgotten_is_cancelled_and_dropped(self, page):
-        at = self.upload(page, sample_table().to_csv(index=False).encode(), "mine.csv")
-        at.multiselect(key="compare").set_value(["POND"]).run()
-        press(at, "compare_run")
-        at.multiselect(
-            key=next(each.key for each in at.multiselect if each.key.startswith("own_attributes"))
-        ).set_value([]).run()  # other counts of the same file
-        press(at, "compare_run")
-        jobs = [job for job in service()._jobs.values() if job.active]
-        assert len({job.order.counts_digest for job in jobs}) == 2
-        at.button_group(key="section").set_value(TABLES).run()
-        at.button_group(key="section").set_value(YOURS).run()
-        press(at, "own_forget")
-        assert [job.state for job in jobs] == ["cancelled"] * 2
-        assert not any(service().job(job.order) for job in jobs)
-        until(at, lambda _: not service()._runs)
-        digests = {job.order.counts_digest for job in jobs}
-        kept = [path.name for path in Path(service()._private.name).iterdir()]
-        assert not [name for name in kept if any(digest in name for digest in digests)]
-
-    @pytest.mark.parametrize(
-        ("data", "sentence"),
-        [
-            (b"", "cannot be read: x.csv must not be empty"),
-            (b"a,b,n\nx,1,-2\n", "cannot be used: n must be at least 0; data row 1 is -2"),
-            (b"a,b,n\nx,1,2\nx,1,3\n", "data rows 1 and 2 are both a x, b 1"),
-            (b"a,b\nx,1\n", "Choose two or more columns"),
-        ],
-    )
-    def test_mistakes_are_a_sentence(self, page, data, sentence):
-        assert sentence in words(self.upload(page, data, "x.csv"))
-
-    def test_too_few_counts_for_folds(self, page):
-        at = self.upload(page, b"a,b,n\nx,1,2\ny,1,3\n", "x.csv")
+    def test_too_few_counts_for_folds(self):
+        frame = pd.DataFrame({"a": ["x", "y"], "b": [1, 1], "n": [2, 3]})
+        table = read_own(frame, modes=("a", "b"), count="n")
+        at = open_own("methods", table, **self.ADDRESS)
         press(at, "compare_run")
         ended(at, lambda here: not waiting(here))
         assert "did not finish: n_folds must be at most the 2 observed entries" in words(at)

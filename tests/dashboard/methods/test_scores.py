@@ -26,7 +26,8 @@ from dashboard.methods.scores import (
 from dashboard.methods.view import committed_rows
 from dashboard.shared.scripts import load
 from dashboard.work.orders import Cell, make_settings
-from uncletc import METHODS, evaluation, tables
+from uncletc import METHODS, evaluation
+from uncletc.paper import tables
 
 NAN = float("nan")
 

@@ -26,7 +26,8 @@ from dashboard.methods.view import (
     titles,
 )
 from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
-from uncletc import PAPER_METHODS, tables
+from uncletc import PAPER_METHODS
+from uncletc.paper import tables
 
 NAN = float("nan")
 COLUMNS = ["table", "reading", "column", "method", "metric", "mean", "sd", "median", "n"]

@@ -12,7 +12,8 @@ import pytest
 from dashboard.work import worker
 from dashboard.work.orders import AttributeGain, Cell, Recovery
 from dashboard.work.recovery import recover, recovery_errors
-from uncletc import METHODS, FitSettings, Joint, checking, evaluation, fit, simulate, tables
+from uncletc import METHODS, FitSettings, Joint, checking, evaluation, fit, simulate
+from uncletc.paper import tables
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 

@@ -1,38 +1,29 @@
-"""A reader's own table: an example of its form, and a first guess at its columns. Pure."""
+"""An example of the form that a table should have, and a first guess at its columns. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-
 import pandas as pd
 
-from dashboard.shared.scripts import Code, call
-from uncletc import datasets, simulate
+from uncletc import simulate
+from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
 _COUNT_NAMES = ("count", "counts", "n", "y", "cases", "events", "number", "reports")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Columns:
-    """What the columns of a table are.
-
-    Attributes
-    ----------
-    modes : tuple of str
-    count : str
-        Empty: not said.
-    attributes : tuple of str
-    exposure : str, optional
-    """
-
-    modes: tuple[str, ...]
-    count: str
-    attributes: tuple[str, ...] = ()
-    exposure: str | None = None
-
-    def load(self, file_name: str) -> Code:
-        """Return the code that reads the file so."""
-        return call(datasets.read_table, file_name, **asdict(self))
+def plain_columns(
+    *,
+    modes: tuple[str, ...],
+    count: str,
+    attributes: tuple[str, ...] = (),
+    exposure: str | None = None,
+) -> Columns:
+    """Return columns by their names alone, each attribute on detection."""
+    return Columns(
+        modes=tuple(ModeColumn(column=name) for name in modes),
+        count=count,
+        attributes=tuple(AttributeColumn(column=name) for name in attributes),
+        exposure=exposure,
+    )
 
 
 def guess_columns(table: pd.DataFrame) -> Columns:
@@ -45,11 +36,11 @@ def guess_columns(table: pd.DataFrame) -> Columns:
         whole = [name for name in names[2:] if _whole(table[name])]
         count = whole[0] if whole else ""
     if not count:
-        return Columns(modes=tuple(names[:2]), count="")
+        return plain_columns(modes=tuple(names[:2]), count="")
     at = names.index(count)
     modes = names[:at] if at >= 2 else [name for name in names if name != count][:2]
     rest = [name for name in names if name not in (*modes, count) and _numeric(table[name])]
-    return Columns(modes=tuple(modes), count=count, attributes=tuple(rest))
+    return plain_columns(modes=tuple(modes), count=count, attributes=tuple(rest))
 
 
 def _numbers(column: pd.Series) -> pd.Series:
