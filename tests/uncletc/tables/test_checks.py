@@ -1,0 +1,263 @@
+"""What is found in counts before the fit: known faults, and nothing where there are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from uncletc import CountTensor, datasets, simulate
+from uncletc.groups import Group
+from uncletc.tables import Finding, as_missing, check_counts, existing, n_existing
+
+N_SITES, N_SPECIES, N_DAYS = 12, 6, 42
+
+
+def survey(**changes: object) -> CountTensor:
+    """Counts by site, species and day that follow their levels, with three plain attributes."""
+    rng = np.random.default_rng(7)
+    shape = (N_SITES, N_SPECIES, N_DAYS)
+    levels = [rng.normal(1, 0.5, size) for size in shape]
+    mean = np.exp(sum(np.ix_(*levels)))
+    z = rng.uniform(size=(*shape, 3))
+    counts = rng.poisson(mean)
+    fields = {
+        "shape": shape,
+        "indices": np.indices(shape).reshape(3, -1).T,
+        "counts": counts.ravel(),
+        "attributes": z.reshape(-1, 3),
+        "attribute_names": ["wind", "cloud", "effort"],
+        "modes": ["site", "species", "day"],
+        "labels": [
+            [f"site {i}" for i in range(N_SITES)],
+            [f"species {i}" for i in range(N_SPECIES)],
+            pd.date_range("2024-01-01", periods=N_DAYS).strftime("%Y-%m-%d"),
+        ],
+    }
+    for name, change in changes.items():
+        fields[name] = change(fields[name]) if callable(change) else change
+    return CountTensor(**fields)
+
+
+def dense(change: object) -> object:
+    """A change of counts, given as one of the array of all entries."""
+
+    def changed(counts: np.ndarray) -> np.ndarray:
+        array = counts.reshape(N_SITES, N_SPECIES, N_DAYS).copy()
+        change(array)
+        return array.ravel()
+
+    return changed
+
+
+def found(counts: CountTensor, kind: str) -> Finding:
+    """The one finding of a kind."""
+    (finding,) = [each for each in check_counts(counts) if each.kind == kind]
+    return finding
+
+
+def faults(counts: CountTensor) -> list[str]:
+    return [each.kind for each in check_counts(counts) if each.severity != "note"]
+
+
+def test_nothing_is_found_where_nothing_is_wrong_and_that_is_said():
+    assert faults(survey()) == []
+    clean = found(survey(), "clean").sentence
+    assert "days without reports" in clean
+    assert "attributes that give the count away" in clean
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_simulated_counts_raise_no_alarm(seed):
+    assert faults(simulate(seed=seed)[0]) == []
+
+
+@pytest.mark.parametrize("name", ["covid-twin", "ppi-twin"])
+def test_twins_raise_no_alarm(name):
+    assert faults(datasets.load(name).counts) == []
+
+
+def test_every_finding_of_a_fault_says_what_to_do_and_faults_come_first():
+    def spoil(array):
+        array[:, :, 10] = 0
+        array[0, 0, 0] = 4000
+
+    findings = check_counts(survey(counts=dense(spoil)))
+    assert [each.kind for each in findings[:2]] == ["days", "outliers"]
+    assert all(each.advice for each in findings if each.severity != "note")
+    assert all(each.sentence.endswith(".") for each in findings)
+
+
+def test_a_date_without_reports_is_offered_as_missing():
+    def silence(array):
+        array[:, :, 10] = 0
+        array[3, 1, 10] = 2  # one reported all the same
+
+    counts = survey(counts=dense(silence))
+    finding = found(counts, "days")
+    assert finding.severity == "mend"
+    assert finding.details["missing"] == (("day", "2024-01-11"),)
+    mended = as_missing(counts, finding.details["missing"])
+    assert mended.n_observed == counts.n_observed - N_SITES * N_SPECIES
+    assert mended.n_attributed == counts.n_attributed
+    assert faults(mended) == ["empty levels"]
+
+
+def test_weekdays_without_reports_are_told_by_name():
+    def silence(array):
+        array[:, :, 5::7] = 0
+        array[:, :, 6::7] = 0
+
+    finding = found(survey(counts=dense(silence)), "days")
+    assert "Saturdays and Sundays" in finding.sentence
+    assert len(finding.details["missing"]) == 12
+
+
+def test_a_weekday_with_half_the_reports_stays():
+    def thin(array):
+        array[:, :, 6::7] //= 2
+
+    assert faults(survey(counts=dense(thin))) == []
+
+
+def test_a_season_that_begins_late_is_no_day_without_reports():
+    def later(array):
+        array[:, :, :12] = 0
+
+    assert "days" not in faults(survey(counts=dense(later)))
+
+
+def test_places_that_never_report_on_a_weekday_are_counted():
+    def silence(array):
+        array[2, :, 6::7] = 0
+
+    finding = found(survey(counts=dense(silence)), "weekdays of places")
+    assert "Sundays" in finding.sentence
+    assert finding.details["places"] <= N_SPECIES
+
+
+def test_zeros_between_places_without_a_mode_in_time_are_no_days():
+    labels = [[str(i) for i in range(size)] for size in (N_SITES, N_SPECIES, N_DAYS)]
+    counts = survey(labels=labels)
+    assert "days" not in found(counts, "clean").details["fine"]
+
+
+def test_a_digit_too_many_is_an_outlier():
+    def slip(array):
+        array[4, 2, 20] = 100 * array[4, 2].mean()
+
+    finding = found(survey(counts=dense(slip)), "outliers")
+    assert finding.details["n"] == 1
+    assert finding.details["largest"][0]["site"] == "site 4"
+    assert "site 4, species 2, 2024-01-21" in finding.sentence
+
+
+def test_an_attribute_that_is_the_count_leaks():
+    counts = survey()
+    leak = np.log1p(counts.counts)
+    z = np.column_stack([counts.attributes[:, :2], leak])
+    finding = found(survey(attributes=z), "leaking")
+    assert finding.details["attribute"] == "effort"
+    assert finding.severity == "mend"
+
+
+def test_an_attribute_that_moves_p_does_not_leak():
+    counts = survey()
+    rng = np.random.default_rng(1)
+    p = 0.05 + 0.9 * counts.attributes[:, 2]
+    thinned = rng.binomial(4 * counts.counts, p)
+    assert faults(survey(counts=thinned)) == []
+
+
+def test_constant_and_repeated_attributes_are_found():
+    counts = survey()
+    z = counts.attributes.copy()
+    z[:, 0] = 0.5
+    assert found(survey(attributes=z), "constant").details["attributes"] == ("wind",)
+    z = counts.attributes.copy()
+    z[:, 1] = 1 - z[:, 0]
+    finding = found(survey(attributes=z), "collinear")
+    assert finding.details["attributes"] == ("wind", "cloud")
+
+
+def test_an_attribute_that_follows_from_several_others_is_found():
+    counts = survey()
+    z = counts.attributes.copy()
+    z[:, 2] = (z[:, 0] + z[:, 1]) / 2
+    finding = found(survey(attributes=z), "collinear")
+    assert set(finding.details["attributes"]) == {"wind", "cloud", "effort"}
+
+
+def test_levels_of_a_category_may_add_up_to_one():
+    counts = survey()
+    guild = counts.indices[:, 1] % 3
+    z = np.eye(3)[guild]
+    names = ["guild: bee", "guild: fly", "guild: moth"]
+    assert faults(survey(attributes=z, attribute_names=names)) == []
+
+
+def test_averages_scatter_too_little():
+    counts = survey()
+    rng = np.random.default_rng(3)
+    shape = (N_SITES, N_SPECIES, N_DAYS)
+    mean = np.exp(sum(np.ix_(*[rng.normal(1.5, 0.3, size) for size in shape]))).ravel()
+    even = np.round(mean + rng.normal(0, 0.2 * np.sqrt(mean))).astype(int)
+    finding = found(survey(counts=even), "dispersion")
+    assert finding.severity == "look"
+    assert finding.details["variance over mean"] < 0.5
+    assert found(counts, "dispersion").severity == "note"
+
+
+def test_levels_without_counts_and_with_zeros_alone_are_named():
+    counts = survey(counts=dense(lambda array: array[3].fill(0)))
+    counts = counts.subset(counts.indices[:, 1] != 2)
+    assert found(counts, "empty levels").details["levels"] == ("species 2",)
+    assert found(counts, "zero levels").details["levels"] == ("site 3",)
+
+
+def test_few_counts_are_said_to_be_few():
+    counts = survey()
+    few = counts.subset(np.arange(counts.n_observed) % 31 == 0)
+    assert "few counts" in faults(few)
+
+
+@pytest.mark.parametrize("counts", [[], [0, 0]])
+def test_without_events_there_is_nothing_to_fit(counts):
+    y = CountTensor((2, 2), [[0, 0], [1, 1]][: len(counts)] or np.empty((0, 2), int), counts)
+    assert check_counts(y)[0].severity == "mend"
+
+
+def test_two_modes_and_four_are_looked_at_as_three_are():
+    two, _ = simulate((30, 20), 2, observed=0.6, attributed=0.6, n_attributes=2, similar=0.1)
+    assert faults(two) == []
+    four, _ = simulate((6, 5, 4, 7), 2, observed=0.5, attributed=0.5, n_attributes=2, similar=0.1)
+    assert faults(four) == []
+
+
+def test_only_entries_that_exist_are_counted():
+    counts = survey()
+    exposure = np.ones((N_SITES, 1, 1))
+    exposure[0] = 0
+    inland = counts.indices[:, 0] > 0
+    fields = {"indices": counts.indices[inland], "counts": counts.counts[inland]}
+    fields |= {"attributes": counts.attributes[inland], "exposure": exposure}
+    on_land = survey(**fields)
+    assert n_existing(on_land) == on_land.n_observed
+    assert found(on_land, "share").details["share"] == 1
+    state = Group("state", ["species", "site"], np.full((N_SPECIES, N_SITES), -1), [])
+    assert not existing(counts.with_groups(state)).any()
+
+
+def test_unknown_levels_cannot_be_missing():
+    with pytest.raises(ValueError, match="day has no '1999'"):
+        as_missing(survey(), [("day", "1999")])
+    with pytest.raises(ValueError, match="got 'week'"):
+        as_missing(survey(), [("week", "1")])
+
+
+def test_time_grows_with_counts_and_rank():
+    small, large = survey(), simulate((60, 60, 60), 2, n_attributes=3)[0]
+    seconds = [found(each, "time").details["seconds"] for each in (small, large)]
+    assert seconds[1] > seconds[0]
+    (longer,) = [each for each in check_counts(large, rank=20) if each.kind == "time"]
+    assert longer.details["seconds"] > seconds[1]

@@ -1,0 +1,104 @@
+"""Which entries of a tensor exist, and which counts are taken as missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncletc.counts import CountTensor
+
+
+def existing(counts: CountTensor) -> NDArray[np.bool_]:
+    """Mark the entries that could be counted at all: no county lies in the sea.
+
+    An entry exists if each of its levels has a row, in Ω or Ξ, if its exposure is not 0, and if
+    it belongs to a level of each group.
+
+    Parameters
+    ----------
+    counts : CountTensor
+
+    Returns
+    -------
+    ndarray of bool, shape (I_1 or 1, …, I_K or 1)
+        1 along a mode with which it does not change; broadcasts to the shape of the counts.
+
+    Examples
+    --------
+    >>> y = CountTensor((2, 3), [[0, 0], [0, 2]], [4, 0])
+    >>> existing(y).astype(int).tolist()
+    [[1, 0, 1], [0, 0, 0]]
+    """
+    n_modes = len(counts.shape)
+    exists = np.ones((1,) * n_modes, dtype=bool)
+    for k, size in enumerate(counts.shape):
+        has_row = np.zeros(size, dtype=bool)
+        has_row[counts.indices[:, k]] = True
+        has_row[counts.attribute_indices[:, k]] = True
+        if not has_row.all():
+            exists = exists & has_row.reshape(_along(n_modes, [k], [size]))
+    if counts.exposure is not None and (counts.exposure == 0).any():
+        exists = exists & (counts.exposure > 0)
+    for group in counts.groups:
+        if (group.codes < 0).any():
+            at = [counts.modes.index(mode) for mode in group.modes]
+            order = np.argsort(at)
+            codes = np.transpose(group.codes, order)
+            sizes = [codes.shape[i] for i in range(codes.ndim)]
+            exists = exists & (codes >= 0).reshape(_along(n_modes, sorted(at), sizes))
+    return exists
+
+
+def n_existing(counts: CountTensor) -> int:
+    """How many entries exist, as :func:`existing` marks them; at least those with a count."""
+    exists = existing(counts)
+    same = [size for size, own in zip(counts.shape, exists.shape, strict=True) if own == 1]
+    return max(int(exists.sum()) * int(np.prod(same, dtype=np.int64)), counts.n_observed)
+
+
+def as_missing(counts: CountTensor, levels: Iterable[tuple[str, str]]) -> CountTensor:
+    """Take the counts of some levels as missing, such as those of days on which nobody reported.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    levels : iterable of (str, str)
+        Mode and label, as :attr:`uncletc.tables.Columns.missing` holds them.
+
+    Returns
+    -------
+    CountTensor
+        Without these counts; attributes of all entries stay, so that λ and p are estimated there.
+
+    Raises
+    ------
+    ValueError
+        If a mode or a level is unknown; names it.
+
+    Examples
+    --------
+    >>> y = CountTensor((2, 2), [[0, 0], [0, 1], [1, 1]], [4, 0, 0], modes=["site", "day"])
+    >>> as_missing(y, [("day", "1")]).counts.tolist()
+    [4]
+    """
+    kept = np.ones(counts.n_observed, dtype=bool)
+    for mode, level in levels:
+        if mode not in counts.modes:
+            raise ValueError(
+                f"levels must be of modes among {', '.join(counts.modes)}; got {mode!r}"
+            )
+        k = counts.modes.index(mode)
+        if level not in counts.labels[k]:
+            raise ValueError(f"levels must be labels of their mode; {mode} has no {level!r}")
+        kept &= counts.indices[:, k] != counts.labels[k].index(level)
+    return counts.subset(kept)
+
+
+def _along(n_modes: int, at: list[int], sizes: list[int]) -> tuple[int, ...]:
+    """A shape of 1s with these sizes at these modes."""
+    shape = [1] * n_modes
+    for k, size in zip(at, sizes, strict=True):
+        shape[k] = size
+    return tuple(shape)
