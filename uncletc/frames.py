@@ -267,7 +267,6 @@ def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArr
 def _exposure(
     table: pd.DataFrame, column: str, indices: IntArray, shape: tuple[int, ...]
 ) -> FloatArray:
-    """Exposure along the fewest modes that it depends on; the median for entries without a row."""
     values = numbers(table, column)
     wrong = ~(values > 0)
     if wrong.any():
@@ -276,6 +275,33 @@ def _exposure(
             f"{column} must be above 0 in every row; data row {row + 1} is "
             f"{str(table[column].iloc[row])!r}"
         )
+    return exposure_along(values, column, indices, shape)
+
+
+def exposure_along(
+    values: FloatArray, column: str, indices: IntArray, shape: tuple[int, ...]
+) -> FloatArray:
+    """Exposure along the fewest modes that it depends on; the median for entries without a row.
+
+    Parameters
+    ----------
+    values : ndarray, shape (R,)
+        > 0, of the entries of `indices`.
+    column : str
+        What messages call it.
+    indices : ndarray of int, shape (R, K)
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray
+        K dimensions, each of the size of its mode or 1.
+
+    Raises
+    ------
+    ValueError
+        If it changes along every mode of a tensor that is too large to keep that.
+    """
     n = len(shape)
     for size in range(n + 1):
         for along in itertools.combinations(range(n), size):

@@ -1,0 +1,152 @@
+"""Tables with one column of counts per species, date or visit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from uncletc.tables.profiles import Profile
+from uncletc.tables.typed import typed
+from uncletc.tables.words import (
+    class_of,
+    count_points,
+    is_attribute,
+    is_exposure,
+    is_id,
+    is_latitude,
+    is_longitude,
+    is_note,
+    tokens,
+)
+
+_LEAST = 4  # columns alike
+_FEW_KEYS = 8
+
+
+@dataclass(frozen=True)
+class Wide:
+    """Columns that hold counts, one for each level of a mode.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    mode : str
+        A name for the mode.
+    dates : bool
+        Whether their names are dates.
+    reason : str
+    """
+
+    columns: tuple[str, ...]
+    mode: str
+    dates: bool
+    reason: str
+
+
+def find_wide(profiles: Sequence[Profile]) -> Wide | None:
+    """Find the columns of counts of a wide table; None for a table in long form."""
+    numeric = [each for each in profiles if each.numeric or each.empty]
+    by_date = _dated(numeric)
+    if by_date is not None:
+        return by_date
+    by_number = _numbered(numeric)
+    if by_number is not None:
+        return by_number
+    return _alike(profiles)
+
+
+def dates_of(names: Sequence[str]) -> pl.Series | None:
+    """Names as dates, where all are; a time in a name does not matter."""
+    if not names or all(re.fullmatch(r"\d{1,3}", name) for name in names):
+        return None
+    plain = [re.sub(r"^[xX](?=\d)", "", name) for name in names]  # R writes an X before a digit
+    plain = [
+        re.sub(r"^(\d{4})[._](\d\d?)[._](\d\d?)$", r"\1-\2-\3", re.sub(r" \(\d+\)$", "", name))
+        for name in plain
+    ]
+    column = typed(pl.DataFrame({"dates": plain}), separator_is_comma=True)[0].to_series()
+    if column.null_count() or not (
+        column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime)
+    ):
+        return None
+    days = column.cast(pl.Date)
+    return days if days.n_unique() == len(days) else None
+
+
+def _dated(numeric: Sequence[Profile]) -> Wide | None:
+    names = [each.name for each in numeric if dates_of([each.name]) is not None]
+    if len(names) >= 3 and dates_of(names) is not None:
+        return Wide(tuple(names), "date", True, "their names are dates")
+    years = [e.name for e in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", e.name)]
+    if len(years) >= 3:
+        return Wide(tuple(years), "year", False, "their names are years")
+    return None
+
+
+def _numbered(numeric: Sequence[Profile]) -> Wide | None:
+    """Find columns that a word and a number name, such as week1, week2 or y.1, y.2."""
+    stems: dict[str, list[str]] = {}
+    for each in numeric:
+        found = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
+        if found:
+            stems.setdefault(found[1], []).append(each.name)
+    whole = {each.name for each in numeric if each.kind == "whole" or each.empty}
+    some = {stem: names for stem, names in stems.items() if len(names) >= 3}
+    good = {s: n for s, n in some.items() if set(n) <= whole and not is_attribute(s)}
+    if not good:
+        return None
+    stem = max(
+        good, key=lambda s: (s.lower() in ("y", "count", "n") or count_points(s) > 0, len(good[s]))
+    )
+    names = good[stem]
+    if len(names) < 0.3 * len(numeric) or (count_points(stem) <= 0 and not class_of(stem) and stem):
+        return None
+    mode = stem.strip(" ._-").lower()
+    if count_points(stem) > 0 or not mode:
+        mode = "visit"
+    return Wide(tuple(names), mode, False, f"their names are {stem!r} and a number")
+
+
+def _alike(profiles: Sequence[Profile]) -> Wide | None:
+    """Many columns of whole numbers of like size, beside a few that name the row."""
+    block = [each for each in profiles if _may_be_level(each)]
+    others = [each for each in profiles if each not in block]
+    if len(block) < _LEAST or len(block) < 0.5 * len(profiles) or len(others) > _FEW_KEYS:
+        return None
+    if not others or any(count_points(each.name) >= 6 and each.count_like for each in others):
+        return None
+    if sum(count_points(each.name) >= 3 for each in block) > 0.3 * len(block):
+        return None
+    tops = np.array([each.range[1] + 1 for each in block if not each.empty])
+    if not len(tops) or np.quantile(tops, 0.9) > 300 * np.quantile(tops, 0.1):
+        return None
+    places = any(each.mode_class == "place" for each in others)
+    kinds = any(each.mode_class == "kind" for each in others)
+    latin = np.mean([len(re.findall(r"[^\W\d_]{3,}", each.name)) == 2 for each in block]) > 0.6
+    mode = "species" if latin or (places and not kinds) else "series"
+    return Wide(
+        tuple(each.name for each in block),
+        mode,
+        False,
+        f"these {len(block)} columns all hold whole numbers of like size",
+    )
+
+
+def _may_be_level(each: Profile) -> bool:
+    if each.empty:
+        return False
+    special = (is_attribute, is_exposure, is_latitude, is_longitude, is_id, is_note)
+    if not (each.kind == "whole" and each.range[0] >= 0) or any(f(each.name) for f in special):
+        return False
+    if each.numbers_rows or len(tokens(each.name)) == 0:
+        return False
+    return each.mode_class == "" or count_points(each.name) >= 3 or not _plain_mode(each)
+
+
+def _plain_mode(each: Profile) -> bool:
+    """Whether a name is that of a mode itself, not of one of its levels, as "bee 1" is."""
+    return class_of(each.name) != "" and len(tokens(each.name)) == 1
