@@ -66,17 +66,26 @@ def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in TEXTS.values():
         shell = "\n".join(blocks(text, "sh"))
         named += re.findall(r"^(?:\.venv/bin/)?(uncletc .*)$", shell, re.MULTILINE)
-        named += re.findall(r"`(?:\.venv/bin/)?(uncletc (?:dashboard|search|tables)[^`…]*)`", text)
+        named += re.findall(
+            r"`(?:\.venv/bin/)?(uncletc (?:dashboard|data|fit|report|search|tables)[^`…]*)`", text
+        )
     commands = [
         cli.read(shlex.split(line)[1:])
         for line in named
-        if line != "uncletc search"  # needs more
+        if line not in ("uncletc fit", "uncletc report", "uncletc search")  # need more
     ]
     pages = [each for each in commands if each.command == "dashboard"]
     for page in pages:
         page.run(page)
     assert len(served) == len(pages) >= 3
-    assert {each.command for each in commands} == {"dashboard", "search", "tables"}
+    assert {each.command for each in commands} == {
+        "dashboard",
+        "data",
+        "fit",
+        "report",
+        "search",
+        "tables",
+    }
 
 
 @EACH

@@ -4,8 +4,9 @@
 simulated data, ``metrics`` measures errors, and ``effects`` shows how attributes change p.
 ``METHODS`` are those that the paper compares, ``evaluation`` scores them on held-out counts,
 ``search`` finds good settings, ``tables`` reads a table of one's own, ``paper.tables`` holds the
-paper's tables. ``checking`` shows how well a fit describes held-out counts; ``theory`` evaluates
-the recoverability theorem for a problem.
+paper's tables. ``checking`` shows how well a fit describes held-out counts; ``estimates`` lists
+what a fit says of every entry, and a ``Recipe`` holds all that decided it; ``theory`` evaluates the
+recoverability theorem for a problem.
 """
 
 from uncletc import (
@@ -13,23 +14,26 @@ from uncletc import (
     checking,
     datasets,
     effects,
+    estimates,
     evaluation,
     metrics,
     paper,
     search,
     tables,
 )
+from uncletc.anchor import Anchor
 from uncletc.baselines import METHODS, PAPER_METHODS
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.detection import DetectionNetwork
-from uncletc.fitting import fit
+from uncletc.fitting import fit, fit_on
 from uncletc.groups import Group
 from uncletc.looks import Look
 from uncletc.members import Interval, Member
 from uncletc.mode_effects import Effect, ModeEffects
 from uncletc.model import Fit
 from uncletc.paper import theory
+from uncletc.recipe import Deaths, Recipe
 from uncletc.records import (
     ConvergenceWarning,
     FitError,
@@ -50,8 +54,10 @@ __all__ = [
     "METHODS",
     "PAPER_METHODS",
     "RESULTS",
+    "Anchor",
     "ConvergenceWarning",
     "CountTensor",
+    "Deaths",
     "DetectionNetwork",
     "Effect",
     "Fit",
@@ -65,6 +71,7 @@ __all__ = [
     "Member",
     "MisfitWarning",
     "ModeEffects",
+    "Recipe",
     "Role",
     "Roles",
     "Scale",
@@ -75,8 +82,10 @@ __all__ = [
     "checking",
     "datasets",
     "effects",
+    "estimates",
     "evaluation",
     "fit",
+    "fit_on",
     "metrics",
     "paper",
     "rate_tensor",

@@ -1,8 +1,9 @@
-"""fit: the public entry point of every solver."""
+"""fit: the public entry point of every solver; fit_on: on from where fits stopped."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 from uncletc.counts import CountTensor
 from uncletc.groups import every_group
@@ -122,3 +123,40 @@ def fit(
     if result.stop is StopReason.TOLERANCE and result.misfit:
         warnings.warn(result.misfit, MisfitWarning, stacklevel=2)
     return result
+
+
+def fit_on(
+    counts: CountTensor,
+    settings: FitSettings,
+    limits: tuple[int, ...] = (),
+    *,
+    callback: Callback | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """Fit, and go on from where fits of fewer iterations stopped.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    limits : tuple of int
+        ``max_iter`` of the earlier fits, ascending and below that of the settings. Each begins
+        where the one before stopped; one that settles before its limit is the result.
+    callback : callable, optional
+        Of every fit; see :func:`uncletc.fit`.
+    start : Fit, optional
+        The result for the last of `limits`, where it is known already.
+
+    Returns
+    -------
+    Fit
+    """
+    chain = (*limits, settings.max_iter)
+    if start is not None:
+        chain = chain[-1:]
+    for limit in chain:
+        if start is not None and start.stop is not StopReason.MAX_ITER:
+            break
+        start = fit(counts, replace(settings, max_iter=limit), start=start, callback=callback)
+    assert start is not None
+    return start

@@ -10,14 +10,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dashboard.overview.view import N_BINS, Pattern
-from dashboard.shared.charts import BAR_COLORS, below, framed, short_names, top_bar
+from dashboard.shared.charts import BAR_COLORS, GREY, below, framed, short_names, top_bar
 from dashboard.shared.days import day_text
 
 _ORIENTED = ("latitude",)  # modes whose first label belongs at the bottom
 
 
 def pattern_figure(pattern: Pattern, *, height: int = 460) -> go.Figure:
-    """Heat map of what was counted; blank where nobody counted.
+    """Heat map of what was counted; blank where nobody counted, or nothing is there to count.
 
     Shares run from 0 to 1. Counts are coloured by log(1 + count), from 0 to the largest of the
     whole data set, so that steps can be compared.
@@ -27,7 +27,7 @@ def pattern_figure(pattern: Pattern, *, height: int = 460) -> go.Figure:
             x=[day_text(label) for label in pattern.column_labels],
             y=[day_text(label) for label in pattern.row_labels],
             colorscale="Cividis",
-            **(_shares(pattern) if pattern.step is None else _counts(pattern)),
+            **(_counts(pattern) if pattern.counted else _shares(pattern)),
         )
     )
     axis = {"type": "category", "nticks": 12, "showgrid": False}
@@ -40,12 +40,24 @@ def pattern_figure(pattern: Pattern, *, height: int = 460) -> go.Figure:
     )
 
 
-def along_chart(pattern: Pattern, *, height: int = 260) -> go.Figure:
-    """Everything counted at each step of the third mode; the step shown above stands out."""
-    steps = pattern.steps.assign(step=pattern.steps["step"].map(day_text))
+def along_chart(
+    steps: pd.DataFrame, *, of: str, step: int | None = None, height: int = 260
+) -> go.Figure:
+    """Everything counted at each step of a mode; the step shown above stands out.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        As :func:`dashboard.overview.view.along_table` returns it.
+    of : str
+        The mode.
+    step : int, optional
+        The row shown above.
+    """
+    steps = steps.assign(step=steps["step"].map(day_text))
     colors = np.full(len(steps), BAR_COLORS["top"], dtype=object)
-    if pattern.step is not None:
-        colors[pattern.step] = BAR_COLORS["bottom"]
+    if step is not None:
+        colors[step] = BAR_COLORS["bottom"]
     figure = go.Figure(
         go.Bar(
             x=short_names(steps["step"]),
@@ -53,11 +65,11 @@ def along_chart(pattern: Pattern, *, height: int = 260) -> go.Figure:
             customdata=steps["observed"],
             hovertext=steps["step"],
             marker_color=colors,
-            hovertemplate=f"{pattern.third_mode} %{{hovertext}}<br>counted: %{{y:,}}<br>"
+            hovertemplate=f"{of} %{{hovertext}}<br>counted: %{{y:,}}<br>"
             "from %{customdata:,} entries<extra></extra>",
         )
     )
-    x = {"title": pattern.third_mode, "type": "category", "nticks": 10}
+    x = {"title": of, "type": "category", "nticks": 10}
     return framed(figure, height, x=x, y="sum of reported counts")
 
 
@@ -97,19 +109,64 @@ def attribute_chart(histogram: pd.DataFrame, *, name: str, height: int = 300) ->
     )
 
 
+def points_chart(places: pd.DataFrame, *, value: str, title: str, height: int = 460) -> go.Figure:
+    """Places where they lie, coloured by one of their numbers.
+
+    Parameters
+    ----------
+    places : DataFrame
+        As in :class:`dashboard.overview.places.Places`, with latitude and longitude.
+    value : {"share", "counted"}
+    title : str
+        What the number is.
+    """
+    shares = value == "share"
+    numbers = places[value] if shares else np.log1p(places[value])
+    marks = _marks(int(places["counted"].max()))
+    ticks = (
+        {"tickformat": ".0%"}
+        if shares
+        else {"tickvals": np.log1p(marks), "ticktext": [f"{mark:,}" for mark in marks]}
+    )
+    figure = go.Figure(
+        go.Scatter(
+            x=places["longitude"],
+            y=places["latitude"],
+            mode="markers",
+            marker={
+                "size": 11,
+                "color": numbers,
+                "colorscale": "Cividis",
+                "cmin": 0,
+                "cmax": 1 if shares else None,
+                "line": {"color": GREY, "width": 1},
+                "colorbar": top_bar(title, **ticks),
+            },
+            customdata=places[["name", "observed", "existing", "counted"]],
+            hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:,} of %{customdata[2]:,} "
+            "counted<br>sum of counts: %{customdata[3]:,}<extra></extra>",
+        )
+    )
+    north = float(places["latitude"].mean())
+    ratio = 1 / max(np.cos(np.deg2rad(north)), 0.1)  # a degree east is shorter than one north
+    y = {"title": "latitude", "scaleanchor": "x", "scaleratio": ratio}
+    return framed(figure, height, x={"title": "longitude"}, y=y)
+
+
 def _shares(pattern: Pattern) -> dict[str, Any]:
     return {
         "z": pattern.values,
         "zmin": 0,
         "zmax": 1,
-        "colorbar": top_bar(f"share of {pattern.third_mode}s counted", tickformat=".0%"),
+        "colorbar": top_bar(f"share of {pattern.others} counted", tickformat=".0%"),
         "hovertemplate": f"{pattern.row_mode} %{{y}}, {pattern.column_mode} %{{x}}<br>"
-        f"%{{z:.0%}} of {pattern.third_mode}s counted<extra></extra>",
+        f"%{{z:.0%}} of {pattern.others} counted<extra></extra>",
     }
 
 
 def _counts(pattern: Pattern) -> dict[str, Any]:
     marks = _marks(pattern.largest)
+    when = f"{pattern.third_mode} {day_text(pattern.step_label)}<br>" if pattern.step_label else ""
     return {
         "z": np.log1p(pattern.values),
         "zmin": 0,
@@ -121,8 +178,7 @@ def _counts(pattern: Pattern) -> dict[str, Any]:
             ticktext=[f"{mark:,}" for mark in marks],
         ),
         "hovertemplate": f"{pattern.row_mode} %{{y}}, {pattern.column_mode} %{{x}}<br>"
-        f"{pattern.third_mode} {day_text(pattern.step_label)}<br>"
-        "counted: %{customdata:,}<extra></extra>",
+        f"{when}counted: %{{customdata:,}}<extra></extra>",
     }
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.overview.charts import attribute_chart
-from dashboard.overview.view import OverviewView, attribute_histogram, mode_pairs
+from dashboard.overview.places import place_modes
+from dashboard.overview.view import OverviewView, along_mode, attribute_histogram, mode_pairs
 from dashboard.shared.days import day_text
 from dashboard.shared.model import Family
 from dashboard.shared.parts import show_chart
 from dashboard.shared.widgets import family_choice, segmented, source_choice
 from uncletc.datasets import Dataset
 
+MAP = "map"
 ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it is open
 
 
@@ -28,21 +30,34 @@ def choose_counts() -> tuple[Family, str]:
     return family, source_choice(family, key="counts")
 
 
-def choose_pattern(dataset: Dataset) -> tuple[tuple[int, int], int | None]:
-    """Ask for two modes, and for all of the third or one step of it; as `build_pattern` takes."""
+def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None]:
+    """Ask for two modes, or a map where there are places, and for all of the third or a step.
+
+    Returns
+    -------
+    tuple of int, optional
+        The modes of rows and columns; None: a map.
+    int, optional
+        Index along the mode of :func:`dashboard.overview.view.along_mode`.
+    """
     counts = dataset.counts
-    pairs = mode_pairs(dataset)
+    pairs: dict[str, tuple[int, ...]] = dict(mode_pairs(dataset))
+    where = place_modes(dataset)
+    named = ({MAP: where} if where else {}) | pairs
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = segmented(
         "Rows × columns",
-        list(pairs),
+        list(named),
         wrap=True,
         key="modes",
         where=left,
-        help="The counts form a block with three sides. Choose the two to look at.",
+        help="The counts form a block with one side for each mode. Choose the two to look at, or "
+        "the map of places.",
     )
-    pair = pairs[name]
-    (mode,) = {0, 1, 2} - set(pair)
+    shown = None if name == MAP else named[name]
+    mode = along_mode(dataset, named[name])
+    if mode is None:
+        return shown, None
     third, steps = counts.modes[mode], counts.labels[mode]
     span = segmented(
         "Show",
@@ -53,7 +68,7 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, int], int | None]:
         help=f"For how many {third}s there is a count, or the counts themselves at one {third}.",
     )
     if span == "all":
-        return pair, None
+        return shown, None
     chosen = st.select_slider(
         third.capitalize(),
         steps,
@@ -63,7 +78,7 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, int], int | None]:
         bind="query-params",
         help=f"The {third} whose counts are drawn. Arrow keys move it by one.",
     )
-    return pair, steps.index(chosen)
+    return shown, steps.index(chosen)
 
 
 def facts(view: OverviewView) -> None:

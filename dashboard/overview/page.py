@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dashboard.overview.charts import along_chart, pattern_figure
 from dashboard.overview.controls import (
     attributes,
     choose_counts,
@@ -10,10 +9,13 @@ from dashboard.overview.controls import (
     facts,
     provenance_card,
 )
-from dashboard.overview.view import build_overview, build_pattern, pattern_table
-from dashboard.shared.parts import role_details, show_chart
+from dashboard.overview.sections import pattern_section, places_section
+from dashboard.overview.view import build_overview
+from dashboard.shared.before import before_you_fit
+from dashboard.shared.model import default_settings
+from dashboard.shared.parts import role_details
 from dashboard.shared.roles import roles_of
-from dashboard.shared.scripts import DATASET, call, load, script
+from dashboard.shared.scripts import load, script
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
 
@@ -49,38 +51,21 @@ screen, label, icon = NEXT[family]
 st.page_link(screen, label=f"**{label}**", icon=icon, query_params=same_counts)
 facts(view)
 
+st.subheader("Before you fit")
+before_you_fit(dataset, rank=default_settings(family).rank)
+
 st.subheader("What is missing")
 pair, step = choose_pattern(dataset)
-pattern = build_pattern(dataset, pair, step)
-third = pattern.third_mode
-what = (
-    f"Its colour says for how many {third}s there is a count"
-    if step is None
-    else f"Its colour is the count reported at this {third}, with the same colours for each {third}"
-)
-st.markdown(
-    f"One square is one {pattern.row_mode} and {pattern.column_mode}. {what}; blank means that "
-    "nobody counted, **not** that nothing happened."
-)
-show_chart(
-    pattern_figure(pattern),
-    key="pattern",
-    alt=f"What was counted, by {pattern.row_mode} and {pattern.column_mode}",
-)
-st.markdown(f"**Counts per {third}**")
-show_chart(
-    along_chart(pattern),
-    key="steps",
-    alt=f"Sum of reported counts per {third}",
-)
+missing = places_section(dataset, step) if pair is None else pattern_section(dataset, pair, step)
 
-st.subheader("Attributes")
-st.markdown(
-    "What detection, or the number of true events, may depend on, each scaled to run from 0 "
-    "(smallest value) to 1 (largest)."
-)
-attributes(dataset, view)
-role_details(roles_of(dataset))
+if view.attributes.size:
+    st.subheader("Attributes")
+    st.markdown(
+        "What detection, or the number of true events, may depend on, each scaled to run from 0 "
+        "(smallest value) to 1 (largest)."
+    )
+    attributes(dataset, view)
+    role_details(roles_of(dataset))
 
 st.subheader("Where the data come from")
 provenance_card(dataset)
@@ -96,11 +81,8 @@ take_away(
     dataset=dataset,
     fit=None,
     tables={
-        f"Counts by {pattern.row_mode} and {pattern.column_mode}": pattern_table(
-            dataset, pair, step
-        ),
-        f"Counts per {third}": pattern.steps,
-        "Attributes": view.attributes.drop(columns="histogram"),
+        **missing.tables,
+        "Attributes": view.attributes.drop(columns="histogram", errors="ignore"),
     },
-    code=script(call(pattern_table, DATASET, pair, step=step), dataset=load(dataset.name)),
+    code=script(missing.code, dataset=load(dataset.name)),
 )

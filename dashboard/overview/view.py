@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from uncletc import CountTensor
 from uncletc.datasets import Dataset
+from uncletc.tables import existing, n_existing, time_mode
 
 N_BINS = 20
 _EDGES = np.linspace(0, 1, N_BINS + 1)  # attributes are scaled to 0..1
@@ -41,18 +43,21 @@ class Pattern:
     Attributes
     ----------
     values : ndarray, shape (rows, columns)
-        Without a step: the share of the third mode that has a count, 0 to 1. At a step: the
-        reported counts. NaN where nobody counted.
+        Reported counts, NaN where nobody counted; or the share of the other modes that has a
+        count, 0 to 1, NaN where there is nothing to count.
     row_labels, column_labels : tuple of str
     row_mode, column_mode, third_mode : str
+        The third is empty where there are only two.
+    others : str
+        What a share is of: "days", or "combinations" of several other modes.
+    counted : bool
+        Whether values are counts.
     step : int, optional
         Index along the third mode; None for all of it.
     step_label : str
         Of that step; empty for all.
     largest : int
-        The largest count of the whole data set, for colours that all steps share.
-    steps : DataFrame
-        Along the third mode: step (label), counted (sum of counts), observed (number of entries).
+        The largest count of all steps, for colours that they share.
     """
 
     values: NDArray[np.float64]
@@ -61,10 +66,11 @@ class Pattern:
     row_mode: str
     column_mode: str
     third_mode: str
+    others: str
+    counted: bool
     step: int | None
     step_label: str
     largest: int
-    steps: pd.DataFrame
 
 
 def build_overview(dataset: Dataset) -> OverviewView:
@@ -80,8 +86,22 @@ def mode_pairs(dataset: Dataset) -> dict[str, tuple[int, int]]:
     return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(range(len(modes)), 2)}
 
 
+def along_mode(dataset: Dataset, pair: tuple[int, ...]) -> int | None:
+    """The mode that a picture of others can be stepped along: in time, or the last; or none."""
+    others = [mode for mode in range(len(dataset.counts.shape)) if mode not in pair]
+    time = time_mode(dataset.counts)
+    return time if time in others else others[-1] if others else None
+
+
+def others_of(dataset: Dataset, kept: tuple[int, ...]) -> str:
+    """What a share of the other modes is of: "days", or "combinations" where they are several."""
+    counts = dataset.counts
+    names = [name for mode, name in enumerate(counts.modes) if mode not in kept]
+    return f"{names[0]}s" if len(names) == 1 else "combinations"
+
+
 def build_pattern(dataset: Dataset, pair: tuple[int, int], step: int | None = None) -> Pattern:
-    """Return what was counted over two of three modes.
+    """Return what was counted over two modes.
 
     Parameters
     ----------
@@ -89,36 +109,59 @@ def build_pattern(dataset: Dataset, pair: tuple[int, int], step: int | None = No
     pair : tuple of int
         The modes of rows and columns.
     step : int, optional
-        Index along the third mode; None: the share of it that has a count.
+        Index along the mode of :func:`along_mode`; None: the share of the other modes that has a
+        count, of two modes the counts themselves.
     """
     counts = dataset.counts
-    (third,) = {0, 1, 2} - set(pair)
-    table, at = pattern_table(dataset, pair, step), counts.indices[:, third]
-    size = counts.shape[third]
-    shown = table["observed"] / size if step is None else table["counted"]
-    values = shown.where(table["observed"] > 0).to_numpy(dtype=np.float64)
+    third = along_mode(dataset, pair)
+    table = pattern_table(dataset, pair, step)
+    counted = step is not None or third is None
+    if counted:
+        values = table["counted"].where(table["observed"] > 0)
+    else:
+        values = (table["observed"] / table["existing"]).where(table["existing"] > 0)
     return Pattern(
-        values=values.reshape([counts.shape[mode] for mode in pair]),
+        values=values.to_numpy(dtype=np.float64).reshape([counts.shape[mode] for mode in pair]),
         row_labels=counts.labels[pair[0]],
         column_labels=counts.labels[pair[1]],
         row_mode=counts.modes[pair[0]],
         column_mode=counts.modes[pair[1]],
-        third_mode=counts.modes[third],
+        third_mode="" if third is None else counts.modes[third],
+        others=others_of(dataset, pair),
+        counted=counted,
         step=step,
-        step_label="" if step is None else counts.labels[third][step],
-        largest=int(counts.counts.max(initial=0)),
-        steps=pd.DataFrame(
-            {
-                "step": counts.labels[third],
-                "counted": np.bincount(at, weights=counts.counts, minlength=size).astype(int),
-                "observed": np.bincount(at, minlength=size),
-            }
-        ),
+        step_label="" if step is None or third is None else counts.labels[third][step],
+        largest=_largest(dataset, pair if third is None else (*pair, third)),
+    )
+
+
+def _largest(dataset: Dataset, modes: tuple[int, ...]) -> int:
+    """The largest sum of counts over a combination of some modes."""
+    counts = dataset.counts
+    cell = np.ravel_multi_index(
+        tuple(counts.indices[:, modes].T), [counts.shape[mode] for mode in modes]
+    )
+    sums = np.bincount(np.unique(cell, return_inverse=True)[1], counts.counts)
+    return int(sums.max(initial=0))
+
+
+def along_table(dataset: Dataset, mode: int) -> pd.DataFrame:
+    """What was counted along a mode: step (label), counted (sum), observed (entries)."""
+    counts = dataset.counts
+    at, size = counts.indices[:, mode], counts.shape[mode]
+    return pd.DataFrame(
+        {
+            "step": counts.labels[mode],
+            "counted": np.bincount(at, weights=counts.counts, minlength=size).astype(int),
+            "observed": np.bincount(at, minlength=size),
+        }
     )
 
 
 def pattern_table(dataset: Dataset, pair: tuple[int, int], step: int | None = None) -> pd.DataFrame:
-    """The numbers behind a pattern, in rows: two labels, observed (entries), counted (their sum).
+    """The numbers behind a pattern, in rows: two labels, existing, observed, counted.
+
+    Entries that exist, those with a count, and the sum of their counts.
 
     Parameters
     ----------
@@ -126,20 +169,42 @@ def pattern_table(dataset: Dataset, pair: tuple[int, int], step: int | None = No
         As for :func:`build_pattern`.
     """
     counts = dataset.counts
-    (third,) = {0, 1, 2} - set(pair)
-    kept = slice(None) if step is None else counts.indices[:, third] == step
-    size = (counts.shape[pair[0]], counts.shape[pair[1]])
-    cell = np.ravel_multi_index(tuple(counts.indices[kept][:, pair].T), size)
-    n = int(np.prod(size))
-    row, column = np.divmod(np.arange(n), size[1])
+    labels = [np.array(counts.labels[mode]) for mode in pair]
+    row, column = np.divmod(np.arange(len(labels[0]) * len(labels[1])), len(labels[1]))
     return pd.DataFrame(
         {
-            counts.modes[pair[0]]: np.array(counts.labels[pair[0]])[row],
-            counts.modes[pair[1]]: np.array(counts.labels[pair[1]])[column],
-            "observed": np.bincount(cell, minlength=n),
-            "counted": np.bincount(cell, counts.counts[kept], minlength=n).astype(int),
+            counts.modes[pair[0]]: labels[0][row],
+            counts.modes[pair[1]]: labels[1][column],
         }
-    )
+    ).assign(**sums_over(dataset, pair, step))
+
+
+def sums_over(
+    dataset: Dataset, kept: tuple[int, ...], step: int | None = None
+) -> dict[str, NDArray[np.int64]]:
+    """Of each combination of some modes: existing and observed entries, and their sum, counted."""
+    counts = dataset.counts
+    third = along_mode(dataset, kept)
+    rows = slice(None) if step is None else counts.indices[:, third] == step
+    sizes = tuple(counts.shape[mode] for mode in kept)
+    cell = np.ravel_multi_index(tuple(counts.indices[rows][:, kept].T), sizes)
+    n = int(np.prod(sizes))
+    exists = existing(counts)
+    if step is not None and exists.shape[third] > 1:
+        exists = exists.take([step], axis=third)
+    others = [mode for mode in range(len(counts.shape)) if mode not in kept]
+    same = [
+        counts.shape[mode]
+        for mode in others
+        if exists.shape[mode] == 1 and not (mode == third and step is not None)
+    ]
+    each = exists.sum(axis=tuple(others), keepdims=True) * int(np.prod(same, dtype=np.int64))
+    each = each.squeeze(axis=tuple(others)).transpose(np.argsort(np.argsort(kept)))
+    return {
+        "existing": np.broadcast_to(each, sizes).ravel(),
+        "observed": np.bincount(cell, minlength=n),
+        "counted": np.bincount(cell, counts.counts[rows], minlength=n).astype(int),
+    }
 
 
 def attribute_histogram(dataset: Dataset, name: str) -> pd.DataFrame:
@@ -164,17 +229,28 @@ def attribute_histogram(dataset: Dataset, name: str) -> pd.DataFrame:
     )
 
 
+def what_exists(counts: CountTensor) -> tuple[str, ...]:
+    """What an entry that exists is named by: modes, or a group that stands for several of them."""
+    names = list(counts.modes)
+    for group in counts.groups:
+        if len(group.modes) > 1 and (group.codes < 0).any() and set(group.modes) <= set(names):
+            names[names.index(group.modes[0])] = group.name
+            names = [name for name in names if name not in group.modes]
+    return tuple(names)
+
+
 def _facts(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
     counts = dataset.counts
     size = " × ".join(str(size) for size in counts.shape)
     zeros = float(np.mean(counts.counts == 0))
+    n = n_existing(counts)
     return (
         ("Size", size, " × ".join(counts.modes)),
         (
             "Counted",
-            f"{counts.share_observed:.1%}",
-            f"{counts.n_observed:,} entries have a reported count; all others are missing, "
-            "which is not the same as zero.",
+            f"{counts.n_observed / n:.1%}",
+            f"{counts.n_observed:,} of the {n:,} entries that exist have a reported count; the "
+            "others are missing, which is not the same as zero.",
         ),
         ("Zeros", f"{zeros:.1%}", "Share of the reported counts that are 0."),
         (
@@ -192,23 +268,26 @@ def _facts(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
 
 def _insight(dataset: Dataset) -> str:
     counts = dataset.counts
-    *first, last = counts.modes
-    everything = int(np.prod([float(size) for size in counts.shape]))
+    *first, last = what_exists(counts)
+    n = n_existing(counts)
     zeros = float(np.mean(counts.counts == 0))
     positive = counts.counts[counts.counts > 0]
     median = (
         f"the median non-zero count is {np.median(positive):,.0f} and " if len(positive) else ""
     )
     kind = "simulated " if dataset.provenance.simulated else ""
+    missing = 1 - counts.n_observed / n
+    said = f"**{missing:.0%} have no count**" if missing else "**every one has a count**"
     return (
-        f"Of {everything:,} combinations of {', '.join(first)} and {last}, "
-        f"**{1 - counts.share_observed:.0%} have no count**. Of the {kind}counts, "
+        f"Of {n:,} combinations of {', '.join(first)} and {last}, {said}. Of the {kind}counts, "
         f"**{zeros:.0%} are zero**; {median}the largest is {counts.counts.max():,}."
     )
 
 
 def _attributes(dataset: Dataset) -> pd.DataFrame:
     z = dataset.counts.attributes
+    if not z.size:
+        return pd.DataFrame({"attribute": []})
     low, median, high = np.quantile(z, [0.05, 0.5, 0.95], axis=0)
     return pd.DataFrame(
         {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +12,7 @@ from dashboard.shared.own import PREFIX, OwnTable, forget, own_table
 from dashboard.shared.words import escape
 from dashboard.table.files import guess_columns, plain_columns
 from uncletc import datasets
-from uncletc.tables import Columns
+from uncletc.tables import Columns, as_missing
 
 _FILE = f"{PREFIX}file"
 _ROUND = "upload-round"  # a new one empties the box for files
@@ -74,8 +74,10 @@ def _forget() -> None:
 def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
     """Return the table with these columns; say why where they cannot be used."""
     before = own_table()
-    if before is not None and (before.digest, before.columns) == (upload.digest, columns):
-        return before
+    if before is not None and before.digest == upload.digest:
+        columns = replace(columns, missing=before.columns.missing)  # stays as it was said
+        if before.columns == columns:
+            return before
     try:
         dataset = datasets.read_table(
             upload.table,
@@ -88,6 +90,14 @@ def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
     except ValueError as error:
         st.error(f"These columns cannot be used: {error}")
         return None
+    known = {
+        (mode, level)
+        for mode, labels in zip(dataset.counts.modes, dataset.counts.labels, strict=True)
+        for level in labels
+    }
+    columns = replace(columns, missing=tuple(each for each in columns.missing if each in known))
+    if columns.missing:
+        dataset = as_missing(dataset, columns.missing)
     return OwnTable(dataset=dataset, columns=columns, name=upload.name, digest=upload.digest)
 
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dashboard.shared.before import before_you_fit
 from dashboard.shared.own import put
 from dashboard.shared.takeaway import csv_bytes
 from dashboard.shared.words import escape
@@ -38,6 +39,8 @@ if table is not None:
         + " ".join(table.dataset.provenance.rules),
         icon=":material/check:",
     )
+    st.subheader("Before you fit")
+    before_you_fit(table.dataset)
     st.page_link(
         "methods/page.py",
         label="**Compare methods on it**",

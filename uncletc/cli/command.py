@@ -10,7 +10,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from uncletc.cli import search, tables
+from uncletc.cli import data, fit, report, search, tables
 
 _NEEDED = ("optuna", "plotly", "streamlit")
 _THIS_MACHINE = "127.0.0.1"
@@ -41,7 +41,8 @@ def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         f"{_EVERYWHERE}: for anyone who can reach this machine)",
     )
     dashboard.set_defaults(run=lambda options: serve_dashboard(options.port, options.host))
-    search.add_command(commands)
+    for each in (fit, report, data, search):
+        each.add_command(commands)
     tables.add_command(commands)
     return parser.parse_args(arguments)
 

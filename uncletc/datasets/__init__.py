@@ -10,6 +10,7 @@ Beside the real cases stand outside estimates of their detection: :func:`load_ou
 """
 
 from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
+from uncletc.datasets.catalogue import Listed, catalogue
 from uncletc.datasets.covid_deaths import (
     DEATHS_LAG,
     deaths_by_cell,
@@ -19,7 +20,7 @@ from uncletc.datasets.covid_deaths import (
     with_deaths,
 )
 from uncletc.datasets.covid_outside import OUTSIDE, Outside, OutsideEstimate, load_outside
-from uncletc.datasets.fetch import available, fetch_all
+from uncletc.datasets.fetch import available, fetch_all, problems
 from uncletc.datasets.loading import NAMES, load
 from uncletc.datasets.table import read_file, read_table
 
@@ -29,16 +30,19 @@ __all__ = [
     "OUTSIDE",
     "DataUnavailableError",
     "Dataset",
+    "Listed",
     "Outside",
     "OutsideEstimate",
     "Provenance",
     "Source",
     "available",
+    "catalogue",
     "deaths_by_cell",
     "deaths_look",
     "fetch_all",
     "load",
     "load_outside",
+    "problems",
     "read_deaths",
     "read_file",
     "read_ifr",

@@ -36,13 +36,13 @@ _RULES = (
     "Every attribute is min-max scaled to 0..1 over all plants, pollinators and visits.",
 )
 _VISIT_COLUMNS = ["label", "year", "number", "first_date", "last_date", "month"]
-_WATCHED = Source(
+WATCHED = Source(
     name="Plant–pollinator watches, H.J. Andrews Experimental Forest, 2011–2013",
     url="https://github.com/lamb-j/plant-pollinator-prediction/blob/" + WATCHES.split("/", 2)[2],
     licence="none stated",
     used_for="interactions, guilds, weather",
 )
-_SURVEYED = Source(
+SURVEYED = Source(
     name="Flower surveys of the same project, 2011–2015",
     url="https://github.com/Hutchinson-Lab/pollination-networks-implicit-feedback/blob/"
     + SURVEYS.split("/", 2)[2],
@@ -140,7 +140,7 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         provenance=Provenance(
             simulated=False,
             period=f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits",
-            sources=(_WATCHED if path is None else _OWN_FILE, _SURVEYED),
+            sources=(WATCHED if path is None else _OWN_FILE, SURVEYED),
             rules=_RULES,
         ),
     )

@@ -27,7 +27,7 @@ EFFECTS = {
 }
 """Effects of modes that the counts were drawn with; distances in degrees and days."""
 
-_CENSUS = Source(
+CENSUS = Source(
     name="US Census Bureau, cartographic boundary file of counties, 2016",
     url="https://www.census.gov/geographies/mapping-files/time-series/geo/carto-boundary-file.html",
     licence="public domain",
@@ -109,7 +109,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         provenance=Provenance(
             simulated=True,
             period=f"{days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}, simulated",
-            sources=(_CENSUS,),
+            sources=(CENSUS,),
             rules=tuple(header["rules"]),
         ),
         truth=Truth(

@@ -191,8 +191,8 @@ def _places(
     yield Finding(
         kind="weekdays of places",
         severity="look",
-        sentence=f"{places:,} of {len(never):,} {what} that report on other days never report on "
-        f"one weekday, most of them on {_WEEKDAYS[most[0]]}s.",
+        sentence=f"{places:,} of {len(never):,} {what} report nothing on one of the weekdays, most "
+        f"of them on {_WEEKDAYS[most[0]]}s, though they do on other days.",
         advice="Their zeros are days without a report: let reporting differ by weekday among the "
         "effects of the fit, or leave these counts empty in the table.",
         details={"places": places, "by weekday": {_WEEKDAYS[w]: int(of[w]) for w in most}},

@@ -123,7 +123,7 @@ def _outliers(counts: CountTensor, levels: Levels) -> Iterator[Finding]:
         for i in range(min(len(at), _NAMED))
     ]
     first = named[0]
-    where = ", ".join(str(first[mode]) for mode in counts.modes)
+    where = ", ".join(_named(mode, str(first[mode])) for mode in counts.modes)
     details = {"n": len(at), "largest": tuple(named)}
     if len(at) > MANY * len(y):
         yield Finding(
@@ -146,6 +146,10 @@ def _outliers(counts: CountTensor, levels: Levels) -> Iterator[Finding]:
         "the count in the table.",
         details=details,
     )
+
+
+def _named(mode: str, label: str) -> str:
+    return label if label.startswith(mode) else f"{mode} {label}"
 
 
 def _empty(counts: CountTensor) -> Iterator[Finding]:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uncletc.counts import CountTensor
+from uncletc.datasets.base import Dataset
+from uncletc.tables.findings import listed
+from uncletc.validation import IntArray
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 def existing(counts: CountTensor) -> NDArray[np.bool_]:
@@ -58,19 +65,23 @@ def n_existing(counts: CountTensor) -> int:
     return max(int(exists.sum()) * int(np.prod(same, dtype=np.int64)), counts.n_observed)
 
 
-def as_missing(counts: CountTensor, levels: Iterable[tuple[str, str]]) -> CountTensor:
+_Data = TypeVar("_Data", CountTensor, Dataset)
+
+
+def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
     """Take the counts of some levels as missing, such as those of days on which nobody reported.
 
     Parameters
     ----------
-    counts : CountTensor
+    data : CountTensor or Dataset
     levels : iterable of (str, str)
         Mode and label, as :attr:`uncletc.tables.Columns.missing` holds them.
 
     Returns
     -------
-    CountTensor
+    CountTensor or Dataset
         Without these counts; attributes of all entries stay, so that λ and p are estimated there.
+        Of a data set the tables lack them too, and its provenance says so.
 
     Raises
     ------
@@ -83,7 +94,15 @@ def as_missing(counts: CountTensor, levels: Iterable[tuple[str, str]]) -> CountT
     >>> as_missing(y, [("day", "1")]).counts.tolist()
     [4]
     """
-    kept = np.ones(counts.n_observed, dtype=bool)
+    pairs = tuple(levels)
+    if isinstance(data, CountTensor):
+        return data.subset(~_at(data, pairs, data.indices))
+    return _without(data, pairs)
+
+
+def _at(counts: CountTensor, levels: Pairs, indices: IntArray) -> NDArray[np.bool_]:
+    """Which entries (n, K) are at one of some levels; (n,)."""
+    at = np.zeros(len(indices), dtype=bool)
     for mode, level in levels:
         if mode not in counts.modes:
             raise ValueError(
@@ -92,8 +111,27 @@ def as_missing(counts: CountTensor, levels: Iterable[tuple[str, str]]) -> CountT
         k = counts.modes.index(mode)
         if level not in counts.labels[k]:
             raise ValueError(f"levels must be labels of their mode; {mode} has no {level!r}")
-        kept &= counts.indices[:, k] != counts.labels[k].index(level)
-    return counts.subset(kept)
+        at |= indices[:, k] == counts.labels[k].index(level)
+    return at
+
+
+def _without(dataset: Dataset, levels: Pairs) -> Dataset:
+    counts = as_missing(dataset.counts, levels)
+    table, where = dataset.table, [f"{mode}_index" for mode in counts.modes]
+    if "count" in table and set(where) <= set(table.columns):
+        gone = _at(counts, levels, table[where].to_numpy(dtype=np.int64))
+        table = table.assign(count=table["count"].mask(gone))
+    named = dict(dataset.mode_tables)
+    for k, mode in enumerate(counts.modes):
+        if mode in named and {"rows", "total"} <= set(named[mode].columns):
+            at, size = counts.indices[:, k], counts.shape[k]
+            named[mode] = named[mode].assign(
+                rows=np.bincount(at, minlength=size),
+                total=np.bincount(at, counts.counts, size),
+            )
+    rule = f"Counts of {listed(f'{mode} {level}' for mode, level in levels)} are taken as missing."
+    provenance = replace(dataset.provenance, rules=(*dataset.provenance.rules, rule))
+    return replace(dataset, counts=counts, table=table, mode_tables=named, provenance=provenance)
 
 
 def _along(n_modes: int, at: list[int], sizes: list[int]) -> tuple[int, ...]:

@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.overview.charts import along_chart, attribute_chart, pattern_figure
+from dashboard.overview.charts import (
+    along_chart,
+    attribute_chart,
+    pattern_figure,
+    points_chart,
+)
 from dashboard.overview.view import Pattern
 
 NAN = math.nan
@@ -22,19 +27,21 @@ def pattern(**changes):
         "row_mode": "row",
         "column_mode": "column",
         "third_mode": "day",
+        "others": "days",
+        "counted": False,
         "step": None,
         "step_label": "",
         "largest": 1200,
-        "steps": pd.DataFrame(
-            {"step": ["d1", "d2"], "counted": [1, 1300], "observed": [2, 1]},
-        ),
     }
     return Pattern(**(values | changes))
 
 
+STEPS = pd.DataFrame({"step": ["d1", "d2"], "counted": [1, 1300], "observed": [2, 1]})
+
+
 def at_a_step():
     counts = np.array([[NAN, 0.0], [1200.0, 9.0]])
-    return pattern(values=counts, step=1, step_label="d2")
+    return pattern(values=counts, counted=True, step=1, step_label="d2")
 
 
 class TestPattern:
@@ -58,7 +65,9 @@ class TestPattern:
         assert list(bar.tickvals) == pytest.approx(np.log1p([0, 1, 10, 100, 1000]).tolist())
 
     def test_nothing_but_zeros_is_drawn(self):
-        (trace,) = pattern_figure(pattern(values=np.zeros((2, 2)), step=0, largest=0)).data
+        (trace,) = pattern_figure(
+            pattern(values=np.zeros((2, 2)), counted=True, step=0, largest=0)
+        ).data
         assert trace.zmax > trace.zmin
 
     @pytest.mark.parametrize(("mode", "turned"), [("latitude", True), ("plant", "reversed")])
@@ -68,7 +77,7 @@ class TestPattern:
 
 class TestAlong:
     def test_sums(self):
-        (trace,) = along_chart(pattern()).data
+        (trace,) = along_chart(STEPS, of="day").data
         assert list(trace.x) == ["d1", "d2"]
         assert list(trace.y) == [1, 1300]
         assert list(trace.customdata) == [2, 1]
@@ -76,8 +85,34 @@ class TestAlong:
         assert len(set(trace.marker.color)) == 1
 
     def test_the_step_shown_stands_out(self):
-        first, second = along_chart(at_a_step()).data[0].marker.color
+        first, second = along_chart(STEPS, of="day", step=1).data[0].marker.color
         assert first != second
+
+
+class TestPoints:
+    PLACES = pd.DataFrame(
+        {
+            "name": ["meadow", "forest"],
+            "latitude": [44.1, 44.3],
+            "longitude": [-122.2, -122.4],
+            "existing": [4, 4],
+            "observed": [4, 1],
+            "counted": [99, 0],
+            "share": [1.0, 0.25],
+        }
+    )
+
+    def test_shares_lie_where_places_lie(self):
+        (trace,) = points_chart(self.PLACES, value="share", title="counted").data
+        assert list(trace.x) == [-122.2, -122.4]
+        assert list(trace.marker.color) == [1.0, 0.25]
+        assert (trace.marker.cmin, trace.marker.cmax) == (0, 1)
+
+    def test_counts_are_coloured_by_their_logarithm(self):
+        (trace,) = points_chart(self.PLACES, value="counted", title="sum").data
+        assert list(trace.marker.color) == pytest.approx([np.log(100), 0])
+        assert "100" not in trace.marker.colorbar.ticktext
+        assert list(trace.marker.colorbar.ticktext) == ["0", "1", "10"]
 
 
 class TestAttribute:

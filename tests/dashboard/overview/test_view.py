@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.overview.places import build_places, county_picture, place_modes
 from dashboard.overview.view import (
     N_BINS,
+    along_mode,
+    along_table,
     attribute_histogram,
     build_overview,
     build_pattern,
@@ -17,6 +22,7 @@ from dashboard.overview.view import (
 from dashboard.shared.scripts import DATASET, call, load, script
 from uncletc import CountTensor
 from uncletc.datasets import Dataset, Provenance
+from uncletc.tables import n_existing
 
 
 @pytest.fixture
@@ -32,7 +38,7 @@ def by_hand() -> Dataset:
         attribute_names=("wind", "beds"),
     )
     nothing = Provenance(simulated=False, period="", sources=(), rules=())
-    return Dataset(name="x", title="x", counts=counts, table=None, provenance=nothing)
+    return Dataset(name="x", title="x", counts=counts, table=pd.DataFrame(), provenance=nothing)
 
 
 NAN = float("nan")
@@ -45,7 +51,7 @@ def facts_of(view):
 def test_facts(by_hand):
     assert facts_of(build_overview(by_hand)) == {
         "Size": "2 × 3 × 4",
-        "Counted": "16.7%",
+        "Counted": "22.2%",
         "Zeros": "25.0%",
         "Mean count": "3.5",
         "Attributes": "2",
@@ -54,7 +60,7 @@ def test_facts(by_hand):
 
 def test_insight_says_what_is_missing_and_what_the_counts_are_like(by_hand):
     insight = build_overview(by_hand).insight
-    assert insight.startswith("Of 24 combinations of row, column and step, **83% have no count**.")
+    assert insight.startswith("Of 18 combinations of row, column and step, **78% have no count**.")
     assert "**25% are zero**" in insight
     assert "the median non-zero count is 5" in insight
     assert insight.endswith("the largest is 7.")
@@ -75,7 +81,7 @@ class TestPattern:
 
     def test_share_of_the_third_mode(self, by_hand):
         pattern = build_pattern(by_hand, (0, 1))
-        np.testing.assert_allclose(pattern.values, [[0.75, NAN, NAN], [NAN, NAN, 0.25]])
+        np.testing.assert_allclose(pattern.values, [[1, 0, 0], [0, 0, 1 / 3]])
         assert (pattern.row_mode, pattern.column_mode, pattern.third_mode) == (
             "row",
             "column",
@@ -86,11 +92,12 @@ class TestPattern:
 
     def test_other_modes(self, by_hand):
         pattern = build_pattern(by_hand, (1, 2))
-        expected = np.full((3, 4), NAN)
+        expected = np.zeros((3, 4))
+        expected[:, 2] = NAN  # no row is of this step: there was nothing to count
         expected[0, [0, 1, 3]] = expected[2, 3] = 0.5
         np.testing.assert_allclose(pattern.values, expected)
         assert pattern.third_mode == "row"
-        assert pattern.steps["counted"].tolist() == [12, 2]
+        assert along_table(by_hand, 0)["counted"].tolist() == [12, 2]
 
     def test_one_step_holds_the_counts_themselves(self, by_hand):
         pattern = build_pattern(by_hand, (0, 1), 3)
@@ -101,7 +108,7 @@ class TestPattern:
         assert build_pattern(by_hand, (0, 1), 1).values[0, 0] == 0
 
     def test_sums_along_the_third_mode(self, by_hand):
-        steps = build_pattern(by_hand, (0, 1), 2).steps
+        steps = along_table(by_hand, 2)
         assert steps["step"].tolist() == ["s0", "s1", "s2", "s3"]
         assert steps["counted"].tolist() == [5, 0, 0, 9]
         assert steps["observed"].tolist() == [1, 1, 0, 2]
@@ -114,11 +121,31 @@ class TestPattern:
     def test_twins(self, name, pair, request):
         dataset = request.getfixturevalue(name)
         counts = dataset.counts
-        pattern = build_pattern(dataset, pair)
-        assert np.nan_to_num(pattern.values).mean() == pytest.approx(counts.share_observed)
-        assert np.isfinite(pattern.values).sum() == len(np.unique(counts.indices[:, pair], axis=0))
-        assert pattern.steps["counted"].sum() == counts.counts.sum()
-        assert pattern.steps["observed"].sum() == counts.n_observed
+        table = pattern_table(dataset, pair)
+        assert table["existing"].sum() == n_existing(counts)
+        assert table["observed"].sum() == counts.n_observed
+        assert table["counted"].sum() == counts.counts.sum()
+        assert (table["observed"] <= table["existing"]).all()
+
+    def test_two_modes_are_drawn_as_they_are(self):
+        y = CountTensor((2, 3), [(0, 0), (1, 2)], [5, 0])
+        nothing = Provenance(simulated=False, period="", sources=(), rules=())
+        two = Dataset(name="own", title="x", counts=y, table=None, provenance=nothing)
+        pattern = build_pattern(two, (0, 1))
+        np.testing.assert_allclose(pattern.values, [[5, NAN, NAN], [NAN, NAN, 0]])
+        assert pattern.counted
+        assert along_mode(two, (0, 1)) is None
+
+    def test_of_four_modes_two_are_summed_over(self):
+        y = CountTensor((2, 2, 2, 2), [(0, 0, 0, 0), (0, 0, 1, 1), (1, 1, 1, 1)], [5, 7, 2])
+        nothing = Provenance(simulated=False, period="", sources=(), rules=())
+        four = Dataset(name="own", title="x", counts=y, table=None, provenance=nothing)
+        assert along_mode(four, (0, 1)) == 3
+        pattern = build_pattern(four, (0, 1))
+        np.testing.assert_allclose(pattern.values, [[0.5, 0], [0, 0.25]])
+        assert pattern.others == "combinations"
+        np.testing.assert_allclose(build_pattern(four, (0, 1), 1).values, [[7, NAN], [NAN, 2]])
+        assert pattern.largest == 7
 
 
 @pytest.mark.parametrize(("pair", "step"), [((0, 1), None), ((1, 2), None), ((0, 2), 0)])
@@ -127,18 +154,59 @@ class TestTable:
         pattern, table = build_pattern(by_hand, pair, step), pattern_table(by_hand, pair, step)
         values = pattern.values.ravel()
         assert len(table) == len(values)
-        assert ((table["observed"] > 0) == np.isfinite(values)).all()
         if step is None:
-            third = by_hand.counts.shape[({0, 1, 2} - set(pair)).pop()]
-            assert (table["observed"] / third).tolist() == np.nan_to_num(values).tolist()
+            shares = (table["observed"] / table["existing"]).where(table["existing"] > 0)
+            np.testing.assert_array_equal(shares, values)
             assert table["counted"].sum() == 14
         else:
+            assert ((table["observed"] > 0) == np.isfinite(values)).all()
             assert table["counted"].tolist() == np.nan_to_num(values).tolist()
 
     def test_the_script_gives_it(self, covid_twin, pair, step, run_script):
         made = call(pattern_table, DATASET, pair, step=step)
         table = run_script(script(made, dataset=load("covid-twin")))
         pd.testing.assert_frame_equal(table, pattern_table(covid_twin, pair, step))
+
+
+class TestPlaces:
+    def test_counties_have_the_share_of_their_days(self, covid_twin):
+        places = build_places(covid_twin)
+        assert places.counties
+        assert len(places.table) == len(covid_twin.table)
+        assert set(places.table["existing"]) == {60}
+        counted = covid_twin.table["counted"].to_numpy()
+        assert places.table["share"].tolist() == counted.astype(float).tolist()
+        assert f"{(~counted).sum():,} of {len(counted):,} places have none" in places.sentence
+        numbers = county_picture(places).numbers
+        assert set(numbers[np.isfinite(numbers)]) == {0.0, 1.0}
+
+    def test_one_day_shows_its_counts(self, covid_twin):
+        places = build_places(covid_twin, 3)
+        counts = covid_twin.counts
+        cells = places.table.assign(cell=covid_twin.table["cell"]).drop_duplicates("cell")
+        at = counts.indices[:, 2] == 3
+        assert cells["counted"].sum() == counts.counts[at].sum()
+        assert places.title == "reported count, day 2021-01-04"
+
+    def test_levels_of_one_mode_may_have_positions(self, by_hand):
+        where = pd.DataFrame({"row": ["r0", "r1"], "latitude": [44.1, 44.2], "longitude": [1, 2]})
+        dataset = replace(by_hand, table=pd.DataFrame(), mode_tables={"row": where})
+        places = build_places(dataset)
+        assert not places.counties
+        assert places.table["observed"].tolist() == [3, 1]
+        assert places.table["existing"].tolist() == [9, 9]
+        assert places.value == "share"
+
+    def test_the_same_everywhere_shows_counts(self, by_hand):
+        where = pd.DataFrame({"row": ["r0", "r1"], "latitude": [44.1, 44.2], "longitude": [1, 2]})
+        even = by_hand.counts.subset([2, 3])
+        dataset = replace(by_hand, counts=even, table=pd.DataFrame(), mode_tables={"row": where})
+        assert build_places(dataset).value == "counted"
+
+    def test_without_places_there_is_no_map(self, ppi_twin):
+        assert place_modes(ppi_twin) == ()
+        with pytest.raises(ValueError, match="has none"):
+            build_places(ppi_twin)
 
 
 class TestAttributes:

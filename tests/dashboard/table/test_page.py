@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -61,6 +62,39 @@ def test_the_example_is_read_and_stays_with_the_session(page):
     press(at, "own_forget")
     assert "In use" not in words(at)
     assert not [key for key in ("table", "file", "digests") if PREFIX + key in at.session_state]
+
+
+def with_a_silent_day() -> bytes:
+    """Counts of ten sites on thirty days, on one of which nobody reported."""
+    rng = np.random.default_rng(0)
+    rows = [
+        f"site {i},2024-01-{1 + day:02d},{0 if day == 9 else 5 + rng.poisson(4)}"
+        for i in range(10)
+        for day in range(30)
+    ]
+    return "\n".join(["site,day,seen", *rows]).encode()
+
+
+def test_days_without_reports_are_taken_as_missing_with_one_click(page):
+    at = upload(page, with_a_silent_day())
+    assert "1 thing to mend first" in words(at)
+    (found,) = [each.proto.body for each in at.get("html") if "almost nobody" in each.proto.body]
+    assert "On 2024-01-10 almost nobody reports: 10 zeros" in found
+    press(at, "own_take_missing")
+    assert "290 counts" in words(at)
+    assert "Counts of day 2024-01-10 are taken as missing." in words(at)
+    assert own_button(at) == []
+    at = go(go(at, "lab"), "table")
+    assert "290 counts" in words(at)
+
+
+def test_words_of_a_file_are_no_markup(page):
+    at = upload(page, with_a_silent_day().replace(b"site", b"<b>site</b>"))
+    assert not [each for each in at.get("html") if "<b>" in each.proto.body]
+
+
+def own_button(at: AppTest) -> list[str]:
+    return [each.key for each in at.button if each.key == "own_take_missing"]
 
 
 def test_no_other_session_has_it(page):

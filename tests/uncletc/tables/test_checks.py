@@ -149,7 +149,7 @@ def test_a_digit_too_many_is_an_outlier():
     finding = found(survey(counts=dense(slip)), "outliers")
     assert finding.details["n"] == 1
     assert finding.details["largest"][0]["site"] == "site 4"
-    assert "site 4, species 2, 2024-01-21" in finding.sentence
+    assert "site 4, species 2, day 2024-01-21" in finding.sentence
 
 
 def test_an_attribute_that_is_the_count_leaks():
@@ -253,6 +253,19 @@ def test_unknown_levels_cannot_be_missing():
         as_missing(survey(), [("day", "1999")])
     with pytest.raises(ValueError, match="got 'week'"):
         as_missing(survey(), [("week", "1")])
+
+
+def test_a_data_set_lacks_what_is_missing_everywhere():
+    frame = pd.DataFrame(
+        {"site": ["a", "a", "b"], "day": ["2024-01-01", "2024-01-02", "2024-01-01"], "n": [4, 0, 2]}
+    )
+    own = datasets.read_table(frame, modes=("site", "day"), count="n")
+    without = as_missing(own, [("day", "2024-01-02")])
+    assert without.counts.n_observed == 2
+    assert without.table["count"].isna().tolist() == [False, True, False]
+    assert without.mode_tables["day"]["rows"].tolist() == [2, 0]
+    assert without.mode_tables["site"]["total"].tolist() == [4, 2]
+    assert without.provenance.rules[-1] == "Counts of day 2024-01-02 are taken as missing."
 
 
 def test_time_grows_with_counts_and_rank():

@@ -1,0 +1,104 @@
+"""What is missing, on the overview page: a map, or two modes; and everything along a third."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.countymap.component import show_county_map
+from dashboard.overview.charts import along_chart, pattern_figure, points_chart
+from dashboard.overview.places import build_places, county_picture
+from dashboard.overview.view import along_mode, along_table, build_pattern, pattern_table
+from dashboard.shared.parts import show_chart
+from dashboard.shared.scripts import DATASET, Code, call
+from uncletc.datasets import Dataset
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Missing:
+    """What a section shows, to download.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        The main one first.
+    code : Code
+        What makes the main one.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    code: Code
+
+
+def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -> Missing:
+    """Draw what was counted by two modes."""
+    pattern = build_pattern(dataset, pair, step)
+    third = pattern.third_mode
+    if step is not None:
+        what = f"Its colour is the count reported at this {third}, with the same colours for each."
+    elif pattern.counted:
+        what = "Its colour is the reported count."
+    else:
+        what = f"Its colour says for what share of {pattern.others} there is a count."
+    blank = (
+        "blank means that nobody counted, **not** that nothing happened"
+        if pattern.counted
+        else "0 % means that nobody counted, **not** that nothing happened, and blank that there "
+        "is nothing to count"
+    )
+    st.markdown(f"One square is one {pattern.row_mode} and {pattern.column_mode}. {what} {blank}.")
+    show_chart(
+        pattern_figure(pattern),
+        key="pattern",
+        alt=f"What was counted, by {pattern.row_mode} and {pattern.column_mode}",
+    )
+    return Missing(
+        tables={
+            f"Counts by {pattern.row_mode} and {pattern.column_mode}": pattern_table(
+                dataset, pair, step
+            )
+        }
+        | _along(dataset, pair, step),
+        code=call(pattern_table, DATASET, pair, step=step),
+    )
+
+
+def places_section(dataset: Dataset, step: int | None) -> Missing:
+    """Draw what was counted at each place, where it lies."""
+    places = build_places(dataset, step)
+    st.markdown(places.sentence)
+    if places.counties:
+        show_county_map(
+            county_picture(places),
+            key="overview-map",
+            alt=f"{len(places.table):,} counties by {places.title}",
+            height=440,
+        )
+    else:
+        show_chart(
+            points_chart(places.table, value=places.value, title=places.title),
+            key="overview-points",
+            alt=f"{len(places.table):,} places by {places.title}",
+        )
+    return Missing(
+        tables={"Counts by place": places.table} | _along(dataset, places.modes, step),
+        code=call(build_places, DATASET, step=step, take=".table"),
+    )
+
+
+def _along(dataset: Dataset, shown: tuple[int, ...], step: int | None) -> dict[str, pd.DataFrame]:
+    """Draw everything counted at each step of the mode along, if there is one."""
+    mode = along_mode(dataset, shown)
+    if mode is None:
+        return {}
+    third, steps = dataset.counts.modes[mode], along_table(dataset, mode)
+    st.markdown(f"**Counts per {third}**")
+    show_chart(
+        along_chart(steps, of=third, step=step),
+        key="steps",
+        alt=f"Sum of reported counts per {third}",
+    )
+    return {f"Counts per {third}": steps}

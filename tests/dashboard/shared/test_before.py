@@ -1,0 +1,24 @@
+"""The report before the fit, in words of the pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.shared.before import headline
+from uncletc.tables import Finding
+
+
+def found(*severities: str) -> list[Finding]:
+    return [Finding(kind="days", severity=each, sentence="Something.") for each in severities]
+
+
+@pytest.mark.parametrize(
+    ("severities", "said"),
+    [
+        (("note",), "Nothing to mend"),
+        (("look", "note"), "**1 thing to look at**, most"),
+        (("mend", "look", "look"), "**1 thing to mend first** and **2 things to look at**, most"),
+    ],
+)
+def test_the_headline_counts_what_was_found(severities, said):
+    assert said in headline(found(*severities))

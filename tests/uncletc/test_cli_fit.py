@@ -1,0 +1,255 @@
+"""`uncletc fit`, `report` and `data`: from a table to files, and exit codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from uncletc import Fit, FitError, FitSettings, Recipe, datasets, fit, simulate
+from uncletc.cli import main, reading
+from uncletc.datasets import fetch
+
+SETTINGS = """
+[fit]
+rank = 1
+max_iter = 2000
+tol = 1e-3
+[columns]
+modes = ["site", "week"]
+count = "seen"
+attributes = ["rain"]
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    counts, _ = simulate((8, 9), 1, observed=0.8, attributed=0.8, similar=0.1, n_attributes=1)
+    frame = pd.DataFrame(
+        {
+            "site": [f"<b>site {i}</b>" for i in counts.indices[:, 0]],
+            "week": counts.indices[:, 1],
+            "seen": counts.counts,
+            "rain": counts.attributes_at(counts.indices)[:, 0],
+        }
+    )
+    path = tmp_path_factory.mktemp("table") / "beetles.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    path = tmp_path / "settings.toml"
+    path.write_text(SETTINGS, encoding="utf-8")
+    return path
+
+
+def run(*arguments: object) -> int:
+    """Exit code of a command."""
+    try:
+        main([str(each) for each in arguments])
+    except SystemExit as end:
+        return 0 if end.code is None else int(str(end.code))
+    return 0
+
+
+@pytest.fixture
+def folder(table: Path, settings: Path, tmp_path: Path) -> Path:
+    out = tmp_path / "out"
+    assert run("fit", table, "--settings", settings, "--out", out) == 0
+    return out
+
+
+class TestFit:
+    def test_writes_what_the_library_finds(self, table, settings, tmp_path, capsys):
+        folder = tmp_path / "out"
+        assert run("fit", table, "--settings", settings, "--out", folder) == 0
+        dataset = datasets.read_table(
+            table, modes=["site", "week"], count="seen", attributes=["rain"]
+        )
+        found = fit(dataset.counts, FitSettings(rank=1, max_iter=2000, tol=1e-3))
+        assert Fit.load(folder / "fit.npz").counts_digest == dataset.counts.digest
+        written = pd.read_csv(folder / "estimates.csv")
+        every = np.indices(dataset.counts.shape).reshape(2, -1).T
+        scale = Recipe.read(settings).anchor.scale(dataset.counts, found)
+        np.testing.assert_array_equal(written["relative_rate"], scale.rate(found.rate(every)))
+        said = capsys.readouterr()
+        assert f"Reported {dataset.counts.counts.sum():,}. How many there truly were" in said.out
+        assert "estimates.csv, fit.npz, settings.toml" in said.out
+        assert "beetles.csv: CountTensor(8 × 9" in said.err
+
+    def test_its_settings_give_the_same_again(self, table, folder, tmp_path):
+        again = tmp_path / "again"
+        assert run("fit", table, "--settings", folder / "settings.toml", "--out", again) == 0
+        assert (again / "estimates.csv").read_bytes() == (folder / "estimates.csv").read_bytes()
+
+    def test_all_formats_and_totals(self, table, settings, tmp_path):
+        out = tmp_path / "out"
+        code = run(
+            *("fit", table, "--settings", settings, "--out", out),
+            *("--format", "csv", "parquet", "netcdf", "--by", "site", "site+week"),
+        )
+        assert code == 0
+        with xr.open_dataset(out / "estimates.nc") as opened:
+            assert dict(opened.sizes) == {"site": 8, "week": 9}
+        assert len(pd.read_parquet(out / "estimates.parquet")) == 72
+        assert len(pd.read_csv(out / "totals-site.csv")) == 8
+        assert (out / "totals-site+week.csv").is_file()
+
+    def test_a_data_set_begins_as_its_pages_do(self):
+        recipe = reading.recipe_for("covid-twin", None)
+        assert (recipe.fit.rank, recipe.left_open) == (15, ("signs", "effects"))
+        assert reading.recipe_for("ppi", None).fit.rank == 5
+
+    @pytest.mark.filterwarnings("error")
+    def test_the_limit_of_iterations_is_said(self, table, tmp_path, capsys):
+        path = tmp_path / "short.toml"
+        path.write_text(SETTINGS.replace("2000", "1"), encoding="utf-8")
+        assert run("fit", table, "--settings", path, "--out", tmp_path / "out") == 0
+        assert "stopped at its limit of iterations" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("change", "sentence"),
+        [
+            (("rank = 1", "rank = 0"), "rank must be at least 1, got 0"),
+            (("rank = 1", "rnak = 1"), "got 'rnak'"),
+            (('"seen"', '"cases"'), "cases"),
+            (("tol = 1e-3", "signs = {sun = 1}"), "'sun'"),
+            (("[columns]", '[anchor]\nkind = "mean"\nvalue = 3\n[columns]'), "in (0, 1], got 3"),
+        ],
+    )
+    def test_bad_settings_end_with_2_and_one_sentence(
+        self, table, tmp_path, capsys, change, sentence
+    ):
+        path = tmp_path / "bad.toml"
+        path.write_text(SETTINGS.replace(*change), encoding="utf-8")
+        assert run("fit", table, "--settings", path, "--out", tmp_path / "out") == 2
+        last = capsys.readouterr().err.strip().splitlines()[-1]
+        assert last.startswith("uncletc fit: ")
+        assert sentence in last
+        assert not (tmp_path / "out").exists()
+
+    def test_bad_input_ends_with_2(self, table, settings, tmp_path, capsys):
+        assert run("fit", tmp_path / "none.csv", "--settings", settings) == 2
+        assert "TABLE must be one of covid, ppi" in capsys.readouterr().err
+        assert run("fit", table) == 2
+        assert "a file needs --settings" in capsys.readouterr().err
+        assert run("fit", "covid-twin", "--settings", settings) == 2
+        assert "must have no [columns]" in capsys.readouterr().err
+        assert run("fit", table, "--settings", tmp_path / "none.toml") == 2
+        assert "none.toml" in capsys.readouterr().err
+        assert run("fit", table, "--settings", settings, "--format", "xls") == 2
+        assert run("fit", table, "--settings", settings, "--by", "town", "--out", tmp_path) == 2
+        assert "by must name modes or groups" in capsys.readouterr().err
+
+    def test_a_fit_that_breaks_off_ends_with_1(
+        self, table, settings, tmp_path, capsys, monkeypatch
+    ):
+        def fail(*_: object) -> None:
+            raise FitError("the objective became infinite")
+
+        monkeypatch.setattr(Recipe, "run", fail)
+        assert run("fit", table, "--settings", settings, "--out", tmp_path / "out") == 1
+        assert "uncletc fit: the objective became infinite\n" in capsys.readouterr().err
+
+    def test_ctrl_c_ends_with_130(self, table, settings, monkeypatch, capsys):
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Recipe, "run", interrupt)
+        assert run("fit", table, "--settings", settings) == 130
+        assert capsys.readouterr().err.endswith("uncletc fit: interrupted\n")
+
+    def test_a_folder_that_cannot_be_written_ends_with_1(self, table, settings, tmp_path, capsys):
+        (tmp_path / "file").write_text("", encoding="utf-8")
+        out = tmp_path / "file" / "out"
+        assert run("fit", table, "--settings", settings, "--out", out) == 1
+        assert "uncletc fit: " in capsys.readouterr().err
+
+
+class TestReport:
+    def test_of_a_folder_needs_no_fit(self, folder, capsys, monkeypatch):
+        monkeypatch.setattr(Recipe, "run", None)
+        capsys.readouterr()
+        assert run("report", folder) == 0
+        assert capsys.readouterr().out == f"{folder / 'report.html'}\n"
+        text = (folder / "report.html").read_text(encoding="utf-8")
+        assert "How many there truly were stays open" in text
+        assert "&lt;b&gt;site 1&lt;/b&gt;" in text
+        assert "<b>" not in text
+        assert text.count("<svg") >= 3
+        assert not re.findall(r'(?:src|href)="|url\(|@import|<script', text)
+        assert "How to cite" in text
+
+    def test_of_a_table_fits_it(self, table, settings, tmp_path):
+        path = tmp_path / "own.html"
+        assert run("report", table, "--settings", settings, "--out", path, "--check") == 0
+        assert "can be held out" in path.read_text(encoding="utf-8")
+
+    def test_of_a_table_that_was_moved(self, folder, table, tmp_path, capsys):
+        moved = tmp_path / "moved.csv"
+        moved.write_bytes(table.read_bytes())
+        text = (folder / "settings.toml").read_text(encoding="utf-8")
+        gone = re.sub('table = ".*"', 'table = "gone.csv"', text)
+        (folder / "settings.toml").write_text(gone, encoding="utf-8")
+        assert run("report", folder) == 2
+        assert "say where it is with --table" in capsys.readouterr().err
+        assert run("report", folder, "--table", moved) == 0
+        rows = pd.read_csv(moved).assign(seen=1)
+        rows.to_csv(moved, index=False)
+        assert run("report", folder, "--table", moved) == 2
+        assert "is of other counts" in capsys.readouterr().err
+
+    def test_other_folders_are_refused(self, tmp_path, capsys):
+        assert run("report", tmp_path) == 2
+        assert "is no folder that uncletc fit wrote" in capsys.readouterr().err
+
+
+class TestData:
+    def test_list_names_sources_licences_and_what_is_here(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
+        assert run("data", "list") == 0
+        text = capsys.readouterr().out
+        for name in datasets.NAMES:
+            assert f"{name}: " in text
+        assert "uncletc data get covid fetches them" in text
+        assert "comes with the program" in text
+        assert "CC BY-NC 4.0" in text
+
+    def test_get_says_what_is_missing(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
+        assert run("data", "get", "ppi") == 1
+        assert "uncletc data get: " in capsys.readouterr().err
+
+    def test_check_finds_files_that_are_wrong(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
+        assert run("data", "check") == 0
+        assert "no files of data sets are here" in capsys.readouterr().out
+        assert run("data", "check", "ppi") == 1
+        first, _ = fetch.registry()["ppi"].values()
+        (tmp_path / first.path).parent.mkdir(parents=True)
+        (tmp_path / first.path).write_text("other", encoding="utf-8")
+        capsys.readouterr()
+        assert run("data", "check", "ppi") == 1
+        said = capsys.readouterr()
+        assert "2 files are missing or wrong" in said.out
+        assert "another file: its sha256 is not" in said.err
+
+    @pytest.mark.parametrize("action", ["get", "check"])
+    @pytest.mark.parametrize("name", ["covid-twin", "flu"])
+    def test_names_without_files_end_with_2(self, action, name, capsys):
+        assert run("data", action, name) == 2
+        assert f"uncletc data {action}: " in capsys.readouterr().err
+
+    @pytest.mark.realdata
+    def test_files_that_are_here_are_right(self, capsys):
+        if not datasets.available("ppi"):
+            pytest.skip("the public files are not here")
+        assert run("data", "get", "ppi") == 0
+        assert run("data", "check", "ppi") == 0
+        assert "ppi: all right" in capsys.readouterr().out

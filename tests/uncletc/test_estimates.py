@@ -1,0 +1,279 @@
+"""Estimates to take home: every entry, totals, and the files of both."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import xarray as xr
+
+from uncletc import CountTensor, Fit, FitSettings, Group, Scale, datasets, fit, simulate
+from uncletc.estimates import FORMATS, defused, entries, every_entry, totals
+from uncletc.estimates.netcdf import typed
+
+LABELS = (("=SUM(A1)", "b", "Doña Ana", "-5"), ("x/y", "+2", "c"), ("2021-01-01", "2021-01-02"))
+
+
+@pytest.fixture(scope="module")
+def counts() -> CountTensor:
+    made, _ = simulate((4, 3, 2), 1, observed=0.6, attributed=0.6, similar=0.1, seed=3)
+    return CountTensor(
+        made.shape,
+        made.indices,
+        made.counts,
+        attributes=made.attributes,
+        attribute_indices=made.attribute_indices,
+        modes=("site", "rate", "day"),
+        labels=LABELS,
+        groups=[Group("region", ["site"], [0, 0, 1, -1], ["north", "south"])],
+    )
+
+
+@pytest.fixture(scope="module")
+def found(counts: CountTensor) -> Fit:
+    return fit(counts, FitSettings(rank=1, max_iter=2000, tol=1e-3))
+
+
+@pytest.fixture(scope="module")
+def known(counts: CountTensor, found: Fit) -> Scale:
+    return Scale.mean_detection(found.detection(counts.attributes), 0.5)
+
+
+class TestEveryEntry:
+    def test_has_a_row_for_each_entry_with_its_labels(self, counts, found, known):
+        table = every_entry(counts, found, known).frame()
+        assert len(table) == 24
+        assert list(table.columns[:5]) == ["site", "rate_label", "day", "region", "reported"]
+        assert table["site"].iloc[0] == "=SUM(A1)"
+        assert (table["region"] == "").sum() == 6
+
+    def test_reported_is_missing_where_nobody_counted(self, counts, found, known):
+        table = every_entry(counts, found, known).frame()
+        assert table["reported"].notna().sum() == counts.n_observed
+        y = table["reported"].to_numpy().reshape(counts.shape)
+        assert (y[tuple(counts.indices.T)] == counts.counts).all()
+
+    def test_numbers_are_those_of_the_fit(self, counts, found, known):
+        table = every_entry(counts, found, known).frame()
+        every = np.indices(counts.shape).reshape(3, -1).T
+        np.testing.assert_array_equal(table["rate"], known.rate(found.rate(every)))
+        z = counts.attributes_at(every, unknown_as_nan=True)
+        np.testing.assert_array_equal(table["expected"], found.expected(every, z))
+        np.testing.assert_allclose(table["rate"] * table["detection"], table["expected"])
+
+    def test_nothing_impossible_on_a_known_scale(self, counts, found, known):
+        table = every_entry(counts, found, known).frame()
+        assert (table["detection_high"].dropna() <= np.fmax(1, table["detection"].max())).all()
+        seen = table.dropna(subset="reported")
+        assert (seen["rate_low"] >= np.fmin(seen["reported"], seen["rate"])).all()
+        assert (seen["rate_high"] >= seen["reported"]).all()
+        assert (table["rate_low"] <= table["rate"]).all()
+        assert (table["rate"] <= table["rate_high"]).all()
+
+    def test_a_free_scale_is_named_in_each_column(self, counts, found):
+        made = every_entry(counts, found)
+        columns = set(made.frame().columns)
+        assert {"relative_rate", "relative_detection_low", "expected"} <= columns
+        assert not {"rate", "detection"} & columns
+        assert set(made.frame()["scale"]) == {"relative: the median p is 1"}
+        assert made.notes["absolute"].startswith("no")
+
+    def test_known_entries_alone(self, counts, found, known):
+        made = every_entry(counts, found, known, entries="known")
+        assert len(made) == len(counts.entries()[0]) < 24
+        assert made.which == "entries with a count or attributes"
+
+    def test_too_large_a_tensor_lists_known_entries(self, counts, found, monkeypatch):
+        monkeypatch.setattr(entries, "MOST_ENTRIES", 20)
+        made = every_entry(counts, found)
+        assert len(made) == len(counts.entries()[0])
+        assert "more than 20" in made.which
+
+    def test_places_without_exposure_are_left_out(self, counts):
+        exposure = np.ones((4, 1, 1))
+        empty = 3
+        keep = counts.indices[:, 0] != empty
+        there = counts.attribute_indices[:, 0] != empty
+        exposure[empty] = 0
+        own = CountTensor(
+            counts.shape,
+            counts.indices[keep],
+            counts.counts[keep],
+            attributes=counts.attributes[there],
+            attribute_indices=counts.attribute_indices[there],
+            exposure=exposure,
+        )
+        short = fit(own, FitSettings(rank=1), callback=lambda record: record.iteration >= 3)
+        made = every_entry(own, short)
+        assert len(made) == 18
+        assert "exposure" in made.which
+
+    def test_parts_are_the_whole(self, counts, found, known):
+        made = every_entry(counts, found, known)
+        parts = pd.concat(list(made.blocks(rows=5)), ignore_index=True)
+        pd.testing.assert_frame_equal(parts, made.frame())
+
+    def test_without_draws_there_are_no_intervals(self, small, small_fit):
+        table = every_entry(small, small_fit).frame()
+        assert not [name for name in table if name.endswith(("_low", "_high"))]
+        assert table["relative_detection"].notna().all()
+
+    def test_without_attributes(self):
+        y = CountTensor((3, 3), [[0, 0], [1, 1], [2, 2], [0, 1]], [3, 4, 5, 2])
+        made = fit(y, FitSettings(rank=1, max_iter=2000, tol=1e-3))
+        table = every_entry(y, made).frame()
+        assert (table["relative_detection"] == 1).all()
+        assert table["expected_low"].notna().all()
+
+    def test_two_and_four_modes(self):
+        for shape in ((5, 6), (3, 3, 2, 2)):
+            y, _ = simulate(shape, 1, observed=0.8, attributed=0.8, similar=0.1)
+            short = fit(y, FitSettings(rank=1), callback=lambda record: record.iteration >= 3)
+            made = every_entry(y, short)
+            assert len(made.frame()) == np.prod(shape)
+            opened = xr.open_dataset(io.BytesIO(made.to_bytes("netcdf")), engine="scipy")
+            assert opened["expected"].shape == shape
+
+    def test_other_counts_are_refused(self, counts, found, small):
+        with pytest.raises(ValueError, match="data must have shape"):
+            every_entry(small, found)
+        with pytest.raises(ValueError, match="data must be those that were fitted"):
+            every_entry(counts.with_counts(counts.counts + 1), found)
+
+    @pytest.mark.parametrize(("name", "value"), [("entries", "some"), ("level", 1.0)])
+    def test_bad_arguments_are_named(self, counts, found, name, value):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            every_entry(counts, found, **{name: value})
+
+    def test_reports_that_come_late_are_no_bound(self, covid):
+        dataset, late = covid
+        made = every_entry(dataset, late)
+        block = next(made.blocks(rows=500))
+        np.testing.assert_allclose(
+            block["rate"] * block["detection"] * block["reporting"], block["expected"]
+        )
+        assert "since reports come late" in made.notes["intervals"]
+        assert block["counties"].iloc[0] == "Hawaii County, Hawaii"
+        assert "reported_deaths" in block
+        assert block["simulated"].all()
+
+
+@pytest.fixture(scope="module")
+def covid():
+    dataset = datasets.with_deaths(datasets.load("covid-twin").with_roles())
+    settings = FitSettings(rank=1, effects=["reporting(state × weekday)"], max_iter=400)
+    return dataset, fit(dataset.counts, settings, callback=lambda record: record.iteration >= 2)
+
+
+class TestFiles:
+    def test_csv_reads_back_to_the_last_digit(self, counts, found, known):
+        made = every_entry(counts, found, known)
+        read = pd.read_csv(io.BytesIO(made.to_bytes("csv")), dtype={"site": "str"})
+        np.testing.assert_array_equal(read["rate"], made.frame()["rate"])
+        assert set(read["site"]) == {"'=SUM(A1)", "b", "Doña Ana", "-5"}
+
+    def test_parquet_has_labels_as_they_are_and_notes(self, counts, found, known):
+        made = every_entry(counts, found, known)
+        data = made.to_bytes("parquet")
+        pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(data)), made.frame())
+        notes = json.loads(pq.read_schema(io.BytesIO(data)).metadata[b"uncletc"])
+        assert notes == made.notes
+        assert notes["scale"] == "anchored: mean detection is 50%"
+
+    def test_netcdf_has_modes_as_dimensions(self, counts, found, known, tmp_path):
+        made = every_entry(counts, found, known)
+        path = tmp_path / "estimates.nc"
+        made.write(path)
+        with xr.open_dataset(path) as opened:
+            assert dict(opened.sizes) == {"site": 4, "rate_label": 3, "day": 2}
+            assert opened["site"].to_numpy().tolist() == list(LABELS[0])
+            assert opened["day"].dtype == "datetime64[ns]"
+            assert opened["region"].dims == ("site",)
+            assert opened.attrs["scale"] == made.scale.statement
+            assert opened.attrs["settings"] == found.settings.to_json()
+            assert "λ" in opened["rate"].attrs["long_name"]
+            flat = opened["rate"].to_numpy().ravel()
+            np.testing.assert_array_equal(flat, made.frame()["rate"])
+            one = opened.sel(site="b", day="2021-01-01")["reported"]
+            assert one.shape == (3,)
+
+    def test_a_large_grid_is_listed_entry_by_entry(self, counts, found, monkeypatch):
+        monkeypatch.setattr("uncletc.estimates.netcdf.MOST_CELLS", 10)
+        data = every_entry(counts, found).to_bytes("netcdf")
+        opened = xr.open_dataset(io.BytesIO(data), engine="scipy")
+        assert dict(opened.sizes) == {"entry": 24}
+        grid = opened.set_index(entry=["site", "rate_label", "day"]).unstack("entry")
+        assert dict(grid.sizes) == {"site": 4, "rate_label": 3, "day": 2}
+
+    def test_names_that_netcdf_does_not_allow(self):
+        y, _ = simulate((3, 3), 1, observed=1.0, attributed=1.0)
+        odd = CountTensor(
+            y.shape, y.indices, y.counts, attributes=y.attributes, modes=("a/b", "float")
+        )
+        made = fit(odd, FitSettings(rank=1), callback=lambda record: record.iteration >= 2)
+        data = every_entry(odd, made).to_bytes("netcdf")
+        opened = xr.open_dataset(io.BytesIO(data), engine="scipy")
+        assert set(opened.sizes) == {"a_b", "_float"}
+        assert opened["a_b"].attrs["long_name"] == "a/b"
+
+    @pytest.mark.parametrize("kind", FORMATS)
+    def test_an_ending_says_the_kind(self, counts, found, kind, tmp_path):
+        path = tmp_path / f"file{FORMATS[kind]}"
+        made = every_entry(counts, found)
+        made.write(path)
+        assert path.read_bytes()[:3] == made.to_bytes(kind)[:3]
+
+    def test_other_endings_are_refused(self, counts, found, tmp_path):
+        with pytest.raises(ValueError, match="the ending of the file must be one of"):
+            every_entry(counts, found).write(tmp_path / "file.xls")
+
+    def test_formulas_are_defused_and_numbers_are_not(self):
+        table = pd.DataFrame({"@a": ["=1", "-2.5", "+x", "-", "plain", None], "b": range(6)})
+        safe = defused(table)
+        assert list(safe.columns) == ["'@a", "b"]
+        assert safe["'@a"].tolist()[:5] == ["'=1", "-2.5", "'+x", "'-", "plain"]
+
+    def test_labels_become_numbers_only_where_nothing_is_lost(self):
+        assert typed(np.array(["1", "2.5"], dtype=object)).dtype.kind == "f"
+        for texts in (["01", "2"], ["1.0", "2"], ["1e3", "2"], ["2021-02-30", "2021-01-01"]):
+            assert typed(np.array(texts, dtype=object)).dtype.kind == "U"
+
+
+class TestTotals:
+    def test_sum_to_what_was_reported(self, counts, found, known):
+        whole = totals(counts, found, known)
+        assert whole["entries"].tolist() == [counts.n_observed]
+        for by in ("site", "region", ("site", "day")):
+            parts = totals(counts, found, known, by=by)
+            assert parts["reported"].sum() == counts.counts.sum()
+            np.testing.assert_allclose(parts["rate"].sum(), whole["rate"].iloc[0])
+        assert list(totals(counts, found, known, by=("site", "day")).columns[:3]) == [
+            "site",
+            "day",
+            "entries",
+        ]
+
+    def test_ends_are_those_of_the_mean(self, counts, found, known):
+        whole = totals(counts, found, known).iloc[0]
+        mean = found.mean("rate", counts.indices)
+        np.testing.assert_allclose(
+            whole["rate_high"], known.factor * mean.high * len(counts.counts)
+        )
+        assert whole["share_low"] <= whole["share"] <= whole["share_high"] <= 1
+
+    def test_a_free_scale_has_no_share(self, counts, found):
+        table = totals(counts, found, by="site")
+        assert "relative_rate" in table
+        assert not [name for name in table if name.startswith(("rate", "share", "detection"))]
+
+    def test_without_draws(self, small, small_fit):
+        table = totals(small, small_fit, by=small.modes[0])
+        assert not [name for name in table if name.endswith(("_low", "_high"))]
+
+    def test_an_unknown_group_is_named(self, counts, found):
+        with pytest.raises(ValueError, match=r"by must name modes or groups, site, .*'county'"):
+            totals(counts, found, by="county")

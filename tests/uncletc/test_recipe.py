@@ -1,0 +1,223 @@
+"""Files of settings: whatever decides estimates goes out and comes back."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from uncletc import (
+    BCD,
+    Anchor,
+    Deaths,
+    FitSettings,
+    Joint,
+    Recipe,
+    Role,
+    Roles,
+    Scale,
+    StopReason,
+    datasets,
+    fit,
+    fit_on,
+)
+from uncletc.tables import AttributeColumn, Columns, ModeColumn
+
+COLUMNS = Columns(
+    modes=(ModeColumn(column="site"), ModeColumn(column="day", step="week", most=5)),
+    count="seen",
+    across=("a", "b"),
+    across_mode=ModeColumn(column="species"),
+    attributes=(AttributeColumn(column="rain", acts_on="both", sign=-1),),
+    exposure="traps",
+    known_detection="p",
+    known_error="se",
+    latitude="lat",
+    longitude="lon",
+    duplicates="sum",
+    absent="zero",
+    missing=(("day", "2021-01-03"),),
+)
+OTHERS = {
+    "rank": 7,
+    "solver": Joint(precision="float64", device="cpu", network=False),
+    "mu": 12.5,
+    "hidden": (),
+    "max_iter": 900,
+    "tol": 1e-7,
+    "seed": 3,
+    "members": 2,
+    "signs": {"rain, mm": -1},
+    "closed": ("visit",),
+    "effects": ("state × weekday", "smooth(place, 4)"),
+}
+
+
+def there_and_back(recipe: Recipe) -> Recipe:
+    return Recipe.from_toml(recipe.to_toml())
+
+
+class TestRoundTrip:
+    def test_every_setting_of_a_fit_is_tried(self):
+        assert set(OTHERS) == {each.name for each in fields(FitSettings)}
+
+    @pytest.mark.parametrize("name", OTHERS)
+    def test_of_each_setting_of_a_fit(self, name):
+        recipe = Recipe(fit=FitSettings(**{"rank": 2, name: OTHERS[name]}))
+        assert there_and_back(recipe) == recipe
+
+    @pytest.mark.parametrize(
+        "solver", [BCD(), BCD(loss="kl", hold_scale=True, learning_rate=0.01, epochs=0)]
+    )
+    def test_of_the_other_solver(self, solver):
+        recipe = Recipe(fit=FitSettings(rank=2, solver=solver))
+        assert there_and_back(recipe) == recipe
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("table", "covid-twin"),
+            ("columns", COLUMNS),
+            ("anchor", Anchor(kind="mean", value=0.25)),
+            ("anchor", Anchor(kind="mean", value=(0.2, 0.4))),
+            ("anchor", Anchor(kind="best")),
+            ("anchor", Anchor(kind="total", value=(1e5, 2e5))),
+            ("anchor", Anchor(kind="entry", value=0.6, place=("47", "-122"), name="King, WA")),
+            ("roles", Roles()),
+            ("roles", Roles([Role("a b", "both", -1), Role("c", "neither")])),
+            ("deaths", Deaths(used=False)),
+            ("deaths", Deaths(lag=10, fatality=1.5)),
+            ("continued_from", (100, 200)),
+            ("left_open", ("signs", "effects")),
+        ],
+    )
+    def test_of_all_else(self, name, value):
+        recipe = replace(Recipe(fit=FitSettings(rank=2)), **{name: value})
+        assert there_and_back(recipe) == recipe
+
+    def test_everything_is_tried(self):
+        tried = {"fit", "table", "columns", "anchor", "roles", "deaths"}
+        assert {each.name for each in fields(Recipe)} == tried | {"continued_from", "left_open"}
+
+    def test_names_of_columns_alone_will_do(self):
+        text = '[fit]\nrank = 2\n[columns]\ncount = "n"\nmodes = ["a", "b"]\nattributes = ["c"]\n'
+        columns = Recipe.from_toml(text).columns
+        assert [each.column for each in columns.modes] == ["a", "b"]
+        assert columns.attributes == (AttributeColumn(column="c"),)
+
+
+class TestBadFiles:
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [
+            ("", r"\[fit\] rank must be given"),
+            ("[fit", "settings must be written as TOML"),
+            ("fit = 3", r"fit must be a section, \[fit\], got 3"),
+            ("[fit]\nrank = 0", "rank must be at least 1, got 0"),
+            ("[fit]\nrank = 2\nrnak = 3", "fit must have keys among rank, .*; got 'rnak'"),
+            ("[fits]\nrank = 2", "settings must have keys among table, fit, .*; got 'fits'"),
+            ('[fit]\nrank = 2\nmu = "few"', "mu must be a number, got 'few'"),
+            ("[fit]\nrank = 2\nhidden = 5", "hidden must be a sequence"),
+            ('[fit]\nrank = 2\nsolver = "best"', "solver must be one of"),
+            ('[fit]\nrank = 2\n[fit.solver]\nname = "bcd"\nloss = 3', "loss must be one of"),
+            ('[fit]\nrank = 2\n[anchor]\nkind = "about"', r"\[anchor\] kind must be one of"),
+            ('[fit]\nrank = 2\n[anchor]\nkind = "mean"', "value must be given"),
+            ('[fit]\nrank = 2\n[anchor]\nkind = "mean"\nvalue = 2', r"value must be in \(0, 1\]"),
+            (
+                '[fit]\nrank = 2\n[anchor]\nkind = "mean"\nvalue = [0.4, 0.2]',
+                "low end is below its high end",
+            ),
+            ("[fit]\nrank = 2\n[anchor]\nvalue = 0.2", "value must be left out"),
+            ("[fit]\nrank = 2\n[deaths]\nlag = 99", "lag must be a whole number"),
+            ("[fit]\nrank = 2\n[deaths]\nday = 9", "deaths must have keys among used, lag"),
+            ("[fit]\nrank = 2\n[roles]\nrain = 1", "'rain' must be a section with acts_on"),
+            ('[fit]\nrank = 2\n[roles.rain]\nacts_on = "p"', "acts_on must be one of"),
+            ("[fit]\nrank = 2\n[columns]\nmodes = 3", "modes must be a list of columns, got 3"),
+            ("[fit]\nrank = 2\n[columns]\ncuont = 3", "table must have keys among .*; got 'cuont'"),
+            ("continued_from = [3, 2]\n[fit]\nrank = 2", "continued_from must ascend"),
+            ("continued_from = [300]\n[fit]\nrank = 2", "continued_from must be below max_iter"),
+            ("table = 3\n[fit]\nrank = 2", "table must be a text, got 3"),
+        ],
+    )
+    def test_are_named_in_one_sentence(self, text, sentence):
+        with pytest.raises(ValueError, match=sentence) as error:
+            Recipe.from_toml(text)
+        assert "\n" not in str(error.value)
+
+    def test_the_file_is_named(self, tmp_path):
+        path = tmp_path / "mine.toml"
+        path.write_text("[fit]\nrank = 0", encoding="utf-8")
+        with pytest.raises(ValueError, match=r"mine.toml: \[fit\] rank must be at least 1"):
+            Recipe.read(path)
+        path.write_bytes(b"\xff\xfe\x00")
+        with pytest.raises(ValueError, match=r"mine.toml must be a text file in UTF-8"):
+            Recipe.read(path)
+
+
+class TestOfADataSet:
+    def test_what_is_left_open_is_as_stated(self):
+        dataset = datasets.load("covid-twin")
+        recipe = Recipe(fit=FitSettings(rank=2), left_open=("signs", "effects"))
+        settings = recipe.settings(dataset)
+        assert dict(settings.signs) == dataset.roles.signs
+        assert settings.effects == tuple(dataset.effects)
+        prepared = recipe.prepared(dataset)
+        assert prepared.counts.digest == datasets.with_deaths(dataset.with_roles()).counts.digest
+
+    def test_complete_leaves_nothing_open_and_changes_nothing(self):
+        dataset = datasets.load("covid-twin")
+        recipe = Recipe(fit=FitSettings(rank=2), left_open=("signs", "effects"))
+        whole = there_and_back(recipe.complete(dataset))
+        assert whole.left_open == ()
+        assert whole.deaths == Deaths()
+        assert whole.settings(dataset) == recipe.settings(dataset)
+        assert whole.prepared(dataset).counts.digest == recipe.prepared(dataset).counts.digest
+
+    def test_the_papers_choice(self):
+        dataset = datasets.load("covid-twin")
+        recipe = Recipe(fit=FitSettings(rank=2), roles=Roles())
+        assert recipe.settings(dataset) == FitSettings(rank=2)
+        assert recipe.prepared(dataset).counts.digest == dataset.counts.digest
+
+
+class TestAnchor:
+    def test_states_the_scales_of_the_library(self, small, small_fit):
+        p = small_fit.detection(small.attributes)
+        assert Anchor().scale(small, small_fit) == Scale.relative(p)
+        assert Anchor(kind="best").scale(small, small_fit) == Scale.best_detects_all(p)
+        stated = Anchor(kind="mean", value=(0.2, 0.4))
+        assert stated.scale(small, small_fit) == Scale.mean_detection(p, (0.2, 0.4))
+        total = Anchor(kind="total", value=5e3).scale(small, small_fit)
+        np.testing.assert_allclose(total.rate(small_fit.rate(small.indices)).sum(), 5e3)
+
+    def test_of_a_place(self, small, small_fit):
+        first = small.labels[0][small.attribute_indices[0, 0]]
+        scale = Anchor(kind="entry", value=0.5, place=(first,)).scale(small, small_fit)
+        there = small.attribute_indices[:, 0] == small.attribute_indices[0, 0]
+        mean = scale.detection(small_fit.detection(small.attributes[there])).mean()
+        np.testing.assert_allclose(mean, 0.5)
+        assert scale.statement == f"anchored: {first} detects 50%"
+
+    def test_an_unknown_place_is_named(self, small, small_fit):
+        with pytest.raises(ValueError, match="place must be labels of the modes; mode 1 has no"):
+            Anchor(kind="entry", value=0.5, place=("Paris",)).scale(small, small_fit)
+
+
+@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+class TestFitOn:
+    SETTINGS = FitSettings(rank=1, solver=BCD(epochs=1, sweeps=1), hidden=(), max_iter=6, tol=0.0)
+
+    def test_goes_on_from_where_the_first_stopped(self, small):
+        first = fit(small, replace(self.SETTINGS, max_iter=2))
+        assert first.stop is StopReason.MAX_ITER
+        then = fit(small, self.SETTINGS, start=first)
+        on = fit_on(small, self.SETTINGS, (2,))
+        np.testing.assert_array_equal(on.factors[0], then.factors[0])
+        known = fit_on(small, self.SETTINGS, (2,), start=first)
+        np.testing.assert_array_equal(known.factors[0], then.factors[0])
+        assert on.settings == self.SETTINGS
+
+    def test_stops_where_one_settles(self, small):
+        loose = replace(self.SETTINGS, tol=1e6)
+        assert fit_on(small, loose, (2,)).settings.max_iter == 2

@@ -1,0 +1,293 @@
+"""One row for every entry: labels, what was reported, λ, p and ŷ with their intervals."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from uncletc.citation import citation
+from uncletc.counts import CountTensor
+from uncletc.datasets.base import Dataset
+from uncletc.entries import exposure_at, flat_index
+from uncletc.estimates.bounds import check_fitted, detection_ends, rate_ends, scale_of
+from uncletc.estimates.names import Named, named_columns
+from uncletc.members import Interval
+from uncletc.model import Fit
+from uncletc.scale import Scale
+from uncletc.validation import FloatArray, IntArray, check_choice
+
+Entries = Literal["all", "known"]
+MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
+_ROWS = 65_536  # in one part
+_SEARCHED = 1_000_000  # entries looked through at once for those that can have events
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Estimates:
+    """The estimates of a fit for many entries, made part by part when they are asked for.
+
+    Attributes
+    ----------
+    counts : CountTensor
+        Those that were fitted.
+    fit : Fit
+    scale : Scale
+        Of λ and p.
+    level : float
+        Nominal coverage of the intervals.
+    title : str
+        What the counts are.
+    flat : ndarray of int, shape (n,)
+        Numbers of the entries in row-major order, ascending.
+    which : str
+        Which entries these are, in a sentence.
+    named : Named
+        Columns that name an entry.
+    cite : str
+        How to cite method and data; empty where the counts came without provenance.
+    """
+
+    counts: CountTensor
+    fit: Fit
+    scale: Scale
+    level: float
+    title: str
+    flat: IntArray
+    which: str
+    named: Named
+    cite: str = ""
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """What a reader of the numbers must know, by name: scale, settings, how to cite."""
+        notes = {
+            "title": self.title,
+            "simulated": "yes: no number was observed" if self.counts.simulated else "no",
+            "scale": self.scale.statement,
+            "absolute": "yes" if self.scale.absolute else "no: only ratios of λ and of p count",
+            "entries": self.which,
+            "reported": "missing where nobody counted, which is not 0",
+            "intervals": self._about_intervals(),
+            "settings": self.fit.settings.to_json(),
+            "stopped": self.fit.stop.value,
+            "made_with": f"uncletc {version('uncletc')}",
+        }
+        return notes | ({"cite": self.cite} if self.cite else {})
+
+    def blocks(self, rows: int = _ROWS) -> Iterator[pd.DataFrame]:
+        """Yield the table part by part, at most `rows` rows each."""
+        for start in range(0, len(self.flat), rows):
+            part = self.flat[start : start + rows]
+            yield self._table(np.column_stack(np.unravel_index(part, self.counts.shape)))
+
+    def frame(self) -> pd.DataFrame:
+        """Return the whole table.
+
+        Returns
+        -------
+        DataFrame
+            A column of labels for each mode, further names of places and groups; reported (missing
+            where nobody counted), and so for each further look; rate, detection and expected, ŷ,
+            with ``_low`` and ``_high`` where the fit has draws; reporting where the fit has effects
+            on it; scale, in words; simulated, where the counts are. On a free scale the columns
+            of λ and p begin with ``relative_``.
+        """
+        return pd.concat(list(self.blocks()), ignore_index=True)
+
+    def write(self, target: str | Path | IO[bytes], kind: str | None = None) -> None:
+        """Write the table to a file, part by part.
+
+        Parameters
+        ----------
+        target : path or binary file
+        kind : {"csv", "parquet", "netcdf"}, optional
+            None: what the path ends in, ``.nc`` being NetCDF.
+
+        Raises
+        ------
+        ValueError
+            If it is none of these.
+        """
+        from uncletc.estimates.files import write
+
+        write(self, target, kind)
+
+    def to_bytes(self, kind: str) -> bytes:
+        """Return what :meth:`write` would write."""
+        file = io.BytesIO()
+        self.write(file, kind)
+        return file.getvalue()
+
+    def _table(self, indices: IntArray) -> pd.DataFrame:
+        """The rows of some entries (n, K)."""
+        free = "" if self.scale.absolute else "relative_"
+        reported = self._counted(self.counts.indices, self.counts.counts, indices)
+        columns: dict[str, Any] = self.named.columns(indices)
+        columns["reported"] = reported
+        for name, look in self.named.looks(self.counts.looks):
+            columns[name] = self._counted(look.indices, look.counts, indices)
+        for name, found in self._quantities(indices, reported).items():
+            prefix = "" if name == "expected" else free
+            columns[prefix + name] = found.estimate
+            if self.fit.draws is not None:
+                columns[f"{prefix}{name}_low"] = found.low
+                columns[f"{prefix}{name}_high"] = found.high
+        if self._late and self.fit.mode_effects is not None:
+            columns["reporting"] = self.fit.mode_effects.reporting(indices)
+        columns["scale"] = self.scale.statement
+        if self.counts.simulated:
+            columns["simulated"] = True
+        return pd.DataFrame(columns)
+
+    def _quantities(self, indices: IntArray, reported: FloatArray) -> dict[str, Interval]:
+        """λ, p and ŷ on the scale chosen, with ends where the fit has draws, else NaN."""
+        fit, counts = self.fit, self.counts
+        z = counts.attributes_at(indices, unknown_as_nan=True)
+        known = counts.rows_of(indices) >= 0
+        p = np.full(len(indices), fit.mean_detection)
+        p[known] = fit.detection(z[known])
+        if fit.draws is None:
+            return {
+                "rate": _alone(self.scale.rate(fit.rate(indices)), self.level),
+                "detection": _alone(self.scale.detection(p), self.level),
+                "expected": _alone(fit.expected(indices, z), self.level),
+            }
+        rates = fit.rate(indices, spread=True, level=self.level)
+        found = fit.detection(z[known], spread=True, level=self.level)
+        low, high = np.full(len(p), np.nan), np.full(len(p), np.nan)
+        low[known], high[known] = found.low, found.high
+        ends = Interval(estimate=p, low=low, high=high, level=self.level)
+        expected = fit.expected(indices, z, spread=True, level=self.level)
+        if fit.network is not None:  # how uncertain a p that nobody knows is, draws do not tell
+            expected.low[~known] = expected.high[~known] = np.nan
+        return {
+            "rate": rate_ends(self.scale, rates, np.where(self._late, np.nan, reported)),
+            "detection": detection_ends(self.scale, ends),
+            "expected": expected,
+        }
+
+    def _counted(self, where: IntArray, y: IntArray, indices: IntArray) -> FloatArray:
+        """Counts y of entries `where` at some entries, NaN where there is none."""
+        flat = flat_index(where, self.counts.shape)
+        order = np.argsort(flat, kind="stable")
+        wanted = flat_index(indices, self.counts.shape)
+        if not len(flat):
+            return np.full(len(wanted), np.nan)
+        place = order[np.minimum(np.searchsorted(flat, wanted, sorter=order), len(flat) - 1)]
+        return np.where(flat[place] == wanted, y[place], np.nan).astype(np.float64)
+
+    @property
+    def _late(self) -> bool:
+        """Whether reports may come at other times than events: counts of a day are no bound."""
+        effects = self.fit.mode_effects
+        return effects is not None and any(each.reporting for each in effects.effects)
+
+    def _about_intervals(self) -> str:
+        if self.fit.draws is None:
+            return "none: this fit has no draws of its parameters"
+        about = f"{self.level:.0%} intervals of λ, p and ŷ = λp, not of a count"
+        if not self.scale.absolute:
+            return about
+        about += "; those of p end at 1, or at the estimate where that is larger"
+        if self._late:
+            return f"{about}; those of λ may lie below what was reported, since reports come late"
+        return f"{about}; those of λ begin at what was reported, or at λ where that is smaller"
+
+
+def every_entry(
+    data: Dataset | CountTensor,
+    fit: Fit,
+    scale: Scale | None = None,
+    *,
+    entries: Entries = "all",
+    level: float = 0.9,
+) -> Estimates:
+    """Return the estimates of every entry of a tensor.
+
+    Parameters
+    ----------
+    data : Dataset or CountTensor
+        What was fitted, with its roles and looks. A data set has names of places and a citation.
+    fit : Fit
+    scale : Scale, optional
+        Of λ and p. None: that of the data where they state one, else p over its median.
+    entries : {"all", "known"}
+        All whose exposure is above 0, or those with a count or attributes. Of a tensor with more
+        than 1,000,000 of the former, "all" lists the latter too, and `Estimates.which` says so.
+    level : float
+        Nominal coverage of the intervals, in (0, 1).
+
+    Returns
+    -------
+    Estimates
+
+    Raises
+    ------
+    ValueError
+        If the counts are not those of the fit, or an argument is none of the above.
+
+    Examples
+    --------
+    >>> from uncletc import FitSettings, fit, simulate
+    >>> y, _ = simulate((6, 6), rank=1, observed=0.5, attributed=0.5, similar=0.1)
+    >>> found = every_entry(y, fit(y, FitSettings(rank=1), callback=lambda i: i.iteration >= 2))
+    >>> len(found), list(found.frame().columns)[:4]
+    (36, ['mode 1', 'mode 2', 'reported', 'relative_rate'])
+    """
+    counts = data.counts if isinstance(data, Dataset) else data
+    check_choice("entries", entries, get_args(Entries))
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), got {level}")
+    check_fitted(counts, fit)
+    flat = _possible(counts) if entries == "all" else None
+    if flat is None:
+        flat = flat_index(counts.entries()[0], counts.shape)
+        which = "entries with a count or attributes"
+        if entries == "all":
+            which += f"; all others are left out, since there are more than {MOST_ENTRIES:,}"
+    else:
+        which = "all entries"
+        if len(flat) < np.prod(counts.shape):
+            which += " whose exposure is above 0: elsewhere nothing can happen"
+    return Estimates(
+        counts=counts,
+        fit=fit,
+        scale=scale_of(counts, fit) if scale is None else scale,
+        level=level,
+        title=data.title if isinstance(data, Dataset) else "counts",
+        flat=flat,
+        which=which,
+        named=named_columns(data),
+        cite=citation(data.title, data.provenance) if isinstance(data, Dataset) else "",
+    )
+
+
+def _possible(counts: CountTensor) -> IntArray | None:
+    """Entries whose exposure is above 0, None where they are too many."""
+    size = int(np.prod([int(each) for each in counts.shape], dtype=object))
+    if counts.exposure is None:
+        return np.arange(size) if size <= MOST_ENTRIES else None
+    share = float((counts.exposure > 0).mean())
+    if share * size > MOST_ENTRIES:
+        return None
+    found = []
+    for start in range(0, size, _SEARCHED):
+        part = np.arange(start, min(start + _SEARCHED, size))
+        indices = np.column_stack(np.unravel_index(part, counts.shape))
+        found.append(part[exposure_at(counts.exposure, indices) > 0])
+    return np.concatenate(found)
+
+
+def _alone(estimate: FloatArray, level: float) -> Interval:
+    nothing = np.full(len(estimate), np.nan)
+    return Interval(estimate=estimate, low=nothing, high=nothing, level=level)
