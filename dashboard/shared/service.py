@@ -8,6 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.work.jobs import Job
 from dashboard.work.service import Service
@@ -19,7 +21,7 @@ _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 @st.cache_resource(show_spinner=False)
 def service() -> Service:
     """Return the one service that all sessions share, with its process for fits on the way."""
-    shared = Service()
+    shared = Service(alive=_is_open)
     shared.warm()
     return shared
 
@@ -27,7 +29,24 @@ def service() -> Service:
 def session(part: str) -> Session:
     """What one part of a page asks of the service in this browser session."""
     me: str = st.session_state.setdefault("me", uuid4().hex)
+    context = get_script_run_ctx()
+    if context is not None:
+        _connections()[me] = context.session_id
     return Session(service(), f"{me}-{part}")
+
+
+@st.cache_resource(show_spinner=False)
+def _connections() -> dict[str, str]:
+    """Streamlit's name of each session that ever asked for something and is still there."""
+    return {}
+
+
+def _is_open(me: str) -> bool:
+    """Whether the browser of a session is connected; asked from another thread."""
+    known = _connections()
+    if me not in known or not runtime.exists():
+        return True
+    return runtime.get_instance().is_active_session(known[me])
 
 
 def progress_bar(
@@ -50,7 +69,8 @@ def progress_bar(
 def fit_words(what: str, job: Job) -> str:
     """How far a fit is, after what it is."""
     if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
-        return f"{what}: waiting for another fit to finish …"
+        ahead = service().place(job)
+        return f"{what}: number {ahead} in the queue …" if ahead else f"{what}: getting ready …"
     if not job.objectives:
         return f"{what}: getting ready …"
     left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -31,3 +32,18 @@ def writable(folder: Path) -> Path:
             return folder
     except OSError:
         return Path(tempfile.mkdtemp(prefix=f"uncletc-{folder.name}-"))
+
+
+_TROUBLES = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "there is no room left for this account on the disk",
+    errno.EROFS: "the folder can only be read",
+    errno.EACCES: "the folder may not be written to",
+    errno.ENOMEM: "there is no memory left",
+}
+
+
+def trouble(error: OSError) -> str:
+    """What is wrong with a disk, as a part of a sentence that names no path."""
+    known = _TROUBLES.get(error.errno or 0)
+    return known or (error.strerror or "the system did not say why").lower()

@@ -34,7 +34,19 @@ class Job:
     message : str
         Why it ended, as a sentence; empty before, and where it has a result.
     watchers : set of str
-        Who waits for it.
+        Who waits for it: a session and what part of a page, as "session-part".
+    asked : float
+        When it was asked for; of no meaning but its order.
+    ready : bool
+        Whether its counts are where a process can read them.
+    process : Popen, optional
+        The one that works on it, or did before the order ended.
+    began, heard : float
+        When that process got it, and when it last said something.
+    lost : int
+        How many processes ended while they worked on it.
+    stopped : str
+        Why it was ended from here, as the end of a sentence; empty where it was not.
     """
 
     order: Order[Any]
@@ -48,12 +60,22 @@ class Job:
     message: str = ""
     watchers: set[str] = field(default_factory=set)
     asked: float = field(default_factory=monotonic)
+    ready: bool = False
     process: Process | None = field(default=None, repr=False)
+    began: float = 0.0
+    heard: float = 0.0
+    lost: int = 0
+    stopped: str = ""
 
     @property
     def active(self) -> bool:
         """Whether it still waits or runs."""
         return self.state in ("waiting", "running")
+
+    @property
+    def sessions(self) -> set[str]:
+        """Sessions that wait for it."""
+        return {session_of(watcher) for watcher in self.watchers}
 
     @property
     def objectives(self) -> list[float]:
@@ -73,8 +95,20 @@ class Job:
             return None
         return self.seconds / self.iteration * (self.order.max_iter - self.iteration)
 
+    def start(self, process: Process) -> None:
+        """Note that a process has it."""
+        self.process, self.began = process, monotonic()
+        self.heard = self.began
+
+    def start_over(self) -> None:
+        """Note that its process is gone, and that it waits for another one."""
+        self.process, self.state, self.lost = None, "waiting", self.lost + 1
+        self.trial, self.iteration, self.seconds, self.estimates = 0, 0, 0.0, 0
+        self.curve.clear()
+
     def hear(self, report: dict[str, Any]) -> None:
         """Note where it is."""
+        self.heard = monotonic()
         if "estimate" in report:
             self.estimates = report["estimate"]
             return
@@ -83,3 +117,8 @@ class Job:
         self.iteration, self.seconds = report["iteration"], report["seconds"]
         if report["values"]:
             self.curve.append((report["iteration"], report["values"]))
+
+
+def session_of(watcher: str) -> str:
+    """The session that a watcher belongs to."""
+    return watcher.partition("-")[0]

@@ -89,6 +89,10 @@ class Order(Generic[Result]):
         """What this order asked for of a result under one of its keys."""
         return result
 
+    def owns(self, result: Any) -> bool:
+        """Whether something read from its file can be its result."""
+        return isinstance(result, dict)
+
     @staticmethod
     def save(result: Any, path: Path) -> None:
         """Write a result."""
@@ -121,6 +125,14 @@ class FitOrder(Order[Fit]):
 
     counts: CountTensor = field(repr=False)
     settings: FitSettings
+
+    def owns(self, result: Any) -> bool:
+        """Whether it is a fit of these counts with these settings."""
+        return (
+            isinstance(result, Fit)
+            and result.settings == self.settings
+            and result.counts_digest == self.counts_digest
+        )
 
     @staticmethod
     def save(result: Fit, path: Path) -> None:
@@ -187,6 +199,11 @@ class Evaluate(Order[Numbers]):
         more = (replace(self, trials=n).key for n in range(self.trials + 1, N_FOLDS + 1))
         return (self.key, *more)
 
+    def owns(self, result: Any) -> bool:
+        """Whether it has trials of this method."""
+        right = isinstance(result, dict) and result.get("method") == self.method
+        return right and isinstance(result.get("trials"), list)
+
     def part_of(self, result: Numbers) -> Numbers:
         """The trials asked for, also where more are known."""
         return result | {"trials": result["trials"][: self.trials]}
@@ -212,6 +229,10 @@ class AttributeGain(Order[Gain]):
     settings: FitSettings
     kind: FoldKind = "entry"
     seed: int = 0
+
+    def owns(self, result: Any) -> bool:
+        """Whether it is a gain."""
+        return isinstance(result, Gain)
 
     @staticmethod
     def save(result: Gain, path: Path) -> None:

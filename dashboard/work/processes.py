@@ -29,6 +29,13 @@ class Worker:
         Called with each of its reports, on a separate thread.
     lost : callable
         Called with the process when it has ended, after its last report.
+
+    Attributes
+    ----------
+    process : Popen, optional
+        None: not started yet.
+    run : str
+        The order that it works on; empty: none.
     """
 
     def __init__(
@@ -36,6 +43,7 @@ class Worker:
     ) -> None:
         self._hear, self._lost = hear, lost
         self.process: Process | None = None
+        self.run = ""
 
     def ready(self) -> Process:
         """Start the process where none runs, and return it."""
@@ -101,3 +109,12 @@ def _write(process: Process, message: dict[str, Any]) -> None:
         raise BrokenPipeError("the process takes no orders any more")
     orders.write(json.dumps(message) + "\n")
     orders.flush()
+
+
+def memory_of(process: Process) -> int:
+    """Bytes of memory that a process holds; 0 where the system does not tell, or it has ended."""
+    try:
+        pages = int(Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

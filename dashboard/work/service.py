@@ -2,72 +2,85 @@
 
 Results stay in memory and in the user's cache folder, so an order made once shows at once, also
 after a restart. Sessions that ask for one order share one job, and it is stopped when the last of
-them leaves it. Counts lie in a folder of this server alone, which goes with it.
+them leaves it, or is gone. Counts lie in a folder of this server alone, which goes with it.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import threading
-from collections import OrderedDict
-from contextlib import suppress
+from collections import Counter, OrderedDict
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from time import time
+from time import monotonic
 from typing import Any
 
 import platformdirs
 
-from dashboard.work.files import PARTIAL, atomic, writable
-from dashboard.work.jobs import Job, State
+from dashboard.work.crew import Crew
+from dashboard.work.files import trouble, writable
+from dashboard.work.jobs import Job, State, session_of
+from dashboard.work.limits import Limits
 from dashboard.work.orders import LANES, FitOrder, Lane, Order, Result
-from dashboard.work.processes import Process, Worker
-from uncletc import CountTensor, Fit
+from dashboard.work.private import Private, sweep
+from dashboard.work.processes import Process, memory_of
+from dashboard.work.store import Store
+from dashboard.work.turns import in_turn
+from dashboard.work.watch import Presence, must_end
+from uncletc import Fit
 
-_IN_MEMORY = 64  # results
-_ON_DISK = {".npz": 200, ".json": 2000}  # results, fits being the larger ones
-_COUNTS_ON_DISK = 8  # that no order is of at the moment
 _ENDED_JOBS = 200  # that were cancelled or failed
-_LEFT_BEHIND = 86_400  # seconds after which unfinished files and counts belong to no server
+_LOOKED_AFTER = 0.5  # seconds between two looks at what runs
+_TRIES = 2  # processes that work on an order, one after another
+_TWICE = "its process ended unexpectedly, and so did a second one. Ask for it again."
 
 
 class Service:
-    """Works on orders in processes of their own, one per lane, and remembers the results.
+    """Works on orders in processes of their own, some for each lane, and remembers the results.
 
     Parameters
     ----------
     folder : Path, optional
         Where results are kept. None: ``results`` in the user's cache folder; a temporary folder
         when that cannot be written.
+    limits : Limits, optional
+        None: what the environment says.
+    alive : callable, optional
+        Tells of a session, the part of a watcher before "-", whether it still is. None: all are.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = writable(folder or Path(platformdirs.user_cache_dir("uncletc")) / "results")
-        _sweep(self._folder)
-        self._private = tempfile.TemporaryDirectory(prefix="counts-", dir=self._folder)
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        limits: Limits | None = None,
+        alive: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.limits = Limits.from_environment() if limits is None else limits
+        self._presence = Presence(alive or (lambda _: True))
+        usual = Path(platformdirs.user_cache_dir("uncletc")) / "results"
+        self._folder = writable(folder or usual)
+        sweep(self._folder)
+        self._store = Store(self._folder, self.limits.disk_gb * 1e9)
+        self._private = Private(self._folder)
         self._lock = threading.RLock()  # of everything below; nothing slow is done under it
-        self._writing = threading.Lock()  # of counts, which takes a while
-        self._results: OrderedDict[str, Any] = OrderedDict()
         self._jobs: OrderedDict[str, Job] = OrderedDict()  # by key: those under way or without end
-        self._runs: dict[str, Job] = {}  # those that a process has, or will have at once
-        self._kept: OrderedDict[str, None] = OrderedDict()  # digests of counts to keep on disk
+        self._runs: dict[str, Job] = {}  # those that wait, or that a process has
         self._numbers = count()
-        self._workers = {lane: Worker(hear=self._hear, lost=self._lost) for lane in LANES}
+        self._ended: Counter[str] = Counter()
+        self._seconds = 0.0
+        self._closed = threading.Event()
+        self._crew = Crew(self.limits, hear=self._hear, lost=self._lost)
+        threading.Thread(target=self._look_after_all, daemon=True).start()
 
     def warm(self, lane: Lane = "quick") -> None:
-        """Start a lane's process now, so that its first order need not wait for torch to load."""
+        """Start a lane's first process now: its first order need not wait for torch to load."""
         with self._lock:
-            self._workers[lane].ready()
+            self._crew.of(lane)[0].ready()
 
     def lookup(self, order: Order[Result]) -> Result | None:
         """The result of an order, or None. An unreadable file counts as none."""
-        for key in order.keys:
-            result = self._result(key, order)
-            if result is not None:
-                return order.part_of(result)
-        return None
+        return self._store.find(order)
 
     def job(self, order: Order[Any]) -> Job | None:
         """The job of this order, or None: it was never asked for, or it has its result."""
@@ -79,12 +92,22 @@ class Service:
         if not (job.active and job.estimates):
             return None
         try:
-            return FitOrder.load(self._so_far(job))
+            return FitOrder.load(self._private.so_far(job.run))
         except (FileNotFoundError, ValueError):
             return None
 
+    def place(self, job: Job) -> int:
+        """How many orders are worked on before this one; 0 for one that runs or has ended."""
+        with self._lock:
+            if not job.active or job.process is not None:
+                return 0
+            waiting = in_turn(self._waiting(job.order.lane), self._working(job.order.lane))
+        return waiting.index(job) + 1 if job in waiting else len(waiting) + 1
+
     def submit(self, order: Order[Any], watcher: str = "") -> Job:
         """Queue an order and return its job; one already under way is shared.
+
+        An order beyond the limits is a job that failed, with a message that says why.
 
         Parameters
         ----------
@@ -98,26 +121,25 @@ class Service:
                 job.watchers.add(watcher)
                 return job
             job = Job(order, run=f"{order.key}-{next(self._numbers)}", watchers={watcher})
+            refusal = self._refusal(order, watcher)
             self._jobs[order.key] = self._runs[job.run] = job
             self._jobs.move_to_end(order.key)
-            if order.keeps_counts:
-                self._kept[order.counts_digest] = None
-                self._kept.move_to_end(order.counts_digest)
-        message = {
-            "run": job.run,
-            "result": str(self._path(order.key, order)),
-            "so_far": str(self._so_far(job)),
-        } | order.message()
+            if refusal:
+                self._end(job, "failed", refusal)
+                return job
+            self._private.keep(order)
         try:
-            if (counts := getattr(order, "counts", None)) is not None:
-                message["counts"] = str(self._written(counts))
-            with self._lock:
-                if job.active:
-                    job.process = self._workers[order.lane].send(message)
-                else:  # cancelled while its counts were written
-                    self._release(job)
+            self._private.write(order)
         except OSError as error:
-            self._end(job, "failed", f"it could not be handed over: {error}.")
+            self._end(job, "failed", f"its counts could not be handed over: {trouble(error)}.")
+        with self._lock:
+            if job.run not in self._runs:
+                return job
+            job.ready = True
+            if job.active:
+                self._dispatch(order.lane)
+            else:  # cancelled while its counts were written
+                self._release(job)
         return job
 
     def cancel(self, job: Job, watcher: str = "") -> None:
@@ -130,8 +152,11 @@ class Service:
             if not job.active or job.watchers:
                 return
             job.message, job.state = "It was cancelled.", "cancelled"
+            self._ended["cancelled"] += 1
             if job.process is not None:
-                self._workers[job.order.lane].tell({"cancel": job.run}, job.process)
+                self._crew.tell({"cancel": job.run}, job)
+            elif job.ready:
+                self._release(job)
 
     def forget(self, digest: str, watcher: str = "") -> None:
         """Leave all jobs of these counts, and keep nothing of them but results.
@@ -150,82 +175,96 @@ class Service:
                 self.cancel(job, watcher)
                 if not job.active:
                     del self._jobs[job.order.key]
-            self._kept.pop(digest, None)
-            self._drop_counts(digest)
-            for worker in self._workers.values():
-                worker.tell({"forget": str(self._counts_path(digest))})
+            self._private.forget(digest, self._runs.values())
+            self._crew.tell({"forget": str(self._private.counts(digest))})
+
+    def numbers(self) -> dict[str, float]:
+        """What an operator watches, by name; nothing of it tells who asked for what.
+
+        Returns
+        -------
+        dict of str to float
+            ``done``, ``failed``, ``cancelled``, ``lost`` (processes), ``seconds`` worked,
+            ``waiting_quick``, ``waiting_long``, ``running``, ``workers``, ``memory_bytes`` of the
+            workers, ``hits_memory``, ``hits_disk``, ``disk_bytes``, ``sessions`` that wait.
+        """
+        with self._lock:
+            jobs = [job for job in self._runs.values() if job.active]
+            workers = [each for each in self._crew.processes if each.poll() is None]
+            values: dict[str, float] = {
+                name: self._ended[name] for name in ("done", "failed", "cancelled", "lost")
+            }
+            values |= {"seconds": self._seconds, "workers": len(workers)}
+            values |= {f"waiting_{lane}": len(self._waiting(lane)) for lane in LANES}
+            values["running"] = sum(job.process is not None for job in jobs)
+            values["sessions"] = len(set().union(*(job.sessions for job in jobs)))
+        values["memory_bytes"] = sum(memory_of(each) for each in workers)
+        values |= {f"hits_{where}": n for where, n in self._store.hits.items()}
+        return values | {"disk_bytes": self._store.bytes_on_disk}
 
     def close(self) -> None:
         """End the processes; jobs under way are lost."""
+        self._closed.set()
         with self._lock:
-            for worker in self._workers.values():
-                worker.close()
-            self._private.cleanup()
+            self._crew.close()
+            self._private.close()
 
-    def _result(self, key: str, order: Order[Result]) -> Result | None:
-        path = self._path(key, order)
+    def _refusal(self, order: Order[Any], watcher: str) -> str:
+        under_way = [job for job in self._runs.values() if job.active]
+        mine = sum(session_of(watcher) in job.sessions for job in under_way)
+        return self.limits.refusal(order, of_session=mine, of_all=len(under_way))
+
+    def _waiting(self, lane: Lane) -> list[Job]:
+        jobs = (job for job in self._runs.values() if job.order.lane == lane)
+        return [job for job in jobs if job.ready and job.active and job.process is None]
+
+    def _working(self, lane: Lane) -> list[Job]:
+        jobs = (job for job in self._runs.values() if job.order.lane == lane)
+        return [job for job in jobs if job.active and job.process is not None]
+
+    def _dispatch(self, lane: Lane) -> None:
+        """Give idle processes what is next."""
         with self._lock:
-            result: Result | None = self._results.get(key)
-        if result is None:
-            try:
-                result = order.load(path)
-            except FileNotFoundError:
-                return None
-            except (OSError, ValueError):
-                path.unlink(missing_ok=True)
-                return None
-        with suppress(OSError):
-            os.utime(path)  # what was looked at last is pruned last
-        self._remember(key, result)
-        return result
+            if self._closed.is_set():
+                return
+            while (worker := self._crew.idle(lane)) is not None:
+                waiting = in_turn(self._waiting(lane), self._working(lane))
+                if not waiting:
+                    return
+                job = waiting[0]
+                try:
+                    process = worker.send(self._message(job))
+                except OSError as error:
+                    self._end(job, "failed", f"no process took it: {trouble(error)}.")
+                    continue
+                worker.run = job.run
+                job.start(process)
 
-    def _remember(self, key: str, result: Any) -> None:
-        with self._lock:
-            self._results[key] = result
-            self._results.move_to_end(key)
-            while len(self._results) > _IN_MEMORY:
-                self._results.popitem(last=False)
-
-    def _path(self, key: str, order: Order[Any]) -> Path:
-        return self._folder / f"{key}{order.suffix}"
-
-    def _counts_path(self, digest: str) -> Path:
-        return Path(self._private.name) / f"{digest}.npz"
-
-    def _so_far(self, job: Job) -> Path:
-        return Path(self._private.name) / f"{job.run}.part"
-
-    def _written(self, counts: CountTensor) -> Path:
-        path = self._counts_path(counts.digest)
-        with self._writing:
-            if not path.exists():
-                path.parent.mkdir(exist_ok=True)
-                with atomic(path) as partial:
-                    counts.save(partial)
-            os.utime(path.parent)  # for other servers: it is not left behind
-        return path
-
-    def _drop_counts(self, digest: str) -> None:
-        """Remove counts that no run needs: these, unless kept, and the oldest of those kept."""
-        needed = {job.order.counts_digest for job in self._runs.values()}
-        idle = [each for each in self._kept if each not in needed]
-        unkept = {digest} - self._kept.keys() - needed
-        for each in (*idle[:-_COUNTS_ON_DISK], *unkept):
-            self._kept.pop(each, None)
-            self._counts_path(each).unlink(missing_ok=True)
+    def _message(self, job: Job) -> dict[str, Any]:
+        order = job.order
+        message = {
+            "run": job.run,
+            "result": str(self._store.path(order.key, order)),
+            "so_far": str(self._private.so_far(job.run)),
+        }
+        if order.counts_digest:
+            message["counts"] = str(self._private.counts(order.counts_digest))
+        return message | order.message()
 
     def _release(self, job: Job) -> None:
         """Drop a run that has ended, and what only it needed."""
-        del self._runs[job.run]
-        self._so_far(job).unlink(missing_ok=True)
-        self._drop_counts(job.order.counts_digest)
+        self._runs.pop(job.run, None)
+        self._private.release(job, self._runs.values())
 
     def _end(self, job: Job, state: State, message: str) -> None:
         with self._lock:
             self._release(job)
+            if job.process is not None:
+                self._seconds += monotonic() - job.began
             if not job.active:  # cancelled before
                 return
             job.message, job.state = message, state
+            self._ended[state] += 1
             if state == "done":  # the result stands for it
                 del self._jobs[job.order.key]
             ended = [key for key, each in self._jobs.items() if not each.active]
@@ -233,33 +272,50 @@ class Service:
                 del self._jobs[key]
 
     def _lost(self, process: Process) -> None:
+        """Give orders of a process that has ended to another one, once."""
         with self._lock:
+            self._ended["lost"] += not self._closed.is_set()
             for job in [job for job in self._runs.values() if job.process is process]:
-                self._end(job, "failed", "its process ended unexpectedly. Ask for it again.")
+                self._crew.free(job.run)
+                if self._closed.is_set():
+                    self._end(job, "failed", "the server was closed.")
+                elif job.stopped:
+                    self._end(job, "failed", job.stopped)
+                elif not job.active or job.lost + 1 >= _TRIES:
+                    self._end(job, "failed", _TWICE)
+                else:
+                    self._private.so_far(job.run).unlink(missing_ok=True)
+                    job.start_over()
+            for lane in LANES:
+                self._dispatch(lane)
 
     def _hear(self, report: dict[str, Any]) -> None:
         with self._lock:
-            job = self._runs[report["id"]]
+            job = self._runs.get(report["id"])
+            if job is None:
+                return
             if "end" in report:
                 self._end(job, report["end"], report["message"])
+                self._crew.free(job.run)
+                self._dispatch(job.order.lane)
             elif job.active:  # a cancelled one runs until its next report
                 job.hear(report)
         if job.state == "done":
-            self._prune(job.order.suffix)
+            self._store.prune()
 
-    def _prune(self, suffix: str) -> None:
-        """Remove the results that were not looked at for longest."""
-        used: list[tuple[float, Path]] = []
-        for path in self._folder.glob(f"*{suffix}"):
-            with suppress(FileNotFoundError):  # another server was faster
-                used.append((path.stat().st_mtime, path))
-        for _, path in sorted(used, reverse=True)[_ON_DISK[suffix] :]:
-            path.unlink(missing_ok=True)
+    def _look_after_all(self) -> None:
+        while not self._closed.wait(_LOOKED_AFTER):
+            self._look_after()
 
-
-def _sweep(folder: Path) -> None:
-    """Remove what a server left behind when it was killed."""
-    for left in (*folder.glob("counts-*"), *folder.glob(f".*{PARTIAL}")):
-        with suppress(OSError):
-            if time() - left.stat().st_mtime > _LEFT_BEHIND:
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    def _look_after(self) -> None:
+        """Leave what closed sessions waited for, and end what runs beyond the limits."""
+        now = monotonic()
+        with self._lock:
+            active = [job for job in self._runs.values() if job.active]
+            gone = self._presence.gone(set().union(*(job.sessions for job in active)), now)
+            for job in active:
+                for watcher in [each for each in job.watchers if session_of(each) in gone]:
+                    self.cancel(job, watcher)
+            for job in list(self._runs.values()):
+                if must_end(job, self.limits, now) and job.process is not None:
+                    job.process.kill()

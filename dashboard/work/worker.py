@@ -21,7 +21,7 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
-from dashboard.work.files import atomic
+from dashboard.work.files import atomic, trouble
 from dashboard.work.orders import (
     N_FOLDS,
     AttributeGain,
@@ -69,7 +69,10 @@ def main() -> None:
 
     def read(path: str) -> CountTensor:
         if path not in counts:
-            counts[path] = CountTensor.load(path)
+            try:
+                counts[path] = CountTensor.load(path)
+            except OSError as error:
+                raise RuntimeError(f"its counts could not be read: {trouble(error)}.") from error
         counts.move_to_end(path)
         while len(counts) > _COUNTS_KEPT:
             counts.popitem(last=False)
@@ -85,8 +88,11 @@ def main() -> None:
                 if isinstance(order, FitOrder)
                 else _RUNS[type(order)](order, report)
             )
-        with atomic(Path(message["result"])) as partial:
-            order.save(result, partial)
+        try:
+            with atomic(Path(message["result"])) as partial:
+                order.save(result, partial)
+        except OSError as error:
+            raise RuntimeError(f"its result could not be kept: {trouble(error)}.") from error
 
     serve(work, lambda path: counts.pop(path, None))
 

@@ -44,9 +44,9 @@ def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "Service", lambda: shared)
         yield
-    processes = [worker.process for worker in shared._workers.values()]
+    processes = shared._crew.processes
     shared.close()
-    assert all(process is None or process.poll() is not None for process in processes)
+    assert all(process.poll() is not None for process in processes)
 
 
 @pytest.fixture

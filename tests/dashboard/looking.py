@@ -83,7 +83,7 @@ def leave_all() -> None:
 
 def fitting_process() -> Process:
     """The process that fits."""
-    process = service.service()._workers["quick"].process
+    process = service.service()._crew.of("quick")[0].process
     assert process is not None
     return process
 

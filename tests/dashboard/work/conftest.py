@@ -23,9 +23,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The service that tests share which leave it without jobs."""
     shared = Service(folder=tmp_path_factory.mktemp("results"))
     yield shared
-    processes = [worker.process for worker in shared._workers.values()]
+    processes = shared._crew.processes
     shared.close()
-    assert all(process is None or process.poll() is not None for process in processes)
+    assert all(process.poll() is not None for process in processes)
 
 
 @pytest.fixture

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import threading
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dashboard.work import private, store
 from dashboard.work import service as jobs
 from dashboard.work.jobs import Job
 from dashboard.work.orders import Cell, FitOrder, Recovery, make_settings
@@ -24,23 +27,33 @@ CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 def process(service: Service, lane: str = "quick"):
     """The process of a lane, started where it was not."""
     service.warm(lane)
-    return service._workers[lane].process
+    return service._crew.of(lane)[0].process
 
 
 def counts_on_disk(service: Service) -> list[Path]:
-    return sorted(Path(service._private.name).glob("*.npz"))
+    return sorted(service._private.folder.glob("*.npz"))
 
 
 def unfinished(service: Service) -> list[Path]:
-    return list(Path(service._private.name).glob("*.part"))
+    return list(service._private.folder.glob("*.part"))
 
 
 @pytest.fixture
-def finished(tmp_path, fit_order, small_fit):
-    """A fit whose result lies in the folder, as if made earlier."""
-    order = fit_order()
-    small_fit.save(tmp_path / f"{order.key}.npz")
-    return order
+def kept(tmp_path, small, small_fit):
+    """Make a fit whose result lies in the folder, as if made earlier."""
+
+    def make(seed: int = 0) -> FitOrder:
+        order = FitOrder(small, replace(small_fit.settings, seed=seed))
+        replace(small_fit, settings=order.settings).save(tmp_path / f"{order.key}.npz")
+        return order
+
+    return make
+
+
+@pytest.fixture
+def finished(kept):
+    """One such fit."""
+    return kept()
 
 
 class TestJob:
@@ -132,29 +145,26 @@ class TestResults:
         for saved, loaded in zip(small_fit.factors, kept.factors, strict=True):
             np.testing.assert_array_equal(saved, loaded)
         assert own_service.lookup(finished) is kept
-        assert all(worker.process is None for worker in own_service._workers.values())
+        assert not own_service._crew.processes
 
-    def test_memory_is_bounded(self, own_service, fit_order, small_fit, tmp_path, monkeypatch):
-        monkeypatch.setattr(jobs, "_IN_MEMORY", 2)
-        orders = [fit_order(seed=seed) for seed in range(3)]
-        for order in orders:
-            small_fit.save(tmp_path / f"{order.key}.npz")
+    def test_memory_is_bounded(self, own_service, kept, monkeypatch):
+        monkeypatch.setattr(store, "_IN_MEMORY", 2)
+        orders = [kept(seed) for seed in range(3)]
         first = own_service.lookup(orders[0])
         for order in orders[1:]:
             own_service.lookup(order)
         assert own_service.lookup(orders[0]) is not first
 
     def test_the_result_not_looked_at_for_longest_goes_first(
-        self, own_service, fit_order, small_fit, tmp_path, monkeypatch
+        self, own_service, kept, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(jobs, "_ON_DISK", {".npz": 3})
-        orders = [fit_order(seed=seed) for seed in range(5)]
+        orders = [kept(seed) for seed in range(5)]
         for age, order in enumerate(orders):
-            path = tmp_path / f"{order.key}.npz"
-            small_fit.save(path)
-            os.utime(path, (1000 - age, 1000 - age))
+            os.utime(tmp_path / f"{order.key}.npz", (1000 - age, 1000 - age))
         own_service.lookup(orders[4])  # the oldest file is the one last looked at
-        own_service._prune(".npz")
+        size = (tmp_path / f"{orders[0].key}.npz").stat().st_size
+        monkeypatch.setattr(own_service._store, "_most_bytes", 3.5 * size)
+        own_service._store.prune()
         left = {path.stem for path in tmp_path.glob("*.npz")}
         assert left == {orders[k].key for k in (0, 1, 4)}
         os.utime(tmp_path / f"{orders[4].key}.npz", (1, 1))
@@ -167,16 +177,16 @@ class TestSharing:
         order, submitted = fit_order(seed=20), []
         everyone = threading.Barrier(8)
         sent = []
-        send = service._workers["quick"].send
+        send = service._crew.of("quick")[0].send
         monkeypatch.setattr(
-            service._workers["quick"], "send", lambda m: sent.append(m["run"]) or send(m)
+            service._crew.of("quick")[0], "send", lambda m: sent.append(m["run"]) or send(m)
         )
 
         def ask() -> None:
             everyone.wait()
             submitted.append(service.submit(order))
 
-        with service._writing:  # the first one cannot finish before the others have asked
+        with service._private._writing:  # the first one cannot finish before the others have asked
             threads = [threading.Thread(target=ask) for _ in range(8)]
             for thread in threads:
                 thread.start()
@@ -286,7 +296,7 @@ class TestCancel:
 
     def test_while_its_counts_are_written(self, own_service, fit_order):
         order = fit_order()
-        with own_service._writing:
+        with own_service._private._writing:
             asking = threading.Thread(target=own_service.submit, args=(order, "me"))
             asking.start()
             wait(lambda: own_service.job(order))
@@ -294,13 +304,13 @@ class TestCancel:
             own_service.cancel(own_service.job(order), "me")
         asking.join()
         assert not own_service._runs
-        assert own_service._workers["quick"].process is None  # it was not sent
+        assert not own_service._crew.processes  # it was not sent
 
 
 class TestCounts:
     def test_of_a_comparison_are_on_disk_only_while_needed(self, service, comparison, small):
         counts = small.subset(np.arange(50))
-        path = service._counts_path(counts.digest)
+        path = service._private.counts(counts.digest)
         slow = service.submit(comparison(counts=counts, endless=True, seed=11))
         quick = service.submit(comparison(counts=counts, seed=11))
         assert path.exists()
@@ -312,18 +322,18 @@ class TestCounts:
     def test_of_fits_stay_within_bounds_but_never_go_while_needed(
         self, service, fit_order, small, monkeypatch
     ):
-        monkeypatch.setattr(jobs, "_COUNTS_ON_DISK", 1)
+        monkeypatch.setattr(private, "_COUNTS_ON_DISK", 1)
         running = service.submit(fit_order(endless=True, seed=90))
         some = [small.subset(np.arange(40 + k)) for k in range(3)]
         waiting = [service.submit(FitOrder(each, fit_order().settings)) for each in some]
         assert len(counts_on_disk(service)) >= 4
         service.cancel(running)
         assert [finish(job).state for job in waiting] == ["done"] * 3
-        assert counts_on_disk(service) == [service._counts_path(some[-1].digest)]
+        assert counts_on_disk(service) == [service._private.counts(some[-1].digest)]
 
     def test_forgotten_ones_leave_nothing(self, service, comparison, small):
         counts = small.subset(np.arange(45))
-        path, gone = service._counts_path(counts.digest), weakref.ref(counts)
+        path, gone = service._private.counts(counts.digest), weakref.ref(counts)
         finish(service.submit(comparison(counts=counts), "me"))
         under_way = service.submit(comparison(counts=counts, endless=True), "me")
         wait(lambda: [job for job in service._runs.values() if job.state == "running"])
@@ -343,13 +353,13 @@ class TestCounts:
         finish(service.submit(order, "me"))
         service.forget(counts.digest, "me")
         # Had the process kept them, it could do without their file.
-        message = {"run": "again", "counts": str(service._counts_path(counts.digest))}
+        message = {"run": "again", "counts": str(service._private.counts(counts.digest))}
         job = service._runs["again"] = Job(order, run="again")
-        job.process = service._workers["long"].send(
+        job.process = service._crew.of("long")[0].send(
             message | {"result": str(service._folder / "again.json")} | order.message()
         )
         assert finish(job).state == "failed"
-        assert "No such file" in job.message
+        assert job.message == "its counts could not be read: no such file or directory."
 
     def test_what_others_wait_for_is_not_forgotten_before_its_end(self, service, comparison, small):
         counts = small.subset(np.arange(47))
@@ -359,16 +369,17 @@ class TestCounts:
         assert job.active
         assert job.watchers == {"you"}
         service.cancel(job, "you")
-        wait(lambda: not service._counts_path(counts.digest).exists())
+        wait(lambda: not service._private.counts(counts.digest).exists())
 
     def test_that_cannot_be_written_are_a_sentence(self, service, small, fit_order, monkeypatch):
         def full(*_: object) -> None:
-            raise OSError("no space left")
+            raise OSError(errno.ENOSPC, "No space left on device", "/somewhere")
 
         monkeypatch.setattr(CountTensor, "save", full)
         order = FitOrder(small.subset(np.arange(20)), fit_order().settings)
         job = service.submit(order)
-        assert (job.state, job.message) == ("failed", "it could not be handed over: no space left.")
+        assert job.state == "failed"
+        assert job.message == "its counts could not be handed over: the disk is full."
         assert not service._runs
 
     def test_left_by_a_killed_server_are_removed(self, tmp_path):
@@ -401,7 +412,7 @@ class TestTrouble:
         assert service.lookup(order)["trials"]
 
     @pytest.mark.parametrize("lane", ["quick", "long"])
-    def test_a_killed_process_fails_the_job_and_the_next_one_works(
+    def test_a_killed_process_is_replaced_once_and_the_next_order_works(
         self, service, fit_order, comparison, lane
     ):
         make = fit_order if lane == "quick" else comparison
@@ -409,8 +420,13 @@ class TestTrouble:
         wait(lambda: job.estimates if lane == "quick" else job.state == "running")
         before = process(service, lane)
         before.kill()
+        wait(lambda: job.lost == 1 and job.state == "running")
+        assert job.process is not before
+        job.process.kill()
         assert finish(job).state == "failed"
-        assert job.message == "its process ended unexpectedly. Ask for it again."
+        assert job.message == (
+            "its process ended unexpectedly, and so did a second one. Ask for it again."
+        )
         assert service.lookup(job.order) is None
         wait(lambda: not service._runs)
         assert not unfinished(service)
@@ -446,7 +462,7 @@ class TestTrouble:
 
     def test_ended_jobs_are_bounded(self, own_service, fit_order, monkeypatch):
         monkeypatch.setattr(jobs, "_ENDED_JOBS", 2)
-        monkeypatch.setattr(own_service._workers["quick"], "send", lambda _: None)
+        monkeypatch.setattr(own_service._crew.of("quick")[0], "send", lambda _: None)
         orders = [fit_order(seed=seed) for seed in range(4)]
         for order in orders:
             job = own_service.submit(order)
