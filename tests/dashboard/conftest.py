@@ -42,7 +42,7 @@ def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One service for all pages: each of its processes loads torch, which takes seconds."""
     shared = Service(folder=tmp_path_factory.mktemp("results"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(service, "Service", lambda: shared)
+        patch.setattr(service, "Service", lambda **_: shared)
         yield
     processes = shared._crew.processes
     shared.close()

@@ -88,6 +88,17 @@ def fitting_process() -> Process:
     return process
 
 
+def lose_processes() -> None:
+    """Kill the process that fits, and the one that takes its place."""
+    first = fitting_process()
+    first.kill()
+    began = monotonic()
+    while fitting_process() is first:
+        assert monotonic() - began < 60, "no process took its place"
+        sleep(0.05)
+    fitting_process().kill()
+
+
 def new_test(screen: str | None = None) -> AppTest:
     """Return the application under Streamlit's test runner, not run yet, at a page by its name.
 

@@ -20,6 +20,7 @@ from tests.dashboard.looking import (
     ended,
     fitting_process,
     leave_all,
+    lose_processes,
     open_screen,
     own_cache,
     until,
@@ -171,7 +172,7 @@ class TestFits:
         before = charts(at)
         iterations.never()
         at.slider(key=f"{name}_rank").set_value(4).run()
-        fitting_process().kill()
+        lose_processes()
         until(at, lambda page: page.error)
         for _ in range(3):  # it is not tried over and over
             at.run()
@@ -184,7 +185,7 @@ class TestFits:
     def test_a_lost_process_is_tried_again_at_a_press(self, open_page, iterations, name):
         iterations.never()
         at = open_page(name, **{f"{name}_seed": "41"})
-        fitting_process().kill()
+        lose_processes()
         until(at, lambda page: page.error)
         at.button(key="fit").click().run()
         until(at, lambda page: ITERATION.search(words(page)))

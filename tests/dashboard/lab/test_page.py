@@ -20,7 +20,7 @@ from dashboard.work.recovery import recovery_errors
 from tests.dashboard.looking import (
     charts,
     ended,
-    fitting_process,
+    lose_processes,
     open_screen,
     own_cache,
     until,
@@ -220,7 +220,7 @@ class TestFit:
         at = open_lab(step="fit", lab_fit_rank="7", lab_members="5", lab_gamma_omega="1.0", **RIGHT)
         at.button(key="lab-fit").click().run()
         until(at, lambda page: page.get("progress"))
-        fitting_process().kill()
+        lose_processes()
         until(at, lambda page: page.error)
         assert "did not finish" in at.error[0].value
         self.fitted(lab_seed="8")
