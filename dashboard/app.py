@@ -7,6 +7,7 @@ is the first address that a fresh server is asked for.
 import streamlit as st
 
 from dashboard.shared.glossary import glossary
+from dashboard.shared.look import look
 from dashboard.shared.service import service
 
 # Before the navigation, which would take a page's icon for the tab from another machine.
@@ -47,4 +48,5 @@ page = st.navigation(
 st.set_page_config(page_title=f"{page.title} · uncletc")
 service()  # its process loads torch while the first page is drawn
 glossary()
+look()
 page.run()

@@ -112,6 +112,30 @@ class Draws:
         -------
         ndarray, shape (G,)
         """
+        moved, apart = self.log_sums(of, member, indices, attributes, values, groups)
+        shared, beyond = self.widths(of)
+        return np.asarray(np.sqrt(shared**2 * np.square(moved).mean(axis=1) + beyond * apart))
+
+    def log_sums(
+        self,
+        of: Quantity,
+        member: Member,
+        indices: IntArray,
+        attributes: FloatArray,
+        values: FloatArray,
+        groups: IntArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return how far the logarithm of each group's sum lies from its estimate in each draw.
+
+        The parameters are those of :meth:`deviation_of_sums`.
+
+        Returns
+        -------
+        ndarray, shape (G, R)
+            As drawn, not widened.
+        ndarray, shape (G,)
+            The variance there would be if all entries erred apart from each other.
+        """
         n_groups = int(groups.max(initial=-1)) + 1
         sums, apart = np.zeros((n_groups, len(self.level))), np.zeros(n_groups)
         for part, drawn in self._deviations(of, member, indices, attributes):
@@ -122,10 +146,12 @@ class Draws:
             sums += np.asarray(weights @ np.exp(drawn.clip(-_FARTHEST, _FARTHEST)))
         total = np.maximum(np.bincount(groups, values, n_groups), 1e-300)
         ratio = np.where(sums > 0, sums / total[:, None], 1.0)
-        together = np.square(np.log(ratio)).mean(axis=1)
-        shared = self.shared[QUANTITIES.index(of)] ** 2
-        beyond = max(self._widening_of(of) ** 2 - shared, 0.0)
-        return np.asarray(np.sqrt(shared * together + beyond * (apart / total) / total))
+        return np.log(ratio), np.asarray((apart / total) / total)
+
+    def widths(self, of: Quantity) -> tuple[float, float]:
+        """Factor of drawn deviations that all entries share, and of the variance that is beyond."""
+        shared = self.shared[QUANTITIES.index(of)]
+        return shared, max(self._widening_of(of) ** 2 - shared**2, 0.0)
 
     def first(self, size: int) -> Draws:
         """Return the first draws alone; all where there are fewer."""

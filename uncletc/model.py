@@ -375,10 +375,7 @@ class Fit:
                 f"groups must be one whole number >= 0 for each of {len(where)} entries, "
                 f"got {own.dtype} of shape {own.shape}"
             )
-        if of == "rate":
-            values = self._rates(where)
-        else:
-            values = self._detections(z) if of == "detection" else self._expectations(where, z)
+        values = self.of_members(of, where, z)
         return mean_intervals(self, of, values, where, z, own, level)
 
     def to_frame(
@@ -419,6 +416,24 @@ class Fit:
         ['mode 1', 'mode 2', 'count', 'rate', 'rate_low', 'rate_high']
         """
         return fit_frame(self, counts, scale, level)
+
+    def of_members(
+        self, of: Quantity, indices: IntArray, attributes: FloatArray
+    ) -> list[FloatArray]:
+        """λ, p or λp of valid entries under each member; (n,) each.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+        indices : ndarray of int, shape (n, K)
+        attributes : ndarray, shape (n, D)
+            A row of NaN where they are unknown, for which p is `mean_detection`.
+        """
+        if of == "rate":
+            return self._rates(indices)
+        if of == "detection":
+            return self._detections(attributes)
+        return self._expectations(indices, attributes)
 
     def _expected_of(
         self, indices: ArrayLike, attributes: ArrayLike | None

@@ -18,6 +18,7 @@ from dashboard.check.words import (
 )
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
+from dashboard.shared.badges import MARKS
 from dashboard.shared.kept import cached
 from dashboard.shared.model import Family
 from dashboard.shared.parts import show_chart
@@ -26,11 +27,6 @@ from dashboard.shared.widgets import segmented
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-_MARKS = {
-    "fits": ("green", ":material/check_circle:"),
-    "misfit": ("orange", ":material/warning:"),
-    "open": ("gray", ":material/help:"),
-}
 _WHOLE = {"covid": "county cells", "ppi": "interactions"}
 _MAP_LIMIT = 2.0
 
@@ -51,7 +47,7 @@ def choose_held_out(family: Family) -> Kind:
 
 def draw_verdict(verdict: Verdict) -> None:
     """Draw what the checks say together, marked by colour, sign and words."""
-    color, icon = _MARKS[verdict.status]
+    color, icon = MARKS[verdict.status]
     with st.container(border=True, key="verdict"):
         st.badge(verdict.headline, icon=icon, color=color)
         st.markdown("\n".join(f"- {point}" for point in verdict.points))

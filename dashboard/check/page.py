@@ -5,6 +5,7 @@ import streamlit as st
 from dashboard.check import controls as parts
 from dashboard.check.gain import gain_section
 from dashboard.check.view import check_script, check_view, seen_dataset
+from dashboard.shared.badges import Verdict, remember_verdict
 from dashboard.shared.kept import cached
 from dashboard.shared.parts import fit_details, meaning, role_details
 from dashboard.shared.running import fit_or_stop, unfinished
@@ -27,6 +28,7 @@ if unfinished(fit):
     st.stop()
 
 view = cached("check", check_view, dataset, fit, kind)
+remember_verdict(dataset, fit, Verdict(view.verdict.status, view.verdict.headline))
 with verdict_here:
     parts.draw_verdict(view.verdict)
 st.caption(view.held)

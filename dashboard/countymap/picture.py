@@ -79,6 +79,8 @@ class MapPicture:
         As d3 writes formats.
     remark : str
         What else a reader must know, shown below the map and in saved pictures.
+    people : tuple of int
+        How many live in each county, by which the search box orders what it finds; () if unknown.
     """
 
     title: str
@@ -93,6 +95,7 @@ class MapPicture:
     ticks: tuple[tuple[float, str], ...]
     number_format: str
     remark: str
+    people: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what the browser reads; five digits of each number."""
@@ -118,6 +121,7 @@ class MapPicture:
             "ticks": self.ticks,
             "format": self.number_format,
             "remark": self.remark,
+            "people": self.people,
         }
 
     @cached_property
@@ -161,6 +165,7 @@ def county_map(
     uncertain_means: str = "uncertain",
     number_format: str = ".3g",
     remark: str = "",
+    people: str | None = None,
 ) -> MapPicture:
     """Return a picture of counties coloured by one number.
 
@@ -196,6 +201,8 @@ def county_map(
         and one of g, f, e and %.
     remark
         What else a reader must know; saved pictures say it too.
+    people
+        A column of whole numbers: how many live there.
 
     Raises
     ------
@@ -203,7 +210,7 @@ def county_map(
         If a column is missing, a code repeats or is not 5 digits, or limits or the format do
         not suit.
     """
-    columns = [color, *hover] + ([] if uncertain is None else [uncertain])
+    columns = [color, *hover, *(name for name in (uncertain, people) if name is not None)]
     _check_values(values, columns)
     if not _FORMAT.fullmatch(number_format):
         raise ValueError(f"number_format must be like '.3g' or '+.1%', got {number_format!r}")
@@ -232,6 +239,7 @@ def county_map(
         ticks=_ticks(*ends, log=log),
         number_format=number_format,
         remark=" ".join(filter(None, (remark, _undrawn_note(undrawn)))),
+        people=() if people is None else tuple(table[people].fillna(0).astype(int).tolist()),
     )
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.detection import DetectionGrids, dense, over_last
+from dashboard.covid.answers import CovidAnswers, reports_late
+from dashboard.shared.answers import anchor_words, answer, rank_words
+from dashboard.shared.detection import DetectionGrids, dense
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
@@ -31,7 +33,7 @@ class CountyView:
     cell : str
         The cell that it lies in.
     summary : str
-        Its p in one sentence.
+        What was reported and estimated of it over the time shown, and its rank by p.
     shared : str, optional
         Whose counts these are, where its cell holds other counties as well.
     days : DataFrame
@@ -66,7 +68,14 @@ class CountyView:
 
 
 def build_county_view(
-    dataset: Dataset, fit: Fit, grids: DetectionGrids, fips: str, *, title: str
+    dataset: Dataset,
+    fit: Fit,
+    grids: DetectionGrids,
+    fips: str,
+    *,
+    title: str,
+    answers: CovidAnswers,
+    so_far: bool = False,
 ) -> CountyView:
     """Return the days of the county's cell.
 
@@ -81,6 +90,10 @@ def build_county_view(
         A county of ``dataset.table``.
     title : str
         What p is, as on the other charts.
+    answers : CovidAnswers
+        Of the same fit and scale.
+    so_far : bool
+        Whether the fit still runs.
 
     Raises
     ------
@@ -97,7 +110,7 @@ def build_county_view(
     return CountyView(
         name=f"{county['county']}, {county['state']}",
         cell=str(county["cell"]),
-        summary=_summary(grids, place, title),
+        summary=_summary(answers, str(county["cell"]), so_far),
         shared=_shared(together, fips),
         days=days,
         p_title=title,
@@ -107,8 +120,9 @@ def build_county_view(
 
 def rate_title(scale: Scale) -> str:
     """What an axis of λ of this data set says."""
-    rule = scale.statement.removeprefix("relative: ").removeprefix("anchored: ")
-    return f"expected true cases per day, λ ({rule})"
+    if not scale.absolute:
+        return "relative λ per day (as if p were its median)"
+    return f"estimated true cases per day, λ ({anchor_words(scale)})"
 
 
 def _days(
@@ -129,26 +143,28 @@ def _days(
             "p": p,
         }
     )
-    effects = fit.mode_effects
-    if effects is not None and any(effect.reporting for effect in effects.effects):
-        table["reporting"] = effects.reporting(entries)
+    if fit.mode_effects is not None and reports_late(fit):
+        table["reporting"] = fit.mode_effects.reporting(entries)
     if grids.ends:
         interval = grids.scale.rate_interval(fit.rate(entries, spread=True))
         table["rate_low"], table["rate_high"] = interval.low, interval.high
         table["p_low"], table["p_high"] = grids.ends["low"][place], grids.ends["high"][place]
+    if grids.scale.absolute and not reports_late(fit):
+        for name in [name for name in table if name.startswith("rate")]:
+            table[name] = np.fmax(table[name], table["reported"])  # no fewer than were reported
     return table
 
 
-def _summary(grids: DetectionGrids, place: tuple[int, int], title: str) -> str:
-    """Where the cell stands among all cells, by its mean p."""
-    if not np.isfinite(grids.p[place]).any():
+def _summary(answers: CovidAnswers, cell: str, so_far: bool) -> str:
+    """What was reported and estimated of a cell, and where it stands by p."""
+    rows = answers.all_places[answers.all_places["cell"] == cell]
+    if rows.empty:
+        return "Nothing was counted here, so nothing is estimated."
+    row = rows.iloc[0].to_dict()
+    if not np.isfinite(row["detection"]):
         return "p cannot be estimated here: no attributes are known."
-    means = over_last(grids.p)
-    rank = int((means > means[place]).sum()) + 1
-    return (
-        f"Mean {title}: **{means[place]:.3g}**; rank {rank:,} of {np.isfinite(means).sum():,} "
-        "cells, 1 being the highest."
-    )
+    said = answer(row, answers.scale, so_far=so_far)
+    return f"{said} {rank_words(row, len(answers.all_places)) if answers.apart.ranking else ''}"
 
 
 def _shared(together: pd.DataFrame, fips: str) -> str | None:

@@ -8,20 +8,23 @@ from dashboard.countymap.choice import chosen_county
 from dashboard.covid.controls import (
     cells_to_click,
     choose_bars,
-    choose_days,
+    choose_states,
     county_panel,
-    covid_view,
-    the_map,
 )
 from dashboard.covid.county import build_county_view
+from dashboard.covid.days import choose_days
+from dashboard.covid.map import choose_quantity, covid_view, the_map
 from dashboard.covid.panel import outside_check, outside_panel, with_sources
+from dashboard.covid.table import answer_tables
 from dashboard.covid.view import build_covid_view
+from dashboard.shared.answers import answer, open_scale
+from dashboard.shared.badges import fit_badges
 from dashboard.shared.detection import for_download
 from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
 from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import fit_details, insight_with_caution, meaning, role_details
 from dashboard.shared.roles import STATED
-from dashboard.shared.running import fit_or_stop
+from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
@@ -33,21 +36,53 @@ choices = sidebar("covid")
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
 dataset, fit, roles = fit_or_stop(dataset, choices)
+fit_badges(dataset, fit, "covid")
 
 days = dataset.counts.labels[2]
-day = choose_days(days)
+headline = st.container()
+grids = grids_of(dataset, fit, choices.anchor)
+left, middle, right = st.columns([4, 6, 3], vertical_alignment="bottom")
+day = choose_days(days, left)
+quantity = choose_quantity(grids.scale, middle)
+states = choose_states(dataset, right)
 fips = chosen_county(dataset)
 above = st.container()  # drawn after the number of bars is known
 n = choose_bars()
-grids = grids_of(dataset, fit, choices.anchor)
-view = replace(cached("covid", covid_view, dataset, fit, choices.anchor, day), n=n)
-county = None if fips is None else build_county_view(dataset, fit, grids, fips, title=view.title)
+view = replace(cached("covid", covid_view, dataset, fit, choices.anchor, day, states), n=n)
+county = None
+if fips is not None:
+    county = build_county_view(
+        dataset,
+        fit,
+        grids,
+        fips,
+        title=view.title,
+        answers=view.answers,
+        so_far=unfinished(fit),
+    )
 
+with headline:
+    where = f"{', '.join(states)}" if states else "All places together"
+    so_far = unfinished(fit)
+    st.markdown(
+        f"**{where}**{'' if day is None else f', {days[day]}'}. "
+        f"{answer(view.answers.total, view.scale, so_far=so_far)} {open_scale(view.scale)}"
+    )
 with above:
-    insight_with_caution(view.insight, view.caution)
+    the_map(
+        dataset,
+        fit,
+        choices.anchor,
+        fips=fips,
+        day=day,
+        states=states,
+        quantity=quantity,
+    )
+    insight_with_caution(
+        " ".join(filter(None, (view.insight, view.answers.apart.words))), view.caution
+    )
     gain = gain_in_headline(dataset, fit)
     checked = outside_check(dataset, fit)
-    the_map(dataset, fit, choices.anchor, fips=fips, day=day)
     st.caption(
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "
@@ -64,6 +99,7 @@ st.caption(
     "share it. Click a bar to choose that county. Inside: tests per day and 1000 people, which the "
     "fit has not seen. " + grids.whiskers
 )
+answer_tables(view.answers, uncertain_scale=grids.uncertain_scale)
 
 outside_panel(dataset, checked, stated=roles.preset == STATED)
 meaning(
@@ -72,9 +108,14 @@ meaning(
 )
 role_details(roles)
 fit_details(fit, roles)
-tables = {"Counties": view.main_table}
+absolute = view.scale.absolute
+tables = {
+    "Places": view.main_table,
+    "States": for_download(view.answers.states, absolute=absolute),
+    "Counties": view.county_table,
+}
 if county is not None:
-    tables["Days of the chosen county"] = for_download(county.days, absolute=view.scale.absolute)
+    tables["Days of the chosen county"] = for_download(county.days, absolute=absolute)
 if gain is not None:
     tables["What attributes add"] = gain_table(gain, dataset)
 if checked is not None:
@@ -92,6 +133,7 @@ take_away(
         build_covid_view,
         choices.anchor,
         day=day,
+        states=states,
         roles=roles,
         take=".main_table",
     ),

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.covid.answers import CovidAnswers, build_answers
 from dashboard.shared.anchors import Anchor, axis_title
+from dashboard.shared.answers import amount, rate_name
 from dashboard.shared.detection import (
     DetectionGrids,
     color_limits,
     contrast,
     detection_grids,
     for_download,
-    mean_ends,
     over_last,
 )
 from dashboard.shared.places import cell_notes, cells
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import P_IS_THE_SAME, caution, times
-from uncletc import CountTensor, Fit, Scale
+from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
+from uncletc.estimates import Sums
 
 UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
 UNCERTAIN_MEANS = (
     f"uncertain: the ends of its 90 % interval differ by more than {UNCERTAIN:g}-fold, "
     "beyond what all share"
 )
+_RANKS = ("cell", "rank", "rank_low", "rank_high")
 _LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
 
 
@@ -40,13 +44,14 @@ class CovidView(Ranking):
     Attributes
     ----------
     counties : DataFrame
-        One row per county: fips, county, state, value (p on the chosen scale, NaN where the cell
-        has no attributes), where the fit has intervals low and high (the ends of the 90 %
-        interval of that p), uncertain (whether high is more than `UNCERTAIN` times low), and
-        the hover lines reported, tests, spread, cell_note.
+        One row per county: fips, county, state, population, value (p on the chosen scale, NaN
+        where the cell has no attributes), where the fit has intervals low and high (the ends of
+        the 90 % interval of that p), rate and per_1000 (λ of its cell, and that per 1000 people),
+        uncertain (whether high is more than `UNCERTAIN` times low), cell, and the hover lines
+        reported, estimate, tests, spread, cell_note. NaN outside the chosen states.
     ranked : DataFrame
         One row per cell, best first: label, value, inside, fips of the county that it is named
-        after, cell; where the fit has intervals low and high.
+        after, cell; where the fit has intervals low and high, and the ranks of its places.
     scale : Scale
     title : str
         What `value` is, for axes and colour bars.
@@ -58,6 +63,7 @@ class CovidView(Ranking):
         The main finding in one sentence.
     caution : str, optional
         Why not to trust it, where there is a reason.
+    answers : CovidAnswers
     """
 
     counties: pd.DataFrame
@@ -67,11 +73,17 @@ class CovidView(Ranking):
     log: bool
     insight: str
     caution: str | None
+    answers: CovidAnswers
 
     @property
     def main_table(self) -> pd.DataFrame:
-        """fips, county, state, detection, and its interval where there is one, to download."""
-        columns = ["fips", "county", "state", "value", "low", "high"]
+        """One row per place, to download: what was reported, λ, p, share counted, ranks."""
+        return for_download(self.answers.places, absolute=self.scale.absolute)
+
+    @property
+    def county_table(self) -> pd.DataFrame:
+        """fips, county, state, cell, detection, and its interval where there is one."""
+        columns = ["fips", "county", "state", "cell", "value", "low", "high"]
         shown = self.counties[[name for name in columns if name in self.counties]]
         return for_download(shown, absolute=self.scale.absolute)
 
@@ -82,8 +94,10 @@ def build_covid_view(
     anchor: Anchor,
     *,
     day: int | None = None,
+    states: Sequence[str] = (),
     n: int = 10,
     grids: DetectionGrids | None = None,
+    sums: Sums | None = None,
 ) -> CovidView:
     """Return p per county, averaged over the days or for one day.
 
@@ -95,10 +109,14 @@ def build_covid_view(
     anchor : Anchor
     day : int, optional
         Index of one day; None for the mean over all days.
+    states : sequence of str
+        The states to keep; none: all.
     n : int
         Bars at each end.
     grids : DetectionGrids, optional
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
+    sums : Sums, optional
+        ``cell_totals(dataset, fit, day)`` if it has been computed already.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     p, scale = grids.p, grids.scale
@@ -109,43 +127,41 @@ def build_covid_view(
     mean = at(p)
     table = dataset.table
     where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
-    ends = {end: at(grid) for end, grid in grids.ends.items()}
-    if ends and day is None:
-        ends = _mean_ends(dataset.counts, fit, scale)
-    ends = {end: grid[where] for end, grid in ends.items()}
+    answers = build_answers(dataset, fit, scale, day=day, states=states, sums=sums)
+    inside = table["state"].isin(list(states)) if states else table["state"].notna()
+    of_cell = answers.all_places.set_index("cell")
+    ends = {end: table["cell"].map(of_cell[f"detection_{end}"]) for end in grids.ends}
     values = {"value": mean[where], **ends}
-    counties = table[["fips", "county", "state"]].assign(
+    known = inside & np.isfinite(values["value"])
+    values = {name: np.where(known, each, np.nan) for name, each in values.items()}
+    ends = {end: values[end] for end in ends}
+    counties = table[["fips", "county", "state", "cell", "population"]].assign(
         **values,
         uncertain=_uncertain(ends, shared=grids.uncertain_scale) if ends else False,
+        rate=table["cell"].map(of_cell["rate"]).where(inside),
+        per_1000=table["cell"].map(of_cell["per_1000"]).where(inside),
         reported=[f"reported cases in 60 days: {cases:,}" for cases in table["cases"]],
+        estimate=table["cell"].map(_lines(answers.all_places, scale)),
         tests=[
             f"tests per day and 1000 people: {_tests(tests)}" for tests in table["tests_per_1000"]
         ],
         spread=_spread(ends) if ends else None,
         cell_note=cell_notes(table),
     )
-    ratio = contrast(mean)
+    ratio = contrast(values["value"])
+    ranks = answers.places[[name for name in _RANKS if name in answers.places]]
     return CovidView(
         counties=counties,
-        ranked=_bars(table.assign(**values), list(values)),
+        ranked=_bars(table.assign(**values), list(values)).merge(ranks, on="cell", how="left"),
         n=n,
         scale=scale,
         title=axis_title(scale),
         limits=color_limits(p),
         log=_needs_log(p),
-        insight=(_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME)
-        + (_counted(dataset.counts, fit) if day is None else ""),
+        insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME,
         caution=caution(ratio) if dataset.counts.n_attributes else None,
+        answers=answers,
     )
-
-
-def _mean_ends(counts: CountTensor, fit: Fit, scale: Scale) -> dict[str, NDArray[np.float64]]:
-    """Ends of the intervals of the means over the days, on the grid of places; NaN without p."""
-    entries, shape = counts.attribute_indices, counts.shape[:2]
-    places = np.ravel_multi_index(tuple(entries[:, :2].T), shape)
-    ends = mean_ends(counts, fit, scale, entries, places)
-    missing = np.full(shape[0] * shape[1] - len(ends["low"]), np.nan)
-    return {end: np.append(values, missing).reshape(shape) for end, values in ends.items()}
 
 
 def _needs_log(p: NDArray[np.float64]) -> bool:
@@ -173,23 +189,19 @@ def _spread(ends: dict[str, NDArray[np.float64]]) -> list[str | None]:
     ]
 
 
+def _lines(places: pd.DataFrame, scale: Scale) -> pd.Series:
+    """λ of each cell in a line, by cell."""
+    name = f"estimated {rate_name(scale, 'true cases')}"
+    rates = places["rate"].tolist()
+    texts = [f"{name} of its cell: {amount(rate)}" for rate in rates]
+    if "rate_low" in places:
+        ends = zip(texts, places["rate_low"], places["rate_high"], strict=True)
+        texts = [f"{text} ({amount(low)} to {amount(high)})" for text, low, high in ends]
+    return pd.Series(texts, places["cell"])
+
+
 def _tests(per_1000: float) -> str:
     return "unknown" if np.isnan(per_1000) else f"{per_1000:.1f}"
-
-
-def _counted(counts: CountTensor, fit: Fit) -> str:
-    """How many of all true cases were counted, where data state the scale; else empty."""
-    if fit.scale is None or fit.draws is None:
-        return ""
-    true, reported = fit.mean("rate", counts.indices), counts.counts.mean()
-    share, least, most = (
-        f"{100 * min(reported / float(value[0]), 1):.0f}"
-        for value in (true.estimate, true.high, true.low)
-    )
-    return (
-        f" Of all cases **{share} %** were counted ({least} to {most} %, a 90 % interval), by what "
-        f"{fit.anchored_by} say."
-    )
 
 
 def _insight(ratio: float) -> str:

@@ -26,6 +26,8 @@ _NAMES = {
 class DetectionGrids:
     """p of every entry on the chosen scale, NaN where there are no attributes.
 
+    On an absolute scale neither p nor an end of an interval exceeds 1.
+
     Attributes
     ----------
     p : ndarray, shape (I_1, …, I_K)
@@ -68,9 +70,10 @@ def detection_grids(
     scale = anchor.of(counts, fit, estimate)
     if not isinstance(fitted, np.ndarray):
         found = scale.detection_interval(fitted)
-        ends = {"low": found.low, "high": found.high}
+        most = 1 if scale.absolute else np.inf
+        ends = {"low": np.minimum(found.low, most), "high": np.minimum(found.high, most)}
     return DetectionGrids(
-        p=on_grid(counts, scale.detection(estimate)),
+        p=on_grid(counts, np.minimum(scale.detection(estimate), 1 if scale.absolute else np.inf)),
         ends={end: on_grid(counts, values) for end, values in ends.items()},
         scale=scale,
         uncertain_scale=fit.scale is not None or scale.log_error > 0,

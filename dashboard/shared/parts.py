@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -37,6 +38,29 @@ def show_chart(figure: go.Figure, *, key: str, alt: str, where: Any = st, **more
         Other arguments of ``st.plotly_chart``.
     """
     where.plotly_chart(figure, config=chart_config(), key=key, alt=alt, **more)
+
+
+def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) -> None:
+    """Draw a table that can be sorted, its numbers as this reader's country writes them.
+
+    Parameters
+    ----------
+    table : DataFrame
+    key : str
+    alt : str
+        What it shows, for those who do not see it.
+    height : int
+        In pixels; ten rows.
+    """
+    numbers = table.select_dtypes("number").columns
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=height,
+        key=key,
+        column_config={name: st.column_config.NumberColumn(format="localized") for name in numbers},
+        alt=alt,
+    )
 
 
 def insight_with_caution(insight: str, caution: str | None) -> None:

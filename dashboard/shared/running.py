@@ -87,7 +87,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
         shown = _fit_to_show(choices.roles.apply(dataset), choices)
         if shown is not None:
             _say_if_impossible(shown, choices)
-            say_outcome(shown.fit)
+            say_misfit(shown.fit)
             if words := remark(shown.roles, shown.dataset):
                 st.info(words, icon=":material/alt_route:")
     if shown is None:
@@ -180,13 +180,17 @@ def say_outcome(fit: Fit, of: str = "") -> None:
     of : str
         Which fit it is, in Markdown, where a page shows several.
     """
-    if unfinished(fit):
-        return
-    name = f"{of}: " if of else ""
-    if words := misfit_words(fit):
-        st.warning(f"{name}{words}", icon=":material/warning:")
-    if words := outcome_words(fit):
-        st.caption(f"{name}{words}")
+    say_misfit(fit, of)
+    words = "" if unfinished(fit) else outcome_words(fit)
+    if words:
+        st.caption(f"{of}: {words}" if of else words)
+
+
+def say_misfit(fit: Fit, of: str = "") -> None:
+    """Warn where a finished fit is poor; the parameters are those of :func:`say_outcome`."""
+    words = "" if unfinished(fit) else misfit_words(fit)
+    if words:
+        st.warning(f"{of}: {words}" if of else words, icon=":material/warning:")
 
 
 def how_it_was_fitted(fit: Fit, roles: RoleChoice | None = None) -> str:
@@ -200,6 +204,7 @@ def how_it_was_fitted(fit: Fit, roles: RoleChoice | None = None) -> str:
         why = "at the iteration limit, before the estimates had settled"
     sentences = [
         f"Fitted with {how}: {took}; stopped {why}.",
+        outcome_words(fit),
         effects_in_fit(fit),
         *(f"{reason}." for reason in fit.dropped),
     ]

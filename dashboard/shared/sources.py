@@ -37,10 +37,9 @@ def dataset_or_none(name: str) -> datasets.Dataset | None:
 def simulated_badge(dataset: datasets.Dataset) -> None:
     """Say plainly when nothing on the page was observed."""
     if dataset.provenance.simulated:
-        st.warning(
-            "**Simulated counts.** No number here was observed: all were drawn from the model, so "
-            "the truth is known.",
-            icon=":material/science:",
+        st.markdown(
+            ":orange-badge[:material/science: **Simulated counts.**] No number here was observed: "
+            "all were drawn from the model, so the truth is known."
         )
 
 

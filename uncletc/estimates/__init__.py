@@ -2,11 +2,22 @@
 
 :func:`every_entry` lists the entries of a tensor with their labels, what was reported, λ, p and ŷ;
 its result writes itself to CSV, Parquet or NetCDF, part by part. :func:`totals` sums over places,
-days or any other groups.
+days or any other groups; :func:`group_sums` does so for groups given by number, which may be summed
+further, put on any scale and ranked.
 """
 
 from uncletc.estimates.entries import Entries, Estimates, every_entry
 from uncletc.estimates.files import FORMATS, defused
+from uncletc.estimates.sums import Sums, group_sums
 from uncletc.estimates.totals import totals
 
-__all__ = ["FORMATS", "Entries", "Estimates", "defused", "every_entry", "totals"]
+__all__ = [
+    "FORMATS",
+    "Entries",
+    "Estimates",
+    "Sums",
+    "defused",
+    "every_entry",
+    "group_sums",
+    "totals",
+]

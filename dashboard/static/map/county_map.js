@@ -65,7 +65,7 @@ class CountyMap {
     ]);
     if (this.removed) return;
     this.frame.ariaLabel = this.svg.ariaLabel = data.alt;
-    this.svg.style.maxHeight = `${data.height}px`;
+    this.svg.style.maxHeight = `min(${data.height}px, max(18rem, 100vh - 26rem))`;
     if (!this.shapes) this.build(shapes);
     if (this.packed !== data.picture) this.setPicture(picture, data.picture);
     if (data.seen >= this.sent) this.choose(this.index(data.selected), { show: true });
@@ -182,6 +182,7 @@ class CountyMap {
   setPicture(picture, packed) {
     this.picture = picture;
     this.packed = packed;
+    this.search.people = picture.people;
     this.tip.hide();
     this.ramp = paint.ramp(picture.colors);
     this.ramp[paint.NONE] = "transparent";

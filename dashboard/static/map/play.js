@@ -18,12 +18,16 @@ export class Play {
     this.box = box;
     this.button = box.querySelector(".play");
     this.label = box.querySelector(".step");
+    this.slider = box.querySelector(".at");
     Object.assign(this, { onStep, onAsk, onPause, frames: null, timer: null });
     this.button.onclick = () => (this.timer || this.wanted ? this.pause() : this.ask());
+    this.slider.oninput = () => this.slide(Number(this.slider.value));
+    this.slider.onchange = () => this.pause();
   }
 
+  // Whether the map shows a step of its own, and not the picture that the server drew.
   get playing() {
-    return this.timer !== null;
+    return this.timer !== null || (this.sliding && this.frames !== null);
   }
 
   // What the server says: no steps, the labels of the steps, or their colours as well.
@@ -35,7 +39,8 @@ export class Play {
     }
     this.steps = steps;
     this.frames = frames;
-    if (!this.playing) this.step = steps.now;
+    this.slider.max = steps.labels.length - 1;
+    if (this.timer === null && !this.sliding) this.step = steps.now;
     if (this.wanted && frames) this.start();
     this.write();
   }
@@ -58,6 +63,12 @@ export class Play {
     this.show(this.step);
   }
 
+  slide(step) {
+    this.halt();
+    this.sliding = true;
+    this.show(step);
+  }
+
   show(step) {
     this.step = step;
     this.write();
@@ -73,12 +84,14 @@ export class Play {
   halt() {
     clearInterval(this.timer);
     this.timer = null;
-    this.wanted = false;
+    this.wanted = this.sliding = false;
   }
 
   write() {
-    this.button.textContent = this.playing ? "❚❚ Pause" : this.wanted ? "…" : "▶ Play";
+    this.button.textContent = this.timer !== null ? "❚❚ Pause" : this.wanted ? "…" : "▶ Play";
     const { labels } = this.steps;
+    this.slider.value = this.step;
+    this.slider.ariaValueText = labels[this.step];
     this.label.textContent = `${labels[this.step]} (${this.step + 1} of ${labels.length})`;
   }
 

@@ -7,6 +7,17 @@ const plain = (text) =>
     .replace(/[\u0300-\u036f.,]/g, "")
     .toLowerCase();
 
+// A county's name without what kind of county it is.
+const bare = (county) =>
+  plain(county).replace(/ (county|parish|borough|census area|municipality|city and borough)$/, "");
+
+// 0: the name itself; 1: a name that begins with it; 2: all others.
+function nearness(name, word, tokens) {
+  const typed = tokens.join(" ");
+  if (name === typed || typed.startsWith(`${name} `)) return 0;
+  return word.startsWith(tokens[0]) ? 1 : 2;
+}
+
 export class Search {
   constructor(box, shapes, { id, onChoose, onClear }) {
     this.input = box.querySelector("input");
@@ -17,6 +28,8 @@ export class Search {
     this.words = shapes.county.map((county, i) =>
       plain(`${county} ${shapes.state[i]} ${shapes.states[shapes.state[i]]} ${shapes.fips[i]}`),
     );
+    this.names = shapes.county.map(bare);
+    this.people = []; // how many live in each county, where the page says so
     this.found = [];
     this.list.id = `${id}-list`;
     this.input.setAttribute("aria-controls", this.list.id);
@@ -45,9 +58,10 @@ export class Search {
     if (tokens.length)
       this.words.forEach((word, i) => {
         if (tokens.every((token) => word.includes(token)))
-          hits.push([word.startsWith(tokens[0]) ? 0 : 1, i]);
+          hits.push([nearness(this.names[i], word, tokens), i]);
       });
-    hits.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const { people } = this;
+    hits.sort((a, b) => a[0] - b[0] || (people[b[1]] ?? 0) - (people[a[1]] ?? 0) || a[1] - b[1]);
     this.found = hits.slice(0, MOST).map(([, i]) => i);
     this.active = 0;
     this.draw(tokens.length > 0, hits.length);

@@ -2,55 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.covid.answers import build_answers
 from dashboard.covid.charts import cell_bars, county_chart
 from dashboard.covid.county import build_county_view, rate_title
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids
-from uncletc import CountTensor, Effect, Interval, Scale
+from tests.dashboard.made import fit_by_hand
+from uncletc import CountTensor, Scale
 from uncletc.datasets import Dataset, Provenance
 
 TITLE = "relative p (median = 1)"
 HALF = Anchor(kind="mean", mean=0.5)
 
 
-def fit_of(
-    p: np.ndarray, rate: np.ndarray, *, intervals: bool = False, reporting: float | None = None
-) -> SimpleNamespace:
-    """A fit that knows p of every attributed entry and λ of every entry (a tensor)."""
-    effects = None
-    if reporting is not None:
-        effects = SimpleNamespace(
-            effects=(Effect.parse("reporting(day)"),),
-            reporting=lambda indices: np.full(len(indices), reporting),
-        )
-    reporting = 1.0 if reporting is None else reporting
-
-    def spread_of(values, spread):
-        if not spread:
-            return values
-        return Interval(estimate=values, low=values / 2, high=values * 3, level=0.9)
-
-    return SimpleNamespace(
-        scale=None,
-        mode_effects=effects,
-        expected=lambda indices, z: (
-            reporting
-            * rate[tuple(np.transpose(indices))]
-            * np.where(np.isnan(z).all(axis=1), p.mean(), p[indices[:, 1] * 2 + indices[:, 2]])
-        ),
-        draws=intervals or None,
-        detection=lambda _, spread=False: spread_of(p, spread),
-        mean=lambda _of, _entries, _z, groups: spread_of(
-            np.bincount(groups, p) / np.bincount(groups), spread=True
-        ),
-        rate=lambda indices, spread=False: spread_of(rate[tuple(np.transpose(indices))], spread),
+def fit_of(p: np.ndarray, rate: np.ndarray, **more: float) -> SimpleNamespace:
+    """A fit that knows p of attributed entries, whose z is their number, and λ (a tensor)."""
+    return fit_by_hand(
+        lambda z: p[np.nan_to_num(z[:, 0]).astype(int)], lambda where: rate[tuple(where.T)], **more
     )
 
 
@@ -62,7 +38,7 @@ def shared() -> Dataset:
         (1, 2, 2),
         [entries[0], *entries[2:]],
         [30, 5, 1],
-        attributes=[[0.0]] * 4,
+        attributes=[[0.0], [1.0], [2.0], [3.0]],
         attribute_indices=entries,
         labels=[["0"], ["0", "1"], ["2021-01-01", "2021-01-02"]],
     )
@@ -91,7 +67,8 @@ def known() -> SimpleNamespace:
 
 def view_of(dataset, found, fips, anchor=HALF):
     grids = detection_grids(dataset, found, anchor)
-    return build_county_view(dataset, found, grids, fips, title=TITLE)
+    answers = build_answers(dataset, found, grids.scale)
+    return build_county_view(dataset, found, grids, fips, title=TITLE, answers=answers)
 
 
 class TestDays:
@@ -139,16 +116,16 @@ class TestDays:
         several = fit_of(
             np.array([0.2, 0.4, 0.6, 0.8]),
             np.array([[[100.0, 50.0], [10.0, 20.0]]]),
-            intervals=True,
+            ratio=2,
         )
         days = view_of(shared, several, "01003").days
         for name in ("p", "rate"):
             assert days[f"{name}_low"].to_numpy() == pytest.approx(days[name] / 2)
-            assert days[f"{name}_high"].to_numpy() == pytest.approx(days[name] * 3)
+            assert days[f"{name}_high"].to_numpy() == pytest.approx(days[name] * 2)
 
     def test_a_stated_range_is_in_the_intervals_of_rate_and_p(self, shared):
         given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
-        several = fit_of(*given, intervals=True)
+        several = fit_of(*given, ratio=3)
         middle = Anchor(kind="mean", mean=np.sqrt(0.08))
         number, ranged = (
             view_of(shared, several, "01003", anchor).days
@@ -181,19 +158,38 @@ class TestWords:
 
     def test_rank_among_cells(self, shared, known):
         summary = view_of(shared, known, "01003").summary
-        assert "**0.3**; rank 2 of 2 cells" in summary
-        assert "**0.7**; rank 1 of 2 cells" in view_of(shared, known, "01007").summary
+        assert "Reported **30**; estimated true **100**, **30 % counted**" in summary
+        assert "if mean detection is 50%" in summary
+        assert "number 2 of 2" in summary
+        assert "number 1 of 2" in view_of(shared, known, "01007").summary
+
+    def test_a_relative_scale_never_says_true(self, shared, known):
+        summary = view_of(shared, known, "01003", Anchor()).summary
+        assert "relative λ" in summary
+        assert "true" not in summary
+
+    def test_estimates_of_an_absolute_scale_are_no_less_than_what_was_reported(self, shared):
+        too_low = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.full((1, 2, 2), 3.0), ratio=2)
+        days = view_of(shared, too_low, "01003").days
+        assert days.loc[0, ["rate", "rate_low", "rate_high"]].tolist() == [30, 30, 30]
+        late = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.full((1, 2, 2), 3.0), reporting=0.5)
+        assert view_of(shared, late, "01003").days.loc[0, "rate"] == 3
 
     def test_a_cell_without_attributes_says_so(self, shared, known):
-        grids = detection_grids(shared, known, HALF)
-        grids.p[0, 0] = np.nan
-        view = build_county_view(shared, known, grids, "01003", title=TITLE)
+        counts = CountTensor(
+            (1, 2, 2),
+            [(0, 0, 0), (0, 1, 0)],
+            [1, 2],
+            attributes=[[1.0]],
+            attribute_indices=[(0, 1, 0)],
+        )
+        view = view_of(replace(shared, counts=counts), known, "01003")
         assert "no attributes are known" in view.summary
 
     def test_the_axis_of_rate_states_its_scale(self):
-        assert rate_title(Scale.relative([1.0])).endswith("λ (the median p is 1)")
+        assert rate_title(Scale.relative([1.0])).startswith("relative λ")
         anchored = rate_title(Scale.mean_detection([1.0], 0.25))
-        assert anchored.endswith("λ (mean detection is 25%)")
+        assert anchored.endswith("λ (if mean detection is 25%)")
 
     def test_a_county_that_is_not_there(self, shared, known):
         with pytest.raises(ValueError, match="must be a county of these data, got '99999'"):
@@ -230,7 +226,8 @@ class TestCharts:
 
     @pytest.mark.parametrize("intervals", [False, True])
     def test_a_bar_carries_its_county_and_the_chosen_cell_stands_out(self, shared, intervals):
-        found = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.ones((1, 2, 2)), intervals=intervals)
+        more = {"ratio": 2} if intervals else {}
+        found = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.ones((1, 2, 2)), **more)
         top = build_covid_view(shared, found, HALF).top
         figure = cell_bars(top, title="p", color="#0072B2", limit=1, chosen="33°, -87°")
         bars, rows, *whiskers = figure.data

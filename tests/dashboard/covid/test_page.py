@@ -16,7 +16,7 @@ from dashboard.countymap.picture import county_names, unpack
 from dashboard.covid import panel
 from dashboard.shared import gain, kept, running, sources
 from tests.dashboard.looking import PLAIN, open_screen, showing, words
-from uncletc import Fit, datasets
+from uncletc import Fit, StopReason, datasets
 from uncletc.checking import Gain
 from uncletc.datasets.covid_outside import ESTIMATES
 
@@ -107,7 +107,9 @@ def test_one_day_has_other_numbers_on_the_same_scale_and_may_be_played(open_page
     at = open_page()
     mean = sent(at)["picture"]
     at.button_group(key="span").set_value("day").run()
-    at.select_slider(key="day").set_value("2021-01-11").run()
+    at.query_params["day"] = "2021-01-11"
+    at.session_state["day"] = "2021-01-11"  # as the slider of the map says
+    at.run()
     assert not at.exception
     data = sent(at)
     assert data["picture"]["numbers"] != mean["numbers"]
@@ -324,3 +326,49 @@ def test_where_attributes_add_nothing_the_bars_claim_no_ranking(open_page, monke
     assert "do not read the ranking of p as evidence from these counts" in warned
     (bars,) = [each.value for each in at.caption if "One bar per cell" in each.value]
     assert bars.startswith("**No ranking is claimed**")
+
+
+def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_twin, short_fit):
+    at = open_page(county=COOK)
+    text = words(at)
+    assert "**All places together**" in text
+    assert "relative λ" in text
+    assert "true cases" not in text.replace("of 100 true cases", "")
+    shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
+    text = words(open_page(county=COOK, scale="known mean"))
+    assert text.count("estimated true") == 2
+    assert "% counted" in text
+    assert "if mean detection is 25%" in text
+
+
+def test_states_can_be_chosen_and_all_follows(open_page):
+    at = open_page(states=["Texas", "Utah"])
+    assert "**Texas, Utah**" in words(at)
+    table = at.dataframe[0].value
+    assert sorted(table["state"]) == ["Texas", "Utah"]
+    drawn = [number for number in sent(at)["picture"]["numbers"] if number is not None]
+    assert len(drawn) == 254 + 29
+    assert "another state" in sent(at)["picture"]["noCount"]
+
+
+def test_the_map_may_show_rates(open_page):
+    at = open_page(scale="best is complete")
+    at.button_group(key="map_of").set_value("per_1000").run()
+    assert not at.exception
+    picture = sent(at)["picture"]
+    assert "per 1,000 people" in picture["title"]
+    assert "λ" in picture["title"]
+    assert picture["log"]
+    relative = sent(open_page(map_of="relative λ in all"))["picture"]
+    assert relative["title"].startswith("relative λ in 60 days")
+
+
+def test_badges_say_what_is_known_of_the_fit(open_page, shown, covid_fit):
+    so_far = words(open_page())
+    assert "So far: reported" in so_far
+    assert "Not checked yet" not in so_far
+    shown["found"] = replace(covid_fit, stop=StopReason.TOLERANCE)
+    text = words(open_page())
+    assert "Not checked yet" in text
+    assert "Converged" in text
+    assert "So far" not in text

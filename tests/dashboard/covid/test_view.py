@@ -4,41 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.covid.controls import day_steps
+from dashboard.covid.map import day_steps
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import detection_grids, fitted_detection
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.words import caution, times
-from uncletc import CountTensor, Fit, Interval
+from tests.dashboard.made import fit_by_hand
+from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset, Provenance
 
+
+def of_z(z: np.ndarray) -> np.ndarray:
+    return z[:, 0]
+
+
 # Fits whose p is z, without intervals and with them.
-KNOWN = SimpleNamespace(scale=None, draws=None, detection=lambda attributes: attributes[:, 0])
-
-
-def spread_of(values, times_high=3):
-    return Interval(estimate=values, low=values / 2, high=values * times_high, level=0.9)
-
-
-def with_intervals(times_high=3) -> SimpleNamespace:
-    """A fit whose p is z, from half of it to some times it; means likewise."""
-
-    def mean(_of, _entries, z, *, groups):
-        return spread_of(np.bincount(groups, z[:, 0]) / np.bincount(groups), times_high)
-
-    return SimpleNamespace(
-        scale=None, draws=True, detection=lambda z, **_: spread_of(z[:, 0], times_high), mean=mean
-    )
-
-
-SPREAD = with_intervals()
+KNOWN = fit_by_hand(of_z)
+SPREAD = fit_by_hand(of_z, ratio=2)
 
 
 @pytest.fixture(scope="module")
@@ -130,39 +118,39 @@ class TestByHand:
 
     def test_no_intervals_from_one_member(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
-        assert list(view.top) == ["label", "value", "fips", "cell", "inside"]
+        assert list(view.top) == ["label", "value", "fips", "cell", "inside", "rank"]
         assert not view.counties["uncertain"].any()
         assert view.counties["spread"].isna().all()
-        assert list(view.main_table) == ["fips", "county", "state", "detection"]
+        assert list(view.county_table) == ["fips", "county", "state", "cell", "detection"]
 
     @pytest.mark.parametrize("day", [None, 1])
     def test_intervals_on_the_scale_of_p(self, by_hand, day):
         for anchor in (AS_IT_IS, Anchor()):
-            top = build_covid_view(by_hand, SPREAD, anchor, day=day).top
+            view = build_covid_view(by_hand, SPREAD, anchor, day=day)
+            top, most = view.top, 1 / view.scale.factor  # no p of a fit exceeds 1
             same = build_covid_view(by_hand, KNOWN, anchor, day=day).top
             assert top["value"].tolist() == same["value"].tolist()
             assert top["low"].tolist() == pytest.approx(top["value"] / 2)
-            assert top["high"].tolist() == pytest.approx(top["value"] * 3)
+            assert top["high"].tolist() == pytest.approx((top["value"] * 2).clip(upper=most))
 
     def test_counties_have_the_interval_of_their_cell(self, by_hand):
         counties = build_covid_view(by_hand, SPREAD, AS_IT_IS).counties
         assert counties["low"].tolist()[:4] == pytest.approx([0.15, 0.15, 0.15, 0.375])
-        assert counties["high"].tolist()[:4] == pytest.approx([0.9, 0.9, 0.9, 2.25])
-        assert counties["spread"].iloc[3] == "90 % interval: 0.38 to 2.2"
+        assert counties["high"].tolist()[:4] == pytest.approx([0.6, 0.6, 0.6, 1.0])
+        assert counties["spread"].iloc[3] == "90 % interval: 0.38 to 1"
         assert counties[["low", "high", "spread"]].iloc[4].isna().all()
 
-    @pytest.mark.parametrize(("times_high", "uncertain"), [(1.9, False), (2.1, True)])
-    def test_uncertain_is_more_than_fourfold(self, by_hand, times_high, uncertain):
-        spread = with_intervals(times_high)
-        counties = build_covid_view(by_hand, spread, AS_IT_IS).counties
-        assert counties["uncertain"].tolist() == [uncertain] * 4 + [False]
+    @pytest.mark.parametrize(("ratio", "uncertain"), [(1.9, False), (2.1, True)])
+    def test_uncertain_is_more_than_fourfold(self, by_hand, ratio, uncertain):
+        counties = build_covid_view(by_hand, fit_by_hand(of_z, ratio=ratio), Anchor()).counties
+        assert counties["uncertain"].tolist() == [uncertain] * 3 + [False] * 2
 
     def test_bars_name_their_county_and_cell(self, by_hand):
         top = build_covid_view(by_hand, KNOWN, AS_IT_IS).top
         assert top[["fips", "cell"]].to_numpy().tolist() == [["01007", "b"], ["01003", "a"]]
 
     def test_steps_hold_p_of_every_day(self, by_hand):
-        steps = day_steps(by_hand, detection_grids(by_hand, KNOWN, AS_IT_IS), 1)
+        steps = day_steps(by_hand, KNOWN, detection_grids(by_hand, KNOWN, AS_IT_IS), 1)
         assert steps.now == 1
         assert steps.labels == by_hand.counts.labels[2]
         of_counties = steps.numbers[steps.places]
@@ -178,7 +166,7 @@ class TestByHand:
         ],
     )
     def test_colours_follow_logarithms_where_p_spans_a_lot(self, by_hand, p, log):
-        fit = SimpleNamespace(scale=None, draws=None, detection=lambda _: p)
+        fit = fit_by_hand(lambda z: p[: len(z)])
         assert build_covid_view(by_hand, fit, Anchor()).log is log
 
     def test_number_of_bars(self, by_hand):
@@ -194,9 +182,7 @@ class TestByHand:
         assert counties["cell_note"].isna().tolist() == [False] * 3 + [True] * 2
 
     def test_equal_p_everywhere_still_has_colour_limits(self, by_hand):
-        flat = SimpleNamespace(
-            scale=None, draws=None, detection=lambda attributes: np.full(len(attributes), 0.5)
-        )
+        flat = fit_by_hand(lambda z: np.full(len(z), 0.5))
         low, high = build_covid_view(by_hand, flat, Anchor()).limits
         assert low < 1 < high
 
@@ -237,7 +223,8 @@ class TestFitted:
             )
             view = build_covid_view(covid_twin, fit, anchor, day=day)
             pd.testing.assert_frame_equal(run_script(script, fit), view.main_table)
-        assert list(view.main_table)[3:] == ["detection", "detection_low", "detection_high"]
+        for name in ("reported", "rate_low", "detection", "detection_high", "rank_low"):
+            assert name in view.main_table
 
     def test_given_grids_are_used(self, covid_twin, covid_fit):
         grids = detection_grids(covid_twin, covid_fit, Anchor())

@@ -60,7 +60,7 @@ def test_known_detection_is_the_scale_of_pages(twin: datasets.Dataset) -> None:
     assert axis_title(anchor) == "p (anchored by data: deaths)"
     assert not Anchor(kind="best").of(counts, found).statement.startswith("anchored by data")
     view = build_covid_view(twin.with_looks(look), found, Anchor())
-    assert "Of all cases" in view.insight
+    assert 0 < view.answers.total["share"] < 1
 
 
 @pytest.mark.skipif(

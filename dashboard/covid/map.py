@@ -1,0 +1,156 @@
+"""The map of the COVID-19 page: of p, or of λ, played through the days."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dashboard.countymap.choice import choose_county
+from dashboard.countymap.component import show_county_map
+from dashboard.countymap.picture import Colorscale, MapPicture, county_map
+from dashboard.countymap.play import Steps
+from dashboard.covid.answers import PER, cell_totals, places_of
+from dashboard.covid.days import keep_day
+from dashboard.covid.view import UNCERTAIN_MEANS, CovidView, build_covid_view
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.answers import anchor_words
+from dashboard.shared.days import day_text
+from dashboard.shared.detection import DetectionGrids, color_limits
+from dashboard.shared.kept import cached, grids_of
+from dashboard.shared.widgets import segmented
+from uncletc import Fit, Scale
+from uncletc.datasets import Dataset
+
+Quantity = Literal["p", "per_1000", "rate"]
+States = tuple[str, ...]
+_LEAST = 1e-9  # of λ, for a logarithm
+
+
+def choose_quantity(scale: Scale, where: object = st) -> Quantity:
+    """Ask what colours the map."""
+    true = "true cases" if scale.absolute else "relative λ"
+    chosen: Quantity = segmented(
+        "Map of",
+        ["p", "per_1000", "rate"],
+        names={"p": "p", "per_1000": f"{true} per 1,000 people", "rate": f"{true} in all"},
+        key="map_of",
+        where=where,
+        help="**p**: the chance that a true case is reported. **λ**: how many true cases the fit "
+        "expects, over the time shown; while the scale is relative, how many the median p would "
+        "have counted.",
+    )
+    return chosen
+
+
+def covid_view(
+    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: States
+) -> CovidView:
+    """Return the view of a fit, a day and some states; for `cached`."""
+    grids = grids_of(dataset, fit, anchor)
+    sums = cached("covid sums", cell_totals, dataset, fit, day)
+    return build_covid_view(dataset, fit, anchor, day=day, states=states, grids=grids, sums=sums)
+
+
+def the_map(
+    dataset: Dataset,
+    fit: Fit,
+    anchor: Anchor,
+    *,
+    fips: str | None,
+    day: int | None,
+    states: States,
+    quantity: Quantity,
+) -> None:
+    """Draw the map; a county chosen in it is chosen everywhere."""
+    days = dataset.counts.labels[2]
+    steps = None
+    if day is not None:
+        steps = day_steps(dataset, fit, grids_of(dataset, fit, anchor), day, quantity)
+    picture = cached("covid map", _picture, dataset, fit, anchor, day, states, quantity)
+    show_county_map(
+        picture,
+        key="map",
+        alt=f"Map of US counties coloured by {picture.title}",
+        selected=fips,
+        on_choose=choose_county,
+        steps=steps,
+        on_step=lambda step: keep_day(days[step]),
+    )
+
+
+def day_steps(
+    dataset: Dataset, fit: Fit, grids: DetectionGrids, day: int, quantity: Quantity = "p"
+) -> Steps:
+    """Return p or λ of every county on every day, for a map to play through."""
+    cells = dataset.table[["latitude_index", "longitude_index"]].to_numpy()
+    cells, places = np.unique(cells, axis=0, return_inverse=True)
+    grid = grids.p if quantity == "p" else _rates(dataset, fit, grids.scale, quantity)
+    return Steps(
+        labels=tuple(map(day_text, dataset.counts.labels[2])),
+        now=day,
+        fips=dataset.table["fips"],
+        places=places.ravel(),
+        numbers=grid[tuple(cells.T)],
+    )
+
+
+def rate_grid(dataset: Dataset, fit: Fit) -> NDArray[np.float64]:
+    """λ of every counted cell and day as fitted, NaN elsewhere."""
+    counts = dataset.counts
+    grid = np.full(counts.shape, np.nan)
+    grid[tuple(counts.indices.T)] = fit.rate(counts.indices)
+    return grid
+
+
+def _rates(dataset: Dataset, fit: Fit, scale: Scale, quantity: Quantity) -> NDArray[np.float64]:
+    """λ of cells and days on a scale, in all or per 1000 people."""
+    grid = scale.rate(cached("covid rates", rate_grid, dataset, fit))
+    if quantity == "rate":
+        return grid
+    listed, people = places_of(dataset), np.full(grid.shape[:2], np.nan)
+    people[listed["latitude_index"], listed["longitude_index"]] = listed["population"]
+    return np.asarray(PER * grid / np.where(people > 0, people, np.nan)[:, :, None])
+
+
+def _picture(
+    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: States, quantity: Quantity
+) -> MapPicture:
+    view = cached("covid", covid_view, dataset, fit, anchor, day, states)
+    color, title, limits, log = "value", view.title, view.limits, view.log
+    scale: Colorscale = "cividis"
+    counties = view.counties
+    if quantity != "p":
+        color, title, scale, log = quantity, _title(view.scale, quantity, day), "viridis", True
+        shown = (
+            counties[quantity]
+            if day is None
+            else _rates(dataset, fit, view.scale, quantity)  # the same for every day
+        )
+        shown = np.maximum(np.asarray(shown, dtype=float), _LEAST)
+        limits = color_limits(shown)
+        counties = counties.assign(uncertain=False)
+    return county_map(
+        counties,
+        title=title,
+        color=color,
+        hover=("spread", "reported", "estimate", "tests", "cell_note"),
+        limits=limits,
+        log=log,
+        colorscale=scale,
+        missing="no count" if not states else "no count, or another state",
+        uncertain="uncertain",
+        uncertain_means=UNCERTAIN_MEANS,
+        remark="Simulated counts." if dataset.provenance.simulated else "",
+        people="population",
+    )
+
+
+def _title(scale: Scale, quantity: Quantity, day: int | None) -> str:
+    when = "in 60 days" if day is None else "on the day"
+    each = f" per {PER:,} people" if quantity == "per_1000" else ""
+    if scale.absolute:
+        return f"estimated true cases {when}{each}, λ ({anchor_words(scale)})"
+    return f"relative λ {when}{each} (as if p were its median)"

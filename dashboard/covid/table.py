@@ -1,0 +1,51 @@
+"""Tables of the COVID-19 page: places or states, sortable, with what was estimated of them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.covid.answers import CovidAnswers
+from dashboard.shared.answers import for_display
+from dashboard.shared.parts import show_table
+from dashboard.shared.widgets import segmented
+
+
+def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool) -> None:
+    """Draw reported and true cases by place or by state, as the reader chooses.
+
+    Parameters
+    ----------
+    answers : CovidAnswers
+    uncertain_scale : bool
+        Whether intervals hold how uncertain the scale is.
+    """
+    st.subheader("Reported and estimated, by place")
+    by = segmented(
+        "By",
+        ["states", "places"],
+        names={"states": "state", "places": "place (cell of counties)"},
+        key="table_by",
+        label_visibility="collapsed",
+        help="What a row is: a state, or a cell of counties.",
+    )
+    table, names = answers.states, ["state", "population"]
+    if by == "places":
+        table, names = answers.places, ["place", "state", "population"]
+    shown = for_display(table, names, answers.scale)
+    show_table(shown, key=f"answers-{by}", alt=f"Reported and estimated true cases by {by}")
+    st.caption(" ".join(filter(None, _notes(answers, uncertain_scale))))
+
+
+def _notes(answers: CovidAnswers, uncertain_scale: bool) -> tuple[str, ...]:
+    """How to read the table."""
+    absolute, intervals = answers.scale.absolute, "rate_low" in answers.states
+    return (
+        "Click a heading to sort.",
+        "λ adds up over all days; p is the mean over places and days; *% counted* is what was "
+        "reported, of λ."
+        if absolute
+        else "**Relative λ**: what would have been counted if p were its median everywhere.",
+        "A cell belongs to the state of its most populous county.",
+        "90 %: intervals, from chance in the counts." if intervals else "",
+        "They hold how uncertain the scale is, too." if intervals and uncertain_scale else "",
+    )

@@ -1,0 +1,72 @@
+"""Fits made by hand for views: whose λ and p are known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from uncletc import Interval
+
+Z = float(norm.ppf(0.95))
+
+
+def fit_by_hand(
+    p: Callable[[np.ndarray], np.ndarray],
+    rate: Callable[[np.ndarray], np.ndarray] = lambda where: np.ones(len(where)),
+    *,
+    ratio: float | None = None,
+    reporting: float | None = None,
+) -> SimpleNamespace:
+    """Return what views ask of a fit.
+
+    Parameters
+    ----------
+    p : callable
+        p of attributes (n, D).
+    rate : callable
+        λ of entries (n, K).
+    ratio : float, optional
+        Every interval, of an entry, a mean or a sum, ends at the estimate times and over this.
+    reporting : float, optional
+        A factor of reporting that all entries have.
+    """
+    effects = None
+    if reporting is not None:
+        effects = SimpleNamespace(
+            effects=(SimpleNamespace(reporting=True),),
+            reporting=lambda where: np.full(len(where), reporting),
+        )
+
+    def shown(values: np.ndarray, spread: bool) -> Any:
+        if not spread:
+            return values
+        return Interval(estimate=values, low=values / ratio, high=values * ratio, level=0.9)
+
+    def of_members(of: str, where: np.ndarray, z: np.ndarray) -> list[np.ndarray]:
+        return [rate(where) if of == "rate" else p(z)]
+
+    def log_sums(_of, _member, _where, _z, _values, groups):  # type: ignore[no-untyped-def]
+        size = int(groups.max(initial=-1)) + 1
+        half = np.log(ratio) / Z
+        return np.tile([-half, half], (size, 1)), np.zeros(size)
+
+    draws = SimpleNamespace(log_sums=log_sums, widths=lambda _: (1.0, 0.0)) if ratio else None
+    return SimpleNamespace(
+        scale=None,
+        draws=draws,
+        members=(None,),
+        mode_effects=effects,
+        mean_detection=0.5,
+        of_members=of_members,
+        detection=lambda z, spread=False: shown(p(np.asarray(z)), spread),
+        rate=lambda where, spread=False: shown(rate(np.asarray(where)), spread),
+        expected=lambda where, z: (
+            (reporting or 1.0)
+            * rate(np.asarray(where))
+            * np.where(np.isnan(z).all(axis=1), 0.5, p(np.asarray(z)))
+        ),
+    )

@@ -1,0 +1,106 @@
+"""Sums over groups: against means of a fit, by hand, and what bounds they keep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uncletc import CountTensor, Fit, FitSettings, Scale, fit, simulate
+from uncletc.estimates import group_sums
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[CountTensor, Fit]:
+    counts, _ = simulate((8, 7, 6), rank=1, observed=0.8, n_attributes=2, seed=3)
+    return counts, fit(counts, FitSettings(rank=1, hidden=()))
+
+
+@pytest.fixture(scope="module")
+def places(fitted) -> np.ndarray:
+    return fitted[0].indices[:, 0]
+
+
+def test_sums_and_means_have_the_intervals_of_the_fit(fitted, places):
+    counts, found = fitted
+    table = group_sums(found, counts, places).table()
+    known = counts.rows_of(counts.indices) >= 0
+    where = counts.indices[known]
+    rate = found.mean("rate", counts.indices, groups=places)
+    p = found.mean("detection", where, counts.attributes_at(where), groups=places[known])
+    size = np.bincount(places)
+    for end in ("low", "estimate", "high"):
+        name = "" if end == "estimate" else f"_{end}"
+        assert table[f"rate{name}"].to_numpy() == pytest.approx(size * getattr(rate, end))
+        assert table[f"detection{name}"].to_numpy() == pytest.approx(getattr(p, end))
+    assert table["reported"].tolist() == np.bincount(places, counts.counts).tolist()
+
+
+def test_groups_of_groups_are_as_if_summed_at_once(fitted, places):
+    counts, found = fitted
+    halves = np.arange(8) // 4
+    twice = group_sums(found, counts, places).over(halves).table()
+    once = group_sums(found, counts, halves[places]).table()
+    assert twice.to_numpy() == pytest.approx(once.to_numpy(), rel=1e-6)
+    everything = group_sums(found, counts, places).over().table()
+    assert everything["reported"].tolist() == [counts.counts.sum()]
+
+
+def test_on_an_absolute_scale_p_ends_at_1_and_rates_hold_what_was_reported(fitted, places):
+    counts, found = fitted
+    too_much = Scale.best_detects_all(found.detection(counts.attributes))
+    table = group_sums(found, counts, places).table(too_much)
+    for end in ("", "_low", "_high"):
+        assert (table[f"detection{end}"] <= 1).all()
+        assert (table[f"share{end}"] <= 1).all()
+    assert (table["rate_low"] >= np.minimum(table["reported"], table["rate"])).all()
+    assert (table["rate_high"] >= table["reported"]).all()
+    assert (table["share_low"] <= table["share"]).all()
+    apart = group_sums(found, counts, places).table(too_much, at_least_reported=False)
+    assert "share" not in apart
+    assert "share" not in group_sums(found, counts, places).table()  # the scale is free
+
+
+def test_ranks_lie_in_their_ranges_and_know_no_scale(fitted, places):
+    counts, found = fitted
+    ranks = group_sums(found, counts, places).ranks()
+    assert sorted(ranks["rank"]) == list(range(1, 9))
+    assert (ranks["rank_low"] <= ranks["rank"]).all()
+    assert (ranks["rank"] <= ranks["rank_high"]).all()
+    narrow = group_sums(found, counts, places).ranks(level=0.5)
+    width = (ranks["rank_high"] - ranks["rank_low"]).sum()
+    assert (narrow["rank_high"] - narrow["rank_low"]).sum() <= width
+
+
+def test_without_draws_there_are_no_ends(fitted, places):
+    counts, _ = fitted
+    short = fit(
+        counts, FitSettings(rank=1, solver="bcd", hidden=()), callback=lambda i: i.iteration >= 2
+    )
+    sums = group_sums(short, counts, places)
+    assert not sums.has_intervals
+    assert list(sums.table()) == ["entries", "reported", "rate", "detection"]
+    assert list(sums.ranks()) == ["rank"]
+
+
+def test_entries_may_be_left_out_and_numbers_be_empty(fitted, places):
+    counts, found = fitted
+    table = group_sums(found, counts, np.where(places == 2, 5, -1)).table()
+    assert table["entries"].tolist()[:5] == [0] * 5
+    assert table.loc[:4, ["rate", "detection"]].isna().all(axis=None)
+    assert np.isfinite(table.loc[5, "rate_high"])
+
+
+def test_places_without_attributes_have_a_rate_and_no_p():
+    counts, _ = simulate((6, 6), rank=1, observed=0.9, attributed=0.4, similar=0.1, seed=1)
+    found = fit(counts, FitSettings(rank=1, hidden=()), callback=lambda i: i.iteration >= 3)
+    unknown = counts.rows_of(counts.indices) < 0
+    table = group_sums(found, counts, unknown.astype(int)).table()
+    assert np.isfinite(table["rate"]).all()
+    assert np.isfinite(table["detection"]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("groups", [[0, 1], [0.5] * 9, "a"])
+def test_bad_groups_are_named(fitted, groups):
+    counts, found = fitted
+    with pytest.raises(ValueError, match="groups must be one whole number >= -1"):
+        group_sums(found, counts, groups)

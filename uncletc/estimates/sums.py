@@ -1,0 +1,292 @@
+"""What was reported, how many there truly were and how many were counted, summed over groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from uncletc.counts import CountTensor
+from uncletc.draws import Quantity
+from uncletc.estimates.bounds import detection_ends, rate_ends
+from uncletc.members import Interval, between, combined, interval
+from uncletc.model import Fit
+from uncletc.scale import Scale
+from uncletc.validation import FloatArray, IntArray
+
+_LEAST = 1e-300
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Summed:
+    """Σλ or Σp of G groups as fitted, and how far each may lie from it.
+
+    Attributes
+    ----------
+    values : ndarray, shape (1 + M, G)
+        The estimate, then that of each of M members.
+    moved : ndarray, shape (G, R)
+        Deviations of the logarithm in each draw; (G, 0) for a fit without draws.
+    apart : ndarray, shape (G,)
+        Its variance if all entries erred apart from each other.
+    widths : tuple of float
+        As :meth:`uncletc.draws.Draws.widths` returns them.
+    """
+
+    values: FloatArray
+    moved: FloatArray
+    apart: FloatArray
+    widths: tuple[float, float]
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there are draws."""
+        return bool(self.moved.shape[1])
+
+    @property
+    def beyond(self) -> FloatArray:
+        """Variance of the logarithm that no draw has; (G,)."""
+        return np.asarray(self.widths[1] * self.apart + between(list(self.values[1:])))
+
+    def over(self, groups: IntArray, size: int) -> Summed:
+        """Sum groups (G,) further, to `size` ones; -1 leaves one out."""
+        kept = groups >= 0
+        belongs = np.zeros((size, int(kept.sum())))
+        belongs[groups[kept], np.arange(kept.sum())] = 1
+        values, own = self.values[:, kept] @ belongs.T, self.values[0, kept]
+        total = np.maximum(values[0], _LEAST)
+        sums = belongs @ (own[:, None] * np.exp(self.moved[kept]))
+        ratio = np.where(sums > 0, sums / total[:, None], 1.0)
+        apart = (belongs @ (own**2 * self.apart[kept]) / total) / total
+        return Summed(values=values, moved=np.log(ratio), apart=apart, widths=self.widths)
+
+    def interval(self, level: float, most: FloatArray | float = np.inf) -> Interval:
+        """Return the sums with their intervals, which end at `most` or at the estimate; (G,)."""
+        variance = self.beyond
+        if self.drawn:
+            variance = variance + self.widths[0] ** 2 * np.square(self.moved).mean(axis=1)
+        found = interval(self.values[0], np.sqrt(variance), level)
+        high = np.minimum(found.high, np.maximum(most, found.estimate))
+        return Interval(estimate=found.estimate, low=found.low, high=high, level=level)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sums:
+    """Counts, λ and p of groups of counted entries.
+
+    Made by :func:`group_sums`. Sums of groups (:meth:`over`) and another scale (:meth:`table`) need
+    no further look at the fit.
+
+    Attributes
+    ----------
+    entries : ndarray of int, shape (G,)
+        How many counted entries each group has.
+    attributed : ndarray of int, shape (G,)
+        How many of them p is known of: those with attributes; all where there are none to know.
+    reported : ndarray, shape (G,)
+        Their counts together.
+    rate, detection : Summed
+        λ of all entries and p of the attributed ones, as fitted.
+    scale : Scale
+        The one that the data state, or that of the fit as it stands.
+    """
+
+    entries: IntArray
+    attributed: IntArray
+    reported: FloatArray
+    rate: Summed
+    detection: Summed
+    scale: Scale
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether the fit had draws."""
+        return self.rate.drawn
+
+    def over(self, groups: ArrayLike | None = None) -> Sums:
+        """Sum groups further.
+
+        Parameters
+        ----------
+        groups : array_like of int, shape (G,), optional
+            Number ≥ 0 of the larger group that each belongs to, -1 for none. None: all are one.
+        """
+        own = _checked(groups, len(self.entries), "group")
+        kept, size = own >= 0, int(own.max(initial=-1)) + 1
+        return Sums(
+            entries=np.bincount(own[kept], self.entries[kept], size).astype(np.int64),
+            attributed=np.bincount(own[kept], self.attributed[kept], size).astype(np.int64),
+            reported=_sums(own[kept], self.reported[kept], size),
+            rate=self.rate.over(own, size),
+            detection=self.detection.over(own, size),
+            scale=self.scale,
+        )
+
+    def table(
+        self, scale: Scale | None = None, *, level: float = 0.9, at_least_reported: bool = True
+    ) -> pd.DataFrame:
+        """Tabulate the groups.
+
+        Parameters
+        ----------
+        scale : Scale, optional
+            Of λ and p. None: `scale`.
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+        at_least_reported : bool
+            Whether all that was reported in a group belongs to true counts of the same group. Not
+            so for single days where reports come late and in bulk.
+
+        Returns
+        -------
+        DataFrame
+            One row per group: entries, reported, rate (Σλ), detection (mean p, NaN where no
+            attributes are known) and, on an absolute scale, share (reported over rate). If the fit
+            has draws each of the three is followed by the ends of its interval, "rate_low" and
+            "rate_high" for example. NaN for a group without entries. On an absolute scale
+            intervals of p end at 1, and those of λ hold what was reported if that is asked for,
+            without which there is no share; no share exceeds 1.
+        """
+        scale = self.scale if scale is None else scale
+        bounded = scale.absolute and at_least_reported
+        reported = self.reported if bounded else np.full(len(self.reported), np.nan)
+        rate = rate_ends(scale, self.rate.interval(level), reported)
+        size = np.where(self.attributed > 0, self.attributed, np.nan)
+        summed = self.detection.interval(level, np.nan_to_num(size))
+        means = Interval(
+            estimate=summed.estimate / size,
+            low=summed.low / size,
+            high=summed.high / size,
+            level=level,
+        )
+        detection = detection_ends(scale, means)
+        ends = ("", "_low", "_high") if self.has_intervals else ("",)
+        table = pd.DataFrame({"entries": self.entries, "reported": self.reported})
+        for name, found in (("rate", rate), ("detection", detection)):
+            for end in ends:
+                value = getattr(found, end[1:] or "estimate")
+                table[f"{name}{end}"] = np.where(self.entries > 0, value, np.nan)
+        if bounded:
+            for end, other in zip(ends, ("", "_high", "_low"), strict=False):
+                rates = table[f"rate{other}"].where(table[f"rate{other}"] > 0)
+                table[f"share{end}"] = (self.reported / rates).clip(upper=1.0)
+        return table
+
+    def ranks(self, *, level: float = 0.9, seed: int = 0) -> pd.DataFrame:
+        """Ranks of groups by mean p, and between which each lies; 1 is the highest.
+
+        Ranks do not depend on the scale.
+
+        Parameters
+        ----------
+        level : float
+            How often a range should hold the true rank, in (0, 1).
+        seed : int
+            Of the part of an error that no draw has.
+
+        Returns
+        -------
+        DataFrame
+            One row per group: rank, rank_low and rank_high, whole numbers with 1 ≤ rank_low ≤ rank
+            ≤ rank_high. Without draws rank alone.
+        """
+        p, size = self.detection, np.maximum(self.attributed, 1)
+        middle = np.log(np.maximum(p.values[0] / size, _LEAST))[:, None]
+        rank = _ranks(middle)[:, 0]
+        if not self.has_intervals:
+            return pd.DataFrame({"rank": rank})
+        noise = np.random.default_rng(seed).standard_normal(p.moved.shape)
+        drawn = middle + p.widths[0] * p.moved + np.sqrt(p.beyond)[:, None] * noise
+        low, high = np.quantile(_ranks(drawn), [(1 - level) / 2, (1 + level) / 2], axis=1)
+        return pd.DataFrame(
+            {
+                "rank": rank,
+                "rank_low": np.minimum(np.floor(low).astype(int), rank),
+                "rank_high": np.maximum(np.ceil(high).astype(int), rank),
+            }
+        )
+
+
+def group_sums(fit: Fit, counts: CountTensor, groups: ArrayLike | None = None) -> Sums:
+    """Sum counts, λ and p over groups of counted entries.
+
+    Parameters
+    ----------
+    fit : Fit
+    counts : CountTensor
+        The counts that were fitted.
+    groups : array_like of int, shape (N,), optional
+        Number ≥ 0 of the group of each counted entry, in the order of ``counts.indices``; -1 for
+        none. None: all are one group.
+
+    Raises
+    ------
+    ValueError
+        If `groups` is not one of the above.
+
+    Examples
+    --------
+    >>> from uncletc import FitSettings, fit, simulate
+    >>> y, _ = simulate((6, 6), rank=1, observed=0.5, attributed=0.5, similar=0.1)
+    >>> found = group_sums(fit(y, FitSettings(rank=1), callback=lambda i: i.iteration >= 2), y)
+    >>> list(found.table().columns)[:4]
+    ['entries', 'reported', 'rate', 'rate_low']
+    """
+    own = _checked(groups, counts.n_observed, "counted entry")
+    kept, size = own >= 0, int(own.max(initial=-1)) + 1
+    where, group = counts.indices[kept], own[kept]
+    z = counts.attributes_at(where, unknown_as_nan=True)
+    known = np.isfinite(z).all(axis=1)
+    return Sums(
+        entries=np.bincount(group, minlength=size),
+        attributed=np.bincount(group[known], minlength=size),
+        reported=_sums(group, counts.counts[kept], size),
+        rate=_summed(fit, "rate", where, z, group, size),
+        detection=_summed(fit, "detection", where[known], z[known], group[known], size),
+        scale=fit.scale or Scale(1.0, "as fitted", False),
+    )
+
+
+def _summed(
+    fit: Fit, of: Quantity, where: IntArray, z: FloatArray, group: IntArray, size: int
+) -> Summed:
+    each = fit.of_members(of, where, z)
+    centre = combined(each)
+    values = np.stack([_sums(group, value, size) for value in (centre, *each)])
+    if fit.draws is None or not len(group):
+        nothing = np.zeros((size, 0))
+        return Summed(values=values, moved=nothing, apart=np.zeros(size), widths=(1.0, 0.0))
+    moved, apart = fit.draws.log_sums(of, fit.members[0], where, z, centre, group)
+    more = ((0, size - len(apart)),)  # groups at the end without entries
+    return Summed(
+        values=values,
+        moved=np.pad(moved, (*more, (0, 0))),
+        apart=np.pad(apart, more),
+        widths=fit.draws.widths(of),
+    )
+
+
+def _sums(groups: IntArray, values: FloatArray | IntArray, size: int) -> FloatArray:
+    return np.asarray(np.bincount(groups, values, size), dtype=np.float64)
+
+
+def _ranks(values: FloatArray) -> IntArray:
+    """Rank of each row in each column, 1 the highest; ties in the order of rows."""
+    order = np.argsort(-values, axis=0, kind="stable")
+    ranks: IntArray = np.empty(values.shape, dtype=np.int64)
+    np.put_along_axis(ranks, order, np.arange(1, len(values) + 1)[:, None], axis=0)
+    return ranks
+
+
+def _checked(groups: ArrayLike | None, n: int, of: str) -> IntArray:
+    if groups is None:
+        return np.zeros(n, dtype=np.int64)
+    own = np.asarray(groups)
+    if own.shape != (n,) or own.dtype.kind not in "iu" or (own < -1).any():
+        raise ValueError(
+            f"groups must be one whole number >= -1 for each {of} ({n}), "
+            f"got {own.dtype} of shape {own.shape}"
+        )
+    return own.astype(np.int64)
