@@ -9,11 +9,13 @@ Sundays has no fewer cases then.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import chi2
 
 from uncletc.groups import Group
 from uncletc.validation import FloatArray, IntArray
@@ -170,6 +172,33 @@ class ModeEffects:
         """What effects make of the reporting of a look at valid entries (n, K); (n,)."""
         return np.exp(self._sum(indices, look))
 
+    def deviation_ranges(self, share: float = 0.9) -> tuple[tuple[float, float], ...]:
+        """Ranges of the deviations, as that many independent levels tell a standard deviation.
+
+        Of n normal values with standard deviation σ, n s²/σ² has a χ² distribution with n degrees
+        of freedom. Levels that are alike because they are near count as one. The values
+        themselves are not known exactly, so that ranges are at least so wide.
+
+        Parameters
+        ----------
+        share : float
+            In (0, 1): how often a range holds the deviation.
+
+        Returns
+        -------
+        tuple of (float, float)
+            Of each effect; (0, 0) where its deviation is 0.
+        """
+        tail = (1 - share) / 2
+        found = []
+        for effect, groups, deviation in zip(
+            self.effects, self.groups, self.deviations, strict=True
+        ):
+            n = math.prod(map(_independent, groups, effect.lengths))
+            low, high = (math.sqrt(n / chi2.ppf(at, n)) for at in (1 - tail, tail))
+            found.append((deviation * low, deviation * high))
+        return tuple(found)
+
     def _sum(self, indices: IntArray, look: int | None) -> FloatArray:
         total = np.zeros(len(indices))
         for effect, groups, table in zip(self.effects, self.groups, self.tables, strict=True):
@@ -179,6 +208,14 @@ class ModeEffects:
             where = level_of(groups, indices, self.modes)
             total += np.append(values.ravel(), 0.0)[where]
         return total
+
+
+def _independent(group: Group, length: float) -> float:
+    """How many levels of a group differ by themselves: near ones of a smooth effect do not."""
+    if not length or group.positions is None:
+        return float(group.n_levels)
+    spans = np.ptp(group.positions, axis=0) / length
+    return float(min(np.prod(1 + spans), group.n_levels))
 
 
 def level_of(groups: Sequence[Group], indices: IntArray, modes: Sequence[str]) -> IntArray:

@@ -30,6 +30,8 @@ _LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
 _NOBODY = "rgba(128,128,128,0.55)"
 _FEW_POINTS = 12  # marked one by one
 _TICKS = 9  # at most, on an axis of ratios
+_FEWEST_TICKS = 3
+_FINE = (1, 1.02, 1.05, 1.1, 1.2, 1.3, 1.5, 2, 3, 5, 7, 8, 9, 9.5, 9.8)
 _LEAST_LIMIT = 2.0  # small effects look small
 
 
@@ -56,6 +58,29 @@ def ratio_ticks(limit: float) -> tuple[list[float], list[str]]:
     return values, [_tick(value) for value in values]
 
 
+def ticks_between(low: float, high: float) -> list[float]:
+    """Round ratios from low to high, 1 among them: three or more, and no more than nine.
+
+    Parameters
+    ----------
+    low, high : float
+        0 < low < 1 < high.
+    """
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), _FINE):
+        powers = range(int(np.floor(np.log10(low))) - 1, int(np.ceil(np.log10(high))) + 1)
+        above = {step * 10.0**power for power in powers for step in steps}
+        inside = sorted(each for each in above | {1.0} if low <= each <= high)
+        if len(inside) >= _FEWEST_TICKS:
+            break
+    return _thin(inside)
+
+
+def _thin(ticks: list[float]) -> list[float]:
+    """Every so manieth tick, so that 1 stays."""
+    step = int(np.ceil(len(ticks) / _TICKS))
+    return ticks[ticks.index(1.0) % step :: step]
+
+
 def _tick(value: float) -> str:
     power = round(np.log10(value))
     return f"× 10<sup>{power}</sup>" if abs(power) >= 4 else f"× {value:,.3g}"
@@ -67,7 +92,7 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
     Parameters
     ----------
     bars : DataFrame
-        attribute, rise, sd.
+        attribute, rise, sd, share.
     chosen : str
     """
     figure = go.Figure(
@@ -77,9 +102,9 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
             orientation="h",
             marker_color=np.where(bars["attribute"] == chosen, _HIGH, faint(_HIGH, 0.45)),
             error_x=spread(bars["sd"]),
-            customdata=bars[["sd"]],
-            hovertemplate="<b>%{y}</b><br>misfit rises by %{x:.3g} (± %{customdata[0]:.2g})"
-            "<br>Click to see its effect on p<extra></extra>",
+            customdata=bars[["sd", "share"]],
+            hovertemplate="<b>%{y}</b><br>misfit rises by %{x:.3g} (± %{customdata[0]:.2g}), "
+            "%{customdata[1]:.1%} of it<br>Click to see its effect on p<extra></extra>",
             # Plotly fades the bars that were not clicked; the colour already says which was.
             selected_marker_opacity=1,
             unselected_marker_opacity=1,
@@ -89,17 +114,17 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
     return framed(figure, 90 + 24 * len(bars), x=x, y=ROWS, bargap=0.2)
 
 
-def effect_chart(view: EffectView, *, attribute: str) -> go.Figure:
+def effect_chart(view: EffectView) -> go.Figure:
     """p over one attribute, with its interval, above where the entries lie."""
-    return _levels_chart(view) if view.levels else _curve_chart(view, attribute)
+    return _levels_chart(view) if view.levels else _curve_chart(view)
 
 
-def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
+def _curve_chart(view: EffectView) -> go.Figure:
     curve, spread = view.curve, view.spread
     figure = make_subplots(
         rows=2, cols=1, shared_xaxes=True, row_heights=[0.8, 0.2], vertical_spacing=0.04
     )
-    hover = "%{x:.2f}: × %{y:.3g}"
+    hover = "%{x:,.3~r}: × %{y:.3g}"
     if "low" in curve:
         ends = (curve["value"], curve["low"], curve["high"])
         add_band(figure, *ends, color=_HIGH, row=1, col=1)
@@ -110,7 +135,7 @@ def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
         mode="lines+markers" if len(curve) <= _FEW_POINTS else "lines",
         line={"color": _HIGH, "width": 3},
         customdata=curve[["low", "high"]] if "low" in curve else None,
-        hovertemplate=f"{attribute} {hover}<extra></extra>",
+        hovertemplate=f"{view.axis}: {hover}<extra></extra>",
         row=1,
         col=1,
     )
@@ -121,12 +146,15 @@ def _curve_chart(view: EffectView, attribute: str) -> go.Figure:
         width=spread["right"] - spread["left"],
         marker_color=GREY,
         customdata=spread[["left", "right"]],
-        hovertemplate="%{customdata[0]:.3f} to %{customdata[1]:.3f}: %{y:,} counts<extra></extra>",
+        hovertemplate="%{customdata[0]:,.3~r} to %{customdata[1]:,.3~r}: %{y:,} counts"
+        "<extra></extra>",
         row=2,
         col=1,
     )
-    framed(figure, 440, x={"range": [-0.02, 1.02]}, showlegend=False)
-    figure.update_xaxes(title=f"{attribute}, from smallest (0) to largest (1)", row=2, col=1)
+    ends = float(spread["left"].iloc[0]), float(spread["right"].iloc[-1])
+    margin = 0.02 * (ends[1] - ends[0])
+    framed(figure, 440, x={"range": [ends[0] - margin, ends[1] + margin]}, showlegend=False)
+    figure.update_xaxes(title=view.axis, row=2, col=1)
     figure.update_yaxes(**ratio_axis(_ratios(curve)), title=RATIO, row=1, col=1)
     figure.update_yaxes(title="counts", showticklabels=False, showgrid=False, row=2, col=1)
     return figure
@@ -211,8 +239,8 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
     return framed(
         figure,
         max(420, 160 + 22 * len(view.rows)),
-        x=axis | {"title": second},
-        y=axis | {"title": first, "automargin": True},
+        x=axis | {"title": view.titles[1]},
+        y=axis | {"title": view.titles[0], "automargin": True},
     )
 
 
@@ -224,7 +252,9 @@ def explanation_chart(view: ExplanationView) -> go.Figure:
     labels = ["a typical entry", *view.bars["label"], "here"]
     bases = np.array([0.0, *(ends - logs), 0.0])
     lengths = np.array([0.0, *logs, total])
-    values, texts = ratio_ticks(ratio_limit(np.exp(ends)))
+    left, right = min(ends.min(), 0.0), max(ends.max(), 0.0)
+    pad = 0.16 * max(right - left, 0.3)
+    values = ticks_between(np.exp(left - pad), np.exp(right + pad))
     figure = go.Figure(
         go.Bar(
             x=lengths,
@@ -238,14 +268,12 @@ def explanation_chart(view: ExplanationView) -> go.Figure:
             hovertemplate="<b>%{y}</b>: %{text}<extra></extra>",
         )
     )
-    left, right = min(ends.min(), 0.0), max(ends.max(), 0.0)
-    pad = 0.16 * max(right - left, 0.3)
     figure.add_vline(x=0, line=DOTTED)
     x = {
         "title": "p relative to a typical entry (ratio)",
         "range": [left - pad, right + pad],
         "tickvals": np.log(values),
-        "ticktext": texts,
+        "ticktext": [_tick(value) for value in values],
     }
     return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, showlegend=False)
 

@@ -34,7 +34,8 @@ class OwesView:
         What they are effects of: "places and calendars".
     sizes : DataFrame
         One row per effect, the largest first: effect, acts_on, factor (exp σ: what λ or reporting
-        is typically multiplied with, or divided by), nothing (whether it is shrunk to that).
+        is typically multiplied with, or divided by), low and high (its 90 % range), nothing
+        (whether it is shrunk to that).
     weekdays : DataFrame
         Factors of reporting of cases, one row per state, the most uneven first, one column per
         weekday; the mean over weekdays is 1. Empty where the fit has no such effect.
@@ -96,6 +97,7 @@ def owes_view(dataset: Dataset, fit: Fit) -> OwesView:
             "factor": np.exp(found.deviations),
         }
     )
+    sizes[["low", "high"]] = np.exp(found.deviation_ranges())
     sizes = sizes.assign(nothing=sizes["factor"] < NOTHING)
     sizes = sizes.sort_values("factor", ascending=False, kind="stable", ignore_index=True)
     weekdays = pd.DataFrame()
@@ -230,7 +232,9 @@ def _note(sizes: pd.DataFrame, of: str) -> str:
         held = f" No effect may be larger than × {most}; one that is may be held there."
     return (
         "Dot: the factor by which about two levels out of three lie apart from × 1 at most, up or "
-        f"down (exp of the standard deviation). × 1: shrunk to nothing.{held} In brackets: "
+        "down (exp of the standard deviation σ). Whiskers: σ is an estimate itself, and so many "
+        "levels tell it within about this range, 9 times out of 10. "
+        f"× 1: shrunk to nothing.{held} In brackets: "
         f"the distance over which near ones are alike. Effects of {of} come on top of the patterns "
         "that λ is a sum of, which may hold some of the same. No cause is claimed."
     )

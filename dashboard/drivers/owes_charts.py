@@ -18,9 +18,11 @@ from dashboard.shared.charts import (
     framed,
     short_names,
     top_bar,
+    whiskers,
 )
 
 _COLORS = {"λ": BLUE, "reporting": VERMILION}
+_MOST_DRAWN = 12.0  # a whisker may leave the picture; a dot may not
 _WIDEST = 5.0  # factors beyond × 5 and × 0.2 have the same colours
 _ROW = 16  # pixels of a state
 _LONGEST = 24  # characters of a level
@@ -45,12 +47,16 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
             mode="markers",
             name=f"on {what}",
             marker={"color": np.where(rows["nothing"], GREY, color), "size": 11},
-            customdata=np.where(rows["nothing"], "shrunk to nothing", f"on {what}"),
-            hovertemplate="<b>%{y}</b>: typically × %{x:.3g}<br>%{customdata}<extra></extra>",
+            error_x=whiskers(rows["factor"], rows["low"], rows["high"]),
+            customdata=np.column_stack(
+                [np.where(rows["nothing"], "shrunk to nothing", f"on {what}"), _range(rows)]
+            ),
+            hovertemplate="<b>%{y}</b>: typically × %{x:.3g} (%{customdata[1]})"
+            "<br>%{customdata[0]}<extra></extra>",
             showlegend=False,
         )
     figure.add_vline(x=1, line=DOTTED)
-    most = max(float(sizes["factor"].max()), 1.5)
+    most = max(float(sizes["factor"].max()), min(float(sizes["high"].max()), _MOST_DRAWN), 1.5)
     marks = [mark for mark in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7, 10) if mark <= 1.1 * most]
     x = {
         "title": "typical factor (up or down)",
@@ -61,6 +67,11 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
     }
     y = ROWS | {"categoryorder": "array", "categoryarray": list(sizes["effect"])}
     return framed(figure, 100 + 28 * len(sizes), x=x, y=y)
+
+
+def _range(rows: pd.DataFrame) -> list[str]:
+    """The range of each typical factor, in words."""
+    return [f"90 %: × {row.low:.3g} to × {row.high:.3g}" for row in rows.itertuples()]
 
 
 def weekday_chart(weekdays: pd.DataFrame) -> go.Figure:

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.drivers.view import level_names, used_attributes, with_range
+from dashboard.drivers.view import is_category, level_names, used_attributes, with_range
+from dashboard.drivers.words import two_names
 from dashboard.shared.anchors import entries_at
 from dashboard.shared.words import times
-from uncletc import CountTensor, Fit, effects
+from uncletc import Fit, effects
 from uncletc.datasets import Dataset
 
 _BARS = 8  # contributions drawn one by one
@@ -44,7 +45,7 @@ def explanation_view(dataset: Dataset, fit: Fit, first: int, second: int) -> Exp
     counts = dataset.counts
     at_place = entries_at(counts, (first, second))
     explained = effects.explain(fit, counts, counts.attribute_indices[at_place])
-    words = _where(counts, counts.attributes[at_place])
+    words = _where(dataset, counts.attributes[at_place])
     parts = pd.DataFrame({"attribute": explained.names, "here": words, "factor": explained.ratio})
     strongest = np.argsort(-np.abs(explained.log_effect), kind="stable")
     parts = with_range(parts, explained).iloc[strongest].reset_index(drop=True)
@@ -59,14 +60,20 @@ def explanation_view(dataset: Dataset, fit: Fit, first: int, second: int) -> Exp
     )
 
 
-def _where(counts: CountTensor, rows: NDArray[np.float64]) -> list[str]:
+def _where(dataset: Dataset, rows: NDArray[np.float64]) -> list[str]:
     """Of each attribute: high, low, medium or the level that it has, over the given rows."""
+    counts = dataset.counts
     z = used_attributes(counts)
     words = []
     for attribute, columns in effects.attribute_groups(counts).items():
         if len(columns) > 1:
             levels = set(level_names(counts, attribute, rows[:, columns]))
             words.append(levels.pop() if len(levels) == 1 else "mixed")
+            continue
+        if is_category(dataset, attribute):
+            names = two_names(dataset.about(attribute))
+            share = rows[:, columns[0]].mean()
+            words.append("mixed" if 0.01 < share < 0.99 else names[int(share > 0.5)])
             continue
         low, high = np.quantile(z[:, columns[0]], [1 / 3, 2 / 3])
         mean = rows[:, columns[0]].mean()

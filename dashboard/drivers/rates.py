@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dashboard.drivers.words import WEAK_RATIO
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -64,4 +65,6 @@ def _insight(bars: pd.DataFrame) -> str:
     if clear.empty:
         return "In this fit **no attribute** clearly changes λ."
     named = [f"**{row.attribute}** (× {row.factor:.2g})" for row in clear.head(2).itertuples()]
-    return f"In this fit, λ changes most with {' and '.join(named)}."
+    weak = max(float(clear["factor"].iloc[0]), 1 / float(clear["factor"].iloc[0])) < WEAK_RATIO
+    said = f"In this fit, λ changes most with {' and '.join(named)}"
+    return f"{said}, but weakly." if weak else f"{said}."

@@ -26,6 +26,7 @@ from dashboard.drivers.owes_charts import levels_chart, sizes_chart, weekday_cha
 from dashboard.drivers.place import explanation_view
 from dashboard.drivers.rates import rates_view
 from dashboard.drivers.view import ImportanceView, effect_view, importance_view, surface_view
+from dashboard.drivers.words import about_words
 from dashboard.shared.kept import cached
 from dashboard.shared.model import Family
 from dashboard.shared.outcome import joint_effect_words
@@ -81,9 +82,10 @@ def one_section(
         where=bars_here,
     )
     effect = cached("effect", effect_view, dataset, fit, attribute, method)
-    st.markdown(roles.sign_words(attribute))
+    st.markdown(about_words(attribute, dataset.about(attribute)))
+    st.markdown(f"{effect.strength} {roles.sign_words(attribute)}")
     show_chart(
-        effect_chart(effect, attribute=attribute),
+        effect_chart(effect),
         key="effect-chart",
         alt=f"p over {attribute}, relative to its average: {effect.method}",
     )

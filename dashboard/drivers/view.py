@@ -9,6 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.drivers.words import (
+    axis_title,
+    importance_words,
+    in_unit,
+    number,
+    strength_words,
+    two_names,
+)
 from dashboard.shared.detection import contrast
 from dashboard.shared.words import caution
 from uncletc import CountTensor, Fit, effects
@@ -18,6 +26,7 @@ Method = Literal["ALE", "partial dependence"]
 Surface = Literal["both together", "beyond each alone"]
 METHODS: list[Method] = ["ALE", "partial dependence"]
 SURFACES: list[Surface] = ["both together", "beyond each alone"]
+_ROUNDING = 1e-6
 _FEW = 5_000  # entries whose p shows how far it spreads
 
 
@@ -28,7 +37,8 @@ class ImportanceView:
     Attributes
     ----------
     bars : DataFrame
-        Most important first: attribute, rise (of the deviance per count, mean over repeats), sd.
+        Most important first: attribute, rise (of the deviance per count, mean over repeats), sd,
+        share (of the rise in the deviance).
     insight : str
         The main finding in one sentence.
     note : str
@@ -50,21 +60,28 @@ class EffectView:
     Attributes
     ----------
     curve : DataFrame
-        value (scaled, or the name of a level), ratio; low and high where it has intervals.
+        value (in the attribute's unit, or the name of a level), ratio; low and high where it has
+        intervals.
     spread : DataFrame
-        Where entries lie: left, right (scaled), entries; of levels: value, entries.
+        Where entries lie: left, right (in that unit), entries; of levels: value, entries.
+    axis : str
+        What stands below values: the attribute with its unit.
     levels : bool
-        Whether the attribute is a category.
+        Whether the attribute is a category, or has two values.
     method : str
         What was computed.
+    strength : str
+        How much p changes where most counts lie, in a sentence.
     note : str
         How to read it.
     """
 
     curve: pd.DataFrame
     spread: pd.DataFrame
+    axis: str
     levels: bool
     method: Method
+    strength: str
     note: str
 
 
@@ -82,6 +99,8 @@ class SurfaceView:
     entries : ndarray of int, shape (n, m)
     rows, columns : tuple of str
         Values of the first and of the second attribute.
+    titles : tuple of str
+        The two attributes with their units.
     note : str
         How to read it.
     """
@@ -91,6 +110,7 @@ class SurfaceView:
     entries: NDArray[np.int64]
     rows: tuple[str, ...]
     columns: tuple[str, ...]
+    titles: tuple[str, str]
     note: str
 
 
@@ -103,6 +123,7 @@ def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
             "attribute": importance.names,
             "rise": importance.rise.mean(axis=1),
             "sd": importance.rise.std(axis=1, ddof=1),
+            "share": importance.rise.mean(axis=1) / max(importance.deviance, 1e-9),
         }
     ).sort_values("rise", ascending=False, ignore_index=True)
     z = used_attributes(counts)
@@ -118,22 +139,23 @@ def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
     )
     return ImportanceView(
         bars=bars,
-        insight=_importance_insight(bars),
+        insight=importance_words(bars),
         note=note,
         caution=caution(contrast(fit.detection(z))),
     )
 
 
 def is_category(dataset: Dataset, attribute: str) -> bool:
-    """Whether an attribute has levels without order."""
-    return len(effects.attribute_groups(dataset.counts)[attribute]) > 1
+    """Whether an attribute has levels without order, or two values."""
+    columns = effects.attribute_groups(dataset.counts)[attribute]
+    return len(columns) > 1 or _two_values(used_attributes(dataset.counts)[:, columns[0]])
 
 
 def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> EffectView:
     """Return p over one attribute; levels of a category always as partial dependence."""
-    counts = dataset.counts
+    counts, about = dataset.counts, dataset.about(attribute)
     columns = effects.attribute_groups(counts)[attribute]
-    levels = len(columns) > 1
+    levels = is_category(dataset, attribute)
     used: Method = "partial dependence" if levels else method
     effect = (
         effects.accumulated_effect(fit, counts, attribute)
@@ -141,22 +163,41 @@ def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> E
         else effects.partial_dependence(fit, counts, attribute)
     )
     z = used_attributes(counts)[:, columns]
+    curve = with_range(pd.DataFrame({"ratio": effect.ratio}), effect)
     if levels:
-        names = level_names(counts, attribute, effect.values)
-        level_of_entry = level_names(counts, attribute, z)
+        if len(columns) > 1:
+            names = level_names(counts, attribute, effect.values)
+            of_entries = level_names(counts, attribute, z)
+        else:
+            curve = curve.iloc[[0, -1]].reset_index(drop=True)
+            names = two_names(about)
+            of_entries = [names[int(value > 0.5)] for value in z[:, 0]]
         spread = pd.DataFrame(
-            {"value": names, "entries": [level_of_entry.count(name) for name in names]}
+            {"value": names, "entries": [of_entries.count(name) for name in names]}
         )
-        curve = with_range(pd.DataFrame({"value": names, "ratio": effect.ratio}), effect)
-        order = np.argsort(-effect.ratio, kind="stable")
+        curve.insert(0, "value", names)
+        order = np.argsort(-curve["ratio"].to_numpy(), kind="stable")
         curve, spread = (each.iloc[order].reset_index(drop=True) for each in (curve, spread))
+        most = f"Between {curve['value'].iloc[-1]} and {curve['value'].iloc[0]}"
+        reached = curve["ratio"].to_numpy()
     else:
         entries, edges = np.histogram(z, bins=40, range=(0, 1))
+        edges = about.value(edges)
         spread = pd.DataFrame({"left": edges[:-1], "right": edges[1:], "entries": entries})
         values = effect.values[:, 0]
-        curve = with_range(pd.DataFrame({"value": values, "ratio": effect.ratio}), effect)
+        low, high = np.quantile(z, [0.05, 0.95])
+        inner = values[(values > low) & (values < high)]
+        reached = np.interp([low, *inner, high], values, effect.ratio)
+        most = f"Among nine counts of ten ({in_unit(about, low, high)})"
+        curve.insert(0, "value", about.value(values))
     return EffectView(
-        curve=curve, spread=spread, levels=levels, method=used, note=_effect_note(curve, used)
+        curve=curve,
+        spread=spread,
+        axis=axis_title(attribute, about),
+        levels=levels,
+        method=used,
+        strength=strength_words(most, float(reached.max() / reached.min())),
+        note=_effect_note(curve, used),
     )
 
 
@@ -166,8 +207,8 @@ def surface_view(dataset: Dataset, fit: Fit, first: str, second: str, kind: Surf
     pair = effects.pair_effect(fit, counts, first, second)
     log_effect = pair.log_effect if kind == "both together" else pair.interaction
     shown = np.where(pair.entries > 0, log_effect, np.nan)
-    rows = _value_names(counts, first, pair.first)
-    columns = _value_names(counts, second, pair.second)
+    rows = _value_names(dataset, first, pair.first)
+    columns = _value_names(dataset, second, pair.second)
     cells = pd.DataFrame(
         {
             first: np.repeat(rows, len(columns)),
@@ -182,10 +223,16 @@ def surface_view(dataset: Dataset, fit: Fit, first: str, second: str, kind: Surf
         entries=pair.entries,
         rows=rows,
         columns=columns,
+        titles=(axis_title(first, dataset.about(first)), axis_title(second, dataset.about(second))),
         note="Each row and column holds about as many counts as the others where values allow it, "
-        "and is labelled with its middle value (0: smallest, 1: largest). Grey: no count has such "
-        "a pair of values. Partial dependence over 200 counts drawn at random.",
+        "and is labelled with its middle value. Grey: no count has such a pair of values. "
+        "Partial dependence over 200 counts drawn at random.",
     )
+
+
+def _two_values(z: NDArray[np.float64]) -> bool:
+    """Whether an attribute is 0 or 1 everywhere, but for rounding."""
+    return bool(len(z)) and bool((np.minimum(z, 1 - z) < _ROUNDING).all())
 
 
 def used_attributes(counts: CountTensor) -> NDArray[np.float64]:
@@ -208,13 +255,15 @@ def level_names(counts: CountTensor, attribute: str, z: NDArray[np.float64]) -> 
     return [names[int(np.argmax(row))] if row.any() else "none" for row in z]
 
 
-def _value_names(
-    counts: CountTensor, attribute: str, values: NDArray[np.float64]
-) -> tuple[str, ...]:
+def _value_names(dataset: Dataset, attribute: str, values: NDArray[np.float64]) -> tuple[str, ...]:
+    about = dataset.about(attribute)
     if values.shape[1] > 1:
-        return tuple(level_names(counts, attribute, values))
-    for digits in range(2, 17):
-        names = tuple(f"{value:.{digits}f}" for value in values[:, 0])
+        return tuple(level_names(dataset.counts, attribute, values))
+    if len(values) == 2 and about.levels:
+        return about.levels
+    own = about.value(values[:, 0])
+    for digits in range(3, 18):
+        names = tuple(number(value, digits) for value in own)
         if len(set(names)) == len(names):
             return names
     raise AssertionError("distinct values have distinct digits")
@@ -235,11 +284,3 @@ def _effect_note(curve: pd.DataFrame, method: Method) -> str:
         f"Computed as {how}. × 1: the average p (geometric mean). {band}Where few counts lie, "
         "little is known."
     )
-
-
-def _importance_insight(bars: pd.DataFrame) -> str:
-    clear = bars[(bars["rise"] > bars["sd"])]
-    if clear.empty:
-        return "In this fit **no attribute** clearly matters for the predicted counts."
-    names = " and ".join(f"**{name}**" for name in clear["attribute"].head(2))
-    return f"In this fit, the predicted counts depend most on {names}."

@@ -86,6 +86,15 @@ class TestRealData:
         np.testing.assert_allclose(z.max(axis=0), 1)
         assert not any("test" in name and "1000" in name for name in covid.counts.attribute_names)
 
+    def test_attributes_have_units_and_explanations(self, covid: datasets.Dataset) -> None:
+        for name in covid.counts.attribute_names:
+            about = covid.about(name)
+            assert about.explanation.endswith(".")
+            assert about.unit or about.levels
+            assert about.minimum < about.maximum
+        assert covid.about("cumulative inflation").cumulative
+        assert covid.about("testing gap").maximum == pytest.approx(100)
+
     def test_tests_per_1000_are_for_display(self, covid: datasets.Dataset) -> None:
         per_state = covid.table.groupby("state")["tests_per_1000"]
         assert (per_state.nunique() == 1).all()

@@ -215,3 +215,12 @@ class TestFiles:
 
     def test_public(self):
         assert {"read_file", "read_table"} <= set(datasets.__all__)
+
+
+def test_attributes_keep_their_own_range():
+    dataset = read(attributes=["traps", "hours"])
+    about = dataset.about("traps")
+    assert (about.minimum, about.maximum) == (2, 4)
+    z = dataset.counts.attributes[:, dataset.counts.attribute_names.index("hours")]
+    assert set(dataset.about("hours").value(z)) <= {1.5, 2.0, 4.0, 3.0}
+    assert dataset.about("imagined") == datasets.AttributeInfo()

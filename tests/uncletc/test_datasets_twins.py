@@ -372,3 +372,13 @@ def test_damaged_file_is_one_sentence(
     (folder / "ppi_twin.npz").write_bytes(content)
     with pytest.raises(DataUnavailableError, match=r"ppi_twin\.npz cannot be read .*reinstall"):
         datasets.load("ppi-twin")
+
+
+@pytest.mark.parametrize("name", ["covid-twin", "ppi-twin"])
+def test_simulated_attributes_are_said_to_be_simulated(name):
+    dataset = datasets.load(name)
+    assert set(dataset.attribute_info) == set(dataset.counts.attribute_names)
+    for name in dataset.counts.attribute_names:
+        about = dataset.about(name)
+        assert about.levels or about.unit.startswith("simulated")
+        assert (about.minimum, about.maximum) == (0, 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uncletc import BCD, CountTensor, Effect, Fit, FitSettings, Group, fit
+from uncletc import BCD, CountTensor, Effect, Fit, FitSettings, Group, ModeEffects, fit
 
 SITES, DAYS = 30, 28
 
@@ -187,3 +187,28 @@ class TestFit:
         level = np.log(y.mean(axis=1))
         slope = np.polyfit((size - size.mean()) / size.std(), level, 1)[0]
         assert found.effects.slopes[0] == pytest.approx(slope, abs=0.15)
+
+
+def test_ranges_of_deviations_are_narrower_with_more_levels_that_differ(fitted):
+    site, day, reporting = fitted.mode_effects.deviation_ranges()
+    for (low, high), deviation in zip(
+        (site, day, reporting), fitted.mode_effects.deviations, strict=True
+    ):
+        assert low < deviation < high
+    assert site[1] / site[0] < day[1] / day[0]  # 28 days, alike over 3: ten that differ
+    half = fitted.mode_effects.deviation_ranges(0.5)
+    assert site[0] < half[0][0] < half[0][1] < site[1]
+
+
+def test_ranges_of_deviations_hold_them_as_often_as_said():
+    rng = np.random.default_rng(0)
+    group = Group("site", ["site"], np.arange(SITES), list(map(str, range(SITES))))
+    held = 0
+    for _ in range(400):
+        told = float(np.sqrt(np.square(rng.normal(0, 0.7, SITES)).mean()))
+        effects = ModeEffects(
+            ("site",), (Effect.parse("site"),), ((group,),), (np.zeros(SITES),), (told,)
+        )
+        ((low, high),) = effects.deviation_ranges()
+        held += low < 0.7 < high
+    assert held / 400 == pytest.approx(0.9, abs=0.04)

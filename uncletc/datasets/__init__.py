@@ -9,7 +9,7 @@ Beside the real cases stand outside estimates of their detection: :func:`load_ou
 (`OUTSIDE` names their files), :func:`deaths_look` makes deaths a second look at them.
 """
 
-from uncletc.datasets.base import Dataset, DataUnavailableError, Provenance, Source
+from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, Source
 from uncletc.datasets.catalogue import Listed, catalogue
 from uncletc.datasets.covid_deaths import (
     DEATHS_LAG,
@@ -28,6 +28,7 @@ __all__ = [
     "DEATHS_LAG",
     "NAMES",
     "OUTSIDE",
+    "AttributeInfo",
     "DataUnavailableError",
     "Dataset",
     "Listed",

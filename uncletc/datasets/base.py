@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from uncletc.counts import CountTensor
 from uncletc.looks import Look
 from uncletc.roles import Roles
 from uncletc.simulate import Truth
+from uncletc.validation import FloatArray
 
 
 class DataUnavailableError(RuntimeError):
@@ -61,6 +64,37 @@ class Provenance:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AttributeInfo:
+    """What the values of an attribute are, for readers: counts hold it scaled to 0..1.
+
+    Attributes
+    ----------
+    minimum, maximum : float
+        The values that 0 and 1 stand for, in its unit.
+    unit : str
+        Such as "%" or "people"; empty where there is none, or it is not known.
+    explanation : str
+        What it is, in a sentence; empty where nobody has said.
+    levels : tuple of str
+        Names of its two values, the smaller first, where it has no others; else empty.
+    cumulative : bool
+        Whether it only rises in time, so that it cannot be told from time.
+    """
+
+    minimum: float = 0.0
+    maximum: float = 1.0
+    unit: str = ""
+    explanation: str = ""
+    levels: tuple[str, ...] = ()
+    cumulative: bool = False
+
+    def value(self, scaled: ArrayLike) -> FloatArray:
+        """Values in the attribute's unit, from scaled ones; of the same shape."""
+        share = np.asarray(scaled, dtype=np.float64)
+        return self.minimum + share * (self.maximum - self.minimum)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Dataset:
     """Counts ready to fit, with the tables that pages show.
 
@@ -89,6 +123,8 @@ class Dataset:
         Of simulated COVID-19 cases: one row per counted cell and day of report, with
         ``latitude_index``, ``longitude_index``, ``day``, ``deaths`` and ``ifr``, the stated share
         of true cases that ends in death. :func:`uncletc.datasets.deaths_look` makes it a look.
+    attribute_info : mapping of str to AttributeInfo
+        Of the attributes of which something is known; :meth:`about` knows all.
     """
 
     name: str
@@ -101,6 +137,11 @@ class Dataset:
     roles: Roles = field(default_factory=Roles)
     effects: Mapping[str, str] = field(default_factory=dict)
     deaths: pd.DataFrame | None = None
+    attribute_info: Mapping[str, AttributeInfo] = field(default_factory=dict)
+
+    def about(self, attribute: str) -> AttributeInfo:
+        """What the values of an attribute are; from 0 to 1 without a unit where nobody said."""
+        return self.attribute_info.get(attribute, AttributeInfo())
 
     def with_roles(self, roles: Roles | None = None) -> Dataset:
         """Return the same with the roles given to the attributes; None: its own."""

@@ -12,11 +12,12 @@ from scipy.sparse import csr_array
 
 from uncletc.counts import CountTensor
 from uncletc.datasets import covid_sources as sources
-from uncletc.datasets.base import Dataset, Provenance
+from uncletc.datasets.base import AttributeInfo, Dataset, Provenance
 from uncletc.datasets.covid_attributes import RULES, CountyAttributes, read_attributes
 from uncletc.datasets.covid_files import DAYS, CaseReports, read_own_file, read_reports
 from uncletc.datasets.covid_groups import EFFECTS, covid_groups
 from uncletc.datasets.covid_roles import COVID_ROLES
+from uncletc.datasets.described import COVID_ATTRIBUTES, described
 from uncletc.datasets.reading import every_day, scaled
 from uncletc.validation import FloatArray, IntArray, check_choice
 
@@ -144,14 +145,14 @@ def load_covid(
         *RULES,
     )
     reported = (sources.REPORTED_CASES, sources.PINNED_COPY)
+    counts, info = _tensor(table, cases, attributes, chosen, exposure)
     return Dataset(
         name="covid",
         roles=COVID_ROLES,
         effects=EFFECTS,
         title="COVID-19 in US counties",
-        counts=_tensor(table, cases, attributes, chosen, exposure).with_groups(
-            *covid_groups(table, DAYS)
-        ),
+        counts=counts.with_groups(*covid_groups(table, DAYS)),
+        attribute_info=info,
         table=table[_COLUMNS],
         mode_tables=_mode_tables(table),
         provenance=Provenance(
@@ -228,7 +229,8 @@ def _tensor(
     attributes: CountyAttributes,
     chosen: NDArray[np.bool_],
     exposure: Exposure,
-) -> CountTensor:
+) -> tuple[CountTensor, dict[str, AttributeInfo]]:
+    """The counts, and what their attributes are."""
     places = table[["latitude_index", "longitude_index"]].to_numpy()
     cells, cell_of = np.unique(places, axis=0, return_inverse=True)
     counted = table["counted"].to_numpy(dtype=np.float64)
@@ -247,7 +249,7 @@ def _tensor(
     degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
     of_cells = np.zeros((len(degrees[0]), len(degrees[1]), 1))
     of_cells[cells[:, 0], cells[:, 1], 0] = belongs @ people
-    return CountTensor(
+    tensor = CountTensor(
         (len(degrees[0]), len(degrees[1]), len(DAYS)),
         entries[reported.ravel()],
         total[reported].astype(np.int64),
@@ -258,6 +260,7 @@ def _tensor(
         attribute_names=tuple(values),
         exposure=of_cells if exposure == "population" else None,
     )
+    return tensor, described(values, COVID_ATTRIBUTES)
 
 
 def _by_cell(cell_of: IntArray, weights: FloatArray) -> csr_array:

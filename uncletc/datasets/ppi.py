@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset, Provenance, Source
+from uncletc.datasets.described import PLANT_ATTRIBUTES, described
 from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
 from uncletc.datasets.ppi_groups import EFFECTS, visits_in_time
 from uncletc.datasets.ppi_roles import plant_roles
@@ -129,6 +130,7 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         name="ppi",
         roles=plant_roles(attributes),
         effects=EFFECTS,
+        attribute_info=described(attributes, PLANT_ATTRIBUTES),
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
         table=_pairs(counts, observed, plant_table, pollinator_table, together),

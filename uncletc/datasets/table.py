@@ -16,6 +16,7 @@ import pandas as pd
 
 from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset, Provenance, Source
+from uncletc.datasets.described import described
 from uncletc.datasets.reading import scaled
 from uncletc.frames import Rows, read_rows
 
@@ -131,6 +132,7 @@ def read_table(
         name="own",
         title=called,
         counts=CountTensor(**rows.fields(modes, z)),
+        attribute_info=described(rows.attribute_columns),
         table=_rows(rows, tuple(modes)),
         mode_tables=_mode_tables(rows, tuple(modes)),
         provenance=_provenance(called, count, tuple(attributes), exposure, rows),

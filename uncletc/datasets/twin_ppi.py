@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from uncletc.counts import CountTensor
 from uncletc.cp import rate_tensor
 from uncletc.datasets.base import Dataset, Provenance
+from uncletc.datasets.described import PLANT_ATTRIBUTES, simulated_info
 from uncletc.datasets.ppi_groups import visits_in_time
 from uncletc.datasets.ppi_roles import plant_roles
 from uncletc.datasets.twins import LEVELS, Arrays, detection_probability, read_twin
@@ -91,6 +92,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         ),
         roles=plant_roles(header["attributes"]),
         effects=EFFECTS,
+        attribute_info=simulated_info(header["attributes"], PLANT_ATTRIBUTES),
     )
 
 

@@ -13,6 +13,7 @@ from dashboard.drivers.charts import (
     ratio_limit,
     ratio_ticks,
     surface_chart,
+    ticks_between,
 )
 from dashboard.drivers.place import ExplanationView
 from dashboard.drivers.view import EffectView, SurfaceView
@@ -53,7 +54,9 @@ class TestAxesOfRatios:
 class TestImportance:
     @pytest.fixture
     def figure(self):
-        bars = pd.DataFrame({"attribute": ["b", "a"], "rise": [2.0, 0.5], "sd": [0.1, 0.2]})
+        bars = pd.DataFrame(
+            {"attribute": ["b", "a"], "rise": [2.0, 0.5], "sd": [0.1, 0.2], "share": [1.0, 0.25]}
+        )
         return importance_chart(bars, chosen="a")
 
     def test_bars_and_whiskers(self, figure):
@@ -72,8 +75,10 @@ def effect(curve: dict, spread: dict, *, levels: bool) -> EffectView:
     return EffectView(
         curve=pd.DataFrame(curve),
         spread=pd.DataFrame(spread),
+        axis="wind (m/s)",
         levels=levels,
         method="ALE",
+        strength="",
         note="",
     )
 
@@ -84,14 +89,14 @@ SPREAD = {"left": [0.0, 0.5], "right": [0.5, 1.0], "entries": [30, 10]}
 class TestEffects:
     def test_curve_over_a_histogram(self):
         view = effect({"value": [0.0, 1.0], "ratio": [0.8, 1.5]}, SPREAD, levels=False)
-        line, bars = effect_chart(view, attribute="wind").data
+        line, bars = effect_chart(view).data
         assert (list(line.x), list(line.y)) == ([0, 1], [0.8, 1.5])
         assert list(bars.y) == [30, 10]
         assert list(bars.x) == [0.25, 0.75]
 
     def test_axis_is_logarithmic_with_room_for_the_band(self):
         curve = {"value": [0.0, 1.0], "ratio": [0.8, 1.5], "low": [0.1, 1.2], "high": [1.0, 2.0]}
-        figure = effect_chart(effect(curve, SPREAD, levels=False), attribute="wind")
+        figure = effect_chart(effect(curve, SPREAD, levels=False))
         axis = figure.layout.yaxis
         assert axis.type == "log"
         assert axis.range[0] <= -1
@@ -100,12 +105,19 @@ class TestEffects:
         assert (list(high.y), list(low.y)) == ([1, 2], [0.1, 1.2])
         assert high.fill == "tonexty"
         assert np.asarray(line.customdata).tolist() == [[0.1, 1.0], [1.2, 2.0]]
-        assert "smallest (0) to largest (1)" in figure.layout.xaxis2.title.text
+        assert figure.layout.xaxis2.title.text == "wind (m/s)"
+
+    def test_the_axis_has_the_range_of_the_unit(self):
+        spread = {"left": [10.0, 20.0], "right": [20.0, 30.0], "entries": [3, 1]}
+        view = effect({"value": [10.0, 30.0], "ratio": [0.8, 1.5]}, spread, levels=False)
+        low, high = effect_chart(view).layout.xaxis.range
+        assert low < 10 < 30 < high
+        assert high - low < 22
 
     def test_levels(self):
         curve = {"value": ["bee", "fly"], "ratio": [2.0, 0.5], "low": [1.5, 0.4], "high": [3, 0.6]}
         view = effect(curve, {"value": ["bee", "fly"], "entries": [9, 4]}, levels=True)
-        (dots,) = effect_chart(view, attribute="guild").data
+        (dots,) = effect_chart(view).data
         assert (list(dots.x), list(dots.y)) == ([2, 0.5], ["bee", "fly"])
         np.testing.assert_allclose(dots.error_x.array, [1, 0.1])
         np.testing.assert_allclose(dots.error_x.arrayminus, [0.5, 0.1])
@@ -113,7 +125,7 @@ class TestEffects:
     def test_levels_of_one_member_have_no_whiskers(self):
         curve = {"value": ["bee", "fly"], "ratio": [2.0, 0.5]}
         view = effect(curve, {"value": ["bee", "fly"], "entries": [9, 4]}, levels=True)
-        (dots,) = effect_chart(view, attribute="guild").data
+        (dots,) = effect_chart(view).data
         assert dots.error_x.array is None
 
 
@@ -125,6 +137,7 @@ def test_surface_is_centred_on_one_and_grey_without_counts():
         entries=np.array([[5, 6], [0, 7]]),
         rows=("0.1", "0.9"),
         columns=("bee", "fly"),
+        titles=("wind (m/s)", "guild"),
         note="",
     )
     figure = surface_chart(view, first="wind", second="guild")
@@ -133,7 +146,10 @@ def test_surface_is_centred_on_one_and_grey_without_counts():
     assert cells.zmax == -cells.zmin == pytest.approx(np.log(5))
     assert (list(cells.x), list(cells.y)) == (["bee", "fly"], ["0.1", "0.9"])
     np.testing.assert_array_equal(np.isnan(empty.z), [[True, True], [False, True]])
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("guild", "wind")
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == (
+        "guild",
+        "wind (m/s)",
+    )
     assert cells.colorbar.ticktext[len(cells.colorbar.ticktext) // 2] == "× 1"
 
 
@@ -145,3 +161,11 @@ def test_waterfall_goes_from_typical_to_here():
     np.testing.assert_allclose(np.asarray(trace.base, float), [0, 0, np.log(0.5), 0], atol=1e-12)
     np.testing.assert_allclose(trace.x, [0, np.log(0.5), np.log(1.2), np.log(0.6)])
     assert list(trace.text) == ["× 1.00", "× 0.50", "× 1.20", "× 0.60"]
+
+
+@pytest.mark.parametrize("ends", [(0.96, 1.03), (0.8, 1.1), (0.5, 1.3), (0.02, 1.2), (1e-4, 1e6)])
+def test_a_waterfall_has_several_ticks_and_1_among_them(ends):
+    ticks = ticks_between(*ends)
+    assert 3 <= len(ticks) <= 9
+    assert 1.0 in ticks
+    assert ends[0] <= min(ticks) < max(ticks) <= ends[1]

@@ -70,6 +70,12 @@ class TestView:
         assert sizes.loc["plant", "factor"] == pytest.approx(1.4)
         assert sizes["nothing"].tolist() == [False, False, False, True]
 
+    def test_sizes_have_ranges_for_they_are_estimates(self, view: OwesView) -> None:
+        sizes = view.sizes[~view.sizes["nothing"]]
+        assert (sizes["low"] < sizes["factor"]).all()
+        assert (sizes["factor"] < sizes["high"]).all()
+        assert "σ is an estimate itself" in view.note
+
     def test_weekdays_have_the_most_uneven_state_first(self, view: OwesView) -> None:
         assert list(view.weekdays.index) == ["Kansas", "Iowa", "Utah", "Ohio"]
         assert view.weekdays.loc["Kansas"].tolist() == pytest.approx([1.96, 1.0, 0.04])

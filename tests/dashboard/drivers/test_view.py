@@ -19,6 +19,7 @@ from dashboard.shared.places import place_table
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.words import times
 from uncletc import effects
+from uncletc.datasets import AttributeInfo
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +86,31 @@ class TestEffects:
         assert "interval" not in view.note
 
     def test_spread_counts_the_counted_entries(self, covid_twin, covid_fit):
-        view = effect_view(covid_twin, covid_fit, "weekend", "ALE")
+        view = effect_view(covid_twin, covid_fit, "testing gap", "ALE")
         assert not view.levels
         assert view.spread["entries"].sum() == (covid_twin.counts.attribute_rows >= 0).sum()
-        assert (view.spread["entries"] > 0).sum() == 2
+
+    def test_two_values_have_names_and_no_axis_between(self, covid_twin, covid_fit):
+        view = effect_view(covid_twin, covid_fit, "weekend", "ALE")
+        assert (view.levels, view.method) == (True, "partial dependence")
+        assert set(view.curve["value"]) == {"weekday", "weekend"}
+        days = covid_twin.mode_tables["day"]["weekday"].isin(["Saturday", "Sunday"]).to_numpy()
+        at = covid_twin.counts.indices[:, 2]
+        entries = view.spread.set_index("value")["entries"]
+        assert entries["weekend"] == days[at].sum()
+
+    def test_values_and_their_spread_are_in_the_unit(self, covid_twin, covid_fit):
+        info = {"testing gap": AttributeInfo(minimum=10, maximum=60, unit="%")}
+        dataset = replace(covid_twin, attribute_info=info)
+        plain = effect_view(covid_twin, covid_fit, "testing gap", "ALE")
+        view = effect_view(dataset, covid_fit, "testing gap", "ALE")
+        np.testing.assert_allclose(view.curve["value"], 10 + 50 * plain.curve["value"])
+        assert (view.spread["left"].iloc[0], view.spread["right"].iloc[-1]) == (10, 60)
+        assert view.axis == "testing gap (%)"
+        assert view.curve["ratio"].tolist() == plain.curve["ratio"].tolist()
+        surface = surface_view(dataset, covid_fit, "testing gap", "weekend", "both together")
+        assert surface.titles == ("testing gap (%)", "weekend, from smallest (0) to largest (1)")
+        assert all(10 <= float(value) <= 60 for value in surface.rows)
 
     def test_intervals_hold_the_curve(self, ppi_twin, with_intervals):
         curve = effect_view(ppi_twin, with_intervals, "wind", "ALE").curve
