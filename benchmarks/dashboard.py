@@ -42,7 +42,7 @@ NEW_COLOURS = """map => new Promise(tell => {
 
 # When all charts of the first page are there, in milliseconds since the page was asked for.
 DRAWN = """new MutationObserver(() => {
-  const charts = ["pattern", "steps", "attribute-chart"];
+  const charts = ["steps", "attribute-chart"];
   if (!window.drawn && charts.every(key => document.querySelector(`.st-key-${key} .main-svg`)))
     window.drawn = performance.now();
 }).observe(document, {childList: true, subtree: true})"""

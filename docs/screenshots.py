@@ -73,7 +73,7 @@ SHOTS = (
         name="overview",
         path="/?counts=simulated",
         last=".st-key-attribute-chart .main-svg",
-        end="pattern",
+        end="overview-map",
     ),
     Shot(
         name="covid",

@@ -266,7 +266,7 @@ def _value_names(dataset: Dataset, attribute: str, values: NDArray[np.float64]) 
         names = tuple(number(value, digits) for value in own)
         if len(set(names)) == len(names):
             return names
-    raise AssertionError("distinct values have distinct digits")
+    return tuple(str(value) for value in values[:, 0])
 
 
 def _effect_note(curve: pd.DataFrame, method: Method) -> str:

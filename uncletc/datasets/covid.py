@@ -245,6 +245,7 @@ def _tensor(
         name: (belongs if name == "population" else weights) @ of_counties[chosen]
         for name, of_counties in attributes.values.items()
     }
+    values["weekend"] = np.round(values["weekend"])  # of two values, whatever means round to
     entries = every_day(cells, len(DAYS))
     degrees = [np.unique(table[f"{mode}_degrees"]) for mode in ("latitude", "longitude")]
     of_cells = np.zeros((len(degrees[0]), len(degrees[1]), 1))

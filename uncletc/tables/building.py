@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from uncletc.datasets.base import Dataset, Provenance, Source
+from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, Source
+from uncletc.datasets.described import described
 from uncletc.roles import Role, Roles
 from uncletc.tables.columns import Absent, Columns, Duplicates, Step
+from uncletc.tables.existing import as_missing
 from uncletc.tables.long import Long, long_rows
 from uncletc.tables.places import mode_tables
 from uncletc.tables.reading import RawTable
@@ -64,7 +66,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     tables, places = mode_tables(
         long.levels, entries.indices, entries.counts, entries.rows, raw.frame, columns
     )
-    return Dataset(
+    dataset = Dataset(
         name="own",
         title=raw.name,
         counts=made,
@@ -72,7 +74,16 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
         mode_tables=tables,
         provenance=_provenance(raw.name, columns, [*rules, *places]),
         roles=roles,
+        attribute_info=_info(entries, tuple(values)),
     )
+    return as_missing(dataset, columns.missing) if columns.missing else dataset
+
+
+def _info(entries: Entries, names: tuple[str, ...]) -> dict[str, AttributeInfo]:
+    """The range of each attribute over the entries that have all, as it is scaled."""
+    columns = {name: entries.values[name] for name in names}
+    complete = ~np.isnan(np.array(list(columns.values()))).any(axis=0) if names else slice(None)
+    return described({name: column[complete] for name, column in columns.items()})
 
 
 def _check(raw: RawTable, columns: Columns) -> None:

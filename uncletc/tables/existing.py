@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset
+from uncletc.looks import Look
 from uncletc.tables.findings import listed
 from uncletc.validation import IntArray
 
@@ -80,7 +81,8 @@ def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
     Returns
     -------
     CountTensor or Dataset
-        Without these counts; attributes of all entries stay, so that λ and p are estimated there.
+        Without these counts; attributes of all entries stay, so that λ and p are estimated there,
+        and so do further looks whose p is known, such as surveys.
         Of a data set the tables lack them too, and its provenance says so.
 
     Raises
@@ -96,8 +98,22 @@ def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
     """
     pairs = tuple(levels)
     if isinstance(data, CountTensor):
-        return data.subset(~_at(data, pairs, data.indices))
+        kept = data.subset(~_at(data, pairs, data.indices))
+        return kept.with_looks(*(_fewer(data, pairs, look) for look in data.looks))
     return _without(data, pairs)
+
+
+def _fewer(counts: CountTensor, levels: Pairs, look: Look) -> Look:
+    """A look without its counts at some levels; those whose p is known stay."""
+    kept = ~(_at(counts, levels, look.indices) & np.isnan(look.known_detection))
+    return Look(
+        look.name,
+        look.indices[kept],
+        look.counts[kept],
+        known_detection=look.known_detection[kept],
+        known_error=look.known_error,
+        attributes=None if look.attributes is None else look.attributes[kept],
+    )
 
 
 def _at(counts: CountTensor, levels: Pairs, indices: IntArray) -> NDArray[np.bool_]:
@@ -118,17 +134,18 @@ def _at(counts: CountTensor, levels: Pairs, indices: IntArray) -> NDArray[np.boo
 def _without(dataset: Dataset, levels: Pairs) -> Dataset:
     counts = as_missing(dataset.counts, levels)
     table, where = dataset.table, [f"{mode}_index" for mode in counts.modes]
+    named = dict(dataset.mode_tables)
     if "count" in table and set(where) <= set(table.columns):
         gone = _at(counts, levels, table[where].to_numpy(dtype=np.int64))
         table = table.assign(count=table["count"].mask(gone))
-    named = dict(dataset.mode_tables)
-    for k, mode in enumerate(counts.modes):
-        if mode in named and {"rows", "total"} <= set(named[mode].columns):
-            at, size = counts.indices[:, k], counts.shape[k]
-            named[mode] = named[mode].assign(
-                rows=np.bincount(at, minlength=size),
-                total=np.bincount(at, counts.counts, size),
-            )
+        kept = table[table["count"].notna()]
+        for mode, size in zip(counts.modes, counts.shape, strict=True):
+            if mode in named and {"rows", "total"} <= set(named[mode].columns):
+                at = kept[f"{mode}_index"].to_numpy(dtype=np.int64)
+                named[mode] = named[mode].assign(
+                    rows=np.bincount(at, minlength=size),
+                    total=np.bincount(at, kept["count"].to_numpy(dtype=np.float64), size),
+                )
     rule = f"Counts of {listed(f'{mode} {level}' for mode, level in levels)} are taken as missing."
     provenance = replace(dataset.provenance, rules=(*dataset.provenance.rules, rule))
     return replace(dataset, counts=counts, table=table, mode_tables=named, provenance=provenance)

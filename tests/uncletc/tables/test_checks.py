@@ -8,7 +8,19 @@ import pytest
 
 from uncletc import CountTensor, datasets, simulate
 from uncletc.groups import Group
-from uncletc.tables import Finding, as_missing, check_counts, existing, n_existing
+from uncletc.looks import Look
+from uncletc.tables import (
+    AttributeColumn,
+    Columns,
+    Finding,
+    ModeColumn,
+    as_missing,
+    build,
+    check_counts,
+    existing,
+    n_existing,
+    read_file,
+)
 
 N_SITES, N_SPECIES, N_DAYS = 12, 6, 42
 
@@ -266,6 +278,28 @@ def test_a_data_set_lacks_what_is_missing_everywhere():
     assert without.mode_tables["day"]["rows"].tolist() == [2, 0]
     assert without.mode_tables["site"]["total"].tolist() == [4, 2]
     assert without.provenance.rules[-1] == "Counts of day 2024-01-02 are taken as missing."
+
+
+def test_further_looks_lack_what_is_missing_unless_their_p_is_known():
+    counts = CountTensor((2, 2), [[0, 0], [0, 1]], [4, 0], modes=["site", "day"])
+    again = Look("second row", [[0, 0], [0, 1]], [3, 0])
+    survey = Look("survey", [[0, 1]], [9], known_detection=0.9)
+    second, known = as_missing(counts.with_looks(again, survey), [("day", "1")]).looks
+    assert second.counts.tolist() == [3]
+    assert known.counts.tolist() == [9]
+
+
+def test_a_table_is_built_without_what_is_missing_and_with_units():
+    text = "site,day,wind,n\na,2024-01-01,2,4\na,2024-01-02,5,0\nb,2024-01-01,9,2\n"
+    columns = Columns(
+        modes=(ModeColumn(column="site"), ModeColumn(column="day")),
+        count="n",
+        attributes=(AttributeColumn(column="wind"),),
+        missing=(("day", "2024-01-02"),),
+    )
+    built = build(read_file(text.encode(), "visits.csv"), columns)
+    assert built.counts.n_observed == 2
+    assert (built.about("wind").minimum, built.about("wind").maximum) == (2, 9)
 
 
 def test_time_grows_with_counts_and_rank():
