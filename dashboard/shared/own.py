@@ -19,7 +19,7 @@ from uncletc.tables import Columns
 PREFIX = "own-"
 NAME = "Your table"
 _TABLE, _DIGESTS = f"{PREFIX}table", f"{PREFIX}digests"
-_PARTS = ("fit", "whatif", "sweep", "ranks", "methods", "gain")  # that ask for work on it
+_PARTS = ("fit", "whatif", "sweep", "ranks", "methods", "gain", "plan")  # that ask for work on it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

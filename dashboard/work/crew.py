@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboard.work.jobs import Job
 from dashboard.work.limits import Limits
-from dashboard.work.orders import LANES, Lane
+from dashboard.work.order import LANES, Lane
 from dashboard.work.processes import Process, Worker
 
 

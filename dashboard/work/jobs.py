@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Literal
 
-from dashboard.work.orders import Order
+from dashboard.work.order import Order
 from dashboard.work.processes import Process
 
 State = Literal["waiting", "running", "done", "cancelled", "failed"]

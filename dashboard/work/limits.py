@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dashboard.work.orders import Lane, Order
+from dashboard.work.order import Lane, Order
 
 _PREFIX = "UNCLETC_"
 

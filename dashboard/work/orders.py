@@ -1,113 +1,21 @@
-"""What can be ordered from the service: fits, comparisons, trials with known truth. Pure.
-
-An order is known by its key: the digest of what its message says, its counts, the program's
-version and :data:`uncletc.RESULTS`. Equal keys mean equal results.
-"""
+"""What can be ordered from the service: fits, comparisons, plans, trials with known truth. Pure."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cache, cached_property
-from importlib.metadata import version
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
-from uncletc import METHODS, RESULTS, CountTensor, Fit, FitSettings, checking
+from dashboard.work.order import Lane, Numbers, Order, sent_fields
+from uncletc import METHODS, CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Gain
+from uncletc.planning import Design
 
 FoldKind = Literal["entry", "fibre"]
-Lane = Literal["quick", "long"]
-Result = TypeVar("Result")
-Numbers = dict[str, Any]  # what JSON can hold
-
-LANES: tuple[Lane, ...] = ("quick", "long")
 N_FOLDS = 5
 _CELL_ITERATIONS = 300  # most methods need fewer
-
-
-@cache
-def _program() -> str:
-    return f"{version('uncletc')} {RESULTS}"  # reads files
-
-
-class Order(Generic[Result]):
-    """What all orders have in common.
-
-    Attributes
-    ----------
-    lane : {"quick", "long"}
-        Orders of one lane are worked on one after the other; lanes do not wait for each other.
-    suffix : str
-        Of the file of its result.
-    keeps_counts : bool
-        Whether its counts may stay on disk after it, since the next order is likely of them too.
-    trials, max_iter : int
-        How many fits it makes, and how many iterations of each at most.
-    settings : object
-        Of the fits, where the order does not leave them to the program.
-    """
-
-    lane: ClassVar[Lane] = "quick"
-    suffix: ClassVar[str] = ".json"
-    keeps_counts: ClassVar[bool] = False
-    trials: int = 1
-    settings: Any
-
-    @property
-    def counts_digest(self) -> str:
-        """Digest of its counts; empty for an order that simulates them."""
-        counts = getattr(self, "counts", None)
-        return "" if counts is None else counts.digest
-
-    @cached_property
-    def key(self) -> str:
-        """Digest of everything that decides the result."""
-        message = json.dumps(self.message(), sort_keys=True)
-        return hashlib.sha256(f"{message}\n{self.counts_digest}\n{_program()}".encode()).hexdigest()
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Keys of results that contain this one, that of the order first."""
-        return (self.key,)
-
-    @property
-    def max_iter(self) -> int:
-        """See the class."""
-        return int(self.settings.max_iter)
-
-    def message(self) -> dict[str, Any]:
-        """What the worker is sent besides the counts; see :func:`order_from`."""
-        values = {each.name: getattr(self, each.name) for each in _sent_fields(type(self))}
-        if "settings" in values:
-            values["settings"] = values["settings"].to_json()
-        return {"order": type(self).__name__} | values
-
-    def part_of(self, result: Result) -> Result:
-        """What this order asked for of a result under one of its keys."""
-        return result
-
-    def owns(self, result: Any) -> bool:
-        """Whether something read from its file can be its result."""
-        return isinstance(result, dict)
-
-    @staticmethod
-    def save(result: Any, path: Path) -> None:
-        """Write a result."""
-        path.write_text(json.dumps(result), encoding="utf-8")
-
-    @staticmethod
-    def load(path: Path) -> Any:
-        """Read a result back; a ValueError says that the file is damaged."""
-        return json.loads(path.read_text(encoding="utf-8"))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Order) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +157,49 @@ class AttributeGain(Order[Gain]):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class TryDesign(Order[Numbers]):
+    """Simulate a design from the fit of these counts; see :func:`uncletc.planning.try_design`.
+
+    The result has its "rows", and "fitted", those of the fit itself.
+
+    Attributes
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+        Of the fit.
+    design : Design
+    repeats : int
+    seed : int
+        Decides the seasons.
+    along : str
+        The mode that visits are along; empty: the last.
+    """
+
+    lane: ClassVar[Lane] = "long"
+
+    counts: CountTensor = field(repr=False)
+    settings: FitSettings
+    design: Design
+    repeats: int = 3
+    seed: int = 0
+    along: str = ""
+
+    @property
+    def trials(self) -> int:
+        """At most as many fits as it makes, that of the counts not among them."""
+        return self.repeats * (2 if self.design.survey else 1)
+
+    @property
+    def begins_with(self) -> FitOrder:
+        """The fit of the counts."""
+        return FitOrder(self.counts, self.settings)
+
+    def owns(self, result: Any) -> bool:
+        """Whether it has rows of seasons."""
+        return isinstance(result, dict) and {"rows", "fitted"} <= result.keys()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Cell(Order[Numbers]):
     """Run one trial of a cell of the paper's tables; see :func:`uncletc.paper.tables.run_cell`.
 
@@ -275,7 +226,7 @@ class Cell(Order[Numbers]):
 
 
 _KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain, Cell)
+    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain, TryDesign, Cell)
 }
 
 
@@ -290,15 +241,13 @@ def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) ->
         The order's counts, where it has any.
     """
     kind = _KINDS[message["order"]]
-    values = {each.name: message[each.name] for each in _sent_fields(kind)}
+    values = {each.name: message[each.name] for each in sent_fields(kind)}
     if "settings" in values:
         read = METHODS[values["method"]].settings if "method" in values else FitSettings
         values["settings"] = read.from_json(values["settings"])
+    if "design" in values:
+        values["design"] = Design.from_json(values["design"])
     return kind(**values) if counts is None else kind(counts=counts, **values)
-
-
-def _sent_fields(kind: Any) -> list[Any]:
-    return [each for each in fields(kind) if each.name != "counts"]
 
 
 def make_settings(method: str, rank: int, seed: int, kind: FoldKind = "entry") -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from dashboard.work.files import PARTIAL, atomic
 from dashboard.work.jobs import Job
-from dashboard.work.orders import Order
+from dashboard.work.order import Order
 
 _COUNTS_ON_DISK = 8  # that no order is of at the moment
 _LEFT_BEHIND = 86_400  # seconds after which unfinished files and counts belong to no server

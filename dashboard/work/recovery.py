@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dashboard.work.orders import Numbers, Recovery
+from dashboard.work.order import Numbers
+from dashboard.work.orders import Recovery
 from uncletc import Fit, Iteration, Truth, fit, metrics, simulate
 
 _N_MOMENTS = 25  # of a curve of errors

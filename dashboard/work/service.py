@@ -21,7 +21,8 @@ from dashboard.work.crew import Crew
 from dashboard.work.files import trouble, writable
 from dashboard.work.jobs import Job, State, session_of
 from dashboard.work.limits import Limits
-from dashboard.work.orders import LANES, FitOrder, Lane, Order, Result
+from dashboard.work.order import LANES, Lane, Order, Result
+from dashboard.work.orders import FitOrder
 from dashboard.work.private import Private, sweep
 from dashboard.work.processes import Process, memory_of
 from dashboard.work.store import Store
@@ -249,6 +250,8 @@ class Service:
         }
         if order.counts_digest:
             message["counts"] = str(self._private.counts(order.counts_digest))
+        if (first := order.begins_with) is not None:
+            message["begins_with"] = str(self._store.path(first.key, first))
         return message | order.message()
 
     def _release(self, job: Job) -> None:

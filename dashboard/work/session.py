@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.work.jobs import Job
-from dashboard.work.orders import Order, Result
+from dashboard.work.order import Order, Result
 from dashboard.work.service import Service
 
 _AT_ONCE = 2  # orders of a batch in the queue, so that others need not wait for all of them

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dashboard.work.orders import Order, Result
+from dashboard.work.order import Order, Result
 
 _IN_MEMORY = 64  # results, and
 _BYTES_IN_MEMORY = 5e8  # as large as their files

@@ -2,12 +2,14 @@
 
 ::
 
-    in   {"run": id, "order": kind, …, "counts": path, "result": path, "so_far": path}
+    in   {"run": id, "order": kind, …, "counts": path, "result": path, "so_far": path,
+          "begins_with": path}
     out  {"id": id, "iteration": t, "seconds": s, "trial": k, "values": {name: number}}
     out  {"id": id, "estimate": n}
 
 An order is read by :func:`dashboard.work.orders.order_from`. Its result is written to `result`. An
 estimate is the n-th unfinished fit written to `so_far`, which is there as long as the order runs.
+`begins_with`, where an order has it, is the result of another, if that was ever made.
 """
 
 from __future__ import annotations
@@ -22,14 +24,15 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from dashboard.work.files import atomic, trouble
+from dashboard.work.order import Numbers
 from dashboard.work.orders import (
     N_FOLDS,
     AttributeGain,
     Cell,
     Evaluate,
     FitOrder,
-    Numbers,
     Recovery,
+    TryDesign,
     order_from,
 )
 from dashboard.work.recovery import recover
@@ -44,6 +47,7 @@ from uncletc import (
     checking,
     evaluation,
     fit,
+    planning,
     simulate,
 )
 from uncletc.paper import tables
@@ -83,11 +87,12 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
             warnings.simplefilter("ignore", MisfitWarning)  # and the misfit
-            result = (
-                run_fit(order, report, Path(message["so_far"]))
-                if isinstance(order, FitOrder)
-                else _RUNS[type(order)](order, report)
-            )
+            if isinstance(order, FitOrder):
+                result = run_fit(order, report, Path(message["so_far"]))
+            elif isinstance(order, TryDesign):
+                result = run_design(order, report, Path(message["begins_with"]))
+            else:
+                result = _RUNS[type(order)](order, report)
         try:
             with atomic(Path(message["result"])) as partial:
                 order.save(result, partial)
@@ -204,6 +209,25 @@ def run_gain(order: AttributeGain, report: Any) -> checking.Gain:
         seed=order.seed,
         callback=_Slowly(report),
     )
+
+
+def run_design(order: TryDesign, report: Any, fitted: Path) -> Numbers:
+    """Simulate a design and refit it, from the fit that was made before, where there is one."""
+    slowly, along = _Slowly(report), order.along or None
+    try:
+        estimate = FitOrder.load(fitted)
+    except (OSError, ValueError):
+        estimate = fit(order.counts, order.settings, callback=lambda record: slowly(0, record))
+    rows = planning.try_design(
+        order.counts,
+        estimate,
+        order.design,
+        repeats=order.repeats,
+        seed=order.seed,
+        along=along,
+        callback=slowly,
+    )
+    return {"rows": rows, "fitted": planning.widths_of_fit(estimate, order.counts, along)}
 
 
 def plain_numbers(whole: evaluation.Evaluation) -> list[Numbers]:

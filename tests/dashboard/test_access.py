@@ -16,7 +16,7 @@ from tests.dashboard.looking import PLAIN, open_screen, own_cache, showing
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-PAGES = ["overview", "table", "covid", "ppi", "whatif", "drivers", "check", "methods"]
+PAGES = ["overview", "table", "covid", "ppi", "whatif", "drivers", "plan", "check", "methods"]
 PAPERS = {"light": "#ffffff", "dark": "#171614"}  # of Streamlit's themes
 
 

@@ -19,7 +19,7 @@ PlannedScale = Literal["relative", "absolute"]
 QUANTITIES: tuple[PlannedQuantity, ...] = get_args(PlannedQuantity)
 RELATIVE: PlannedScale = "relative"
 ABSOLUTE: PlannedScale = "absolute"
-_AS_WIDE = 1.25  # factor between logarithms of widths within which two fits are as sure
+_AS_WIDE = 1.5  # factor between logarithms of widths within which two fits are as sure
 _COLUMNS = ("design", "repeat", "quantity", "scale", "width", "held")
 
 
@@ -148,7 +148,7 @@ class Plan:
         ]
         if found.empty:
             return None
-        label = found.loc[found["cost"].idxmin(), "design"]
+        label = found["design"].iloc[int(np.argmin(found["cost"].to_numpy()))]
         return next(design for design in self.designs if design.label == label)
 
     @property
@@ -156,7 +156,7 @@ class Plan:
         """Whether the fit's own intervals are as wide as those of its simulated present.
 
         One row per quantity and scale: quantity, scale, fitted, simulated (the median width), and
-        alike, whether their logarithms differ by less than a quarter.
+        alike, whether their logarithms differ by less than a factor of 1.5.
         """
         now = self.summary()
         now = now[now["design"] == PRESENT.label]

@@ -70,11 +70,11 @@ def plan(
     Examples
     --------
     >>> from uncletc import FitSettings, fit, simulate
-    >>> y, _ = simulate((8, 6), 1, observed=0.9, attributed=0.9, n_attributes=1, seed=1)
+    >>> y, _ = simulate((8, 6, 4), 1, observed=0.9, attributed=0.9, n_attributes=1, seed=1)
     >>> settings = FitSettings(rank=1, hidden=())
-    >>> found = plan(y, fit(y, settings), [Design(times={"mode 2": 2})], repeats=1)
+    >>> found = plan(y, fit(y, settings), [Design(times={"mode 3": 2})], repeats=1)
     >>> list(found.table["design"].unique())
-    ['as now', 'mode 2 × 2']
+    ['as now', 'mode 3 × 2']
     """
     chosen = [PRESENT, *(design for design in dict.fromkeys(designs) if design != PRESENT)]
     tried: dict[Design, list[Row]] = {}

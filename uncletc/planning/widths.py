@@ -15,7 +15,6 @@ from uncletc.model import Fit
 from uncletc.planning.drawing import places_of
 from uncletc.planning.results import ABSOLUTE, RELATIVE
 from uncletc.solvers.combine import align, detection_over
-from uncletc.solvers.curvature import LEVEL_WIDENED
 from uncletc.validation import FloatArray, IntArray
 
 LEVEL = 0.9
@@ -101,26 +100,29 @@ def measured(fit: Fit, counts: CountTensor, present: Present) -> list[Row]:
 def on_relative_scale(fit: Fit, counts: CountTensor) -> Fit:
     """Return a fit whose intervals hold nothing of the common scale of λ and p.
 
-    That of a fit with a free scale is itself. Where data state the scale, members and draws are
-    brought to the estimate's mean p over Ξ, as those of a free fit are.
+    Members are brought to one scale, and the draws to the estimate's mean p over Ξ. Intervals of
+    a fit with a free scale keep some of it, since they widen the deviation of that mean; here it
+    would pass for what more counts tell.
     """
-    if not fit.anchored_by:
+    draws, members = drawn(fit), list(fit.members)
+    if not len(draws.coefficients):
         return fit
-    first, *others = align(list(fit.members), counts)
-    draws = drawn(fit)
+    if fit.anchored_by:
+        members = align(members, counts)
     sample = counts.attributes[:: max(counts.n_attributed // _ROWS, 1)]
     if not counts.n_attributes:
         sample = np.empty((1, 0))
     raw = _deviations_without_level(draws, fit, sample)
     p = fit.members[0].detection(sample)
-    level = np.log(np.exp(raw) @ p / p.sum()) * LEVEL_WIDENED
+    level = np.log(np.exp(raw) @ p / p.sum())
     factors = (draws.factors[0] + (level - draws.level).astype(np.float32), *draws.factors[1:])
+    first, *others = members
     return replace(
         fit,
         factors=first.factors,
         network=first.network,
         others=tuple(others),
-        mean_detection=_mean(detection_over([first, *others], counts.attributes)),
+        mean_detection=_mean(detection_over(members, counts.attributes)),
         draws=replace(draws, factors=factors, level=level.astype(np.float32)),
     )
 

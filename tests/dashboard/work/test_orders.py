@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.work import orders
+from dashboard.work import order as common
 from dashboard.work.orders import (
     AttributeGain,
     Cell,
     FitOrder,
     Recovery,
+    TryDesign,
     make_settings,
     order_from,
 )
 from uncletc import METHODS, CountTensor, FitSettings
 from uncletc.checking import Gain
+from uncletc.planning import Design, Survey
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 SETTINGS = FitSettings(rank=2, hidden=(5,))
@@ -92,17 +94,24 @@ class TestKeys:
 
     def test_results_of_earlier_solvers_are_not_served(self, small, fit_order, monkeypatch):
         before = fit_order.key
-        monkeypatch.setattr(orders, "RESULTS", orders.RESULTS + 1)
-        orders._program.cache_clear()
+        monkeypatch.setattr(common, "RESULTS", common.RESULTS + 1)
+        common._program.cache_clear()
         after = FitOrder(small, SETTINGS).key
-        orders._program.cache_clear()
+        common._program.cache_clear()
         assert after != before
 
 
 class TestMessages:
     def test_an_order_comes_back_as_it_went(self, small, fit_order, comparison):
         gain = AttributeGain(counts=small, settings=SETTINGS, kind="fibre", seed=2)
-        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain, CELL):
+        survey = Survey(places=3, error=0.1, of="mode 1")
+        plan = TryDesign(
+            counts=small,
+            settings=SETTINGS,
+            design=Design(times={"mode 3": 2}, more={"mode 2": 1}, survey=survey),
+            along="mode 3",
+        )
+        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain, plan, CELL):
             message = json.loads(json.dumps(order.message()))
             again = order_from(message, getattr(order, "counts", None))
             assert type(again) is type(order)

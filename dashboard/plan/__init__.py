@@ -1,0 +1,1 @@
+"""The Plan page: how much narrower intervals would be with more counts."""
