@@ -6,13 +6,13 @@ so that :func:`forget` finds all of it.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.shared.scripts import Code, call
+from dashboard.shared.scripts import Code
 from dashboard.shared.service import session
-from uncletc import datasets
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns
 
@@ -46,14 +46,10 @@ class OwnTable:
     @property
     def code(self) -> Code:
         """The code that reads the file so."""
-        columns = self.columns
-        return call(
-            datasets.read_table,
-            self.name,
-            modes=tuple(each.column for each in columns.modes),
-            count=columns.count,
-            attributes=tuple(each.column for each in columns.attributes),
-            exposure=columns.exposure,
+        said = f"tables.Columns.from_dict({self.columns.as_dict()})"
+        name = json.dumps(self.name, ensure_ascii=False)
+        return Code(
+            f"tables.build(tables.read_file({name}), {said})", frozenset({("uncletc", "tables")})
         )
 
 

@@ -1,20 +1,21 @@
-"""Your table: a reader's own file, and what its columns are."""
+"""Your table: a reader's own file, what its columns are, and the counts that follow."""
 
 import streamlit as st
 
 from dashboard.shared.before import before_you_fit
 from dashboard.shared.own import put
 from dashboard.shared.takeaway import csv_bytes
-from dashboard.shared.words import escape
-from dashboard.table.controls import choose_columns, table_of, uploaded
+from dashboard.table.controls import choose_columns
 from dashboard.table.files import sample_table
+from dashboard.table.preview import preview
+from dashboard.table.result import counted, notes, table_of
+from dashboard.table.upload import uploaded
 
 st.title("Bring your own counts")
 st.markdown(
-    "A table in **long form**: one row per entry, with a column for each label (place, species, "
-    "week), one for the count, and any number of columns that detection may depend on. "
-    "**A combination without a row is missing, not zero**: write zeros where you looked and "
-    "found none."
+    "CSV, Excel or Parquet, with **one row per count** or **one column per species, date or "
+    "visit**. What each column is gets guessed, and you correct it. Empty means not counted, "
+    "which is **missing, not zero**."
 )
 st.download_button(
     "Example file (simulated)",
@@ -23,27 +24,22 @@ st.download_button(
     key="sample",
     on_click="ignore",
     icon=":material/download:",
-    help="A small simulated table in this form, to look at or to try out.",
+    help="A small simulated table, to look at or to try out.",
 )
 upload = uploaded()
-columns = None if upload is None else choose_columns(upload)
-table = None if upload is None or columns is None else table_of(upload, columns)
-if table is not None:
-    put(table)
-    y = table.dataset.counts
-    sizes = " × ".join(
-        f"{size} {escape(mode)}" for size, mode in zip(y.shape, y.modes, strict=True)
-    )
-    st.success(
-        f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations. "
-        + " ".join(table.dataset.provenance.rules),
-        icon=":material/check:",
-    )
-    st.subheader("Before you fit")
-    before_you_fit(table.dataset)
-    st.page_link(
-        "methods/page.py",
-        label="**Compare methods on it**",
-        icon=":material/leaderboard:",
-        query_params={"section": "Your data", "counts_of": "Your table"},
-    )
+if upload is not None:
+    # What is drawn first depends on controls further down.
+    head, asked, result = st.container(), st.container(), st.container()
+    st.subheader("What each column is")
+    columns = choose_columns(upload)
+    head.html(preview(upload.raw, columns))
+    with asked:
+        table = table_of(upload, columns)
+    if table is not None:
+        put(table)
+        with result:
+            counted(table)
+    notes(upload, table)
+    if table is not None:
+        st.subheader("Before you fit")
+        before_you_fit(table.dataset)

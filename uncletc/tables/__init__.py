@@ -13,6 +13,7 @@ from uncletc.tables.existing import as_missing, existing, n_existing
 from uncletc.tables.findings import Finding
 from uncletc.tables.guessing import Guess, guess
 from uncletc.tables.reading import RawTable, read_file
+from uncletc.tables.repeats import repeated_rows
 
 __all__ = [
     "AttributeColumn",
@@ -28,5 +29,6 @@ __all__ = [
     "guess",
     "n_existing",
     "read_file",
+    "repeated_rows",
     "time_mode",
 ]

@@ -68,7 +68,11 @@ def _count_points(each: Profile) -> float:
     assert isinstance(mean, float)
     varied = isinstance(spread, float) and spread**2 > mean
     points += 1.0 * varied + 0.5 * bool((some == 0).any()) - 4.0 * each.missing
-    points -= 8.0 * each.numbers_rows + 3.0 * each.designed + 6.0 * is_fips(each.name)
+    points -= (
+        8.0 * each.numbers_rows
+        + (1.0 if points >= 6 else 3.0) * each.designed
+        + 6.0 * is_fips(each.name)
+    )
     points -= 1.0 * (share(some == 0) > 0.5)
     points -= 2.0 * share(some < 0)
     return points

@@ -135,7 +135,7 @@ def header_row(rows: list[list[str]]) -> tuple[int, bool]:
     )
     if not widths:
         return next((i for i, n in enumerate(filled) if n), 0), True
-    width = max(widths.items(), key=lambda item: (item[1], item[0]))[0]
+    width = max(widths.items(), key=lambda item: item[1])[0]  # of as frequent ones the first
     for at, row in enumerate(rows):
         enough = len(row) >= width - 1 and filled[at] >= max(2, width / 2)
         if enough and not row[0].startswith("# "):

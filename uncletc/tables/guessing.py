@@ -152,8 +152,8 @@ def _with_degrees(
 
 def _mode(each: Profile, reasons: dict[str, str]) -> ModeColumn:
     levels = each.n_levels
-    what = {"time": "times", "place": "places", "kind": "kinds of things", "": "levels"}
-    said = f"Mode: {what[each.mode_class]}, {levels:,} levels that rows share"
+    what = {"time": "times", "place": "places", "kind": "kinds", "": "levels"}
+    said = f"Mode: {levels:,} {what[each.mode_class]}"
     mode = ModeColumn(column=each.name)
     if each.kind == "date":
         step = step_of(each.levels, each.n)

@@ -96,7 +96,8 @@ def _without_aliases(columns: Sequence[Profile]) -> list[Profile]:
     kept: list[Profile] = []
     for each in sorted(columns, key=lambda each: -_points(each)):
         same = any(
-            each.n_levels >= 0.98 * other.n_levels
+            (each.mode_class in ("", other.mode_class))
+            and each.n_levels >= 0.98 * other.n_levels
             and each.n_levels <= other.n_levels
             and _compared(other, each)
             for other in kept

@@ -84,7 +84,6 @@ def long_rows(frame: pl.DataFrame, columns: Columns) -> Long:
     for k, mode in enumerate(modes):
         if mode.most is not None:
             long = _most_active(long, k, mode.most)
-    long = _without(long, columns.missing)
     _check_size(long)
     return long
 
@@ -164,31 +163,6 @@ def _most_active(long: Long, k: int, most: int) -> Long:
     levels = (*long.levels[:k], each.only(kept), *long.levels[k + 1 :])
     found = replace(long, levels=levels, indices=indices, rules=(*long.rules, rule))
     return _kept(found, indices[:, k] >= 0)
-
-
-def _without(long: Long, missing: Sequence[tuple[str, str]]) -> Long:
-    """Take the counts of some slices as missing."""
-    if not missing:
-        return long
-    counts, rules = long.counts.copy(), []
-    for mode, label in missing:
-        if mode not in long.modes:
-            raise ValueError(
-                f"missing must name a mode among {', '.join(long.modes)}; got {mode!r}"
-            )
-        k = long.modes.index(mode)
-        labels = long.levels[k].labels
-        if label not in labels:
-            raise ValueError(
-                f"missing must name a level of {mode}, got {label!r}; the first is {labels[0]!r}"
-            )
-        there = long.indices[:, k] == labels.index(label)
-        n = int((there & ~np.isnan(counts)).sum())
-        rules.append(f"Counts of {mode} {label} are taken as missing ({n:,}).")
-        counts[there] = np.nan
-    if np.isnan(counts).all():
-        raise ValueError("missing must leave at least one count, it leaves none")
-    return replace(long, counts=counts, rules=(*long.rules, *rules))
 
 
 def _check_size(long: Long) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from uncletc.entries import flat_index
-from uncletc.tables.columns import Duplicates
-from uncletc.tables.long import Long
+from uncletc.tables.columns import Columns, Duplicates
+from uncletc.tables.long import Long, long_rows
+from uncletc.tables.reading import RawTable
 from uncletc.validation import FloatArray, IntArray
 
 _MOST_LOOKS = 12
@@ -39,6 +40,24 @@ class Entries:
     look: IntArray
     values: dict[str, FloatArray]
     rules: tuple[str, ...]
+
+
+def repeated_rows(raw: RawTable, columns: Columns) -> int:
+    """Count the rows that name an entry which a row above names too.
+
+    Parameters
+    ----------
+    raw : RawTable
+    columns : Columns
+        Their `duplicates` do not matter.
+
+    Raises
+    ------
+    ValueError
+        If the columns do not fit the table; see :func:`uncletc.tables.build`.
+    """
+    long = long_rows(raw.frame, columns)
+    return len(long.counts) - len(np.unique(flat_index(long.indices, long.shape)))
 
 
 def entries_of(long: Long, values: Mapping[str, FloatArray], duplicates: Duplicates) -> Entries:

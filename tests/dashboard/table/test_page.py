@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,9 +41,19 @@ def go(at: AppTest, screen: str) -> AppTest:
     return ran(at)
 
 
-def attributes(at: AppTest):
-    (found,) = [each for each in at.multiselect if each.key.startswith("own_attributes")]
+def control(at: AppTest, what: str, place: int):
+    """A control of the column at this place of the file."""
+    (found,) = [
+        each
+        for each in (*at.selectbox, *at.number_input)
+        if each.key.startswith(f"{PREFIX}{what}-") and each.key.endswith(f"-{place}")
+    ]
     return found
+
+
+def shown(at: AppTest) -> str:
+    """All HTML of the page."""
+    return "\n".join(each.proto.body for each in at.get("html"))
 
 
 def test_says_what_is_wanted_and_where_it_stays(page):
@@ -55,13 +64,81 @@ def test_says_what_is_wanted_and_where_it_stays(page):
 def test_the_example_is_read_and_stays_with_the_session(page):
     at = example(page)
     assert "720 counts** of 12 `site` × 10 `species` × 12 `week`" in words(at)
-    ran(attributes(at).set_value(["wind"]))
+    ran(control(at, "role", 5).set_value("out"))
+    ran(control(at, "acts", 4).set_value("both"))
     at = go(go(at, "lab"), "table")
     assert "In use: `mine.csv`" in words(at)
-    assert attributes(at).value == ["wind"]  # as said, not as guessed
+    assert control(at, "role", 5).value == "out"  # as said, not as guessed
+    assert control(at, "acts", 4).value == "both"
     press(at, "own_forget")
     assert "In use" not in words(at)
     assert not [key for key in ("table", "file", "digests") if PREFIX + key in at.session_state]
+
+
+def test_roles_stand_above_the_first_rows_with_reasons_below(page):
+    at = example(page)
+    assert '<span class="role mode">Mode</span><br>site' in shown(at)
+    assert '<span class="role count">Count</span><br>count' in shown(at)
+    assert "Count: by its name" in shown(at)
+
+
+def test_a_second_count_takes_the_place_of_the_first(page):
+    at = upload(
+        page,
+        b"site,week,cases,deaths\n"
+        + b"".join(f"s{i},{w},{i * w},{i}\n".encode() for i in range(4) for w in range(5)),
+    )
+    assert "Could be the count as well: deaths" in shown(at)
+    at = ran(control(at, "role", 3).set_value("count"))
+    assert control(at, "role", 2).value == "out"
+    assert at.session_state[f"{PREFIX}table"].columns.count == "deaths"
+
+
+def test_steps_intervals_and_most_active_levels(page):
+    rows = [
+        f"s{i},2024-01-{1 + d:02d},{10 * i + d},{2 + d % 3}" for i in range(4) for d in range(20)
+    ]
+    at = upload(page, "\n".join(["site,day,depth,seen", *rows]).encode())
+    ran(control(at, "step", 1).set_value("week"))
+    ran(control(at, "most", 0).set_value(2))
+    assert "2 `site` × 3 `day`" in words(at)
+    ran(control(at, "role", 2).set_value("mode"))
+    ran(control(at, "bins", 2).set_value(4))
+    assert "× 4 `depth`" in words(at)
+
+
+def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
+    at = upload(page, b"site,week,seen\na,1,2\na,1,3\nb,2,1\nb,3,0\nc,1,4\n")
+    (repeats, absent) = at.radio
+    assert repeats.label.startswith("1 rows name an entry")
+    assert "4 counts" in words(at)
+    ran(absent.set_value("zero"))
+    assert "9 counts" in words(at)
+    ran(at.radio[0].set_value("refuse"))
+    assert "data rows 1 and 2 are both site a, week 1" in words(at)
+
+
+def test_a_wide_table_has_one_control_for_its_counts(page):
+    dates = [f"2024-05-{day:02d}" for day in range(1, 15)]
+    rows = [f"s{i}," + ",".join(str((i + k) % 5) for k in range(14)) for i in range(6)]
+    at = upload(page, "\n".join(["site," + ",".join(dates), *rows]).encode())
+    assert "84 counts** of 6 `site` × 14 `date`" in words(at)
+    at = ran(at.text_input[0].set_value("visit"))
+    assert "14 `visit`" in words(at)
+
+
+def test_a_large_file_is_read_beside_the_server(page, monkeypatch):
+    monkeypatch.setattr("dashboard.table.upload.is_quick", lambda _: False)
+    at = upload(page, sample_table().to_csv(index=False).encode())
+    at = until(at, lambda at: "720 counts" in words(at))
+    assert "In use: `mine.csv`, 720 rows" in words(at)
+
+
+def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
+    at = example(page)
+    at = upload(at, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old.xls")
+    assert 'in Excel, save the table as "CSV UTF-8"' in words(at)
+    assert "720 counts" in words(at)
 
 
 def with_a_silent_day() -> bytes:
@@ -82,7 +159,7 @@ def test_days_without_reports_are_taken_as_missing_with_one_click(page):
     assert "On 2024-01-10 almost nobody reports: 10 zeros" in found
     press(at, "own_take_missing")
     assert "290 counts" in words(at)
-    assert "Counts of day 2024-01-10 are taken as missing." in words(at)
+    assert "Counts of day 2024-01-10 are taken as missing." in shown(at)
     assert own_button(at) == []
     at = go(go(at, "lab"), "table")
     assert "290 counts" in words(at)
@@ -109,7 +186,7 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page):
     at = go(at, "methods")
     press(at, "compare_run")
     at = go(at, "table")
-    ran(attributes(at).set_value([]))  # other counts of the same file
+    ran(control(at, "role", 4).set_value("out"))  # other counts of the same file
     at = go(at, "methods")
     press(at, "compare_run")
     jobs = [job for job in service()._jobs.values() if job.active]
@@ -119,7 +196,7 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page):
     assert not any(service().job(job.order) for job in jobs)
     until(at, lambda _: not service()._runs)
     digests = {job.order.counts_digest for job in jobs}
-    kept = [path.name for path in Path(service()._private.name).iterdir()]
+    kept = [path.name for path in service()._private.folder.iterdir()]
     assert not [name for name in kept if any(digest in name for digest in digests)]
 
 
@@ -127,9 +204,8 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page):
     ("data", "sentence"),
     [
         (b"", "cannot be read: x.csv must not be empty"),
-        (b"a,b,n\nx,1,-2\n", "cannot be used: n must be at least 0; data row 1 is -2"),
-        (b"a,b,n\nx,1,2\nx,1,3\n", "data rows 1 and 2 are both a x, b 1"),
-        (b"a,b\nx,1\n", "Choose two or more columns"),
+        (b"site,week,n\nx,1,<2\ny,2,3\n", "Choose the **count**"),
+        (b"a,b\nx,1\n", "Choose two or more **modes**"),
     ],
 )
 def test_mistakes_are_a_sentence(page, data, sentence):

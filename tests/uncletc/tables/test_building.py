@@ -256,7 +256,7 @@ class TestMistakes:
             ({}, {"absent": "maybe"}, "absent must be one of"),
             ({}, {"modes": (SITE, replace(WEEK, step="week"))}, "must hold dates to be taken by"),
             ({}, {"modes": (replace(SITE, bins=3), WEEK)}, "site must hold numbers"),
-            ({}, {"missing": (("week", "11"),)}, "must name a level of week, got '11'"),
+            ({}, {"missing": (("week", "11"),)}, "week has no '11'"),
             ({"seen": [3, 0, -7, 2, 5]}, {}, "seen must be at least 0; data row 3 is -7"),
             ({"seen": [2.5, 0, 7, 2, 5]}, {}, "seen must be whole numbers; data row 1 is 2.5"),
             ({"seen": ["3", "0", "7", "<5", "5"]}, {}, "data row 4 is '<5': correct it"),

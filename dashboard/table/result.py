@@ -1,0 +1,91 @@
+"""The counts that follow from a file and its columns, and all that was done on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape as as_html
+
+import streamlit as st
+
+from dashboard.shared.own import PREFIX, OwnTable, own_table
+from dashboard.shared.words import escape
+from dashboard.table.controls import ask_about_rows, current
+from dashboard.table.roles import lacking
+from dashboard.table.upload import Upload
+from uncletc.tables import Columns, as_missing, build, repeated_rows
+
+
+def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
+    """Return the table with these columns; say why where they cannot be used."""
+    if sentence := lacking(columns):
+        st.info(sentence, icon=":material/touch_app:")
+        return None
+    before = own_table()
+    columns = replace(columns, duplicates=current(upload).duplicates, absent=current(upload).absent)
+    try:
+        columns = ask_about_rows(upload, columns, _repeated(upload, columns))
+        if before is not None and before.digest == upload.digest:
+            columns = replace(columns, missing=before.columns.missing)  # stays as it was said
+            if before.columns == columns:
+                return before
+        with st.spinner("Making counts of it …"):
+            dataset = build(upload.raw, replace(columns, missing=()))
+    except ValueError as error:
+        st.error(f"These columns cannot be used: {error}", icon=":material/error:")
+        return None
+    known = {
+        (mode, level)
+        for mode, labels in zip(dataset.counts.modes, dataset.counts.labels, strict=True)
+        for level in labels
+    }
+    columns = replace(columns, missing=tuple(each for each in columns.missing if each in known))
+    if columns.missing:
+        dataset = as_missing(dataset, columns.missing)
+    return OwnTable(dataset=dataset, columns=columns, name=upload.name, digest=upload.digest)
+
+
+def _repeated(upload: Upload, columns: Columns) -> int:
+    """How many rows repeat an entry; counted once for the same modes."""
+    plain = replace(
+        columns, duplicates="refuse", absent="missing", attributes=(), missing=(), exposure=None
+    )
+    key = f"{PREFIX}repeated"
+    kept = st.session_state.get(key)
+    if kept is None or kept[0] != (upload.digest, plain):
+        n = repeated_rows(upload.raw, plain)
+        kept = st.session_state[key] = ((upload.digest, plain), n)
+    return int(kept[1])
+
+
+def counted(table: OwnTable) -> None:
+    """Say what counts there are, and where to go from here."""
+    y = table.dataset.counts
+    sizes = " × ".join(
+        f"{size:,} {escape(mode)}" for size, mode in zip(y.shape, y.modes, strict=True)
+    )
+    st.success(
+        f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations.",
+        icon=":material/check:",
+    )
+    st.page_link(
+        "methods/page.py",
+        label="**Compare methods on it**",
+        icon=":material/leaderboard:",
+        query_params={"section": "Your data", "counts_of": "Your table"},
+    )
+
+
+def notes(upload: Upload, table: OwnTable | None) -> None:
+    """List what was decided or left out: while reading, and while making counts."""
+    rules = upload.raw.notes if table is None else table.dataset.provenance.rules
+    questions = upload.guess.questions
+    if not rules and not questions:
+        return
+    with st.expander(f"What was done with the file ({len(rules)})"):
+        st.html("<ul>" + "".join(f"<li>{as_html(rule)}</li>" for rule in rules) + "</ul>")
+        if questions:
+            st.html(
+                "<p>Asked by the guess:</p><ul>"
+                + "".join(f"<li>{as_html(each)}</li>" for each in questions)
+                + "</ul>"
+            )

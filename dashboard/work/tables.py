@@ -1,0 +1,153 @@
+"""Read a reader's own file in a process of its own, with a limit on its memory.
+
+A large or hostile file then takes neither the server's memory nor its time. The process is given
+the file's name and its bytes, writes the table, and ends; :class:`Reading` is the server's side.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+
+import polars as pl
+
+from uncletc.tables import RawTable, read_file
+
+MOST_MEMORY = 3 << 30
+"""Bytes that the process may use."""
+
+MOST_SECONDS = 180.0
+
+_QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
+_CODE = ["-m", "dashboard.work.tables"]
+_PACKED = (b"PK\x03\x04", b"PAR1")
+
+
+def is_quick(data: bytes) -> bool:
+    """Whether a file is text so small that it can be read at once, within the server."""
+    return len(data) <= _QUICK and not data.startswith(_PACKED)
+
+
+class Reading:
+    """A file that is being read beside the server.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        Of the file.
+
+    Attributes
+    ----------
+    name : str
+    digest : str
+        What the caller knows it by.
+    """
+
+    def __init__(self, data: bytes, name: str, digest: str = "") -> None:
+        self.name, self.digest = name, digest
+        self._began = monotonic()
+        self._outcome: RawTable | str | None = None
+        self._cancelled = False
+        self._folder = tempfile.TemporaryDirectory(prefix="uncletc-reading-")  # for this user only
+        self._path = Path(self._folder.name) / "table.arrow"
+        self._process = subprocess.Popen(
+            [sys.executable, *_CODE, str(self._path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=Path(__file__).resolve().parents[2],
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        self._thread = threading.Thread(target=self._follow, args=(data,), daemon=True)
+        self._thread.start()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return monotonic() - self._began
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is an outcome."""
+        return not self._thread.is_alive()
+
+    def table(self) -> RawTable:
+        """The table, once it has ended.
+
+        Raises
+        ------
+        ValueError
+            One sentence that says why there is none.
+        """
+        self._thread.join()
+        if isinstance(self._outcome, RawTable):
+            return self._outcome
+        raise ValueError(self._outcome or f"{self.name} was not read")
+
+    def cancel(self) -> None:
+        """End it; there will be no table."""
+        self._cancelled = True
+        self._process.kill()
+
+    def _follow(self, data: bytes) -> None:
+        try:
+            said, _ = self._process.communicate(data, timeout=MOST_SECONDS)
+            message = json.loads(said) if said else {}
+            if "notes" in message:
+                frame = pl.read_ipc(io.BytesIO(self._path.read_bytes()))
+                self._outcome = RawTable(self.name, frame, tuple(message["notes"]))
+            else:
+                stopped = f"{self.name} was not read: it was stopped"
+                self._outcome = (
+                    message.get("error")
+                    or self._cancelled * stopped
+                    or (
+                        f"{self.name} needs more than {MOST_MEMORY >> 30} GB of memory: leave out "
+                        "columns, or sum rows first"
+                    )
+                )
+        except subprocess.TimeoutExpired:
+            self._outcome = (
+                f"{self.name} takes more than {MOST_SECONDS / 60:.0f} minutes to read: save it as "
+                "Parquet or CSV, or leave out columns"
+            )
+        finally:
+            with suppress(OSError):
+                self._process.kill()
+            self._process.wait()
+            self._folder.cleanup()
+
+
+def _limit() -> None:
+    """Bound the memory of this process, where the system can."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+
+
+def main(path: str, name: str) -> None:
+    """Read what stands on the input, write the table to `path`, and say how it went."""
+    _limit()
+    try:
+        raw = read_file(io.BytesIO(sys.stdin.buffer.read()), name)
+        raw.frame.write_ipc(path)
+        message: dict[str, object] = {"notes": raw.notes}
+    except ValueError as error:
+        message = {"error": str(error)}
+    sys.stdout.write(json.dumps(message))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,43 @@
+"""A file that is read beside the server: its table, its mistake, its limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.work.tables import Reading, is_quick
+from uncletc.tables import read_file
+
+DATA = b"site;seen\n" + b"a;1,5\nb;2,5\n" * 20
+
+
+def test_the_table_is_that_of_the_library():
+    reading = Reading(DATA, "mine.csv", "digest")
+    raw = reading.table()
+    assert reading.ended
+    assert raw.frame.equals(read_file(DATA, "mine.csv").frame)
+    assert raw.notes == read_file(DATA, "mine.csv").notes
+
+
+def test_a_mistake_is_the_same_sentence():
+    with pytest.raises(ValueError, match=r"bad.csv is packed with gzip"):
+        Reading(b"\x1f\x8b rest", "bad.csv").table()
+
+
+def test_it_can_be_stopped():
+    reading = Reading(DATA, "mine.csv")
+    reading.cancel()
+    with pytest.raises(ValueError, match="it was stopped"):
+        reading.table()
+
+
+def test_too_much_memory_is_a_sentence(monkeypatch):
+    monkeypatch.setattr("dashboard.work.tables._CODE", ["-c", "raise MemoryError"])
+    with pytest.raises(ValueError, match="needs more than 3 GB of memory"):
+        Reading(DATA, "mine.csv").table()
+
+
+def test_only_small_text_is_read_at_once():
+    assert is_quick(DATA)
+    assert not is_quick(DATA * 10_000)
+    assert not is_quick(b"PK\x03\x04")
+    assert not is_quick(b"PAR1")
