@@ -6,12 +6,14 @@ is the first address that a fresh server is asked for.
 
 import streamlit as st
 
+from dashboard.server.signin import gate, operator_pages
 from dashboard.shared.glossary import glossary
 from dashboard.shared.look import look
 from dashboard.shared.service import service
 
 # Before the navigation, which would take a page's icon for the tab from another machine.
 st.set_page_config(page_icon="🔎", layout="wide")
+gate()
 page = st.navigation(
     {
         "See": [
@@ -46,6 +48,7 @@ page = st.navigation(
             ),
         ],
         "Learn": [st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:")],
+        **operator_pages("operating/page.py"),
     }
 )
 st.set_page_config(page_title=f"{page.title} · uncletc")

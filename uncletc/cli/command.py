@@ -8,13 +8,10 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 
 from uncletc.cli import data, fit, report, search, tables
 
-_NEEDED = ("optuna", "plotly", "streamlit")
-_THIS_MACHINE = "127.0.0.1"
-_EVERYWHERE = "0.0.0.0"
+_NEEDED = ("optuna", "plotly", "prometheus_client", "streamlit")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -30,40 +27,33 @@ def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"uncletc {version('uncletc')}")
     commands = parser.add_subparsers(dest="command", required=True)
-    dashboard = commands.add_parser("dashboard", help="serve the dashboard on this machine")
-    dashboard.add_argument(
-        "--port", type=_port, default=8501, help="port to listen on (default: 8501)"
+    dashboard = commands.add_parser(
+        "dashboard", help="serve the dashboard; `uncletc dashboard --help` says how", add_help=False
     )
-    dashboard.add_argument(
-        "--host",
-        default=_THIS_MACHINE,
-        help=f"address to listen on (default: {_THIS_MACHINE}, for this machine only; "
-        f"{_EVERYWHERE}: for anyone who can reach this machine)",
-    )
-    dashboard.set_defaults(run=lambda options: serve_dashboard(options.port, options.host))
+    dashboard.set_defaults(run=lambda options: serve_dashboard(options.rest))
     for each in (fit, report, data, search):
         each.add_command(commands)
     tables.add_command(commands)
-    return parser.parse_args(arguments)
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.command != "dashboard":  # whose options are its own
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.rest = rest
+    return options
 
 
-def serve_dashboard(port: int, host: str = _THIS_MACHINE) -> None:
-    """Serve the dashboard until interrupted, by default only to browsers on this machine."""
+def serve_dashboard(options: Sequence[str]) -> None:
+    """Serve the dashboard until interrupted, by default only to browsers on this machine.
+
+    Parameters
+    ----------
+    options : sequence of str
+        As on the command line; the dashboard reads them.
+    """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise SystemExit(
             f"uncletc dashboard: the pages need missing packages: {', '.join(missing)}; "
             'run pip install "uncletc[dashboard]"'
         )
-    app = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
-    shown = _THIS_MACHINE if host == _EVERYWHERE else host
-    print(f"uncletc dashboard: http://{shown}:{port}  (Ctrl+C to stop)", flush=True)
-    options = ["--server.address", host, "--server.port", str(port)]
-    sys.argv = ["streamlit", "run", str(app), *options]
-    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"port must be a number from 1 to 65535, got {text!r}")
-    return int(text)
+    sys.argv = ["uncletc dashboard", *options]
+    runpy.run_module("dashboard", run_name="__main__", alter_sys=True)

@@ -1,0 +1,120 @@
+"""Who may see the pages, and who the operator's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dashboard import operating as page_folder
+from dashboard import operator_settings
+from dashboard.operator_settings import OperatorSettings
+from dashboard.server import signin
+
+PAGE = Path(page_folder.__file__).with_name("page.py")
+TOKEN = "a-token-of-many-letters"
+Visit = Callable[..., None]
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Settings of a server, and what Streamlit knows of a visitor."""
+
+    def come(visitor: dict[str, Any] | None = None, **settings: Any) -> None:
+        monkeypatch.setattr(operator_settings, "_current", [OperatorSettings(**settings)])
+        monkeypatch.setattr(st, "user", visitor or {})
+
+    return come
+
+
+def gated() -> AppTest:
+    def script() -> None:
+        import streamlit as st
+
+        from dashboard.server.signin import gate
+
+        gate()
+        st.write("The pages.")
+
+    return AppTest.from_function(script).run()
+
+
+def texts(at: AppTest) -> list[str]:
+    return [each.value for each in (*at.markdown, *at.caption)]
+
+
+def test_without_a_sign_in_everyone_comes_in(visit: Visit) -> None:
+    visit({"name": "ada"})
+    assert signin.user() is None
+    at = gated()
+    assert texts(at) == ["The pages."]
+
+
+def test_without_the_header_nobody_comes_in(visit: Visit) -> None:
+    visit({"name": None}, sign_in="header")
+    at = gated()
+    assert texts(at) == ["You are not signed in. Ask whoever runs this server for access."]
+    assert not at.exception
+
+
+def test_the_header_names_the_user(visit: Visit) -> None:
+    visit({"name": "ada [*x*](http://evil.example)"}, sign_in="header")
+    assert signin.user() == "ada [*x*](http://evil.example)"
+    shown = texts(gated())
+    assert shown == ["The pages.", "Signed in as ada   x   http   evil.example"]
+
+
+def test_a_provider_is_asked_first(visit: Visit) -> None:
+    visit({"is_logged_in": False}, sign_in="oidc")
+    at = gated()
+    assert [button.label for button in at.button] == ["Sign in"]
+    assert "The pages." not in texts(at)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ({"email": "ada@example.org", "email_verified": True, "sub": "7"}, "ada@example.org"),
+        ({"email": "ada@example.org", "email_verified": False, "sub": "7"}, "7"),
+        ({"email": "ada@example.org", "email_verified": "true", "sub": "7"}, "7"),
+        ({"email": "ada@example.org", "sub": "7"}, "7"),
+        ({}, None),
+    ],
+)
+def test_only_a_verified_address_is_a_name(
+    said: dict[str, Any], name: str | None, visit: Visit
+) -> None:
+    visit({"is_logged_in": True} | said, sign_in="oidc", operators=("ada@example.org",))
+    assert signin.user() == name
+    assert signin.is_operator() is (name == "ada@example.org")
+
+
+def test_the_operators_page_is_there_for_the_operator_alone(visit: Visit) -> None:
+    path = "operating/page.py"
+    visit({"name": "ada"})
+    assert signin.operator_pages(path) == {}
+    visit({"name": "eve"}, sign_in="header", operators=("ada",))
+    assert signin.operator_pages(path) == {}
+
+
+@pytest.mark.parametrize(("given", "opens"), [(TOKEN, True), (TOKEN + "x", False), ("", False)])
+def test_the_token_opens_the_operators_page(given: str, opens: bool, visit: Visit) -> None:
+    visit(operator_token=TOKEN)
+    at = AppTest.from_file(str(PAGE)).run()
+    assert at.text_input[0].proto.type == at.text_input[0].proto.PASSWORD
+    assert not at.metric
+    at.text_input[0].input(given).run()
+    assert bool(at.metric) is opens
+    assert bool(at.error) is bool(given and not opens)
+    assert not at.exception
+
+
+def test_without_a_token_none_opens_it(visit: Visit) -> None:
+    visit()
+    at = AppTest.from_file(str(PAGE)).run()
+    at.text_input[0].input("None").run()
+    assert not at.metric
