@@ -156,7 +156,7 @@ def fit_on(
         chain = chain[-1:]
     for limit in chain:
         if start is not None and start.stop is not StopReason.MAX_ITER:
-            break
+            return replace(start, settings=settings)  # with a higher limit it is the same fit
         start = fit(counts, replace(settings, max_iter=limit), start=start, callback=callback)
     assert start is not None
     return start

@@ -13,6 +13,7 @@ import xarray as xr
 from uncletc import Fit, FitError, FitSettings, Recipe, datasets, fit, simulate
 from uncletc.cli import main, reading
 from uncletc.datasets import fetch
+from uncletc.tables import build, read_file
 
 SETTINGS = """
 [fit]
@@ -69,9 +70,7 @@ class TestFit:
     def test_writes_what_the_library_finds(self, table, settings, tmp_path, capsys):
         folder = tmp_path / "out"
         assert run("fit", table, "--settings", settings, "--out", folder) == 0
-        dataset = datasets.read_table(
-            table, modes=["site", "week"], count="seen", attributes=["rain"]
-        )
+        dataset = build(read_file(table), Recipe.read(settings).columns)
         found = fit(dataset.counts, FitSettings(rank=1, max_iter=2000, tol=1e-3))
         assert Fit.load(folder / "fit.npz").counts_digest == dataset.counts.digest
         written = pd.read_csv(folder / "estimates.csv")
@@ -100,6 +99,19 @@ class TestFit:
         assert len(pd.read_parquet(out / "estimates.parquet")) == 72
         assert len(pd.read_csv(out / "totals-site.csv")) == 8
         assert (out / "totals-site+week.csv").is_file()
+
+    def test_columns_that_nobody_named_are_guessed_and_said(self, table, tmp_path, capsys):
+        out = tmp_path / "out"
+        assert run("fit", table, "--out", out) == 0
+        said = capsys.readouterr().err
+        assert "seen: " in said
+        assert "rain: " in said
+        columns = Recipe.read(out / "settings.toml").columns
+        assert [each.column for each in columns.modes] == ["site", "week"]
+        none = tmp_path / "none.csv"
+        none.write_text("a,b\nx,y\nz,y\n", encoding="utf-8")
+        assert run("fit", none) == 2
+        assert "seems to hold counts" in capsys.readouterr().err
 
     def test_a_data_set_begins_as_its_pages_do(self):
         recipe = reading.recipe_for("covid-twin", None)
@@ -137,8 +149,6 @@ class TestFit:
     def test_bad_input_ends_with_2(self, table, settings, tmp_path, capsys):
         assert run("fit", tmp_path / "none.csv", "--settings", settings) == 2
         assert "TABLE must be one of covid, ppi" in capsys.readouterr().err
-        assert run("fit", table) == 2
-        assert "a file needs --settings" in capsys.readouterr().err
         assert run("fit", "covid-twin", "--settings", settings) == 2
         assert "must have no [columns]" in capsys.readouterr().err
         assert run("fit", table, "--settings", tmp_path / "none.toml") == 2

@@ -220,4 +220,6 @@ class TestFitOn:
 
     def test_stops_where_one_settles(self, small):
         loose = replace(self.SETTINGS, tol=1e6)
-        assert fit_on(small, loose, (2,)).settings.max_iter == 2
+        found = fit_on(small, loose, (2,))
+        assert found.stop is StopReason.TOLERANCE
+        assert found.settings == loose

@@ -56,7 +56,8 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         "--settings",
         type=Path,
         metavar="FILE",
-        help="TOML, as the pages offer it (default for data sets: those of the pages)",
+        help="TOML, as the pages offer it (default: as the pages begin, with columns of a file "
+        "guessed)",
     )
 
 

@@ -15,7 +15,7 @@ from uncletc.model import Fit
 from uncletc.recipe import Recipe
 from uncletc.records import ConvergenceWarning, MisfitWarning
 from uncletc.settings import FitSettings
-from uncletc.tables import Columns
+from uncletc.tables import Columns, RawTable, build, guess, read_file
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
 _RANKS = {"covid": 15}  # of data sets, without settings; those of pages
@@ -43,8 +43,8 @@ class Fitted:
 def fitted(table: str, settings: Path | None) -> Fitted:
     """Read a table and its settings, and fit, with progress on standard error."""
     given = recipe_for(table, settings)
-    loaded = dataset_of(table, given.columns)
-    chosen = replace(given.complete(loaded), table=table)
+    loaded, columns = dataset_of(table, given.columns)
+    chosen = replace(given.complete(loaded), table=table, columns=columns)
     dataset = chosen.prepared(loaded)
     note(f"{dataset.title}: {dataset.counts}")
     with warnings.catch_warnings():
@@ -73,7 +73,7 @@ def kept(folder: Path, table: str | None) -> Fitted:
             raise InputError(
                 f"the table of {folder} is not at {named} any more; say where it is with --table"
             )
-    dataset = recipe.prepared(dataset_of(named, recipe.columns))
+    dataset = recipe.prepared(dataset_of(named, recipe.columns)[0])
     fit = Fit.load(folder / FIT)
     if fit.counts_digest != dataset.counts.digest:
         raise InputError(f"the fit in {folder} is of other counts than those of {named}")
@@ -96,39 +96,42 @@ def keep(found: Fitted, folder: Path) -> None:
 
 
 def recipe_for(table: str, settings: Path | None) -> Recipe:
-    """Return the settings in a file, or those that pages begin with for a data set."""
+    """Return the settings in a file, or those that pages begin with."""
     if settings is not None:
         return Recipe.read(settings)
-    if table not in datasets.NAMES:
-        raise InputError(
-            f"a file needs --settings that say what its columns are (the page Your table offers "
-            f"such a file under Download & cite); got {table!r} alone"
-        )
     rank = _RANKS.get(table.removesuffix("-twin"), _RANK)
     return Recipe(fit=FitSettings(rank=rank), left_open=("signs", "effects"))
 
 
-def dataset_of(table: str, columns: Columns | None) -> Dataset:
-    """Return the data set that a command line names, as it was loaded."""
+def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | None]:
+    """Return the data set that a command line names, as it was loaded, and its columns.
+
+    Columns of a file that nobody named are guessed; a data set has none.
+    """
     if table in datasets.NAMES:
         if columns is not None:
             raise InputError(f"settings must have no [columns] for the data set {table}")
-        return datasets.load(table)
+        return datasets.load(table), None
     path = Path(table)
     if not path.is_file():
         raise InputError(
             f"TABLE must be one of {', '.join(datasets.NAMES)}, or a file; got {table!r}"
         )
-    if columns is None:
+    raw = read_file(path)
+    chosen = _guessed(raw) if columns is None else columns
+    return build(raw, chosen), chosen
+
+
+def _guessed(raw: RawTable) -> Columns:
+    """What the columns of a table seem to be, said on standard error."""
+    found = guess(raw)
+    for name, reason in found.reasons.items():
+        note(f"{name}: {reason}")
+    for question in found.questions:
+        note(question)
+    if not found.columns.count:
         raise InputError(
-            f"settings must say what the columns of {path.name} are: a section [columns] with "
-            "modes and count"
+            f"no column of {raw.name} seems to hold counts; say which in a file of settings, "
+            "in a section [columns] with modes and count"
         )
-    return datasets.read_table(
-        path,
-        modes=[each.column for each in columns.modes],
-        count=columns.count,
-        attributes=[each.column for each in columns.attributes],
-        exposure=columns.exposure,
-        name=path.name,
-    )
+    return found.columns
