@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dashboard.shared.model import FROM_COUNTS
-from uncletc import Fit
+from uncletc import Fit, StopReason
 from uncletc.solvers.network import MOST_ENTRIES
 
 # Ratio of two μ below which they are called alike, and the μ from which counts look Poisson on
@@ -59,6 +59,16 @@ def joint_effect_words(fit: Fit) -> str:
 def outcome_words(fit: Fit) -> str:
     """The sentences of :func:`mu_words` and :func:`joint_effect_words` that there are."""
     return " ".join(filter(None, (mu_words(fit), joint_effect_words(fit))))
+
+
+def limit_words(fit: Fit) -> str:
+    """That a fit stopped at its limit of iterations, where it did; else empty."""
+    if fit.stop is not StopReason.MAX_ITER:
+        return ""
+    return (
+        f"**Not settled: this fit stopped at its limit of {fit.settings.max_iter:,} iterations.** "
+        "The estimates may still change."
+    )
 
 
 def misfit_words(fit: Fit) -> str:

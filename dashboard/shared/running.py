@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dashboard.shared.anchors import impossible
+from dashboard.shared.going_on import goes_on, offer_more, order_of, pressed
 from dashboard.shared.mode_effects import effects_in_fit
 from dashboard.shared.model import describe
 from dashboard.shared.outcome import misfit_words, outcome_words
@@ -24,6 +25,7 @@ from uncletc.datasets import Dataset
 
 _REDRAWN = 1.0  # seconds at least between two pictures of a fit under way
 _LOOKED = 0.2  # seconds between two looks at its progress
+_HISTORY = ":material/history:"
 
 
 class Shown(NamedTuple):
@@ -87,6 +89,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
         shown = _fit_to_show(choices.roles.apply(dataset), choices)
         if shown is not None:
             _say_if_impossible(shown, choices)
+            offer_more(shown.dataset.counts, choices.settings, shown.fit)
             say_misfit(shown.fit)
             if words := remark(shown.roles, shown.dataset):
                 st.info(words, icon=":material/alt_route:")
@@ -97,7 +100,8 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
     mine, track = session("fit"), _track(dataset.name)
-    order = FitOrder(dataset.counts, choices.settings)
+    order = order_of(dataset.counts, choices.settings)
+    choices = replace(choices, pressed=choices.pressed or pressed())
     if choices.pressed or track.left != order.key:
         track.left = ""
     job = service().job(order)  # before the look-up: a fit that ends in between is found
@@ -127,7 +131,9 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
         _say_why_not(job, choices.roles.words)
 
     before = track.drawn if waiting else track.finished
-    if before is not None:
+    if before is not None and waiting and goes_on(order, before.fit):
+        st.info("**Going on from where it stopped.** Below: the estimates then.", icon=_HISTORY)
+    elif before is not None:
         _say_changed(before, choices, waiting=waiting)
     elif not waiting:
         st.info("Press **Fit** in the sidebar to estimate detection with these settings.")

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from dashboard.work.iterations import limits_before
 from dashboard.work.order import Lane, Numbers, Order, sent_fields
 from uncletc import METHODS, CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Gain
@@ -41,6 +42,14 @@ class FitOrder(Order[Fit]):
             and result.settings == self.settings
             and result.counts_digest == self.counts_digest
         )
+
+    @property
+    def begins_with(self) -> FitOrder | None:
+        """The fit that this one goes on from; None: it begins by itself."""
+        limits = limits_before(self.settings)
+        if not limits:
+            return None
+        return replace(self, settings=replace(self.settings, max_iter=limits[-1]))
 
     @staticmethod
     def save(result: Fit, path: Path) -> None:

@@ -24,6 +24,7 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from dashboard.work.files import atomic, trouble
+from dashboard.work.iterations import limits_before
 from dashboard.work.order import Numbers
 from dashboard.work.orders import (
     N_FOLDS,
@@ -46,7 +47,7 @@ from uncletc import (
     MisfitWarning,
     checking,
     evaluation,
-    fit,
+    fit_on,
     planning,
     simulate,
 )
@@ -88,7 +89,7 @@ def main() -> None:
             warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows the stop reason
             warnings.simplefilter("ignore", MisfitWarning)  # and the misfit
             if isinstance(order, FitOrder):
-                result = run_fit(order, report, Path(message["so_far"]))
+                result = run_fit(order, report, Path(message["so_far"]), _before(message))
             elif isinstance(order, TryDesign):
                 result = run_design(order, report, Path(message["begins_with"]))
             else:
@@ -102,8 +103,16 @@ def main() -> None:
     serve(work, lambda path: counts.pop(path, None))
 
 
-def run_fit(order: FitOrder, report: Report, so_far: Path) -> Fit:
-    """Fit; report every iteration, and now and then estimates so far."""
+def _before(message: dict[str, Any]) -> Fit | None:
+    """The fit that an order goes on from, where it is still kept."""
+    try:
+        return FitOrder.load(Path(message["begins_with"]))
+    except (KeyError, FileNotFoundError, ValueError):
+        return None
+
+
+def run_fit(order: FitOrder, report: Report, so_far: Path, before: Fit | None = None) -> Fit:
+    """Fit, from the fit before where it is kept; report iterations, and estimates so far."""
     estimates = _SoFar(so_far, order.counts)
 
     def follow(record: Iteration) -> None:
@@ -113,7 +122,8 @@ def run_fit(order: FitOrder, report: Report, so_far: Path) -> Fit:
             report(estimate=estimates.written)
 
     try:
-        return fit(order.counts, order.settings, callback=follow)
+        limits = limits_before(order.settings)
+        return fit_on(order.counts, order.settings, limits, start=before, callback=follow)
     finally:
         so_far.unlink(missing_ok=True)
 
@@ -217,7 +227,10 @@ def run_design(order: TryDesign, report: Any, fitted: Path) -> Numbers:
     try:
         estimate = FitOrder.load(fitted)
     except (OSError, ValueError):
-        estimate = fit(order.counts, order.settings, callback=lambda record: slowly(0, record))
+        limits = limits_before(order.settings)
+        estimate = fit_on(
+            order.counts, order.settings, limits, callback=lambda record: slowly(0, record)
+        )
     rows = planning.try_design(
         order.counts,
         estimate,

@@ -1,0 +1,87 @@
+"""A fit that stopped at its limit of iterations goes on where a reader asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.shared.outcome import limit_words
+from dashboard.work.orders import FitOrder
+from uncletc import CountTensor, Fit, FitSettings
+
+_LIMITS = "iteration-limits"  # of this session: limit by the key of the order without it
+_PRESSED = "continue-pressed"
+_ADDRESS = "limit"  # in the address, while a limit holds
+_TIMES = (2, 4, 8, 16)  # the usual limit; those that an address may ask for
+
+
+def order_of(counts: CountTensor, settings: FitSettings) -> FitOrder:
+    """Return the order of a fit, with the limit of iterations that its reader asked for.
+
+    Equal settings, the limit among them, give equal estimates: see
+    :func:`dashboard.work.iterations.limits_before`.
+    """
+    usual = FitOrder(counts, settings)
+    limits = _limits()
+    if _PRESSED not in st.session_state:  # the first look of this session
+        st.session_state[_PRESSED] = False
+        asked = st.query_params.get(_ADDRESS, "")
+        if asked in [str(times * settings.max_iter) for times in _TIMES]:
+            limits[usual.key] = int(asked)
+    limit = limits.get(usual.key)
+    if limit is None:
+        st.query_params.pop(_ADDRESS, None)
+        return usual
+    st.query_params[_ADDRESS] = str(limit)
+    return replace(usual, settings=replace(settings, max_iter=limit))
+
+
+def pressed() -> bool:
+    """Whether the button was pressed just now; forgets it."""
+    now = bool(st.session_state.get(_PRESSED))
+    st.session_state[_PRESSED] = False
+    return now
+
+
+def goes_on(order: FitOrder, shown: Fit) -> bool:
+    """Whether an order goes on from the fit shown."""
+    before = order.begins_with
+    return (
+        before is not None
+        and before.settings == shown.settings
+        and before.counts_digest == shown.counts_digest
+    )
+
+
+def offer_more(counts: CountTensor, settings: FitSettings, fit: Fit) -> None:
+    """Say that a fit with these settings stopped at its limit, and offer to go on.
+
+    Nothing is drawn of a fit with other settings, or one that settled.
+    """
+    words = limit_words(fit)
+    usual = FitOrder(counts, settings)
+    same = replace(fit.settings, max_iter=settings.max_iter) == settings
+    if not words or not same or fit.counts_digest != usual.counts_digest:
+        return
+    limit = 2 * fit.settings.max_iter
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    left.warning(words, icon=":material/timer_off:")
+    right.button(
+        "Continue fit",
+        key="continue-fit",
+        width="stretch",
+        on_click=_go_on,
+        args=(usual.key, limit),
+        help=f"Goes on from where it stopped, for up to {limit:,} more iterations.",
+    )
+
+
+def _go_on(key: str, limit: int) -> None:
+    _limits()[key] = limit
+    st.session_state[_PRESSED] = True
+
+
+def _limits() -> dict[str, int]:
+    limits: dict[str, int] = st.session_state.setdefault(_LIMITS, {})
+    return limits

@@ -1,0 +1,112 @@
+"""A fit that stopped at its limit goes on, and equal settings give equal estimates all the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.work import worker
+from dashboard.work.iterations import limits_before
+from dashboard.work.orders import FitOrder
+from tests.dashboard.looking import in_address
+from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, fit
+from uncletc.datasets import Dataset, Provenance
+
+SLOW = FitSettings(
+    rank=1, solver=BCD(epochs=0, sweeps=1, hold_scale=True), hidden=(), max_iter=100, tol=0.0
+)
+pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def dataset(small: CountTensor) -> Dataset:
+    provenance = Provenance(simulated=True, period="never", sources=(), rules=())
+    return Dataset(name="going-on", title="Small", counts=small, table=None, provenance=provenance)
+
+
+def page(dataset, settings) -> None:
+    import streamlit as st
+
+    from dashboard.shared.anchors import Anchor
+    from dashboard.shared.running import fit_or_stop
+    from dashboard.shared.sidebar import Choices
+
+    live = st.session_state.get("live", True)
+    choices = Choices(
+        dataset=dataset.name, settings=settings, anchor=Anchor(), pressed=False, live=live
+    )
+    st.session_state["shown"] = fit_or_stop(dataset, choices).fit
+
+
+def finished(at: AppTest, limit: int) -> Fit:
+    """Run until a fit with this limit of iterations is shown."""
+    last = monotonic() + 90
+    while monotonic() < last:
+        at.run()
+        assert not at.exception
+        shown = at.session_state.get("shown")
+        if shown and shown.settings.max_iter == limit and shown.stop is not StopReason.CALLBACK:
+            return shown
+        sleep(0.1)
+    raise AssertionError(f"no fit with {limit} iterations")
+
+
+def opened(dataset: Dataset, settings: FitSettings = SLOW, **address: str) -> AppTest:
+    at = AppTest.from_function(page, kwargs={"dataset": dataset, "settings": settings})
+    at.query_params.update(address)
+    return at
+
+
+class TestContinue:
+    def test_goes_on_from_the_fit_shown(self, dataset):
+        at = opened(dataset)
+        first = finished(at, 100)
+        assert first.stop is StopReason.MAX_ITER
+        (warning,) = (each.value for each in at.warning if "stopped at its limit" in each.value)
+        assert "limit of 100 iterations" in warning
+        at.session_state["live"] = False  # the button asks by itself
+        at.button(key="continue-fit").click()
+        second = finished(at, 200)
+        expected = fit(dataset.counts, replace(SLOW, max_iter=200), start=first)
+        np.testing.assert_array_equal(second.factors[0], expected.factors[0])
+        assert in_address(at, "limit") == "200"
+        assert "limit of 200 iterations" in " ".join(each.value for each in at.warning)
+
+    def test_a_link_opens_the_same(self, dataset):
+        here = finished(opened(dataset, limit="200"), 200)
+        known = FitOrder(dataset.counts, replace(SLOW, max_iter=200))
+        assert known.begins_with.settings == SLOW
+        assert limits_before(here.settings) == (100,)
+
+    @pytest.mark.parametrize("limit", ["150", "many", "-200", "1600000"])
+    def test_other_limits_in_the_address_are_left_out(self, dataset, limit):
+        at = opened(dataset, limit=limit)
+        finished(at, 100)
+        assert "limit" not in at.query_params
+
+    def test_a_fit_that_settled_is_offered_nothing(self, dataset):
+        at = opened(dataset, replace(SLOW, tol=1e3))
+        finished(at, 100)
+        assert not [each for each in at.button if each.key == "continue-fit"]
+
+
+class _Reports:
+    """Where a worker's reports go."""
+
+    def __call__(self, **_: object) -> None:
+        """Nobody listens."""
+
+
+def test_the_way_to_a_limit_makes_no_difference(small, tmp_path):
+    order = FitOrder(small, replace(SLOW, max_iter=200))
+    first = worker.run_fit(order.begins_with, _Reports(), tmp_path / "so-far")
+    on = worker.run_fit(order, _Reports(), tmp_path / "so-far", first)
+    alone = worker.run_fit(order, _Reports(), tmp_path / "so-far")
+    for mine, theirs in zip(on.factors, alone.factors, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert on.settings == alone.settings == order.settings
+    assert order.key != order.begins_with.key
