@@ -126,6 +126,7 @@ take_away(
     dataset=with_sources(dataset, checked),
     fit=fit,
     roles=roles,
+    anchor=choices.anchor,
     tables=tables,
     code=fit_script(
         dataset.name,

@@ -119,6 +119,7 @@ take_away(
     dataset=dataset,
     fit=fit,
     roles=roles,
+    anchor=choices.anchor,
     tables={
         "Interactions": view.main_table,
         "Visits of the chosen interactions": for_download(visits, absolute=view.scale.absolute),

@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
+from dashboard.shared.anchors import Anchor
 from dashboard.shared.model import stem_of
+from dashboard.shared.own import own_table
+from dashboard.shared.recipes import recipe_of
 from dashboard.shared.roles import RoleChoice
 from dashboard.shared.sidebar import PICTURES
 from dashboard.shared.words import plural
-from uncletc import Fit, FitSettings
-from uncletc.datasets import Dataset, Provenance
+from uncletc import Fit, FitSettings, Recipe
+from uncletc.citation import citation
+from uncletc.datasets import Dataset
+from uncletc.estimates import FORMATS, Estimates, defused, every_entry
+from uncletc.report import report
 
-PAPER = (
-    "Ibrahim, S., Fu, X., Hutchinson, R. and Seo, E. (2023). Under-Counted Tensor Completion with "
-    "Neural Incorporation of Attributes. International Conference on Machine Learning (ICML)."
-)
+_KINDS = {"csv": "CSV", "parquet": "Parquet", "netcdf": "NetCDF"}
 BOX = "take-away"  # key of the box, whose value says whether it is open
 
 
@@ -33,6 +35,7 @@ def take_away(
     tables: Mapping[str, pd.DataFrame],
     code: str,
     roles: RoleChoice | None = None,
+    anchor: Anchor | None = None,
 ) -> None:
     """Draw the folded box with everything that a reader may download or cite.
 
@@ -52,6 +55,8 @@ def take_away(
         A script that gives the numbers of the page; see :mod:`dashboard.shared.scripts`.
     roles : RoleChoice, optional
         Those of the fit.
+    anchor : Anchor, optional
+        The statement about the scale. None: the scale that the data state, or relative values.
     """
     settings = None if fit is None else fit.settings
     stem = file_stem(page, dataset.name, settings, roles.stem if roles else "")
@@ -74,6 +79,9 @@ def take_away(
         st.markdown(f"**Tables** of what this page shows{scale}")
         for name, table in tables.items():
             _table(f"{stem}-{_slug(name)}", name, table)
+        fitted = None if fit is None else _fitted(dataset, fit, roles)
+        if fit is not None and fitted is not None:
+            _whole(stem, fitted, fit, roles, anchor or Anchor())
         if fit is not None:
             st.markdown("**The fit**, to continue with in Python: `uncletc.Fit.load(path)`")
             _button("Fit (.npz)", lambda: npz_bytes(fit), f"{stem}.npz", "fit")
@@ -100,27 +108,9 @@ def file_stem(page: str, dataset_name: str, settings: FitSettings | None, roles:
     return f"{page}-{dataset_name}-{stem_of(settings, roles)}"
 
 
-def citation(title: str, provenance: Provenance) -> str:
-    """Lines to copy: the program, the method, and the sources of the data.
-
-    Title and period of simulated counts say that they are simulated.
-    """
-    sources = [
-        f"  {source.name}, {source.url} (licence: {source.licence})"
-        for source in provenance.sources
-    ]
-    return "\n".join(
-        [
-            f"Computed with uncletc {version('uncletc')}. Method: {PAPER}",
-            f"Data: {title}, {provenance.period}.",
-            *sources,
-        ]
-    )
-
-
 def csv_bytes(table: pd.DataFrame) -> bytes:
-    """UTF-8 with a mark, so that spreadsheets read names such as “Doña Ana”."""
-    return table.to_csv(index=False).encode("utf-8-sig")
+    """UTF-8 with a mark, so that spreadsheets read names such as “Doña Ana”; no formulas."""
+    return defused(table).to_csv(index=False).encode("utf-8-sig")
 
 
 def parquet_bytes(table: pd.DataFrame) -> bytes:
@@ -135,6 +125,51 @@ def npz_bytes(fit: Fit) -> bytes:
         path = Path(folder) / "fit.npz"
         fit.save(path)
         return path.read_bytes()
+
+
+def _fitted(dataset: Dataset, fit: Fit, roles: RoleChoice | None) -> Dataset | None:
+    """The data set with the very counts that were fitted; None where they were a part of them."""
+    given = (dataset, *(() if roles is None else (roles.apply(dataset),)))
+    return next((each for each in given if each.counts.digest == fit.counts_digest), None)
+
+
+def _whole(stem: str, dataset: Dataset, fit: Fit, roles: RoleChoice | None, anchor: Anchor) -> None:
+    """Offer every entry, a report and the settings."""
+    own = own_table() if dataset.name == "own" else None
+    named = {"table": own.name, "columns": own.columns} if own is not None else {}
+
+    def estimates() -> Estimates:
+        return every_entry(dataset, fit, recipe().anchor.scale(dataset.counts, fit))
+
+    def recipe() -> Recipe:
+        return recipe_of(dataset, fit, anchor=anchor, roles=roles, **named)
+
+    st.markdown(
+        "**Every entry**: labels, what was reported, λ, p and ŷ"
+        + ("" if fit.draws is None else " with 90 % intervals")
+        + ", and the scale in words"
+    )
+    for column, kind in zip(st.columns(len(FORMATS)), FORMATS, strict=True):
+        name = f"{stem}-every-entry{FORMATS[kind]}"
+        with column:
+            _button(_KINDS[kind], lambda kind=kind: estimates().to_bytes(kind), name, kind)
+    left, right = st.columns(2)
+    with left:
+        st.markdown("**A report**, one file with figures, to read, print or send")
+        _button(
+            "Report (.html)",
+            lambda: report(dataset, fit, recipe()).encode(),
+            f"{stem}-report.html",
+            "report",
+        )
+    with right:
+        st.markdown("**Settings**, for `uncletc fit TABLE --settings FILE`")
+        _button(
+            "Settings (.toml)",
+            lambda: recipe().to_toml().encode(),
+            f"{stem}-settings.toml",
+            "settings",
+        )
 
 
 def _table(stem: str, name: str, table: pd.DataFrame) -> None:

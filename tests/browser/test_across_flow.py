@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.shared.takeaway import PAPER
 from tests.browser.looking import LONGEST, finished, settle, slider
 from uncletc import Fit
+from uncletc.citation import PAPER
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 

@@ -207,8 +207,8 @@ def test_block_coordinate_descent_has_neither(open_page):
 def test_everything_may_be_taken_away(open_page):
     at = open_page(seasons=["2012"])
     names = [each.proto.label for each in at.get("download_button")]
-    assert names.count("CSV") == names.count("Parquet") == 2
-    assert "Fit (.npz)" in names
+    assert names.count("CSV") == names.count("Parquet") == 3
+    assert {"Fit (.npz)", "NetCDF", "Report (.html)", "Settings (.toml)"} <= set(names)
     (script,) = [block.value for block in at.code if "print(table)" in block.value]
     assert "years=(2012,)" in script
     compile(script, "script", "exec")

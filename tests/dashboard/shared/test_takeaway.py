@@ -10,14 +10,14 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.takeaway import (
     BOX,
-    PAPER,
-    citation,
     csv_bytes,
     file_stem,
     npz_bytes,
     parquet_bytes,
 )
 from uncletc import Fit, FitSettings
+from uncletc.citation import PAPER, citation
+from uncletc.datasets import Dataset
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
 
@@ -64,7 +64,7 @@ class TestCitation:
                 assert part in text
 
 
-def page(found, table) -> None:
+def page(found, table, own=None) -> None:
     import streamlit as st
 
     from dashboard.shared.parts import chart_config
@@ -72,14 +72,19 @@ def page(found, table) -> None:
     from uncletc import datasets
 
     st.session_state["camera"] = chart_config()["toImageButtonOptions"]["format"]
-    dataset = datasets.load("ppi-twin")
+    dataset = datasets.load("ppi-twin") if own is None else own
     take_away("map", dataset=dataset, fit=found, tables={"Bars, all": table}, code="table = 1")
 
 
 @pytest.fixture
 def draw(small_fit):
-    def run(found: Fit | None = small_fit, opened: bool = True, **address: str) -> AppTest:
-        at = AppTest.from_function(page, kwargs={"found": found, "table": TABLE})
+    def run(
+        found: Fit | None = small_fit,
+        opened: bool = True,
+        own: Dataset | None = None,
+        **address: str,
+    ) -> AppTest:
+        at = AppTest.from_function(page, kwargs={"found": found, "table": TABLE, "own": own})
         at.query_params.update(address)
         at.session_state[BOX] = opened
         at.run()
@@ -99,6 +104,13 @@ class TestBox:
         assert [each.label for each in at.expander] == ["Download & cite"]
         assert not at.get("download_button")
         assert not at.code
+
+    def test_offers_every_entry_a_report_and_settings_of_the_counts_fitted(
+        self, draw, ppi_twin, ppi_fit
+    ):
+        labels = [each.proto.label for each in draw(ppi_fit, own=ppi_twin).get("download_button")]
+        assert {"NetCDF", "Report (.html)", "Settings (.toml)"} <= set(labels)
+        assert labels.count("Parquet") == 2
 
     def test_without_a_fit_there_is_none_to_take(self, draw):
         buttons = {each.proto.label for each in draw(None).get("download_button")}

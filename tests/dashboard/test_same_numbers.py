@@ -1,0 +1,65 @@
+"""The same table through the command line and through the page's way gives the same numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.recipes import recipe_of
+from dashboard.shared.roles import roles_of
+from dashboard.shared.service import service
+from dashboard.table.files import sample_table
+from dashboard.work.orders import FitOrder
+from uncletc import Fit, FitSettings
+from uncletc.cli import main
+from uncletc.datasets import Dataset
+from uncletc.estimates import every_entry
+from uncletc.tables import AttributeColumn, Columns, ModeColumn, build, read_file
+
+pytestmark = pytest.mark.usefixtures("whole_start")
+COLUMNS = Columns(
+    modes=tuple(ModeColumn(column=name) for name in ("site", "species", "week")),
+    count="count",
+    attributes=(
+        AttributeColumn(column="wind", sign=-1),
+        AttributeColumn(column="effort", acts_on="both", sign=1),
+        AttributeColumn(column="cloud", acts_on="rate"),
+    ),
+)
+SETTINGS = FitSettings(rank=2, members=2, seed=3)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("own") / "mine.csv"
+    sample_table().to_csv(path, index=False)
+    return path
+
+
+def fitted_by_the_page(dataset: Dataset, settings: FitSettings) -> Fit:
+    order = FitOrder(dataset.counts, settings)
+    job = service().submit(order)
+    last = monotonic() + 120
+    while job.active:
+        assert monotonic() < last
+        sleep(0.05)
+    found = service().lookup(order)
+    assert found is not None, job.message
+    return found
+
+
+def test_to_the_last_digit(file, tmp_path):
+    loaded = build(read_file(file.read_bytes(), file.name), COLUMNS)
+    roles = roles_of(loaded)
+    shown = roles.apply(loaded)
+    found = fitted_by_the_page(shown, roles.settings(SETTINGS))
+    anchor = Anchor(kind="mean", mean=(0.2, 0.4))
+    recipe = recipe_of(shown, found, anchor=anchor, roles=roles, table=file.name, columns=COLUMNS)
+    (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
+    out = tmp_path / "out"
+    main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
+    page = every_entry(shown, found, anchor.of(shown.counts, found)).to_bytes("csv")
+    assert (out / "estimates.csv").read_bytes() == page
