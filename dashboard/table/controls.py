@@ -19,6 +19,7 @@ from dashboard.table.roles import (
     Said,
     block_of,
     columns_of,
+    is_coarse,
     others_with,
     said_of,
 )
@@ -237,6 +238,8 @@ def _across(upload: Upload, usual: ModeColumn) -> ModeColumn:
 def ask_about_rows(upload: Upload, columns: Columns, repeated: int) -> Columns:
     """Ask what rows that repeat, and rows that are absent, mean."""
     right, left = st.columns(2)
+    if is_coarse(columns) and not repeated:
+        columns = replace(columns, duplicates="sum")
     if repeated:
         right, left = left, right
         kinds = {

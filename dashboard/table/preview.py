@@ -42,7 +42,7 @@ def preview(raw: RawTable, columns: Columns) -> str:
     }
     shown = _shown(raw.frame.columns, roles)
     head = "".join(
-        f'<th scope="col"><span class="role {_class(roles[name])}">{ROLES[roles[name]]}</span>'
+        f'<th scope="col"><span class="role {_class(roles[name])}">{_called(roles[name])}</span>'
         f"<br>{escape(name)}</th>"
         for name in shown
     )
@@ -64,6 +64,10 @@ def _shown(names: Sequence[str], roles: dict[str, Role]) -> list[str]:
     used = [name for name in names if roles[name] not in ("out", "across")]
     rest = [name for name in names if roles[name] == "out"]
     return [*used, *across, *rest][:_COLUMNS]
+
+
+def _called(role: Role) -> str:
+    return ROLES["count"] if role == "across" else ROLES[role]
 
 
 def _class(role: Role) -> str:

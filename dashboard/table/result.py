@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.shared.own import PREFIX, OwnTable, own_table
 from dashboard.shared.words import escape
 from dashboard.table.controls import ask_about_rows, current
-from dashboard.table.roles import lacking
+from dashboard.table.roles import as_it_stands, lacking
 from dashboard.table.upload import Upload
 from uncletc.tables import Columns, as_missing, build, repeated_rows
 
@@ -46,13 +46,14 @@ def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
 
 def _repeated(upload: Upload, columns: Columns) -> int:
     """How many rows repeat an entry; counted once for the same modes."""
-    plain = replace(
-        columns, duplicates="refuse", absent="missing", attributes=(), missing=(), exposure=None
-    )
+    plain = as_it_stands(columns)
     key = f"{PREFIX}repeated"
     kept = st.session_state.get(key)
     if kept is None or kept[0] != (upload.digest, plain):
-        n = repeated_rows(upload.raw, plain)
+        try:
+            n = repeated_rows(upload.raw, plain)
+        except ValueError:  # too many levels as they stand: only coarser ones can be used
+            n = 0
         kept = st.session_state[key] = ((upload.digest, plain), n)
     return int(kept[1])
 

@@ -111,6 +111,29 @@ def columns_of(said: Mapping[str, Said], before: Columns, across_mode: ModeColum
     )
 
 
+def is_coarse(columns: Columns) -> bool:
+    """Whether levels stand for several dates or numbers each, so that rows are summed anyway."""
+    modes = (*columns.modes, *([columns.across_mode] if columns.across_mode else []))
+    return any(each.step is not None or each.bins is not None for each in modes)
+
+
+def as_it_stands(columns: Columns) -> Columns:
+    """Return what decides which rows repeat: levels as they stand in the file."""
+    across = columns.across_mode
+    return replace(
+        columns,
+        modes=tuple(ModeColumn(column=each.column) for each in columns.modes),
+        across_mode=None if across is None else ModeColumn(column=across.column),
+        duplicates="refuse",
+        absent="missing",
+        attributes=(),
+        missing=(),
+        exposure=None,
+        known_detection=None,
+        known_error=None,
+    )
+
+
 def block_of(columns: Columns) -> tuple[str, ...]:
     """Columns of counts that are so many that they have one control together."""
     return columns.across if len(columns.across) > _BLOCK else ()

@@ -102,6 +102,7 @@ def test_steps_intervals_and_most_active_levels(page):
     ran(control(at, "step", 1).set_value("week"))
     ran(control(at, "most", 0).set_value(2))
     assert "2 `site` × 3 `day`" in words(at)
+    assert len(at.radio) == 1  # days of one week are summed, which needs no question
     ran(control(at, "role", 2).set_value("mode"))
     ran(control(at, "bins", 2).set_value(4))
     assert "× 4 `depth`" in words(at)
