@@ -23,6 +23,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, TextIO
 
+from dashboard.work.files import trouble
+
 
 class Cancelled(Exception):  # noqa: N818, nothing went wrong
     """Ends work on an order at once."""
@@ -73,6 +75,8 @@ def serve(
             last = {"end": "done", "message": ""}
         except Cancelled:
             last = {"end": "cancelled", "message": "It was cancelled."}
+        except OSError as error:  # its own words name paths
+            last = {"end": "failed", "message": f"{trouble(error)}."}
         except Exception as error:  # the page shows the sentence; this process must live on
             last = {"end": "failed", "message": str(error) or type(error).__name__}
         cancelled.discard(order["run"])

@@ -156,9 +156,12 @@ class _SoFar:
         p = estimate.detection(self._sample)
         telling = bool(p.max(initial=0.0) > 1.001 * p.min(initial=1.0))
         if telling:
-            with atomic(self._path) as partial:
-                estimate.save(partial)
-            self.written += 1
+            try:
+                with atomic(self._path) as partial:
+                    estimate.save(partial)
+                self.written += 1
+            except OSError:  # no room: the fit goes on, and its result says it
+                telling = False
         cost = monotonic() - began
         pause = max(_PAUSE, _PAUSE_PER_COST * cost) if telling else _PAUSE_PER_LOOK * cost
         self._next = monotonic() + pause
