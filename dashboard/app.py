@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard.server.signin import gate, operator_pages
 from dashboard.shared.glossary import glossary
+from dashboard.shared.history import one_step_a_page, restore_settings
 from dashboard.shared.look import look
 from dashboard.shared.service import service
 
@@ -53,6 +54,8 @@ page = st.navigation(
 )
 st.set_page_config(page_title=f"{page.title} · uncletc")
 service()  # its process loads torch while the first page is drawn
+restore_settings()
 glossary()
 look()
+one_step_a_page()
 page.run()

@@ -34,9 +34,12 @@ from dashboard.shared.words import NO_INTERVALS
 st.title("Where were COVID-19 cases missed?")
 choices = sidebar("covid")
 dataset = dataset_or_stop(choices.dataset)
-simulated_badge(dataset)
+badges = st.empty()
+with badges.container():
+    simulated_badge(dataset)
 dataset, fit, roles = fit_or_stop(dataset, choices)
-fit_badges(dataset, fit, "covid")
+with badges.container():
+    fit_badges(dataset, fit, "covid")
 
 days = dataset.counts.labels[2]
 headline = st.container()
@@ -96,8 +99,8 @@ cells_to_click(view, county)
 st.caption(
     order_remark(gain)
     + "One bar per cell, named after its most populous county; +2 means that two more counties "
-    "share it. Click a bar to choose that county. Inside: tests per day and 1000 people, which the "
-    "fit has not seen. " + grids.whiskers
+    "share it. Click a bar to choose that county. On them: p, and tests per day and 1000 people, "
+    "which the fit has not seen; *state data*: those of the whole state. " + grids.whiskers
 )
 answer_tables(view.answers, uncertain_scale=grids.uncertain_scale)
 

@@ -178,7 +178,12 @@ def _bars(table: pd.DataFrame, values: list[str]) -> pd.DataFrame:
     """One bar per cell, best first."""
     ranked = cells(table.dropna(subset="value"))
     ranked = ranked.sort_values("value", ascending=False, kind="stable", ignore_index=True)
-    inside = [f"{_tests(tests)} tests per 1000" for tests in ranked["tests_per_1000"]]
+    of_states = table.groupby("state")["tests_per_1000"].nunique().max() <= 1
+    source = " (state data)" if of_states else ""
+    inside = [
+        f"{value:.2g}; {_tests(tests)} tests{source}"
+        for value, tests in zip(ranked["value"], ranked["tests_per_1000"], strict=True)
+    ]
     return ranked[["label", *values, "fips", "cell"]].assign(inside=inside)
 
 

@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
 
 
 def fit_badges(dataset: Dataset, fit: Fit, family: str) -> None:
-    """Draw the badges of a fit, with the way to Model check.
+    """Draw the badges of a fit, with the way to Model check; of simulated counts that they are.
 
     Parameters
     ----------
@@ -65,6 +65,13 @@ def fit_badges(dataset: Dataset, fit: Fit, family: str) -> None:
         Value of the address's `data` that Model check opens with.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="fit-badges"):
+        if dataset.provenance.simulated:
+            st.markdown(
+                ":orange-badge[:material/science: Simulated counts.]",
+                width="content",
+                help="No number here was observed: all were drawn from the model, so the truth is "
+                "known.",
+            )
         converged = of_convergence(fit)
         st.badge(converged.words, color=converged.color, icon=converged.icon, help=converged.help)
         if fit.stop is StopReason.CALLBACK:

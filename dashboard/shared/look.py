@@ -10,6 +10,7 @@ _CSS = """
 .stMainBlockContainer { padding-top: 2.25rem; }
 .stMainBlockContainer h1 { font-size: 1.9rem; padding: 0.25rem 0 0.1rem; }
 .stMainBlockContainer > .stVerticalBlock { gap: 0.75rem; }
+.stElementContainer:has(> .stHtml script) { display: none; }
 .stMainBlockContainer [data-stale="true"] { opacity: 1 !important; transition: none !important; }
 </style>
 """

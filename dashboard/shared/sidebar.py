@@ -69,6 +69,8 @@ def choose_dataset(family: Family, **more: Any) -> str:
 def sidebar(family: Family, *, scale: bool = True) -> Choices:
     """Draw the sidebar of a page that fits, and return what it says.
 
+    *Scale of p* is drawn on the page itself, where this is called: every number rests on it.
+
     Parameters
     ----------
     family : {"covid", "ppi"}
@@ -105,10 +107,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             args=(family, dataset),
             help="Resets settings, roles and effects above and the scale of p to their defaults.",
         )
-        if scale:
-            st.divider()
-        anchored = bool(roles.looks.looks)
-        anchor = _anchor(family, dataset, anchored=anchored) if scale else Anchor()
+    anchor = _anchor(family, dataset, anchored=bool(roles.looks.looks)) if scale else Anchor()
     return Choices(
         dataset=dataset,
         settings=settings,
@@ -144,18 +143,29 @@ def _reset(family: Family, dataset: str) -> None:
     st.session_state["scale"] = "relative"
 
 
-# The label is what the address holds, so it is the same on all pages; then what it states.
+# What a reader says, which the address holds, then what it means.
 _KINDS: dict[Kind, tuple[str, str]] = {
     "relative": (
-        "relative",
-        "p over its median: 2 is twice as likely to be counted as the median.",
+        "I state nothing",
+        "Relative values: p is 2 where counting is twice as likely as at the median.",
     ),
-    "mean": ("known mean", "You state the mean of p over all entries with attributes."),
-    "entry": ("known place or pair", "You state the p of one, averaged over days or visits."),
-    "total": ("known total", "You state how many true events there were in all counted entries."),
-    "best": ("best is complete", "You state that nothing is missed where detection is best."),
+    "mean": ("I know the average detection", "The mean of p over all entries with attributes."),
+    "entry": ("I know one place", "The p of one, averaged over days or visits."),
+    "total": ("I know the true total", "The true events behind all counted entries."),
+    "best": ("The best misses nothing", "Nothing is missed where detection is best."),
 }
-_BY_DATA = ("by deaths", "Deaths state it; see *Second look* above.")
+_KNOWN_ONE = {"covid": "I know one county", "ppi": "I know one pair"}
+# What links said before, and what other pages say.
+_SAID: dict[str, Kind] = {
+    "relative": "relative",
+    "by deaths": "relative",
+    "known mean": "mean",
+    "known place or pair": "entry",
+    "known total": "total",
+    "best is complete": "best",
+    **dict.fromkeys((*_KNOWN_ONE.values(), _KINDS["entry"][0]), "entry"),
+}
+_BY_DATA = ("Deaths state it", "See *Second look* in the sidebar.")
 _MEAN_DETECTION = Control(
     label="Mean detection (%)",
     help="From a serosurvey, for example: of 100 true events, how many are counted.",
@@ -173,25 +183,38 @@ _TRUE = {"covid": "True cases", "ppi": "True interactions"}
 
 
 def _anchor(family: Family, dataset: str, *, anchored: bool) -> Anchor:
-    kinds = _KINDS | ({"relative": _BY_DATA} if anchored else {})
-    kind: Kind = st.selectbox(
-        "Scale of p",
-        list(kinds),
-        format_func=lambda kind: kinds[kind][0],
-        key="scale",
-        bind="query-params",
-        help="Counts cannot tell twice the true events from half the detection. Relative values "
-        "need no assumption; the other choices turn your own statement into absolute values. "
-        "None changes a rank or a ratio, and none needs a new fit.",
-    )
-    st.caption(kinds[kind][1])
-    if kind == "mean":
-        return Anchor(kind="mean", mean=_stated_share(_MEAN_DETECTION, "mean", _MEAN_RANGE))
-    if kind == "entry":
-        return _entry_anchor(family, dataset)
-    if kind == "total":
-        return _total_anchor(family, dataset)
+    kinds = dict(_KINDS)
+    kinds["entry"] = (_KNOWN_ONE.get(family, kinds["entry"][0]), kinds["entry"][1])
+    if anchored:
+        kinds["relative"] = _BY_DATA
+    _understand([words for words, _ in kinds.values()])
+    with st.container(horizontal=True, vertical_alignment="bottom", key="scale-of-p"):
+        kind: Kind = st.selectbox(
+            "Scale of p",
+            list(kinds),
+            format_func=lambda kind: kinds[kind][0],
+            key="scale",
+            bind="query-params",
+            width=290,
+            help="Counts cannot tell twice the true events from half the detection. Relative "
+            "values need no assumption; the other choices turn your own statement into absolute "
+            "values. None changes a rank or a ratio, and none needs a new fit.",
+        )
+        if kind == "mean":
+            return Anchor(kind="mean", mean=_stated_share(_MEAN_DETECTION, "mean", _MEAN_RANGE))
+        if kind == "entry":
+            return _entry_anchor(family, dataset)
+        if kind == "total":
+            return _total_anchor(family, dataset)
+        st.caption(kinds[kind][1])
     return Anchor(kind=kind)
+
+
+def _understand(offered: list[str]) -> None:
+    """Take what a link says in words that this page does not offer."""
+    said = st.query_params.get("scale")
+    if said in _SAID and said not in offered and "scale" not in st.session_state:
+        st.session_state["scale"] = _SAID[said]
 
 
 def _as_range() -> bool:

@@ -175,3 +175,28 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
     assert (tmp_path / "picture").read_bytes().startswith(b"\x89PNG")
     assert not seen.errors
     assert not seen.strangers
+
+
+def test_back_restores_what_was_set(visit):
+    seen = visit(f"{COVID}&covid_rank=3")
+    page = seen.page
+    fitted(page)
+    handle = slider(page, "covid_rank")
+    handle.press("ArrowLeft")
+    page.wait_for_function("location.search.includes('covid_rank=2')")
+    fitted(page)
+    for name in ("Drivers", "COVID-19"):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        expect(page).to_have_title(f"{name} · uncletc")
+        fitted(page)
+    for name, path in (("Drivers", "drivers"), ("COVID-19", "covid")):
+        page.go_back()
+        expect(page).to_have_title(f"{name} · uncletc")
+        page.wait_for_function(
+            "path => location.pathname === '/' + path && location.search.includes('covid_rank=2')",
+            arg=path,
+        )
+        fitted(page)
+        assert address(page)["covid_rank"] == "2"
+        assert address(page)["covid_counts"] == "simulated"
+    assert not seen.errors

@@ -65,7 +65,7 @@ class CountyMap {
     ]);
     if (this.removed) return;
     this.frame.ariaLabel = this.svg.ariaLabel = data.alt;
-    this.svg.style.maxHeight = `min(${data.height}px, max(18rem, 100vh - 26rem))`;
+    this.svg.style.maxHeight = `min(${data.height}px, max(15rem, 100vh - 29rem))`;
     if (!this.shapes) this.build(shapes);
     if (this.packed !== data.picture) this.setPicture(picture, data.picture);
     if (data.seen >= this.sent) this.choose(this.index(data.selected), { show: true });

@@ -108,12 +108,12 @@ class TestByHand:
 
     def test_tests_of_the_named_county_are_inside_the_bar(self, by_hand):
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
-        assert view.top["inside"].tolist() == ["4.0 tests per 1000", "2.2 tests per 1000"]
+        assert view.top["inside"].tolist() == ["0.75; 4.0 tests", "0.3; 2.2 tests"]
 
     def test_unknown_tests_are_called_so(self, by_hand):
         by_hand.table.loc[3, "tests_per_1000"] = np.nan
         view = build_covid_view(by_hand, KNOWN, AS_IT_IS)
-        assert view.top["inside"].iloc[0] == "unknown tests per 1000"
+        assert view.top["inside"].iloc[0] == "0.75; unknown tests"
         assert view.counties["tests"].iloc[3] == "tests per day and 1000 people: unknown"
 
     def test_no_intervals_from_one_member(self, by_hand):

@@ -194,29 +194,29 @@ class TestSidebar:
         at = run(family, scale="known total")
         reported = int(datasets.load(f"{family}-twin").counts.counts.sum())
         assert choices(at).anchor == Anchor(kind="total", total=4.0 * reported)
-        assert f"{reported:,}" in at.sidebar.caption[-1].value
-        assert not at.sidebar.warning
+        assert f"{reported:,}" in at.main.caption[-1].value
+        assert not at.main.warning
         at.number_input(key=f"{family}_twin_total").set_value(reported - 1).run()
         assert choices(at).anchor.total == reported - 1
-        assert "Fewer than were reported" in at.sidebar.warning[0].value
+        assert "Fewer than were reported" in at.main.warning[0].value
 
     def test_a_mean_may_be_a_range_and_is_in_the_address(self):
         at = run(scale="known mean")
         assert "mean_range" not in [slider.key for slider in at.slider]
         at.toggle(key="range").set_value(True).run()
         assert choices(at).anchor == Anchor(kind="mean", mean=(0.2, 0.4))
-        assert "A 90 % interval" in at.sidebar.caption[-1].value
-        assert "its middle, 28.3 %" in at.sidebar.caption[-1].value
+        assert "A 90 % interval" in at.main.caption[-1].value
+        assert "its middle, 28.3 %" in at.main.caption[-1].value
         linked = run(scale="known mean", range="true", mean_range=["10", "35"])
         assert choices(linked).anchor == Anchor(kind="mean", mean=(0.1, 0.35))
-        assert not linked.sidebar.warning
+        assert not linked.main.warning
         usual = run(scale="known mean", range="true", mean_range=["0", "400"])
         assert choices(usual).anchor.mean == (0.2, 0.4)
 
     @pytest.mark.parametrize("ends", [["30", "10"], ["30", "30"]])
     def test_a_range_that_is_none_is_a_sentence(self, ends):
         at = run(scale="known mean", range="true", mean_range=ends)
-        (words,) = [each.value for each in at.sidebar.warning]
+        (words,) = [each.value for each in at.main.warning]
         assert words.startswith(f"30 to {ends[1]} % is no range: its low end must be below")
         assert choices(at).anchor.mean == 0.3
 
@@ -230,10 +230,10 @@ class TestSidebar:
         at = run("ppi", scale="known total", range="true")
         low, high = choices(at).anchor.total
         assert high == 2 * low
-        assert "A 90 % interval" in at.sidebar.caption[-1].value
+        assert "A 90 % interval" in at.main.caption[-1].value
         at.number_input(key="ppi_twin_total_most").set_value(int(low) - 1).run()
         assert choices(at).anchor.total == low
-        assert "is no range" in at.sidebar.warning[0].value
+        assert "is no range" in at.main.warning[0].value
 
     @pytest.mark.parametrize("value", ["0", "-5", "lots", "nan"])
     def test_an_impossible_total_in_the_address_is_none(self, value):
