@@ -3,7 +3,7 @@
 - ``"covid"``, ``"ppi"``: real counts, from public files (:mod:`uncletc.datasets.fetch`).
 - ``"covid-twin"``, ``"ppi-twin"``: simulated stand-ins whose truth is known; they need no network.
 
-:func:`read_table` makes a data set of your own table.
+:func:`read_table` makes a data set of your own table; :mod:`uncletc.tables` does more.
 
 Beside the real cases stand outside estimates of their detection: :func:`load_outside` reads them
 (`OUTSIDE` names their files), :func:`deaths_look` makes deaths a second look at them.
@@ -22,7 +22,7 @@ from uncletc.datasets.covid_deaths import (
 from uncletc.datasets.covid_outside import OUTSIDE, Outside, OutsideEstimate, load_outside
 from uncletc.datasets.fetch import available, fetch_all, problems
 from uncletc.datasets.loading import NAMES, load
-from uncletc.datasets.table import read_file, read_table
+from uncletc.datasets.table import read_table
 
 __all__ = [
     "DEATHS_LAG",
@@ -45,7 +45,6 @@ __all__ = [
     "load_outside",
     "problems",
     "read_deaths",
-    "read_file",
     "read_ifr",
     "read_table",
     "with_deaths",
