@@ -17,6 +17,9 @@ from uncletc.validation import FloatArray, IntArray
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
 
+MOST_MODES = 8
+"""Modes of a table at most: exposure is looked for along every set of them."""
+
 _DATES = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")  # year-month-day sorts as text
 _MOST_EXPOSURES = 2**26  # values kept at most: 512 MiB
 _MOST = 2.0**53  # whole numbers beyond are not exact in a table
@@ -147,8 +150,8 @@ def _check_columns(
 ) -> None:
     if table.empty:
         raise ValueError("the table must have at least one row, it has none")
-    if len(modes) < 2:
-        raise ValueError(f"modes must be at least 2 columns, got {len(modes)}")
+    if not 2 <= len(modes) <= MOST_MODES:
+        raise ValueError(f"modes must be 2 to {MOST_MODES} columns, got {len(modes)}")
     chosen = [*modes, counts, *attributes, *([] if exposure is None else [exposure])]
     for column in chosen:
         if column not in table.columns:
