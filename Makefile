@@ -17,7 +17,7 @@ test: $(VENV)/.installed-test
 
 # One at a time: two browsers on two processors wait for each other, and take no less.
 test-browser: $(VENV)/.installed-test
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser
 
 test-slow: $(VENV)/.installed-test
 	$(PYTEST) -m "slow and not browser"
