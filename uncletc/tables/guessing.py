@@ -14,7 +14,7 @@ from uncletc.tables.keys import choose_modes
 from uncletc.tables.limits import MOST_ENTRIES
 from uncletc.tables.profiles import Profile, share, unique_share
 from uncletc.tables.reading import RawTable
-from uncletc.tables.wide import Wide, dates_of, find_wide
+from uncletc.tables.wide import Wide, beside, dates_of, find_wide
 from uncletc.tables.words import (
     count_points,
     is_exposure,
@@ -74,6 +74,13 @@ def guess(raw: RawTable) -> Guess:
     reasons: dict[str, str] = {}
     wide = find_wide(profiles)
     rest = [each for each in profiles if wide is None or each.name not in wide.columns]
+    if wide is not None:
+        reasons |= dict.fromkeys(
+            beside(wide, [each.name for each in rest]),
+            f"Left out: one column for each {wide.mode}, which only counts can have; in a "
+            "table with one row per count it could be an attribute.",
+        )
+        rest = [each for each in rest if each.name not in reasons]
     special = _special(rest, reasons)
     rest = [each for each in rest if each.name not in special.values()]
     count, questions = ("", list[str]()) if wide else choose_count(rest, reasons)

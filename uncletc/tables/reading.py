@@ -13,8 +13,8 @@ import pandas as pd
 import polars as pl
 
 from uncletc.tables.content import HOW_CSV, kind_of, text_of
-from uncletc.tables.dates import joined_dates
 from uncletc.tables.delimited import Cells, read_delimited
+from uncletc.tables.joined import joined_dates, joined_places
 from uncletc.tables.records import short
 from uncletc.tables.typed import typed
 from uncletc.tables.workbook import plain_columns, read_excel, read_parquet
@@ -200,7 +200,8 @@ def _finished(called: str, frame: pl.DataFrame, notes: list[str], *, comma: bool
         shown = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
         said.append(f"Columns without any value are left out: {shown}.")
     found, dates = joined_dates(found)
-    return RawTable(called, found, (*notes, *said, *dates))
+    found, places = joined_places(found)
+    return RawTable(called, found, (*notes, *said, *dates, *places))
 
 
 def distinct_names(header: Sequence[str], named: bool = True) -> tuple[list[str], list[str]]:

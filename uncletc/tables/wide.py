@@ -59,6 +59,19 @@ def find_wide(profiles: Sequence[Profile]) -> Wide | None:
     return _alike(profiles)
 
 
+def beside(wide: Wide, names: Sequence[str]) -> list[str]:
+    """Other columns that there is one of for each column of counts, by the numbers they end in."""
+    ends = {re.sub(r"^.*?(\d*)$", r"\1", name) for name in wide.columns}
+    if "" in ends:
+        return []
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        found = re.fullmatch(r"(.*?\D)(\d{1,4})", name)
+        if found and found[2] in ends:
+            stems.setdefault(found[1], []).append(name)
+    return [name for group in stems.values() if len(group) >= 0.8 * len(ends) for name in group]
+
+
 def dates_of(names: Sequence[str]) -> pl.Series | None:
     """Names as dates, where all are; a time in a name does not matter."""
     if not names or all(re.fullmatch(r"\d{1,3}", name) for name in names):

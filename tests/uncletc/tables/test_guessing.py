@@ -219,6 +219,14 @@ class TestWide:
         assert len(found.columns.across) == 5
         assert modes(found) == ["site", "visit" if stem == "y." else stem.strip(" _.")]
 
+    def test_weather_of_each_visit_is_left_out_with_a_reason(self):
+        visits = {f"y.{k}": counts(9) for k in (1, 2, 3)}
+        weather = {f"wind.{k}": RNG.random(9).round(2).tolist() for k in (1, 2, 3)}
+        found = guess(raw(site=names("s", n=9), **visits, **weather))
+        assert found.columns.across == tuple(visits)
+        assert found.columns.attributes == ()
+        assert "one column for each visit" in found.reasons["wind.2"]
+
     def test_years_as_columns_beside_species(self):
         years = {str(year): counts(30) for year in range(2018, 2024)}
         base = grid(site=names("s", n=6), species=names("sp"))

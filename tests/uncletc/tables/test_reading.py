@@ -104,6 +104,11 @@ class TestText:
         weeks = read("year,week,seen\n2024,1,1\n2024,30,2\n")
         assert column(weeks, "date")[0] == date(2024, 1, 1)
 
+    def test_counties_of_one_name_in_two_states_are_two_places(self):
+        raw = read("county,state,week,seen\nLee,FL,1,2\nLee,AL,1,3\nPolk,FL,1,2\n")
+        assert column(raw, "place") == ["Lee, FL", "Lee, AL", "Polk, FL"]
+        assert any("put together from county and state" in note for note in raw.notes)
+
     def test_lines_above_the_names_are_counted(self):
         raw = read(f"My survey of bees\nby me\n\n{TEXT}")
         assert raw.frame.columns == ["site", "week", "seen"]
