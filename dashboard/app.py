@@ -10,6 +10,7 @@ from dashboard.server.signin import gate, operator_pages
 from dashboard.shared.glossary import glossary
 from dashboard.shared.history import one_step_a_page, restore_settings
 from dashboard.shared.look import look
+from dashboard.shared.own import ENTERED
 from dashboard.shared.service import service
 
 # Before the navigation, which would take a page's icon for the tab from another machine.
@@ -58,4 +59,6 @@ restore_settings()
 glossary()
 look()
 one_step_a_page()
+st.session_state[ENTERED] = st.session_state.get("page") != page.url_path
+st.session_state["page"] = page.url_path
 page.run()

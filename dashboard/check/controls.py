@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.check import charts
-from dashboard.check.groups import CELL, names_of_groupings
+from dashboard.check.groups import CELL, fibres_of, names_of_groupings
 from dashboard.check.ranks import rank_orders, rank_table, rank_words
 from dashboard.check.verdict import Verdict
 from dashboard.check.view import CheckView, Kind
@@ -23,21 +23,20 @@ from dashboard.shared.kept import cached
 from dashboard.shared.model import Family
 from dashboard.shared.parts import show_chart
 from dashboard.shared.service import batch_under_way, session
-from dashboard.shared.widgets import segmented
+from dashboard.shared.widgets import key_of, segmented
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-_WHOLE = {"covid": "county cells", "ppi": "interactions"}
 _MAP_LIMIT = 2.0
 
 
-def choose_held_out(family: Family) -> Kind:
+def choose_held_out(dataset: Dataset, family: Family) -> Kind:
     """Ask what to keep from the fit."""
-    whole = _WHOLE[family]
+    whole = fibres_of(dataset)[1]
     chosen = segmented(
         "Held out",
         ["single entries", whole],
-        key=f"{family}_held",
+        key=key_of(family, "held"),
         help="A fifth of the counts is kept from the fit and then predicted. **Single entries**: "
         f"gaps among other counts of the same place. **{whole.capitalize()}**: all counts of "
         "some, to see what can be said where nothing was counted; that is much harder.",
@@ -101,8 +100,8 @@ def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     st.subheader("Where and when is it off?")
     by: str = segmented(
         "By",
-        names_of_groupings(family),
-        key=f"{family}_by",
+        names_of_groupings(dataset),
+        key=key_of(family, "by"),
         help="How to group the held-out counts. The mean residual of a group is near 0 where the "
         "model is right about it.",
     )
@@ -147,7 +146,9 @@ def _map(dataset: Dataset, counties: pd.DataFrame) -> None:
 
 
 def one_after_another(view: CheckView, mode: str) -> None:
-    """Draw whether counts of one place go wrong together."""
+    """Draw whether counts of one place go wrong together, where the last mode has an order."""
+    if view.lags.empty:
+        return
     show_chart(
         charts.lag_chart(view.lags, mode=mode),
         key="lags",

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.places import cell_notes, cells, is_covid, pair_columns
+from dashboard.shared.days import is_day
+from dashboard.shared.places import cell_notes, cells, is_covid, is_ordered, is_own, pair_columns
 from uncletc.datasets import Dataset
 
 CELL = "county cell"
@@ -39,6 +40,8 @@ class Grouping:
 
 def groupings(dataset: Dataset) -> dict[str, Grouping]:
     """Return all ways to divide the counts of a data set, by name; places first, then time."""
+    if is_own(dataset):
+        return _own_groupings(dataset)
     counts, covid = dataset.counts, is_covid(dataset)
     divided = {CELL if covid else PAIR: _places(dataset)} | _times(dataset)
     for mode, name in enumerate(counts.modes[:-1]):
@@ -51,11 +54,49 @@ def groupings(dataset: Dataset) -> dict[str, Grouping]:
     return divided
 
 
-def names_of_groupings(family: str) -> list[str]:
-    """What :func:`groupings` will return, known before there are counts."""
-    if family == "covid":
+def names_of_groupings(dataset: Dataset) -> list[str]:
+    """What :func:`groupings` will return."""
+    if is_own(dataset):
+        return list(groupings(dataset))
+    if is_covid(dataset):
         return [CELL, "day", "weekday", "latitude", "longitude"]
     return [PAIR, "visit", "year", "month", "plant", "pollinator", "guild"]
+
+
+def fibres_of(dataset: Dataset) -> tuple[str, str]:
+    """What all counts along the last mode belong to, and many of them."""
+    if not is_own(dataset):
+        return (CELL, f"{CELL}s") if is_covid(dataset) else (PAIR, f"{PAIR}s")
+    first = dataset.counts.modes[:-1]
+    if len(first) == 1:
+        return first[0], f"levels of {first[0]}"
+    kind = "pair" if len(first) == 2 else "combination"
+    return f"{kind} of {' and '.join(first)}", f"{kind}s of {' and '.join(first)}"
+
+
+def _own_groupings(dataset: Dataset) -> dict[str, Grouping]:
+    """By what shares all modes but the last, by each mode, and of days by weekday and month."""
+    counts, last = dataset.counts, len(dataset.counts.modes) - 1
+    sizes = counts.shape[:-1]
+    keys, groups = np.unique(
+        np.ravel_multi_index(tuple(counts.indices[:, :-1].T), sizes), return_inverse=True
+    )
+    at = np.unravel_index(keys, sizes)
+    names = zip(*(np.asarray(counts.labels[k])[i] for k, i in enumerate(at)), strict=True)
+    places = Grouping(labels=tuple(" – ".join(each) for each in names), groups=groups.ravel())
+    divided = {fibres_of(dataset)[0]: places}
+    for k in (last, *range(last)):
+        labels, steps = counts.labels[k], counts.indices[:, k]
+        divided[counts.modes[k]] = Grouping(
+            labels=labels, groups=steps, ordered=is_ordered(dataset, k)
+        )
+        if all(map(is_day, labels)):
+            days = pd.to_datetime(pd.Series(labels))
+            divided["weekday"] = _coded(days.dt.day_name(), steps, list(calendar.day_name))
+            if days.dt.month.nunique() > 1:
+                months = list(calendar.month_name)[1:]
+                divided["month"] = _coded(days.dt.month_name(), steps, months)
+    return divided
 
 
 def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from dashboard.check.gain import gain_section
 from dashboard.check.view import check_script, check_view, seen_dataset
 from dashboard.shared.badges import Verdict, remember_verdict
 from dashboard.shared.kept import cached
+from dashboard.shared.own import code_of
 from dashboard.shared.parts import fit_details, meaning, role_details
 from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.sidebar import choose_family, sidebar
@@ -19,7 +20,7 @@ choices = sidebar(family, scale=False)  # predicted counts have no free scale
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
 verdict_here = st.container()  # first, as soon as it is known
-kind = parts.choose_held_out(family)
+kind = parts.choose_held_out(dataset, family)
 seen = seen_dataset(dataset, kind)
 _, fit, roles = fit_or_stop(seen, choices)
 dataset = roles.apply(dataset)
@@ -62,5 +63,5 @@ take_away(
         **({"What attributes add": gain} if len(gain) else {}),
         **({"Ranks": ranks} if len(ranks) else {}),
     },
-    code=check_script(dataset.name, fit.settings, kind, roles),
+    code=check_script(code_of(dataset), fit.settings, kind, roles),
 )

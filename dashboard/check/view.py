@@ -11,11 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from dashboard.check.groups import CELL, Grouping, county_residuals, groupings
+from dashboard.check.groups import CELL, Grouping, county_residuals, fibres_of, groupings
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.words import held_out_words
+from dashboard.shared.places import is_ordered
 from dashboard.shared.roles import RoleChoice
-from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit_code, load, script
+from dashboard.shared.scripts import COUNTS, DATASET, FITTED, Code, call, fit_code, load, script
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
 from uncletc.datasets import Dataset
@@ -47,7 +48,7 @@ class CheckView:
     deciles : DataFrame
         n, predicted, observed, low, high, ratio.
     lags : DataFrame
-        lag, value, pairs, chance.
+        lag, value, pairs, chance; empty where the levels of the last mode have no order.
     groups : dict of str to DataFrame
         By grouping, one row per group with held-out counts: group, n, observed, predicted (means),
         mean, low, high (of residuals), far.
@@ -118,8 +119,9 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         groups[name], share = _grouped(grouping, held, y, predicted, residuals)
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
-    whole = None if kind == "entry" else f"{next(iter(divided))}s"
-    deciles, lags = _deciles(check), _lags(residuals, where, counts.shape[-1])
+    whole = None if kind == "entry" else fibres_of(dataset)[1]
+    ordered = is_ordered(dataset, len(counts.modes) - 1)
+    deciles, lags = _deciles(check), _lags(residuals, where, counts.shape[-1], known=ordered)
     return CheckView(
         check=check,
         verdict=verdict(
@@ -155,12 +157,12 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
 
 
 def check_script(
-    dataset_name: str, settings: FitSettings, kind: Kind, roles: RoleChoice | None = None
+    source: str | Code, settings: FitSettings, kind: Kind, roles: RoleChoice | None = None
 ) -> str:
     """Return a script that gives the table of held-out counts."""
     seen = call(seen_counts, COUNTS, kind)
     table = call(check_view, DATASET, FITTED, kind, take=".table")
-    return script(table, dataset=load(dataset_name, roles), fitted=fit_code(seen, settings))
+    return script(table, dataset=load(source, roles), fitted=fit_code(seen, settings))
 
 
 def _grouped(
@@ -236,7 +238,12 @@ def _deciles(check: Check) -> pd.DataFrame:
     return table.assign(ratio=table["observed"] / table["predicted"])
 
 
-def _lags(residuals: NDArray[np.float64], where: NDArray[np.int64], steps: int) -> pd.DataFrame:
+def _lags(
+    residuals: NDArray[np.float64], where: NDArray[np.int64], steps: int, *, known: bool
+) -> pd.DataFrame:
+    """Correlation by lag; without a row where the levels of the last mode have no order."""
+    if not known:
+        return pd.DataFrame({name: [] for name in ("lag", "value", "pairs", "chance")})
     max_lag = min(_MAX_LAG, max(steps - 1, 1))
     by_lag = checking.autocorrelation(residuals, where, max_lag=max_lag)
     with np.errstate(divide="ignore"):

@@ -9,8 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
 from dashboard.shared.model import Family
-from dashboard.shared.places import is_covid, place_table
-from dashboard.shared.widgets import segmented
+from dashboard.shared.places import is_covid, is_own, place_table, place_words
+from dashboard.shared.widgets import bound, key_of, segmented
 from uncletc.datasets import Dataset
 
 
@@ -21,7 +21,7 @@ def choose_attribute(dataset: Dataset, family: Family, names: list[str]) -> tupl
         left,
         "Attribute",
         names,
-        key=f"{family}_attribute",
+        key=key_of(family, "attribute"),
         help="Most important first. The bars above choose it as well.",
     )
     method: Method = segmented(
@@ -44,7 +44,7 @@ def remember_bar(chart: str, family: Family) -> Callable[[], None]:
     def chosen() -> None:
         points = st.session_state[chart].selection.points
         if points:
-            st.session_state[f"{family}_attribute"] = points[0]["y"]
+            st.session_state[key_of(family, "attribute")] = points[0]["y"]
 
     return chosen
 
@@ -53,11 +53,19 @@ def choose_pair(family: Family, names: list[str]) -> tuple[str, str, Surface]:
     """Ask for two different attributes, by default the first two, and what to show."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     first = _linked(
-        left, "First attribute", names, key=f"{family}_first", help="Drawn from bottom to top."
+        left,
+        "First attribute",
+        names,
+        key=key_of(family, "first"),
+        help="Drawn from bottom to top.",
     )
     others = [name for name in names if name != first]
     second = _linked(
-        middle, "Second attribute", others, key=f"{family}_second", help="Drawn from left to right."
+        middle,
+        "Second attribute",
+        others,
+        key=key_of(family, "second"),
+        help="Drawn from left to right.",
     )
     kind: Surface = segmented(
         "Show",
@@ -77,31 +85,31 @@ def choose_level_effect(family: Family, names: list[str]) -> str:
         st,
         "Factors of λ by",
         names,
-        key=f"{family}_levels",
+        key=key_of(family, "levels"),
         help="Each effect of one mode alone that is in this fit.",
     )
 
 
-def choose_place(dataset: Dataset) -> tuple[str, tuple[int, int]]:
-    """Ask for a county or an interaction; return its name and its first two indices.
+def choose_place(dataset: Dataset) -> tuple[str, tuple[int, ...]]:
+    """Ask for a place or a pair; return its name and its indices along the modes of places.
 
     The address names a county by its FIPS code, as on the COVID-19 page.
     """
     table = place_table(dataset).set_index("key")
     labels = table["label"].to_dict()
-    county = is_covid(dataset)
+    county, one = is_covid(dataset), place_words(dataset)[0]
     key = _linked(
         st,
-        "County" if county else "Interaction",
+        one.capitalize(),
         list(labels),
-        key="county" if county else "interaction",
+        key=key_of("own", "here") if is_own(dataset) else one,
         help="Type to search. The most populous comes first."
         if county
         else "Type to search. The one seen most often comes first.",
         format_func=labels.__getitem__,
     )
     row = table.loc[key]
-    return str(row["label"]), (int(row["first"]), int(row["second"]))
+    return str(row["label"]), row["where"]
 
 
 def _linked(
@@ -118,11 +126,12 @@ def _linked(
     Not bound by Streamlit: which option comes first depends on the fit, and the address holds
     the option itself, not its label. What the address says is checked against the options.
     """
-    requested = st.query_params.get(key)
+    linked = bool(bound(key))
+    requested = st.query_params.get(key) if linked else None
     if st.session_state.get(key) not in options:
         st.session_state[key] = requested if requested in options else options[0]
     chosen: str = column.selectbox(label, options, format_func=format_func, key=key, help=help)
-    if chosen != options[0]:
+    if linked and chosen != options[0]:
         st.query_params[key] = chosen
     elif requested is not None:
         del st.query_params[key]

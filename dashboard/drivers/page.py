@@ -12,6 +12,7 @@ from dashboard.drivers.sections import (
     rates_section,
 )
 from dashboard.drivers.view import importance_view
+from dashboard.shared.own import code_of
 from dashboard.shared.parts import fit_details, meaning, role_details
 from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.scripts import fit_script
@@ -32,6 +33,12 @@ st.info(
 dataset, fit, roles = fit_or_stop(dataset, choices)
 
 tables = {}
+if not fit.n_attributes and not dataset.counts.rate_attribute_names:
+    st.info(
+        "**No attribute acts on anything in this fit**, so p is the same everywhere and nothing "
+        "moves it. Attributes say how the counting was done: effort, weather, who looked.",
+        icon=":material/tune:",
+    )
 if fit.n_attributes:
     importance, bars_here = importance_section(dataset, fit)
     if not unfinished(fit):
@@ -59,7 +66,7 @@ take_away(
     roles=roles,
     tables=tables,
     code=fit_script(
-        dataset.name,
+        code_of(dataset),
         fit.settings,
         importance_view if fit.n_attributes else rates_view,
         roles=roles,

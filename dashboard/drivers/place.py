@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dashboard.drivers.view import is_category, level_names, used_attributes, with_range
 from dashboard.drivers.words import two_names
 from dashboard.shared.anchors import entries_at
+from dashboard.shared.places import place_modes
 from dashboard.shared.words import times
 from uncletc import Fit, effects
 from uncletc.datasets import Dataset
@@ -40,10 +41,18 @@ class ExplanationView:
     note: str
 
 
-def explanation_view(dataset: Dataset, fit: Fit, first: int, second: int) -> ExplanationView:
-    """Return what the attributes of a county or an interaction do to its p, over all times."""
+def explanation_view(dataset: Dataset, fit: Fit, *place: int) -> ExplanationView:
+    """Return what the attributes of a place or a pair do to its p, over all else.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : Fit
+    *place : int
+        Indices along the modes that name a place.
+    """
     counts = dataset.counts
-    at_place = entries_at(counts, (first, second))
+    at_place = entries_at(counts, place, place_modes(dataset))
     explained = effects.explain(fit, counts, counts.attribute_indices[at_place])
     words = _where(dataset, counts.attributes[at_place])
     parts = pd.DataFrame({"attribute": explained.names, "here": words, "factor": explained.ratio})

@@ -18,7 +18,7 @@ from dashboard.methods.scores import (
 from dashboard.methods.study import study_box
 from dashboard.methods.words import metric_of
 from dashboard.shared.own import NAME as OWN
-from dashboard.shared.own import own_or_link
+from dashboard.shared.own import keep_own, look_at_own, own_or_link
 from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import Code, load
 from dashboard.shared.service import session
@@ -45,6 +45,7 @@ def compare_section() -> None:
 
 def _choose_data() -> tuple[Dataset, Code] | None:
     """The counts, and the code that loads them."""
+    keep_own("counts_of", OWN)
     choice = st.segmented_control(
         "Data",
         [*_FAMILIES, OWN],
@@ -57,7 +58,9 @@ def _choose_data() -> tuple[Dataset, Code] | None:
     )
     if choice == OWN:
         own = own_or_link()
+        look_at_own(own is not None)
         return None if own is None else (own.dataset, own.code)
+    look_at_own(False)
     name = choose_dataset(_FAMILIES[choice])
     dataset = dataset_or_stop(name)
     simulated_badge(dataset)

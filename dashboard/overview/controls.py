@@ -9,9 +9,12 @@ from dashboard.overview.places import place_modes
 from dashboard.overview.view import OverviewView, along_mode, attribute_histogram, mode_pairs
 from dashboard.shared.days import day_text
 from dashboard.shared.model import Family
+from dashboard.shared.own import PREFIX
 from dashboard.shared.parts import show_chart
-from dashboard.shared.widgets import family_choice, segmented, source_choice
-from uncletc.datasets import Dataset
+from dashboard.shared.places import is_own
+from dashboard.shared.widgets import bound, family_choice, segmented, source_choice
+from dashboard.shared.words import escape
+from uncletc.datasets import Dataset, Source
 
 MAP = "map"
 ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it is open
@@ -20,14 +23,16 @@ ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it i
 def choose_counts() -> tuple[Family, str]:
     """Ask for a family of data sets, and whether its counts are to be real or simulated.
 
+    A reader's own are neither: "own".
+
     The keys are not those of the other pages: Streamlit drops from a link to another page every
     choice whose key this page uses, too.
     """
     family = family_choice(
-        "Which counts to look at: cases by county and day, or interactions between plants and "
-        "pollinators by visit."
+        "Which counts to look at: cases by county and day, interactions between plants and "
+        "pollinators by visit, or your own."
     )
-    return family, source_choice(family, key="counts")
+    return family, "own" if family == "own" else source_choice(family, key="counts")
 
 
 def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None]:
@@ -45,11 +50,12 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None
     where = place_modes(dataset)
     named = ({MAP: where} if where else {}) | pairs
     left, right = st.columns([3, 2], vertical_alignment="bottom")
+    own = PREFIX if is_own(dataset) else ""  # whose words stay out of the address
     name = segmented(
         "Rows × columns",
         list(named),
         wrap=True,
-        key="modes",
+        key=f"{own}modes",
         where=left,
         help="The counts form a block with one side for each mode. Choose the two to look at, or "
         "the map of places.",
@@ -63,7 +69,7 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None
         "Show",
         ["all", "one"],
         names={"all": f"all {len(steps)} {third}s", "one": f"one {third}"},
-        key=f"{third}_span",
+        key=f"{own}{third}_span",
         where=right,
         help=f"For how many {third}s there is a count, or the counts themselves at one {third}.",
     )
@@ -74,8 +80,8 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None
         steps,
         steps[0],
         format_func=day_text,
-        key=f"one_{third}",
-        bind="query-params",
+        key=f"{own}one_{third}",
+        **bound(own),
         help=f"The {third} whose counts are drawn. Arrow keys move it by one.",
     )
     return shown, steps.index(chosen)
@@ -90,11 +96,12 @@ def facts(view: OverviewView) -> None:
 
 def attributes(dataset: Dataset, view: OverviewView) -> None:
     """Draw how one attribute spreads, and a folded table of all, drawn once it is open."""
+    key = f"{PREFIX}attribute-shown" if is_own(dataset) else "attribute"
     name = st.selectbox(
         "Attribute",
         view.attributes["attribute"],
-        key="attribute",
-        bind="query-params",
+        key=key,
+        **bound(key),
         help="Where entries without a count have attributes too, their values are drawn beside: "
         "if the two differ, counts are missing where conditions are special.",
     )
@@ -132,19 +139,31 @@ def _all_attributes(view: OverviewView) -> None:
     )
 
 
+def _kind(dataset: Dataset) -> str:
+    if is_own(dataset):
+        return "your counts"
+    return "simulated" if dataset.provenance.simulated else "real counts"
+
+
+def _name(source: Source) -> str:
+    """The name of a source as a link, or as it is where it has no address."""
+    return f"[{source.name}]({source.url})" if source.url else escape(source.name)
+
+
 def provenance_card(dataset: Dataset) -> None:
     """Draw whether the counts are real, their dates, sources, licences and every rule applied."""
     provenance = dataset.provenance
     with st.container(border=True, key="provenance"):
         st.badge(
-            "simulated" if provenance.simulated else "real counts",
+            _kind(dataset),
             icon=":material/science:" if provenance.simulated else ":material/fact_check:",
             color="orange" if provenance.simulated else "blue",
         )
-        st.markdown(f"**{dataset.title}** · {provenance.period}")
+        title = escape(dataset.title) if is_own(dataset) else dataset.title
+        st.markdown(f"**{title}** · {provenance.period}")
         st.markdown(
             "\n".join(
-                f"- [{source.name}]({source.url}): {source.used_for}. Licence: {source.licence}."
+                f"- {_name(source)}: {source.used_for}. Licence: {source.licence}."
                 for source in provenance.sources
             )
             or "No source: everything was drawn."

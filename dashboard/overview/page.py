@@ -12,12 +12,14 @@ from dashboard.overview.controls import (
 from dashboard.overview.sections import pattern_section, places_section
 from dashboard.overview.view import build_overview
 from dashboard.shared.before import before_you_fit
-from dashboard.shared.model import default_settings
+from dashboard.shared.own import NAME, code_of
 from dashboard.shared.parts import role_details
 from dashboard.shared.roles import roles_of
 from dashboard.shared.scripts import load, script
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
+from dashboard.shared.widgets import first_rank
+from dashboard.shared.words import escape
 
 NEXT = {
     "covid": ("covid/page.py", "See where cases were probably missed", ":material/map:"),
@@ -26,6 +28,7 @@ NEXT = {
         "See which interactions were probably overlooked",
         ":material/local_florist:",
     ),
+    "own": ("check/page.py", "See whether the model fits your counts", ":material/fact_check:"),
 }
 
 st.title("What was counted, and what was missed?")
@@ -40,11 +43,11 @@ st.markdown(
 with st.sidebar:
     family, source = choose_counts()
 
-dataset = dataset_or_stop(family if source == "real" else f"{family}-twin")
+dataset = dataset_or_stop(f"{family}-twin" if source == "simulated" else family)
 view = build_overview(dataset)
-same_counts = {f"{family}_counts": source}
+same_counts = {"data": NAME} if family == "own" else {f"{family}_counts": source}
 
-st.header(dataset.title)
+st.header(escape(dataset.title) if family == "own" else dataset.title)
 simulated_badge(dataset)
 st.markdown(view.insight)
 screen, label, icon = NEXT[family]
@@ -52,7 +55,7 @@ st.page_link(screen, label=f"**{label}**", icon=icon, query_params=same_counts)
 facts(view)
 
 st.subheader("Before you fit")
-before_you_fit(dataset, rank=default_settings(family).rank)
+before_you_fit(dataset, rank=first_rank(family))
 
 st.subheader("What is missing")
 pair, step = choose_pattern(dataset)
@@ -84,5 +87,5 @@ take_away(
         **missing.tables,
         "Attributes": view.attributes.drop(columns="histogram", errors="ignore"),
     },
-    code=script(missing.code, dataset=load(dataset.name)),
+    code=script(missing.code, dataset=load(code_of(dataset))),
 )

@@ -27,8 +27,10 @@ class Anchor:
     mean : float or pair of float
         In (0, 1]; the stated mean detection, or the ends of its range, used by "mean" alone.
     place : tuple of int
-        Used by "entry" alone: indices of the first modes, e.g. of latitude and longitude. All
-        entries that begin with them are meant, on average.
+        Used by "entry" alone: indices along `modes`, e.g. of latitude and longitude. All entries
+        that have them are meant, on average.
+    modes : tuple of int
+        Used by "entry" alone; by default the first ones.
     name : str
         Used by "entry" alone: what the place is called.
     detects : float or pair of float
@@ -41,6 +43,7 @@ class Anchor:
     kind: Kind = "relative"
     mean: Stated = 0.25
     place: tuple[int, ...] = ()
+    modes: tuple[int, ...] = ()
     name: str = ""
     detects: Stated = 0.5
     total: Stated = 1.0
@@ -67,7 +70,7 @@ class Anchor:
             return fit.scale
         p = fit.detection(counts.attributes) if detection is None else np.asarray(detection)
         if self.kind == "entry":
-            at_place = entries_at(counts, self.place)
+            at_place = entries_at(counts, self.place, self.modes)
             if not at_place.any():
                 raise ValueError(f"place must have entries with attributes, {self.name} has none")
             return Scale.entry_detection(float(p[at_place].mean()), self.detects, self.name)
@@ -87,17 +90,19 @@ class Anchor:
         raise ValueError(f"kind must be relative, mean or best without a fit, got {self.kind!r}")
 
 
-def entries_at(counts: CountTensor, place: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Which attributed entries begin with these indices; (S,)."""
-    at_place: NDArray[np.bool_] = (counts.attribute_indices[:, : len(place)] == place).all(axis=1)
+def entries_at(
+    counts: CountTensor, place: tuple[int, ...], modes: tuple[int, ...] = ()
+) -> NDArray[np.bool_]:
+    """Which attributed entries have these indices along some modes, by default the first; (S,)."""
+    along = list(modes or range(len(place)))
+    at_place: NDArray[np.bool_] = (counts.attribute_indices[:, along] == place).all(axis=1)
     return at_place
 
 
 def places(dataset: Dataset) -> dict[str, tuple[int, ...]]:
-    """Counties or pairs of species that a reader may know p of, by name, the largest first."""
+    """Places or pairs that a reader may know p of, by name, the largest first."""
     listed = place_table(dataset)
-    pairs = zip(listed["first"].tolist(), listed["second"].tolist(), strict=True)
-    return dict(zip(listed["label"], pairs, strict=True))
+    return dict(zip(listed["label"], listed["where"], strict=True))
 
 
 def axis_title(scale: Scale) -> str:

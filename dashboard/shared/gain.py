@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dashboard.shared.places import is_covid
+from dashboard.shared.places import place_words
 from dashboard.shared.service import session
 from dashboard.work.orders import AttributeGain, FoldKind
 from uncletc import Fit
@@ -26,7 +26,7 @@ _NOT_YET = (
 
 def whole(dataset: Dataset) -> str:
     """What is held out with all its counts, in the plural."""
-    return "county cells" if is_covid(dataset) else "interactions"
+    return place_words(dataset)[1]
 
 
 def known_gain(dataset: Dataset, fit: Fit) -> Gain | None:

@@ -1,4 +1,7 @@
-"""What pages show of a fit, made once for each fit and choice and shared by all sessions."""
+"""What pages show of a fit, made once for each fit and choice and shared by all sessions.
+
+Of a reader's own table nothing is shared: the session keeps it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dashboard.shared import own
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.detection import DetectionGrids, detection_grids, fitted_detection
+from dashboard.shared.places import is_own
 from dashboard.work.orders import FitOrder
 from uncletc import Fit
 from uncletc.datasets import Dataset
@@ -39,6 +44,8 @@ def cached(
     last = fit.history[-1]
     reached = fit.stop.name, last.iteration, last.objective, len(fit.members), fit.draws is None
     key = FitOrder(dataset.counts, fit.settings).key
+    if is_own(dataset):
+        return own.made(name, (key, reached, choices), lambda: build(dataset, fit, *choices))
     made: _Made = _kept(name, key, reached, choices, lambda: build(dataset, fit, *choices))
     return made
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from uncletc import FitSettings
 
-Family = Literal["covid", "ppi"]
+Family = Literal["covid", "ppi", "own"]
 FROM_COUNTS = "from the counts"  # of μ, as a reader sees it and the address says it
 _BCD_ITERATIONS = 100  # the paper's rule
 

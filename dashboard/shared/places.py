@@ -1,26 +1,89 @@
-"""Counties, their cells, and pairs of species of a data set, named and in order. Pure."""
+"""Counties, their cells, and other places or pairs of a data set, named and in order. Pure.
+
+What pages compare is a place: a county, a pair of species, and of a reader's own table a level of
+its first mode, or a pair of levels of its first two.
+"""
 
 from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.shared.days import is_day
+from uncletc import CountTensor
 from uncletc.datasets import Dataset
+
+OWN = "own"  # name of the data set that is a reader's own table
+
+
+def is_own(dataset: Dataset) -> bool:
+    """Whether it is a reader's own table, or a part of one."""
+    return dataset.name == OWN or dataset.name.startswith(f"{OWN}-")
 
 
 def is_covid(dataset: Dataset) -> bool:
-    """Whether the first two modes are latitude and longitude of counties; else two species."""
-    return "fips" in dataset.table
+    """Whether the first two modes are latitude and longitude of counties."""
+    return not is_own(dataset) and "fips" in dataset.table
+
+
+def located_mode(dataset: Dataset) -> int | None:
+    """The mode of an own table whose levels lie somewhere; None where none does."""
+    for k, mode in enumerate(dataset.counts.modes):
+        table = dataset.mode_tables.get(mode)
+        if table is not None and ("fips" in table or {"latitude", "longitude"} <= set(table)):
+            return k
+    return None
+
+
+def place_modes(dataset: Dataset) -> tuple[int, ...]:
+    """The modes that name a place."""
+    if not is_own(dataset):
+        return (0, 1)
+    located = located_mode(dataset)
+    if located is not None:
+        return (located,)
+    return (0,) if len(dataset.counts.modes) == 2 else (0, 1)
+
+
+def place_words(dataset: Dataset) -> tuple[str, str]:
+    """What a place is called, and many of them: "county" and "county cells"."""
+    if is_covid(dataset):
+        return "county", "county cells"
+    if not is_own(dataset):
+        return "interaction", "interactions"
+    modes = [dataset.counts.modes[k] for k in place_modes(dataset)]
+    if len(modes) == 1:
+        return modes[0], f"levels of {modes[0]}"
+    return f"pair of {modes[0]} and {modes[1]}", f"pairs of {modes[0]} and {modes[1]}"
+
+
+def is_ordered(dataset: Dataset, mode: int) -> bool:
+    """Whether the levels of a mode follow one another: they are days, or numbers."""
+    if not is_own(dataset):
+        return is_covid(dataset) or mode == len(dataset.counts.modes) - 1
+    labels = dataset.counts.labels[mode]
+    return all(map(is_day, labels)) or all(map(_is_number, labels))
+
+
+def over_modes(dataset: Dataset) -> str:
+    """What p of a place is a mean over: "days", "weeks" or "combinations of year and visit"."""
+    counts, own = dataset.counts, place_modes(dataset)
+    rest = [mode for k, mode in enumerate(counts.modes) if k not in own]
+    return f"{rest[0]}s" if len(rest) == 1 else f"combinations of {' and '.join(rest)}"
 
 
 def pair_columns(dataset: Dataset) -> list[str]:
-    """Columns of the table that hold the indices of the first two modes."""
+    """Columns of the table of a preset that hold the indices of the first two modes."""
     if is_covid(dataset):
         return ["latitude_index", "longitude_index"]
     return ["plant_index", "pollinator_index"]
 
 
 def name_columns(dataset: Dataset) -> list[str]:
-    """Columns of the table that name a county or an interaction."""
+    """Columns of the table of a preset that name a county or an interaction."""
     return ["fips", "county", "state"] if is_covid(dataset) else ["plant", "pollinator"]
 
 
@@ -34,24 +97,102 @@ def labels_of_counties(table: pd.DataFrame) -> pd.Series:
     return table["county"] + ", " + table["state"]
 
 
+def level_groups(counts: CountTensor, modes: Sequence[int]) -> tuple[pd.DataFrame, NDArray]:
+    """Divide entries by their levels of some modes.
+
+    Returns
+    -------
+    table : DataFrame
+        One row per combination that has an entry with attributes, most counted events first:
+        label, entries (with attributes), observed (entries with a count), counted (their sum), and
+        index_0, index_1, … along the modes.
+    groups : ndarray of int, shape (S,)
+        Row of the table of each entry with attributes.
+    """
+    chosen = list(modes)
+    sizes = tuple(counts.shape[k] for k in chosen)
+    keys, of_entry = (
+        np.ravel_multi_index(tuple(where[:, chosen].T), sizes)
+        for where in (counts.attribute_indices, counts.indices)
+    )
+    every, groups = np.unique(keys, return_inverse=True)
+    row = np.searchsorted(every, of_entry)
+    known = (row < len(every)) & (every[np.minimum(row, len(every) - 1)] == of_entry)
+    n = len(every)
+    counted = np.bincount(row[known], counts.counts[known], n)
+    order = np.argsort(-counted, kind="stable")
+    at = np.unravel_index(every[order], sizes)
+    names = [
+        np.asarray(counts.labels[k], dtype=object)[index]
+        for k, index in zip(chosen, at, strict=True)
+    ]
+    label = [" – ".join(parts) for parts in zip(*names, strict=True)]
+    table = pd.DataFrame(
+        {
+            "label": _distinct(label),
+            "entries": np.bincount(groups, minlength=n)[order],
+            "observed": np.bincount(row[known], minlength=n)[order],
+            "counted": counted[order].astype(np.int64),
+            **{f"index_{i}": index for i, index in enumerate(at)},
+        }
+    )
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    return table, place[groups]
+
+
 def place_table(dataset: Dataset) -> pd.DataFrame:
-    """Counties or interactions with attributes: key, label, and their two indices.
+    """Places with attributes: key, label, and where, their indices along `place_modes`.
 
     Most populous or most often seen first; interactions seen at least once.
     """
+    if is_own(dataset):
+        return _own_places(dataset)
     table, covid = dataset.table, is_covid(dataset)
     if not covid:
         table = table[table["interactions"] > 0]
     size = "population" if covid else "interactions"
     table = table.sort_values(size, ascending=False, kind="stable")
     label = labels_of_counties(table) if covid else labels_of_pairs(table)
-    first, second = (table[column] for column in pair_columns(dataset))
+    where = table[pair_columns(dataset)]
     listed = pd.DataFrame(
-        {"key": table["fips"] if covid else label, "label": label, "first": first, "second": second}
+        {
+            "key": table["fips"] if covid else label,
+            "label": label,
+            "where": list(where.itertuples(index=False, name=None)),
+        }
     )
     attributed = pd.MultiIndex.from_arrays(dataset.counts.attribute_indices[:, :2].T)
-    has_attributes = pd.MultiIndex.from_frame(listed[["first", "second"]]).isin(attributed)
-    return listed[has_attributes].reset_index(drop=True)
+    return listed[pd.MultiIndex.from_frame(where).isin(attributed)].reset_index(drop=True)
+
+
+def _own_places(dataset: Dataset) -> pd.DataFrame:
+    found, _ = level_groups(dataset.counts, place_modes(dataset))
+    columns = [name for name in found if name.startswith("index_")]
+    where = list(found[columns].itertuples(index=False, name=None))
+    return pd.DataFrame({"key": found["label"], "label": found["label"], "where": where})
+
+
+def _is_number(label: str) -> bool:
+    try:
+        return np.isfinite(float(label))
+    except ValueError:
+        return False
+
+
+def free_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns that are not taken by others, with what they are behind those that are."""
+    return tuple(f"{name} (mode)" if name in taken else name for name in names)
+
+
+def _distinct(labels: list[str]) -> list[str]:
+    """Labels told apart by a number where they are the same."""
+    seen: dict[str, int] = {}
+    told = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        told.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return told
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,8 @@ from dashboard.shared.look_controls import choose_looks, reset_looks, set_looks
 from dashboard.shared.mode_effect_controls import choose_effects, set_effects
 from dashboard.shared.mode_effects import effects_of
 from dashboard.shared.model import Control
+from dashboard.shared.own import PREFIX
+from dashboard.shared.places import OWN as OWN_TABLE
 from dashboard.shared.roles import (
     NO_ROLES_YET,
     NOBODYS,
@@ -126,7 +128,8 @@ def preset_key(prefix: str, name: str) -> str:
 
 def role_key(prefix: str, name: str, attribute: str) -> str:
     """Key of the choice for one attribute."""
-    return _slug(f"{prefix} {name} role of {attribute}")
+    slug = _slug(f"{prefix} {name} role of {attribute}")
+    return f"{PREFIX}{slug}" if name == OWN_TABLE else slug
 
 
 def _slug(text: str) -> str:

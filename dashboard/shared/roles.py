@@ -15,6 +15,7 @@ import pandas as pd
 
 from dashboard.shared.looks import LookChoice
 from dashboard.shared.mode_effects import NO_EFFECTS, EffectChoice, effects_of
+from dashboard.shared.places import is_covid
 from uncletc import CountTensor, FitSettings, Look, Role, Roles
 from uncletc.datasets import Dataset
 from uncletc.effects import attribute_groups
@@ -265,7 +266,7 @@ def remark(roles: RoleChoice, dataset: Dataset) -> str:
             "**The paper's choice: every attribute may move p either way, and none moves λ.** "
             "Whatever a place is known for can then pass for detection."
         )
-        if "fips" not in dataset.table:
+        if not is_covid(dataset):
             return head
         return f"{head} {PAPERS_SIMULATED if dataset.provenance.simulated else PAPERS_COVID}"
     return ""

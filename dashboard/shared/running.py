@@ -15,6 +15,7 @@ from dashboard.shared.going_on import goes_on, offer_more, order_of, pressed
 from dashboard.shared.mode_effects import effects_in_fit
 from dashboard.shared.model import describe
 from dashboard.shared.outcome import misfit_words, outcome_words
+from dashboard.shared.own import state_key
 from dashboard.shared.roles import RoleChoice, remark
 from dashboard.shared.service import fit_words, progress_bar, say_changed, service, session
 from dashboard.shared.sidebar import Choices
@@ -99,7 +100,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
 
 
 def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
-    mine, track = session("fit"), _track(dataset.name)
+    mine, track = session("fit"), _track(state_key(dataset, "fits"))
     order = order_of(dataset.counts, choices.settings)
     choices = replace(choices, pressed=choices.pressed or pressed())
     if choices.pressed or track.left != order.key:
@@ -118,7 +119,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
     waiting = job is not None and job.active and mine.watcher in job.watchers
     if job is not None and waiting:
         so_far = _so_far(track, job)
-        _progress(dataset.name, order)
+        _progress(state_key(dataset, "fits"), order)
         if so_far is not None:
             track.drawn = Shown(dataset, so_far, choices.roles)
             st.info(
@@ -168,7 +169,7 @@ def _say_if_impossible(shown: Shown, choices: Choices) -> None:
     (dataset, fit, _), anchor = shown, choices.anchor
     if anchor.kind not in ("mean", "entry", "total"):
         return
-    track = _track(dataset.name)
+    track = _track(state_key(dataset, "fits"))
     if track.detection is None or track.detection[0] is not fit:
         track.detection = (fit, fit.detection(dataset.counts.attributes))
     p = track.detection[1]
@@ -222,8 +223,8 @@ def unfinished(fit: Fit) -> bool:
     return fit.stop is StopReason.CALLBACK
 
 
-def _track(name: str) -> _Track:
-    track: _Track = st.session_state.setdefault(f"fits-{name}", _Track())
+def _track(key: str) -> _Track:
+    track: _Track = st.session_state.setdefault(key, _Track())
     return track
 
 
@@ -243,8 +244,8 @@ def _newer(track: _Track, job: Job) -> bool:
 
 
 @st.fragment(run_every=_LOOKED)
-def _progress(name: str, order: FitOrder) -> None:
-    track, job = _track(name), service().job(order)
+def _progress(track_key: str, order: FitOrder) -> None:
+    track, job = _track(track_key), service().job(order)
     if job is None or not job.active or track.left == order.key or _newer(track, job):
         st.rerun()
     text = fit_words(f"Fitting {describe(job.order.settings, track.roles)}", job)

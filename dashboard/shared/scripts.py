@@ -49,9 +49,10 @@ def call(function: Callable[..., Any], *arguments: Any, take: str = "", **option
     return _called(function, given, named, take)
 
 
-def load(dataset_name: str, roles: RoleChoice | None = None) -> Code:
-    """Return what loads a data set of the library, and gives it roles and looks."""
-    return given(call(uncletc.datasets.load, dataset_name), roles)
+def load(source: str | Code, roles: RoleChoice | None = None) -> Code:
+    """Return what loads a data set of the library, or another, and gives it roles and looks."""
+    loaded = source if isinstance(source, Code) else call(uncletc.datasets.load, source)
+    return given(loaded, roles)
 
 
 def given(dataset: Code, roles: RoleChoice | None) -> Code:
@@ -103,7 +104,7 @@ def script(table: Code, **before: Code) -> str:
 
 
 def fit_script(
-    dataset_name: str,
+    source: str | Code,
     settings: FitSettings,
     build: Callable[..., Any],
     *choices: Any,
@@ -113,7 +114,7 @@ def fit_script(
 ) -> str:
     """Return a script that fits a data set and prints ``build(dataset, fitted, …)``."""
     table = call(build, DATASET, FITTED, *choices, take=take, **options)
-    loaded = load(dataset_name, roles)
+    loaded = load(source, roles)
     return script(table, dataset=loaded, fitted=fit_code(COUNTS, settings))
 
 

@@ -26,13 +26,19 @@ def service() -> Service:
     return shared
 
 
+def me() -> str:
+    """A name of this browser session that nobody can guess."""
+    name: str = st.session_state.setdefault("me", uuid4().hex)
+    return name
+
+
 def session(part: str) -> Session:
     """What one part of a page asks of the service in this browser session."""
-    me: str = st.session_state.setdefault("me", uuid4().hex)
+    name = me()
     context = get_script_run_ctx()
     if context is not None:
-        _connections()[me] = context.session_id
-    return Session(service(), f"{me}-{part}")
+        _connections()[name] = context.session_id
+    return Session(service(), f"{name}-{part}")
 
 
 @st.cache_resource(show_spinner=False)
@@ -41,12 +47,12 @@ def _connections() -> dict[str, str]:
     return {}
 
 
-def _is_open(me: str) -> bool:
+def _is_open(name: str) -> bool:
     """Whether the browser of a session is connected; asked from another thread."""
     known = _connections()
-    if me not in known or not runtime.exists():
+    if name not in known or not runtime.exists():
         return True
-    return runtime.get_instance().is_active_session(known[me])
+    return runtime.get_instance().is_active_session(known[name])
 
 
 def progress_bar(

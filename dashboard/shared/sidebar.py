@@ -10,13 +10,17 @@ import streamlit as st
 
 from dashboard.shared.anchors import Anchor, Kind, Stated, places
 from dashboard.shared.model import MODEL, Control, Family, settings_of
+from dashboard.shared.own import made
+from dashboard.shared.places import OWN, is_own, place_modes, place_words
 from dashboard.shared.role_controls import choose_roles, reset_roles
 from dashboard.shared.roles import NOBODYS, RoleChoice
 from dashboard.shared.sources import dataset_or_none
 from dashboard.shared.widgets import (
+    bound,
     draw,
     draw_setting,
     family_choice,
+    key_of,
     reset_settings,
     source_choice,
 )
@@ -62,6 +66,8 @@ def choose_family() -> Family:
 
 def choose_dataset(family: Family, **more: Any) -> str:
     """Ask whether to use real or simulated counts; the name of the data set."""
+    if family == "own":
+        return OWN
     source = source_choice(family, key=f"{family}_counts", **more)
     return family if source == "real" else f"{family}-twin"
 
@@ -73,7 +79,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
 
     Parameters
     ----------
-    family : {"covid", "ppi"}
+    family : {"covid", "ppi", "own"}
     scale : bool
         Whether the page shows numbers whose scale is free; without, nothing is asked about it,
         and the anchor is the relative one.
@@ -154,6 +160,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
     "total": ("I know the true total", "The true events behind all counted entries."),
     "best": ("The best misses nothing", "Nothing is missed where detection is best."),
 }
+_PAIR = "Pair of species"
 _KNOWN_ONE = {"covid": "I know one county", "ppi": "I know one pair"}
 # What links said before, and what other pages say.
 _SAID: dict[str, Kind] = {
@@ -178,8 +185,7 @@ _DETECTION_THERE = Control(
     default=50,
     limits=(1, 100, 1),
 )
-_ONE = {"covid": "County", "ppi": "Pair of species"}
-_TRUE = {"covid": "True cases", "ppi": "True interactions"}
+_TRUE = {"covid": "True cases", "ppi": "True interactions", "own": "True events"}
 
 
 def _anchor(family: Family, dataset: str, *, anchored: bool) -> Anchor:
@@ -251,26 +257,35 @@ def _range_or_number(ends: tuple[float, float], words: str, lowest: str) -> Stat
     return ends
 
 
+def _places_of(dataset: datasets.Dataset) -> dict[str, tuple[int, ...]]:
+    """Thousands of names, kept by the name of the data set or, of an own table, by the session."""
+    if is_own(dataset):
+        return made("places", dataset.counts.digest, lambda: places(dataset))
+    return _places(dataset, dataset.name)
+
+
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _places(_dataset: datasets.Dataset, name: str) -> dict[str, tuple[int, ...]]:  # noqa: ARG001
-    return places(_dataset)  # thousands of names; they are kept by the name of the data set
+    return places(_dataset)
 
 
 def _entry_anchor(family: Family, dataset: str) -> Anchor:
     loaded = dataset_or_none(dataset)
     if loaded is None:
         return Anchor()
-    by_name = _places(loaded, dataset)
+    by_name = _places_of(loaded)
+    key = key_of(family, "place")
     name = st.selectbox(
-        _ONE[family],
+        _PAIR if family == "ppi" else place_words(loaded)[0].capitalize(),
         sorted(by_name),
         index=sorted(by_name).index(next(iter(by_name))),
-        key=f"{family}_place",
-        bind="query-params",
+        key=key,
         help="Type to search.",
+        **bound(key),
     )
     detects = _stated_share(_DETECTION_THERE, f"{family}_detects", _RANGE_THERE)
-    return Anchor(kind="entry", place=by_name[name], name=name, detects=detects)
+    modes = place_modes(loaded) if family == "own" else ()
+    return Anchor(kind="entry", place=by_name[name], modes=modes, name=name, detects=detects)
 
 
 def _total_anchor(family: Family, dataset: str) -> Anchor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.shared.own import own_or_link, own_table
+from dashboard.shared.places import OWN
 from uncletc import datasets
 
 
@@ -14,6 +16,11 @@ def _load(name: str) -> datasets.Dataset:
 
 def dataset_or_stop(name: str) -> datasets.Dataset:
     """Return a data set, or explain what is missing, offer a download and end the page."""
+    if name == OWN:
+        table = own_or_link()
+        if table is None:
+            st.stop()
+        return table.dataset
     if not name.endswith("-twin") and not datasets.available(name):
         _offer_download(name)
         st.stop()
@@ -26,6 +33,9 @@ def dataset_or_stop(name: str) -> datasets.Dataset:
 
 def dataset_or_none(name: str) -> datasets.Dataset | None:
     """Return a data set, or None where it cannot be had; the page itself says why."""
+    if name == OWN:
+        table = own_table()
+        return None if table is None else table.dataset
     if not name.endswith("-twin") and not datasets.available(name):
         return None
     try:

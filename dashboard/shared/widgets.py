@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.shared.model import MODEL, Control, Family, Setting
+from dashboard.shared.model import MODEL, SETTINGS, Control, Family, Setting
+from dashboard.shared.own import NAME, PREFIX, keep_own, look_at_own, own_table, rank_for
 from uncletc import datasets
 
 
@@ -45,15 +46,25 @@ def segmented(
         required=True,
         format_func=str if names is None else names.__getitem__,
         key=key,
-        bind="query-params",
+        **bound(key),
         **more,
     )
+
+
+def key_of(family: Family, name: str) -> str:
+    """Key of a widget that each data set has for itself, and whose options are its own words."""
+    return f"{PREFIX}at-{name}" if family == "own" else f"{family}_{name}"
+
+
+def bound(key: str) -> dict[str, Any]:
+    """What binds a widget to the address; nothing where it holds words of a reader's own table."""
+    return {} if key.startswith(PREFIX) else {"bind": "query-params"}
 
 
 def draw(control: Control, key: str, *, default: Any = None, disabled: bool = False) -> Any:
     """Draw a control and return its value."""
     value = control.default if default is None else default
-    common: dict[str, Any] = {"key": key, "bind": "query-params", "help": control.help}
+    common: dict[str, Any] = {"key": key, "help": control.help} | bound(key)
     common["disabled"] = disabled
     if control.limits is None:
         if isinstance(control.options[-1], str):
@@ -72,7 +83,7 @@ def draw_setting(setting: Setting, values: dict[str, Any], *, prefix: str, famil
     values[setting.name] = draw(
         setting,
         f"{prefix}_{setting.name}",
-        default=setting.default_for(family),
+        default=default_of(setting, family),
         disabled=setting.off(values),
     )
 
@@ -80,15 +91,36 @@ def draw_setting(setting: Setting, values: dict[str, Any], *, prefix: str, famil
 def reset_settings(prefix: str, family: Family) -> None:
     """Put the controls of the model back to the defaults of a data set; for callbacks."""
     for setting in MODEL:
-        st.session_state[f"{prefix}_{setting.name}"] = setting.default_for(family)
+        st.session_state[f"{prefix}_{setting.name}"] = default_of(setting, family)
+
+
+def default_of(setting: Setting, family: Family) -> Any:
+    """The default of a setting for a data set; the rank of a reader's own table is by its size."""
+    table = own_table()
+    if family == "own" and setting.name == "rank" and table is not None:
+        return rank_for(table.dataset.counts)
+    return setting.default_for(family)
+
+
+def first_rank(family: Family) -> int:
+    """The rank that pages fit a data set with at first."""
+    return int(default_of(SETTINGS["rank"], family))
 
 
 def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's own word
-    """Ask for the data set; all pages have one choice."""
-    names = {"covid": "COVID-19", "ppi": "Plant–pollinator"}
+    """Ask for the data set; all pages have one choice, which a reader's own table stays."""
+    names = {"covid": "COVID-19", "ppi": "Plant–pollinator", "own": NAME}
+    keep_own("data", "own")
     family: Family = segmented(
-        "Data set", list(names), key="data", names=names, width="stretch", help=help, **more
+        "Data set",
+        list(names),
+        key="data",
+        names=names,
+        width="stretch",
+        help=help,
+        **more,
     )
+    look_at_own(family == "own")
     return family
 
 

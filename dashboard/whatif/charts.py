@@ -11,13 +11,16 @@ import plotly.graph_objects as go
 
 from dashboard.shared.charts import (
     BLUE,
+    DASHED,
     DOTTED,
     GREY,
+    ROWS,
     VERMILION,
     below,
     diagonal,
     framed,
     log_axis,
+    short_names,
     side_bar,
 )
 
@@ -134,12 +137,12 @@ def heat_chart(
     diverging: bool = False,
     height: int = 380,
 ) -> go.Figure:
-    """Plants × pollinators as a heat map; blank where an interaction was never seen.
+    """Pairs of levels as a heat map; blank where a pair was never seen.
 
     Parameters
     ----------
     values : DataFrame
-        Plants as rows, pollinators as columns; p > 0, or a log ratio where `diverging`.
+        Its index and columns are named after their modes; p > 0, or a log ratio where `diverging`.
     title : str
         Of the colour bar.
     limits : tuple of float
@@ -167,8 +170,41 @@ def heat_chart(
         )
     )
     axis = {"showticklabels": False, "showgrid": False}
-    y = axis | {"title": "plant", "autorange": "reversed"}
-    return framed(figure, height, x=axis | {"title": "pollinator"}, y=y)
+    y = axis | {"title": values.index.name, "autorange": "reversed"}
+    return framed(figure, height, x=axis | {"title": values.columns.name}, y=y)
+
+
+def level_chart(
+    table: pd.DataFrame, *, name: str, column: str, title: str, diverging: bool = False
+) -> go.Figure:
+    """Levels of one mode as dots, the first on top.
+
+    Parameters
+    ----------
+    table : DataFrame
+    name, column : str
+        Columns with the levels, and with p > 0 or, where `diverging`, a log ratio.
+    title : str
+        What it is.
+    """
+    values = table[column].dropna()
+    figure = go.Figure(
+        go.Scatter(
+            x=values,
+            y=short_names(table.loc[values.index, name].astype(str).tolist()),
+            mode="markers",
+            marker={"size": 9, "color": BLUE},
+            hovertext=table.loc[values.index, name],
+            hovertemplate="<b>%{hovertext}</b><br>%{x:.3g}<extra></extra>",
+        )
+    )
+    if diverging:
+        figure.add_vline(x=0, line=DASHED)
+        x: dict[str, Any] = {"title": title}
+    else:
+        ends = values.min() / 1.15, values.max() * 1.15
+        x = log_axis(*map(float, ends), most=6) | {"title": title}
+    return framed(figure, 110 + 20 * len(values), x=x, y=ROWS | {"type": "category"})
 
 
 def sweep_chart(

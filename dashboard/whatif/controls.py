@@ -15,12 +15,14 @@ from dashboard.shared.role_controls import choose_roles, set_roles
 from dashboard.shared.roles import PAPER
 from dashboard.shared.widgets import draw_setting, reset_settings, segmented
 from dashboard.whatif import runs as jobs
-from dashboard.whatif.charts import heat_chart, shift_chart
+from dashboard.whatif.charts import heat_chart, level_chart, shift_chart
+from dashboard.whatif.pictures import ENDS, matrix, rank_shift
 from dashboard.whatif.runs import PARTS, Run
-from dashboard.whatif.view import DIFFERENCE, ENDS, WhatIfView, matrix, rank_shift
+from dashboard.whatif.view import DIFFERENCE, WhatIfView
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
+_LEVELS = 30  # drawn in a list
 
 
 def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
@@ -124,7 +126,7 @@ def _picture(dataset: Dataset, view: WhatIfView, side: str | None, place: str | 
     limits = (-most, most) if side is None else view.limits
     key = "map-difference" if side is None else f"map-{side.lower()}"
     what = "Difference of p between A and B" if side is None else f"Relative p under {side}"
-    if "fips" in view.table:
+    if not view.sides:
         picture = county_map(
             view.table,
             title=title,
@@ -145,16 +147,18 @@ def _picture(dataset: Dataset, view: WhatIfView, side: str | None, place: str | 
             on_choose=choose_county,
         )
         return
-    show_chart(
-        heat_chart(
-            matrix(dataset, view.table, column),
+    if len(view.sides) == 1:
+        chart = level_chart(
+            view.table.head(_LEVELS),
+            name=view.sides[0],
+            column=column,
             title=title,
-            limits=limits,
             diverging=side is None,
-        ),
-        key=key,
-        alt=f"{what}, by plant and pollinator",
-    )
+        )
+    else:
+        values = matrix(dataset, view, column)
+        chart = heat_chart(values, title=title, limits=limits, diverging=side is None)
+    show_chart(chart, key=key, alt=f"{what}, by {' and '.join(view.sides)}")
 
 
 def ranking(view: WhatIfView) -> None:

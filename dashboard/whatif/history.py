@@ -6,6 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.model import Family
+from dashboard.shared.own import MADE
+from dashboard.shared.places import is_own
 from dashboard.whatif.controls import back_to_defaults, set_side
 from dashboard.whatif.runs import Run, describe_run
 from dashboard.whatif.scores import Score
@@ -13,6 +15,7 @@ from uncletc import Fit
 from uncletc.datasets import Dataset
 
 _KEPT = 12
+_ALL, _OWN = "whatif-history", f"{MADE}-whatif-history"  # a reader's own can be forgotten
 
 
 def remember(dataset: Dataset, family: Family, run: Run, *, fit: Fit, score: Score | None) -> None:
@@ -21,13 +24,13 @@ def remember(dataset: Dataset, family: Family, run: Run, *, fit: Fit, score: Sco
     Parameters
     ----------
     dataset : Dataset
-    family : {"covid", "ppi"}
+    family : {"covid", "ppi", "own"}
     run : Run
     fit : Fit
     score : Score, optional
         None where the second fit has not finished.
     """
-    history = st.session_state.setdefault("whatif-history", {})
+    history = st.session_state.setdefault(_OWN if is_own(dataset) else _ALL, {})
     entry = history.setdefault(
         (family, dataset.name, run),
         {
@@ -44,7 +47,7 @@ def remember(dataset: Dataset, family: Family, run: Run, *, fit: Fit, score: Sco
 
 def history_section() -> None:
     """Draw the runs of this browser session, each with a button that brings it back as A."""
-    history = st.session_state.get("whatif-history", {})
+    history = st.session_state.get(_ALL, {}) | st.session_state.get(_OWN, {})
     if not history:
         st.caption("Nothing yet: runs appear here when they are compared.")
         return
@@ -82,5 +85,6 @@ def _bring_back(family: Family, name: str, run: Run) -> None:
     if st.session_state["data"] != family:
         st.session_state["data"] = family
         back_to_defaults()
-    st.session_state[f"{family}_counts"] = "simulated" if name.endswith("-twin") else "real"
+    if family != "own":
+        st.session_state[f"{family}_counts"] = "simulated" if name.endswith("-twin") else "real"
     set_side("a", name, run)

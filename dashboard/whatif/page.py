@@ -4,7 +4,9 @@ import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
 from dashboard.shared.charts import objective_chart
+from dashboard.shared.own import code_of
 from dashboard.shared.parts import meaning, role_details, show_chart
+from dashboard.shared.places import over_modes
 from dashboard.shared.roles import remark
 from dashboard.shared.running import how_it_was_fitted, say_outcome
 from dashboard.shared.sidebar import choose_dataset
@@ -67,8 +69,8 @@ if shown is not None:
     place = chosen_county(dataset) if family == "covid" else None
     parts.two_pictures(dataset, view, place)
     st.caption(
-        f"Mean of p over all {last_mode}s, {view.statement}. Both pictures share one colour scale, "
-        "which follows ratios."
+        f"Mean of p over all {over_modes(dataset)}, {view.statement}. Both pictures share one "
+        "colour scale, which follows ratios."
     )
     if place is not None:
         st.markdown(view.about(place))
@@ -129,5 +131,5 @@ meaning(
 )
 role_details(a.roles)
 if fit is not None:
-    script = whatif_script(name, *shown)
+    script = whatif_script(code_of(dataset), *shown)
     take_away("what-if", dataset=dataset, fit=fit, tables=tables, code=script, roles=shown[0].roles)

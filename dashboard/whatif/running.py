@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.charts import objective_chart
+from dashboard.shared.own import state_key
 from dashboard.shared.parts import show_chart
 from dashboard.shared.service import (
     batch_under_way,
@@ -51,7 +52,7 @@ def _pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[R
         mine.submit(mine.missing(orders))
     under_way = mine.under_way(orders)  # before the look-up: see fit_or_stop
     missing = len(mine.missing(orders))
-    shown = f"whatif-shown-{dataset.name}"
+    shown = state_key(dataset, "whatif-shown")
     both_fitted = all(jobs.fits(mine, counts, run)[0] is not None for run in (a, b))
     if under_way:
         _progress(counts, a, b, missing)

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.places import level_groups
 from dashboard.whatif.runs import SWEEPS, Run, counts_of, held_rows
-from dashboard.whatif.view import mean_p, spearman
+from dashboard.whatif.view import spearman
 from uncletc import CountTensor, Fit, checking
 from uncletc.datasets import Dataset
 from uncletc.metrics import mae_detection, mae_rate, rrmse
@@ -196,12 +197,13 @@ def sweep_table(
         value, deviance, rrmse, like_a and like_before (Spearman's correlation of mean p, place by
         place, with that of A and with that of the value before), seconds; NaN where unknown.
     """
-    nothing = np.full(counts.shape[:2], np.nan)
+    _, groups = level_groups(counts, range(len(counts.modes) - 1))
+    nothing = np.full(int(groups.max(initial=-1)) + 1, np.nan)
     p = {
-        value: (nothing if first is None else mean_p(counts, first)).ravel()
+        value: nothing if first is None else _means(counts, first, groups)
         for value, (first, _) in fits.items()
     }
-    rows, before = [], nothing.ravel()
+    rows, before = [], nothing
     for value, (first, second) in fits.items():
         row = {"value": value, "deviance": np.nan, "rrmse": np.nan}
         if second is not None:
@@ -212,6 +214,12 @@ def sweep_table(
         rows.append(row)
         before = p[value]
     return pd.DataFrame(rows)
+
+
+def _means(counts: CountTensor, fit: Fit, groups: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Mean p of groups of the entries with attributes."""
+    means: NDArray[np.float64] = np.bincount(groups, fit.detection(counts.attributes))
+    return means / np.bincount(groups)
 
 
 def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,10 +15,15 @@ from dashboard.shared.detection import color_limits, for_download, on_grid, over
 from dashboard.shared.places import (
     cell_notes,
     cells,
+    free_names,
     is_covid,
+    is_own,
     labels_of_pairs,
+    level_groups,
     name_columns,
     pair_columns,
+    place_modes,
+    place_words,
 )
 from dashboard.shared.scripts import (
     DATASET,
@@ -35,8 +39,6 @@ from dashboard.whatif.runs import Run, visible
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
 
-End = Literal["highest p under A", "highest p under B", "lowest p under A", "lowest p under B"]
-ENDS: tuple[End, ...] = get_args(End)
 DIFFERENCE = "log₂ of p under B ÷ p under A"
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
 
@@ -48,9 +50,9 @@ class WhatIfView:
     Attributes
     ----------
     table : DataFrame
-        One row per county, or per interaction seen at least once: its names, p_a and p_b (p
-        averaged over days or visits, over the median of the rows; NaN where there are no
-        attributes), log2_ratio of p_b to p_a, and for counties cell_note.
+        One row per county, or per interaction seen at least once, or per place of an own table:
+        its names, p_a and p_b (p averaged over days or visits, over the median of the rows; NaN
+        where there are no attributes), log2_ratio of p_b to p_a, and for counties cell_note.
     cells : DataFrame
         One row per county cell (named after its most populous county) or interaction: label,
         p_a, p_b, log2_ratio, their ranks rank_a and rank_b, 1 the highest p, and indices.
@@ -68,6 +70,9 @@ class WhatIfView:
         What differs, in words.
     places : mapping of str to int
         For counties: row of `cells` by FIPS code; without those that have no p.
+    sides : tuple of str
+        Columns of `table` that name rows and columns of a matrix; one for a list of levels, none
+        for counties.
     """
 
     table: pd.DataFrame
@@ -80,6 +85,7 @@ class WhatIfView:
     correlation: float
     insight: str
     places: Mapping[str, int]
+    sides: tuple[str, ...] = ()
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -118,12 +124,14 @@ def build_whatif_view(
     Parameters
     ----------
     dataset : Dataset
-        COVID-19 or plant–pollinator counts, real or simulated, with the roles of A.
+        With the roles of A.
     a, b : Fit
         Of these counts, or of a part of them.
     of_b : Dataset, optional
         The same with the roles of B, where they are others.
     """
+    if is_own(dataset):
+        return _own_view(dataset, a, b, dataset if of_b is None else of_b)
     covid, pair, rows = is_covid(dataset), pair_columns(dataset), dataset.table
     if not covid:
         rows = rows[rows["interactions"] > 0]
@@ -152,16 +160,54 @@ def build_whatif_view(
         correlation=correlation,
         insight=_insight(ranked, of, correlation),
         places=places,
+        sides=() if covid else ("plant", "pollinator"),
+    )
+
+
+def _own_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset) -> WhatIfView:
+    """The same by the places of a reader's own table."""
+    modes = place_modes(dataset)
+    places, _ = level_groups(dataset.counts, modes)
+    index = [f"index_{i}" for i in range(len(modes))]
+    for side, of, fit in (("p_a", dataset, a), ("p_b", of_b, b)):
+        # B may know attributes of other entries, and so other places, than A.
+        known, groups = level_groups(of.counts, modes)
+        p = np.bincount(groups, fit.detection(of.counts.attributes), len(known)) / known["entries"]
+        means = known[index].assign(**{side: p / np.nanmedian(p)})
+        places = places.merge(means, on=index, how="left")
+    places = places.assign(log2_ratio=np.log2(places["p_b"] / places["p_a"]))
+    ranked = _with_ranks(places.dropna(subset=["p_a", "p_b"]))
+    correlation = spearman(ranked["p_a"].to_numpy(), ranked["p_b"].to_numpy())
+    one, of_many = place_words(dataset)
+    sides = free_names(
+        [dataset.counts.modes[k] for k in modes], ("p_a", "p_b", "log2_ratio", "counted")
+    )
+    named = {
+        side: np.asarray(dataset.counts.labels[k], dtype=object)[places[column]]
+        for side, k, column in zip(sides, modes, index, strict=True)
+    }
+    return WhatIfView(
+        table=pd.DataFrame(named | dict(places[["counted", "p_a", "p_b", "log2_ratio"]])),
+        cells=ranked,
+        of=of_many,
+        title=f"relative p (median {one} = 1)",
+        statement=f"relative: under A and under B the median {one} has 1",
+        limits=color_limits(ranked[["p_a", "p_b"]]),
+        difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
+        correlation=correlation,
+        insight=_insight(ranked, of_many, correlation),
+        places={},
+        sides=sides,
     )
 
 
 @lru_cache(maxsize=32)
 def mean_p(counts: CountTensor, fit: Fit) -> NDArray[np.float64]:
-    """p averaged over the last of three modes, NaN where nothing is known.
+    """p averaged over the last mode, NaN where nothing is known.
 
     Returns
     -------
-    ndarray, shape (I_1, I_2)
+    ndarray, shape (I_1, …, I_{K-1})
         Read-only: it is shared.
     """
     mean = over_last(on_grid(counts, fit.detection(counts.attributes)))
@@ -177,57 +223,10 @@ def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     return float(np.corrcoef(ranks["first"], ranks["second"])[0, 1])
 
 
-def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
-    """The first n under A or under B, and where the other setting puts them.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        See :class:`WhatIfView`.
-    end : str
-        Whose first n, and whether rank 1 is the highest or the lowest p.
-    n : int
-
-    Returns
-    -------
-    DataFrame
-        label, rank_a, rank_b, and heights at_a and at_b to draw them at: the rank itself among
-        the first n, below them in the order of their ranks.
-    """
-    which, side = end.split(" ")[0], end[-1].lower()
-    ranks = cells[["label", "rank_a", "rank_b"]].copy()
-    if which == "lowest":
-        for column in ("rank_a", "rank_b"):
-            ranks[column] = len(cells) + 1 - ranks[column]
-    shown = ranks.nsmallest(n, f"rank_{side}").reset_index(drop=True)
-    for column, at in (("rank_a", "at_a"), ("rank_b", "at_b")):
-        rank = shown[column]
-        place = rank.where(rank <= n)
-        outside = rank[rank > n].rank(method="first") + n + 0.5
-        shown[at] = place.fillna(outside).astype(float)
-    return shown
-
-
-def matrix(dataset: Dataset, table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """A column of interactions as plants × pollinators, NaN where never seen.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Plant–pollinator counts.
-    table : DataFrame
-        Of :class:`WhatIfView`.
-    column : str
-    """
-    plants, pollinators, _ = dataset.counts.labels
-    wide = table.pivot(index="plant", columns="pollinator", values=column)
-    return wide.reindex(index=list(plants), columns=list(pollinators))
-
-
-def whatif_script(dataset_name: str, a: Run, b: Run) -> str:
+def whatif_script(source: str | Code, a: Run, b: Run) -> str:
     """Return a script that makes `table` of :class:`WhatIfView`."""
     same = (a.roles.roles, a.roles.looks) == (b.roles.roles, b.roles.looks)
-    dataset = load(dataset_name, a.roles if same else None)
+    dataset = load(source, a.roles if same else None)
     of_run = {run: DATASET if same else given(DATASET, run.roles) for run in (a, b)}
     fits = {}
     for name, run in (("a", a), ("b", b)):
@@ -243,7 +242,11 @@ def _ranked(rows: pd.DataFrame, pair: list[str], *, covid: bool) -> pd.DataFrame
     """One row per cell or interaction with p, the highest p under A first."""
     with_p = rows.dropna(subset=["p_a", "p_b"])
     with_p = cells(with_p) if covid else with_p.assign(label=labels_of_pairs(with_p))
-    ranked = with_p[["p_a", "p_b", "log2_ratio", *pair, "label"]].copy()
+    return _with_ranks(with_p[["p_a", "p_b", "log2_ratio", *pair, "label"]])
+
+
+def _with_ranks(rows: pd.DataFrame) -> pd.DataFrame:
+    ranked = rows.copy()
     for side in ("a", "b"):
         ranks = ranked[f"p_{side}"].rank(method="first", ascending=False)
         ranked[f"rank_{side}"] = ranks.astype(int)

@@ -2,7 +2,8 @@
 
 Results stay in memory and in the user's cache folder, so an order made once shows at once, also
 after a restart. Sessions that ask for one order share one job, and it is stopped when the last of
-them leaves it, or is gone. Counts lie in a folder of this server alone, which goes with it.
+them leaves it, or is gone. Counts lie in a folder of this server alone, which goes with it, and so
+do results of counts that are someone's own, until they are forgotten.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from dashboard.work.jobs import Job, State, session_of
 from dashboard.work.limits import Limits
 from dashboard.work.order import LANES, Lane, Order, Result
 from dashboard.work.orders import FitOrder
+from dashboard.work.owned import Own, Owned, names_of, names_of_order
 from dashboard.work.private import Private, sweep
 from dashboard.work.processes import Process, memory_of
 from dashboard.work.store import Store
 from dashboard.work.turns import in_turn
 from dashboard.work.watch import Presence, must_end
-from uncletc import Fit
+from uncletc import CountTensor, Fit
 
 _ENDED_JOBS = 200  # that were cancelled or failed
 _LOOKED_AFTER = 0.5  # seconds between two looks at what runs
@@ -62,8 +64,8 @@ class Service:
         usual = Path(platformdirs.user_cache_dir("uncletc")) / "results"
         self._folder = writable(folder or usual)
         sweep(self._folder)
-        self._store = Store(self._folder, self.limits.disk_gb * 1e9)
-        self._private = Private(self._folder)
+        self._private, self._owned = Private(self._folder), Owned()
+        self._store = Store(self._folder, self.limits.disk_gb * 1e9, elsewhere=self._elsewhere)
         self._lock = threading.RLock()  # of everything below; nothing slow is done under it
         self._jobs: OrderedDict[str, Job] = OrderedDict()  # by key: those under way or without end
         self._runs: dict[str, Job] = {}  # those that wait, or that a process has
@@ -159,25 +161,45 @@ class Service:
             elif job.ready:
                 self._release(job)
 
-    def forget(self, digest: str, watcher: str = "") -> None:
-        """Leave all jobs of these counts, and keep nothing of them but results.
-
-        What others wait for too is finished first; its counts go with it.
+    def own(self, counts: CountTensor, owner: str) -> None:
+        """Keep what is made of these counts, and of any with the same labels, to this server.
 
         Parameters
         ----------
-        digest : str
-            ``CountTensor.digest``.
-        watcher : str
-            Who asks.
+        counts : CountTensor
+        owner : str
+            Who may :meth:`forget` them.
         """
         with self._lock:
-            for job in [job for job in self._jobs.values() if job.order.counts_digest == digest]:
-                self.cancel(job, watcher)
-                if not job.active:
+            self._owned.add(counts, owner)
+
+    def forget(self, counts: CountTensor, owner: str) -> None:
+        """Leave all jobs of someone's own counts, and keep nothing that was made of them.
+
+        Counts with the same labels are meant too, such as those with other roles or without what
+        is held out. Where others own the same, theirs stays; what others wait for is finished.
+
+        Parameters
+        ----------
+        counts : CountTensor
+            As given to :meth:`own`.
+        owner : str
+            Who forgets them; the session of the watchers whose jobs are left.
+        """
+        names = names_of(counts)
+        with self._lock:
+            own = self._owned.leave(counts, owner)
+            for job in [job for job in self._jobs.values() if names_of_order(job.order) == names]:
+                for watcher in [each for each in job.watchers if session_of(each) == owner]:
+                    self.cancel(job, watcher)
+                if not job.active and not own.owners:
                     del self._jobs[job.order.key]
-            self._private.forget(digest, self._runs.values())
-            self._crew.tell({"forget": str(self._private.counts(digest))})
+            if own.owners:
+                return
+            self._store.forget(own.results)
+            for digest in own.digests:
+                self._private.forget(digest, self._runs.values())
+                self._crew.tell({"forget": str(self._private.counts(digest))})
 
     def numbers(self) -> dict[str, float]:
         """What an operator watches, by name; nothing of it tells who asked for what.
@@ -209,6 +231,14 @@ class Service:
         with self._lock:
             self._crew.close()
             self._private.close()
+
+    def _elsewhere(self, order: Order[Any]) -> Own | None:
+        with self._lock:
+            own = self._owned.of(order)
+            if own is not None:
+                own.folder = self._private.folder
+                own.digests.add(order.counts_digest)
+            return own
 
     def _refusal(self, order: Order[Any], watcher: str) -> str:
         under_way = [job for job in self._runs.values() if job.active]
@@ -257,6 +287,8 @@ class Service:
     def _release(self, job: Job) -> None:
         """Drop a run that has ended, and what only it needed."""
         self._runs.pop(job.run, None)
+        if self._owned.of(job.order) is None:  # forgotten while it ran
+            (self._private.folder / f"{job.order.key}{job.order.suffix}").unlink(missing_ok=True)
         self._private.release(job, self._runs.values())
 
     def _end(self, job: Job, state: State, message: str) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dashboard.work.order import Order, Result
+from dashboard.work.owned import Own
 
 _IN_MEMORY = 64  # results, and
 _BYTES_IN_MEMORY = 5e8  # as large as their files
@@ -29,6 +31,9 @@ class Store:
         Of the files; exists.
     most_bytes : float
         What the files may hold together.
+    elsewhere : callable, optional
+        Tells of an order what there is of counts that are someone's own, whose results lie in a
+        folder of their own; None where they are nobody's.
 
     Attributes
     ----------
@@ -36,8 +41,14 @@ class Store:
         How often a result was found in "memory" and on "disk".
     """
 
-    def __init__(self, folder: Path, most_bytes: float) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        most_bytes: float,
+        elsewhere: Callable[[Order[Any]], Own | None] = lambda _: None,
+    ) -> None:
         self.folder = folder
+        self._elsewhere = elsewhere
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._results: OrderedDict[str, tuple[int, Any]] = OrderedDict()
@@ -45,7 +56,19 @@ class Store:
 
     def path(self, key: str, order: Order[Any]) -> Path:
         """Where the result under a key lies."""
-        return self.folder / f"{key}{order.suffix}"
+        own = self._elsewhere(order)
+        path = (own.folder if own else self.folder) / f"{key}{order.suffix}"
+        if own:
+            own.results.add(path)
+        return path
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Remove results that belonged to someone from memory and disk."""
+        for path in paths:
+            with self._lock:
+                self._results.pop(path.stem, None)
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
     def find(self, order: Order[Result]) -> Result | None:
         """The result of an order, or None.

@@ -145,7 +145,13 @@ def read_own(
 
 def open_own(screen: str | None, table: OwnTable, **address: str | list[str]) -> AppTest:
     """Open a page in a session that has this table."""
-    return _opened(screen, {f"{PREFIX}table": table}, address)
+    return _opened(screen, {f"{PREFIX}table": table.whole, f"{PREFIX}chosen": True}, address)
+
+
+def go(at: AppTest, screen: str) -> AppTest:
+    """Go to another page in the same session, as a click on a link does."""
+    at._page_hash = calc_hash(screen)
+    return ran(at)
 
 
 def ran(changed: Any) -> AppTest:

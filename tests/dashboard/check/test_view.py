@@ -93,9 +93,9 @@ class TestTable:
 
 
 class TestGroups:
-    def test_every_name_is_offered(self, covid_view, ppi_view):
-        assert list(covid_view.groups) == names_of_groupings("covid")
-        assert list(ppi_view.groups) == names_of_groupings("ppi")
+    def test_every_name_is_offered(self, covid_twin, ppi_twin, covid_view, ppi_view):
+        assert list(covid_view.groups) == names_of_groupings(covid_twin)
+        assert list(ppi_view.groups) == names_of_groupings(ppi_twin)
 
     def test_weekdays_by_hand(self, covid_view):
         table = covid_view.table

@@ -35,7 +35,7 @@ def with_intervals(ppi_twin, short_fit):
 @pytest.fixture(scope="module")
 def place(ppi_twin):
     """The interaction seen most often."""
-    return tuple(place_table(ppi_twin)[["first", "second"]].iloc[0].tolist())
+    return place_table(ppi_twin)["where"].iloc[0]
 
 
 class TestImportance:
@@ -164,13 +164,13 @@ class TestPlaces:
         assert found["key"].iloc[0] == largest
         first = found.iloc[0]
         assert first["label"] == f"{table['county'][largest]}, {table['state'][largest]}"
-        assert first["first"] == table["latitude_index"][largest]
-        assert first["second"] == table["longitude_index"][largest]
+        cell = table.loc[largest, ["latitude_index", "longitude_index"]]
+        assert first["where"] == tuple(cell)
 
     def test_every_place_has_attributes(self, covid_twin, ppi_twin):
         for dataset in (covid_twin, ppi_twin):
             known = {tuple(pair) for pair in dataset.counts.attribute_indices[:, :2].tolist()}
-            pairs = place_table(dataset)[["first", "second"]].itertuples(index=False, name=None)
+            pairs = place_table(dataset)["where"]
             assert set(pairs) <= known
 
     def test_interactions_seen_most_often_first(self, ppi_twin):
@@ -195,7 +195,7 @@ class TestExplanations:
 
     def test_largest_first_and_small_ones_together(self, covid_twin, covid_fit):
         first = place_table(covid_twin).iloc[3]
-        view = explanation_view(covid_twin, covid_fit, first["first"], first["second"])
+        view = explanation_view(covid_twin, covid_fit, *first["where"])
         assert np.abs(np.log(view.parts["factor"])).is_monotonic_decreasing
         assert len(view.parts) == covid_twin.counts.n_attributes
         assert len(view.bars) == 9

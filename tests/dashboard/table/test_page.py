@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from dashboard.shared.own import NAME, PREFIX
 from dashboard.shared.service import service
 from dashboard.table.files import sample_table
-from tests.dashboard.looking import open_screen, own_cache, press, ran, until, words
+from tests.dashboard.looking import go, open_screen, own_cache, press, ran, until, words
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,12 +32,6 @@ def upload(at: AppTest, data: bytes, name: str = "mine.csv") -> AppTest:
 
 def example(at: AppTest) -> AppTest:
     return upload(at, sample_table().to_csv(index=False).encode())
-
-
-def go(at: AppTest, screen: str) -> AppTest:
-    """Go to another page in the same session, as a click on a link does."""
-    at._page_hash = calc_hash(screen)
-    return ran(at)
 
 
 def control(at: AppTest, what: str, place: int):

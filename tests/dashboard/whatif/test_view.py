@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import spearmanr
 
 import uncletc
+from dashboard.whatif.pictures import matrix, rank_shift
 from dashboard.whatif.runs import Run, visible
-from dashboard.whatif.view import build_whatif_view, matrix, rank_shift, spearman, whatif_script
+from dashboard.whatif.view import build_whatif_view, spearman, whatif_script
 from uncletc import FitSettings
 
 
@@ -163,7 +164,7 @@ class TestRankShift:
 
 
 def test_matrix_has_all_plants_and_pollinators_in_order(ppi, ppi_twin):
-    wide = matrix(ppi_twin, ppi.table, "p_a")
+    wide = matrix(ppi_twin, ppi, "p_a")
     assert wide.shape == ppi_twin.counts.shape[:2]
     assert tuple(wide.index) == ppi_twin.counts.labels[0]
     row = ppi.table.iloc[11]

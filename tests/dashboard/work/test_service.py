@@ -333,11 +333,12 @@ class TestCounts:
 
     def test_forgotten_ones_leave_nothing(self, service, comparison, small):
         counts = small.subset(np.arange(45))
+        service.own(counts, "me")
         path, gone = service._private.counts(counts.digest), weakref.ref(counts)
         finish(service.submit(comparison(counts=counts), "me"))
         under_way = service.submit(comparison(counts=counts, endless=True), "me")
         wait(lambda: [job for job in service._runs.values() if job.state == "running"])
-        service.forget(counts.digest, "me")
+        service.forget(counts, "me")
         assert under_way.state == "cancelled"
         assert service.job(under_way.order) is None
         under_way = None
@@ -349,9 +350,10 @@ class TestCounts:
 
     def test_the_process_forgets_them_too(self, service, comparison, small):
         counts = small.subset(np.arange(46))
+        service.own(counts, "me")
         order = comparison(counts=counts, seed=1)
         finish(service.submit(order, "me"))
-        service.forget(counts.digest, "me")
+        service.forget(counts, "me")
         # Had the process kept them, it could do without their file.
         message = {"run": "again", "counts": str(service._private.counts(counts.digest))}
         job = service._runs["again"] = Job(order, run="again")
@@ -361,11 +363,30 @@ class TestCounts:
         assert finish(job).state == "failed"
         assert job.message == "its counts could not be read: no such file or directory."
 
+    def test_results_of_someones_own_counts_go_with_them(self, service, fit_order, small):
+        counts = small.subset(np.arange(38))
+        service.own(counts, "me")
+        orders = [
+            FitOrder(each, fit_order().settings) for each in (counts, counts.subset(np.arange(33)))
+        ]
+        assert [finish(service.submit(each, "me-fit")).state for each in orders] == ["done"] * 2
+        kept = {path.name for path in service._folder.glob("*.npz")}
+        assert not kept & {f"{each.key}.npz" for each in orders}  # with this server, not beyond it
+        assert all(service.lookup(each) is not None for each in orders)
+        service.own(counts, "you")
+        service.forget(counts, "me")
+        assert service.lookup(orders[0]) is not None  # the other owner's
+        service.forget(counts, "you")
+        assert [service.lookup(each) for each in orders] == [None, None]
+        private = service._private.folder
+        assert not [path for each in orders for path in private.glob(f"{each.key}*")]
+
     def test_what_others_wait_for_is_not_forgotten_before_its_end(self, service, comparison, small):
         counts = small.subset(np.arange(47))
+        service.own(counts, "me")
         job = service.submit(comparison(counts=counts, endless=True), "me")
         service.submit(job.order, "you")
-        service.forget(counts.digest, "me")
+        service.forget(counts, "me")
         assert job.active
         assert job.watchers == {"you"}
         service.cancel(job, "you")
