@@ -150,8 +150,7 @@ def open_own(screen: str | None, table: OwnTable, **address: str | list[str]) ->
 
 def go(at: AppTest, screen: str) -> AppTest:
     """Go to another page in the same session, as a click on a link does."""
-    at._page_hash = calc_hash(screen)
-    return ran(at)
+    return ran(at.switch_page(f"{screen}/page.py"))
 
 
 def ran(changed: Any) -> AppTest:
