@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.ppi.charts import interaction_bars, log_range
 from dashboard.ppi.view import (
     MOST_CHOSEN,
     PICKS,
@@ -23,6 +22,7 @@ from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import BAR_COLORS, axis_limit
 from dashboard.shared.kept import grids_of
 from dashboard.shared.parts import show_chart
+from dashboard.shared.ranked_bars import interaction_bars, log_range
 from dashboard.shared.running import unfinished
 from uncletc import Fit
 from uncletc.datasets import Dataset

@@ -12,11 +12,11 @@ from dashboard.ppi.controls import (
     on_click,
     ppi_view,
 )
-from dashboard.ppi.matrix import matrix_chart
 from dashboard.ppi.view import ORDERS, build_matrix, build_ppi_view, chosen_visits
 from dashboard.shared.detection import for_download
 from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
 from dashboard.shared.kept import cached, grids_of
+from dashboard.shared.matrix import matrix_chart
 from dashboard.shared.parts import (
     fit_details,
     insight_with_caution,

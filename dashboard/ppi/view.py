@@ -21,6 +21,7 @@ from dashboard.shared.detection import (
     for_download,
     mean_ends,
 )
+from dashboard.shared.matrix import Matrix
 from dashboard.shared.places import labels_of_pairs, pair_columns
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import P_IS_THE_SAME, caution, times
@@ -82,25 +83,6 @@ class PpiView(Ranking):
     def main_table(self) -> pd.DataFrame:
         """`interactions` to download: what is p or of p is called detection."""
         return for_download(self.interactions, absolute=self.scale.absolute)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Matrix:
-    """Mean p of plants (rows) and pollinators (columns), in the order to draw.
-
-    Attributes
-    ----------
-    p : DataFrame, shape (plants, pollinators)
-        NaN where the two were never counted together.
-    seen : DataFrame
-        Of the same shape: how many interactions were counted; 0 where none were.
-    guilds : tuple of str
-        Of the pollinators.
-    """
-
-    p: pd.DataFrame
-    seen: pd.DataFrame
-    guilds: tuple[str, ...]
 
 
 def build_ppi_view(

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.days import is_day
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
+from uncletc.tables import time_mode
 
 OWN = "own"  # name of the data set that is a reader's own table
 
@@ -65,7 +65,7 @@ def is_ordered(dataset: Dataset, mode: int) -> bool:
     if not is_own(dataset):
         return is_covid(dataset) or mode == len(dataset.counts.modes) - 1
     labels = dataset.counts.labels[mode]
-    return all(map(is_day, labels)) or all(map(_is_number, labels))
+    return all(map(_is_number, labels)) or mode == time_mode(dataset.counts)
 
 
 def over_modes(dataset: Dataset) -> str:

@@ -8,16 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.ppi.charts import (
-    LINES,
-    interaction_bars,
-    log_range,
-    short_pair,
-    visits_chart,
-)
-from dashboard.ppi.matrix import matrix_chart
-from dashboard.ppi.view import MOST_CHOSEN, Matrix
+from dashboard.ppi.charts import visits_chart
+from dashboard.ppi.view import MOST_CHOSEN
 from dashboard.shared.charts import short_names
+from dashboard.shared.matrix import Matrix, matrix_chart
+from dashboard.shared.ranked_bars import LINES, interaction_bars, log_range, short_pair
 
 NAN = math.nan
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.ppi.charts import CHOSEN
 from dashboard.ppi.view import MOST_CHOSEN, pair_labels
 from dashboard.shared import running
+from dashboard.shared.ranked_bars import CHOSEN
 from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
 from uncletc import Fit, StopReason
 

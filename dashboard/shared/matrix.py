@@ -1,15 +1,35 @@
-"""The matrix of plants and pollinators. Tables in, a Plotly figure out; no Streamlit."""
+"""The matrix of pairs, such as plants and pollinators. Tables in, a figure out; no Streamlit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.ppi.charts import CHOSEN, LONGEST_LINE
-from dashboard.ppi.view import Matrix
 from dashboard.shared.charts import CLEAR, GREY, framed, short_names, top_bar, two_lines
+from dashboard.shared.ranked_bars import CHOSEN, LONGEST_LINE
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matrix:
+    """Mean p of pairs of levels, in the order to draw.
+
+    Attributes
+    ----------
+    p : DataFrame, shape (rows, columns)
+        NaN where the two were never counted together. Index and columns are named after modes.
+    seen : DataFrame
+        Of the same shape: how many events were counted; 0 where none were.
+    guilds : tuple of str
+        Of the columns; empty where they have none.
+    """
+
+    p: pd.DataFrame
+    seen: pd.DataFrame
+    guilds: tuple[str, ...] = ()
 
 
 def matrix_chart(
@@ -21,7 +41,7 @@ def matrix_chart(
     chosen: Sequence[str] = (),
     separated: bool = False,
 ) -> go.Figure:
-    """Heat map of mean p, blank where two species were never counted together.
+    """Heat map of mean p, blank where two levels were never counted together.
 
     Parameters
     ----------
@@ -33,17 +53,17 @@ def matrix_chart(
     log : bool
         Whether colours follow the logarithm of p.
     chosen : sequence of str
-        Labels of interactions to outline.
+        Labels of pairs to outline.
     separated : bool
         Draw lines between guilds; for pollinators that are in the order of their guilds.
     """
     p = matrix.p.to_numpy()
-    plants, pollinators = short_names(matrix.p.index), short_names(matrix.p.columns)
+    rows, columns = short_names(matrix.p.index), short_names(matrix.p.columns)
     figure = go.Figure(
         go.Heatmap(
             z=(np.log10(p) if log else p).round(4),  # fewer bytes to send
-            x=pollinators,
-            y=plants,
+            x=columns,
+            y=rows,
             zmin=np.log10(limits[0]) if log else limits[0],
             zmax=np.log10(limits[1]) if log else limits[1],
             colorscale="Cividis",
@@ -58,18 +78,18 @@ def matrix_chart(
     row, column = np.nonzero(np.isfinite(p))
     # Heat maps cannot be clicked on in Streamlit; markers over them can.
     figure.add_scatter(
-        x=np.array(pollinators)[column],
-        y=np.array(plants)[row],
+        x=np.array(columns)[column],
+        y=np.array(rows)[row],
         mode="markers",
         marker={"size": 9, "symbol": "square", "color": CLEAR},
         unselected_marker_opacity=1,
         showlegend=False,
         customdata=[
-            f"{plant} – {pollinator}"
-            for plant, pollinator in zip(matrix.p.index[row], matrix.p.columns[column], strict=True)
+            f"{first} – {second}"
+            for first, second in zip(matrix.p.index[row], matrix.p.columns[column], strict=True)
         ],
         text=[
-            f"{p[i, j]:.3g}<br>{matrix.seen.iat[i, j]:,} seen<br>{matrix.guilds[j]}"
+            f"{p[i, j]:.3g}<br>{matrix.seen.iat[i, j]:,} seen{_guild(matrix, j)}"
             for i, j in zip(row, column, strict=True)
         ],
         hovertemplate=f"<b>%{{customdata}}</b><br>mean {title}: %{{text}}<extra></extra>",
@@ -85,17 +105,21 @@ def matrix_chart(
     axis = {"type": "category", "showgrid": False}
     return framed(
         figure,
-        160 + 12 * max(len(plants), 12),
-        x=axis | {"title": "pollinator", "range": [-0.5, len(pollinators) - 0.5]},
-        y=axis | {"title": "plant", "range": [len(plants) - 0.5, -0.5]},
+        160 + 12 * max(len(rows), 12),
+        x=axis | {"title": matrix.p.columns.name, "range": [-0.5, len(columns) - 0.5]},
+        y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},
     )
+
+
+def _guild(matrix: Matrix, j: int) -> str:
+    return f"<br>{matrix.guilds[j]}" if matrix.guilds else ""
 
 
 def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
     for label in labels:
-        plant, pollinator = label.split(" – ", 1)
-        if plant in matrix.p.index and pollinator in matrix.p.columns:
-            yield matrix.p.index.get_loc(plant), matrix.p.columns.get_loc(pollinator)
+        first, second = label.split(" – ", 1)
+        if first in matrix.p.index and second in matrix.p.columns:
+            yield matrix.p.index.get_loc(first), matrix.p.columns.get_loc(second)
 
 
 def _powers(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:

@@ -1,0 +1,111 @@
+"""Figures of the page "Explore". Tables in, Plotly figures out; no Streamlit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dashboard.shared.charts import GREY, add_band, below, framed, top_bar, two_lines
+from dashboard.shared.days import DAY_AXIS, day_text, is_day
+from dashboard.shared.ranked_bars import LINES, LONGEST_LINE
+
+_TICKS = 5
+
+
+def lines_chart(
+    lines: pd.DataFrame, *, title: str, along: str, log: bool, height: int = 400
+) -> go.Figure:
+    """A line for each level or pair over the steps of an ordered mode.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        label, step, value, observed, counted; a band where there are low and high.
+    title : str
+        What the value is.
+    along : str
+        The mode.
+    log : bool
+        Whether the axis of values is logarithmic.
+    """
+    figure = go.Figure()
+    days = bool(len(lines)) and all(map(is_day, lines["step"]))
+    for (color, dash, symbol), label in zip(LINES, lines["label"].unique(), strict=False):
+        rows = lines[lines["label"] == label]
+        if "low" in rows:
+            add_band(figure, rows["step"], rows["low"], rows["high"], color=color, name=label)
+            figure.data[-1].update(showlegend=False, hoverinfo="skip")
+        figure.add_scatter(
+            x=rows["step"],
+            y=rows["value"],
+            name=label,
+            mode="lines+markers",
+            line={"color": color, "dash": dash},
+            marker={
+                "size": 7,
+                "symbol": [symbol if n else f"{symbol}-open" for n in rows["observed"]],
+            },
+            customdata=np.column_stack([rows["step"].map(day_text), rows["counted"]]),
+            hovertemplate=f"<b>%{{fullData.name}}</b><br>{along} %{{customdata[0]}}<br>{title}: "
+            "%{y:.3g}<br>counted: %{customdata[1]:,}<extra></extra>",
+        )
+    order = lines.drop_duplicates("position").sort_values("position")["step"].tolist()
+    x: dict[str, Any] = {"title": along, "type": "category", "nticks": 12}
+    x |= {"categoryorder": "array", "categoryarray": order}
+    y: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE)}
+    y |= {"type": "log"} if log else {"rangemode": "tozero"}
+    return framed(
+        figure, height, x=DAY_AXIS | {"title": along} if days else x, y=y, legend=below(-0.2)
+    )
+
+
+def places_chart(
+    places: pd.DataFrame, *, title: str, limits: tuple[float, float], log: bool, height: int = 480
+) -> go.Figure:
+    """Places where they lie, coloured by their value.
+
+    Parameters
+    ----------
+    places : DataFrame
+        label, latitude, longitude (degrees), value, counted.
+    title : str
+        What the value is.
+    limits : tuple of float
+        Colour limits.
+    log : bool
+        Whether colours follow the logarithm.
+    """
+    figure = go.Figure(
+        go.Scatter(
+            x=places["longitude"],
+            y=places["latitude"],
+            mode="markers",
+            marker={
+                "size": 12,
+                "color": np.log10(places["value"]) if log else places["value"],
+                "line": {"color": GREY, "width": 1},
+            }
+            | _colors(title, limits, log=log),
+            customdata=places[["label", "value", "counted"]],
+            hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:.3g}<br>"
+            "counted: %{customdata[2]:,}<extra></extra>",
+        )
+    )
+    return _as_map(figure, float(places["latitude"].mean()), height)
+
+
+def _colors(title: str, limits: tuple[float, float], *, log: bool) -> dict[str, Any]:
+    low, high = np.log10(limits) if log else limits
+    at = np.linspace(low, high, _TICKS)
+    text = [f"{10**tick:.2g}" if log else f"{tick:.2g}" for tick in at]
+    bar = top_bar(title, tickvals=at.tolist(), ticktext=text)
+    return {"colorscale": "Cividis", "cmin": low, "cmax": high, "colorbar": bar}
+
+
+def _as_map(figure: go.Figure, north: float, height: int) -> go.Figure:
+    ratio = 1 / max(np.cos(np.deg2rad(north)), 0.1)  # a degree east is shorter than one north
+    y = {"title": "latitude", "scaleanchor": "x", "scaleratio": ratio}
+    return framed(figure, height, x={"title": "longitude"}, y=y, showlegend=False)

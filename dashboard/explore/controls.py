@@ -1,0 +1,202 @@
+"""Choices and parts of the page "Explore"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.countymap.component import show_county_map
+from dashboard.countymap.picture import county_map
+from dashboard.explore.charts import places_chart
+from dashboard.explore.view import (
+    MOST_CHOSEN,
+    QUANTITIES,
+    ExploreView,
+    Quantity,
+    View,
+    build_explore_view,
+    mode_pairs,
+    ordered_modes,
+    views_of,
+)
+from dashboard.shared.anchors import Anchor
+from dashboard.shared.charts import BAR_COLORS, axis_limit
+from dashboard.shared.own import PREFIX
+from dashboard.shared.parts import show_chart
+from dashboard.shared.places import located_mode
+from dashboard.shared.ranked_bars import interaction_bars, log_range
+from dashboard.shared.widgets import segmented
+from uncletc import Fit
+from uncletc.datasets import Dataset
+
+_ENDS = {"top": "Highest", "bottom": "Lowest"}
+_MOST_LISTED = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What a reader looks at.
+
+    Attributes
+    ----------
+    view : {"places", "pairs", "any mode"}
+    modes : tuple of int
+        One or two.
+    quantity : {"p", "λ", "counts"}
+    n : int
+        Bars at each end.
+    """
+
+    view: View
+    modes: tuple[int, ...]
+    quantity: Quantity
+    n: int
+
+
+def choose(dataset: Dataset) -> Shown:
+    """Ask what to look at: which view, by which modes, and which number."""
+    counts, views = dataset.counts, views_of(dataset)
+    left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
+    view: View = segmented(
+        "View",
+        views,
+        key="view",
+        where=left,
+        help="**places**: a map, where levels of a mode lie somewhere. **pairs**: a matrix of two "
+        "modes. **any mode**: the levels of one.",
+    )
+    moved = bool(counts.n_attributes)
+    quantity: Quantity = segmented(
+        "Show",
+        QUANTITIES,
+        names={"p": "p", "λ": "λ", "counts": "reported counts"},
+        default="p" if moved else "λ",
+        key="quantity",
+        where=middle,
+        help="**p**: the chance that an event is counted. **λ**: how many events to expect. "
+        "**Reported counts**: as they are, without a model.",
+    )
+    n = right.slider(
+        "How many to list",
+        5,
+        _MOST_LISTED,
+        10,
+        key="listed",
+        bind="query-params",
+        help="Bars with the highest and with the lowest values.",
+    )
+    return Shown(view=view, modes=_modes(dataset, view), quantity=quantity, n=n)
+
+
+def _modes(dataset: Dataset, view: View) -> tuple[int, ...]:
+    located = located_mode(dataset)
+    if view == "places" and located is not None:
+        return (located,)
+    if view == "pairs":
+        pairs = mode_pairs(dataset)
+        if len(pairs) == 1:
+            return next(iter(pairs.values()))
+        return pairs[
+            segmented(
+                "Rows × columns",
+                list(pairs),
+                key=f"{PREFIX}rows-columns",
+                wrap=True,
+                help="Which two modes to look at; means are over all others.",
+            )
+        ]
+    names = list(dataset.counts.modes)
+    chosen = segmented(
+        "By", names, key=f"{PREFIX}by-mode", wrap=True, help="Whose levels to compare."
+    )
+    return (names.index(chosen),)
+
+
+def explore_view(
+    dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...], quantity: Quantity
+) -> ExploreView:
+    """Return the view of a fit, for `cached`."""
+    return build_explore_view(dataset, fit, anchor, modes, quantity)
+
+
+def places_map(dataset: Dataset, view: ExploreView) -> None:
+    """Draw the values of places where they lie."""
+    (mode,) = view.modes
+    known = dataset.mode_tables[dataset.counts.modes[mode]].reset_index(drop=True)
+    where = ["fips"] if "fips" in known else ["latitude", "longitude"]
+    places = view.groups.join(known[where], on="index_0").dropna(subset=where)
+    what = f"{len(places):,} levels of {view.names[0]} by {view.title}"
+    if where == ["fips"]:
+        _county_map(places, view, what)
+        return
+    show_chart(
+        places_chart(places, title=view.title, limits=view.limits, log=view.log),
+        key="explore-places",
+        alt=f"Map of {what}",
+    )
+
+
+def _county_map(places: pd.DataFrame, view: ExploreView, what: str) -> None:
+    table = places.drop_duplicates("fips").assign(
+        note=[f"{row.label}: {row.counted:,} counted" for row in places.itertuples()][: len(places)]
+        if not places["fips"].duplicated().any()
+        else None
+    )
+    show_county_map(
+        county_map(
+            table,
+            title=view.title,
+            hover=("note",),
+            limits=view.limits,
+            log=view.log,
+            missing="no value",
+        ),
+        key="explore-map",
+        alt=f"Map of US counties, {what}",
+    )
+
+
+def highest_and_lowest(view: ExploreView, chosen: Sequence[str]) -> None:
+    """Draw the levels or pairs with the highest and the lowest values, on one axis."""
+    both = [view.top, view.bottom]
+    limits = log_range(*both) if view.log else (0.0, axis_limit(*both))
+    for column, side, bars in zip(st.columns(2), _ENDS, both, strict=True):
+        with column:
+            st.subheader(_ENDS[side])
+            show_chart(
+                interaction_bars(
+                    bars,
+                    title=view.title,
+                    color=BAR_COLORS[side],
+                    limits=limits,
+                    log=view.log,
+                    chosen=chosen,
+                ),
+                key=f"explore-{side}",
+                alt=f"{_ENDS[side]} {view.title}: {len(bars)} of {len(view.ranked)}",
+            )
+
+
+def choose_lines(dataset: Dataset, view: ExploreView) -> tuple[int | None, tuple[str, ...]]:
+    """Ask which levels or pairs to follow, along which ordered mode; None where there is none."""
+    along = ordered_modes(dataset, view.modes)
+    if not along:
+        return None, ()
+    names = [dataset.counts.modes[k] for k in along]
+    name = names[0]
+    if len(names) > 1:
+        name = segmented("Along", names, key=f"{PREFIX}along", help="Over whose steps to follow.")
+    by_size = view.groups.sort_values("counted", ascending=False)["label"].tolist()
+    key = f"{PREFIX}lines-{'-'.join(map(str, view.modes))}"
+    labels = st.multiselect(
+        " and ".join(view.names).capitalize(),
+        by_size,
+        by_size[:1],
+        key=key,
+        max_selections=MOST_CHOSEN,
+        help=f"Up to {MOST_CHOSEN} are drawn in one chart. Type part of a name to search.",
+    )
+    return along[names.index(name)], tuple(labels)

@@ -1,0 +1,124 @@
+"""Explore: what was missed in a reader's own table, by whatever its modes are."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.explore.charts import lines_chart
+from dashboard.explore.controls import (
+    choose,
+    choose_lines,
+    explore_view,
+    highest_and_lowest,
+    places_map,
+)
+from dashboard.explore.view import build_explore_view, build_lines, build_matrix
+from dashboard.shared.detection import for_download
+from dashboard.shared.kept import cached
+from dashboard.shared.matrix import matrix_chart
+from dashboard.shared.own import code_of, look_at_own
+from dashboard.shared.parts import (
+    fit_details,
+    insight_with_caution,
+    meaning,
+    role_details,
+    show_chart,
+)
+from dashboard.shared.running import fit_or_stop
+from dashboard.shared.scripts import fit_script
+from dashboard.shared.sidebar import sidebar
+from dashboard.shared.sources import dataset_or_stop
+from dashboard.shared.takeaway import take_away
+from dashboard.shared.words import WHISKERS
+
+st.title("What was missed in your counts?")
+choices = sidebar("own")
+dataset = dataset_or_stop(choices.dataset)
+look_at_own(True)
+dataset, fit, roles = fit_or_stop(dataset, choices)
+
+shown = choose(dataset)
+kept = cached("explore", explore_view, dataset, fit, choices.anchor, shown.modes, shown.quantity)
+view = replace(kept, n=shown.n)
+if view.groups.empty:
+    st.info("No entry has a value here. Choose another view.")
+    st.stop()
+insight_with_caution(view.insight, view.caution)
+
+if shown.view == "places":
+    places_map(dataset, view)
+elif shown.view == "pairs":
+    st.subheader(f"{view.names[0].capitalize()} and {view.names[1]}")
+    show_chart(
+        matrix_chart(
+            build_matrix(dataset, view), title=view.title, limits=view.limits, log=view.log
+        ),
+        key="explore-matrix",
+        alt=f"{view.title} of {view.names[0]} and {view.names[1]}, {len(view.groups):,} pairs",
+    )
+    st.caption("One square is one pair, a mean over all else; blank: no entry has a value.")
+
+bars_here = st.container()  # drawn last, because it marks what is chosen below
+along, labels = choose_lines(dataset, view)
+lines = None
+if along is not None:
+    name = dataset.counts.modes[along]
+    if labels:
+        lines = cached(
+            "explore lines",
+            build_lines,
+            dataset,
+            fit,
+            choices.anchor,
+            shown.modes,
+            along,
+            labels,
+            shown.quantity,
+        )
+        show_chart(
+            lines_chart(lines, title=view.title, along=name, log=view.log),
+            key="explore-lines",
+            alt=f"{view.title} of {', '.join(labels)} over {name}",
+        )
+        st.caption(
+            "Filled marks: there is a count. "
+            + ("Bands: 90 % intervals." if "low" in lines else "")
+        )
+    else:
+        st.info("Choose one to follow it.")
+with bars_here:
+    highest_and_lowest(view, labels)
+    statement = "" if shown.quantity == "counts" else f", {view.scale.statement}"
+    intervals = f" {WHISKERS}" if "low" in view.groups else ""
+    st.caption(f"Means over all entries with attributes{statement}.{intervals}")
+    if along is not None:
+        st.subheader(f"Over {dataset.counts.modes[along]}")
+
+meaning(
+    "**p is the chance that an event that happens is counted**, as far as the attributes that act "
+    f"on detection explain it: {roles.on_detection or 'none here'}.",
+    "**λ is how many events to expect** where somebody looks with full attention.",
+)
+role_details(roles)
+fit_details(fit, roles)
+absolute = view.scale.absolute
+take_away(
+    "explore",
+    dataset=dataset,
+    fit=fit,
+    roles=roles,
+    tables={
+        f"By {' and '.join(view.names)}": view.main_table,
+        **({} if lines is None else {"Lines": for_download(lines, absolute=absolute)}),
+    },
+    code=fit_script(
+        code_of(dataset),
+        fit.settings,
+        build_explore_view,
+        choices.anchor,
+        shown.modes,
+        shown.quantity,
+        roles=roles,
+        take=".main_table",
+    ),
+)
