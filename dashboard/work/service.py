@@ -190,9 +190,10 @@ class Service:
         with self._lock:
             own = self._owned.leave(counts, owner)
             for job in [job for job in self._jobs.values() if names_of_order(job.order) == names]:
-                for watcher in [each for each in job.watchers if session_of(each) == owner]:
+                mine = [each for each in job.watchers if session_of(each) == owner]
+                for watcher in mine:
                     self.cancel(job, watcher)
-                if not job.active and not own.owners:
+                if not job.active and (mine or not own.owners):
                     del self._jobs[job.order.key]
             if own.owners:
                 return

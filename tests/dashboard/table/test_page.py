@@ -174,7 +174,8 @@ def test_no_other_session_has_it(page):
 
 
 def test_what_is_forgotten_is_cancelled_and_dropped(page):
-    at = example(page)
+    nobody_elses = sample_table().to_csv(index=False).replace("simulated site", "my site")
+    at = upload(page, nobody_elses.encode())
     at.query_params["section"], at.query_params["counts_of"] = "Your data", NAME
     at.query_params["compare"] = ["POND"]
     at = go(at, "methods")

@@ -1,0 +1,87 @@
+"""The page "Explore" with tables of two, three and four modes, and with places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.explore.view import QUANTITIES
+from dashboard.shared.own import PREFIX, OwnTable
+from tests.dashboard.looking import (
+    charts,
+    ended,
+    in_address,
+    open_own,
+    open_screen,
+    own_cache,
+    ran,
+    read_own,
+    waiting,
+    words,
+)
+
+SHORT = {"own_rank": "1", "own_layers": "0"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache of their own."""
+    with own_cache(tmp_path_factory.mktemp("cache")):
+        yield
+
+
+def opened(table: OwnTable) -> AppTest:
+    at = open_own("explore", table, **SHORT)
+    return ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
+
+
+def located() -> OwnTable:
+    """The example, whose sites lie somewhere."""
+    table = read_own()
+    sites = table.dataset.mode_tables["site"]
+    where = {"latitude": 45 + sites.index / 10, "longitude": 7 + sites.index / 5}
+    tables = table.dataset.mode_tables | {"site": sites.assign(**where)}
+    return replace(table, dataset=replace(table.dataset, mode_tables=tables))
+
+
+def test_without_a_table_it_says_where_to_bring_one():
+    assert "There is no table of yours yet" in words(open_screen("explore"))
+
+
+def test_pairs_come_first_where_there_are_three_modes():
+    at = opened(read_own())
+    assert "Over 120 pairs of site and species" in words(at)
+    assert at.button_group(key="view").value == "pairs"
+    assert len(charts(at)) == 5  # matrix, highest, lowest, over weeks, the fit
+    for quantity in QUANTITIES:
+        ran(at.button_group(key="quantity").set_value(quantity))
+        assert len(charts(at)) == 5
+    ran(at.button_group(key="view").set_value("any mode"))
+    by = at.button_group(key=f"{PREFIX}by-mode")
+    for mode in by.options:
+        ran(at.button_group(key=f"{PREFIX}by-mode").set_value(mode))
+    assert "Over 12 levels of week" in words(at)
+    assert in_address(at, "by-mode") is None
+    assert "mine.csv" in "\n".join(block.value for block in at.code)
+
+
+def test_levels_come_first_where_there_are_two_modes_in_time():
+    frame = pd.DataFrame(
+        [(f"s{i}", 1 + j, (3 * i + j) % 7) for i in range(8) for j in range(9)],
+        columns=["site", "week", "count"],
+    )
+    at = opened(read_own(frame, modes=("site", "week")))
+    assert at.button_group(key="view").value == "any mode"
+    assert at.button_group(key="quantity").value == "λ"  # p is the same everywhere
+    assert "Over 8 levels of site" in words(at)
+
+
+def test_places_are_drawn_where_they_lie():
+    at = opened(located())
+    assert at.button_group(key="view").value == "places"
+    assert charts(at)[0]["layout"]["xaxis"]["title"]["text"] == "longitude"
+    assert "Over 12 levels of site" in words(at)
