@@ -16,6 +16,7 @@ from dashboard.plan.view import (
     trust_words,
     wish_words,
 )
+from dashboard.shared.own import code_of
 from dashboard.shared.parts import fit_details, meaning, role_details, show_chart
 from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.sidebar import choose_family, sidebar
@@ -118,5 +119,5 @@ if tables and not busy:
         fit=fit,
         roles=roles,
         tables=tables,
-        code=plan_script(dataset.name, fit.settings, choice, costs, roles),
+        code=plan_script(code_of(dataset), fit.settings, choice, costs, roles),
     )

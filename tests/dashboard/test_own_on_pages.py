@@ -95,7 +95,7 @@ def test_drivers(table):
     assert len(here.options) > 3
     ran(here.set_value(here.options[3]))
     assert here.options[3] not in str(dict(at.query_params))
-    assert "read_table" in "\n".join(block.value for block in at.code)
+    assert "tables.build" in "\n".join(block.value for block in at.code)
 
 
 def test_model_check(table):
