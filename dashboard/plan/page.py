@@ -19,6 +19,7 @@ from dashboard.plan.view import (
 from dashboard.shared.own import code_of
 from dashboard.shared.parts import fit_details, meaning, role_details, show_chart
 from dashboard.shared.running import fit_or_stop, unfinished
+from dashboard.shared.scripts import given
 from dashboard.shared.sidebar import choose_family, sidebar
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
 from dashboard.shared.takeaway import take_away
@@ -119,5 +120,5 @@ if tables and not busy:
         fit=fit,
         roles=roles,
         tables=tables,
-        code=plan_script(code_of(dataset), fit.settings, choice, costs, roles),
+        code=plan_script(fit.settings, choice, costs, given(code_of(dataset), roles)),
     )

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from dashboard.plan.designs import Choice
-from dashboard.shared.roles import RoleChoice
-from dashboard.shared.scripts import COUNTS, FITTED, Code, call, fit_code, load, script
+from dashboard.shared.scripts import COUNTS, FITTED, Code, call, fit_code, script
 from uncletc import FitSettings
 from uncletc.planning import Costs, Design, Survey, plan
 
 
-def plan_script(
-    dataset_name: str,
-    settings: FitSettings,
-    choice: Choice,
-    costs: Costs,
-    roles: RoleChoice | None = None,
-    loaded: Code | None = None,
-) -> str:
+def plan_script(settings: FitSettings, choice: Choice, costs: Costs, loaded: Code) -> str:
     """Return a script that prints the widths by design.
 
     Parameters
     ----------
-    dataset_name : str
     settings : FitSettings
         Of the fit.
     choice : Choice
     costs : Costs
-    roles : RoleChoice, optional
-    loaded : Code, optional
-        What loads the data set, where the library does not have it by name.
+    loaded : Code
+        What loads the data set.
     """
     designs = [_design(step.design) for step in choice.steps]
     listed = Code(
@@ -51,7 +41,7 @@ def plan_script(
     )
     return script(
         summary,
-        dataset=loaded or load(dataset_name, roles),
+        dataset=loaded,
         fitted=fit_code(COUNTS, settings),
         designs=listed,
     )

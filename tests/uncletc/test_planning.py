@@ -155,6 +155,21 @@ class TestClosed:
         assert within < 0.5 * np.nanmean(dense)  # Poisson counts of their own would vary more
 
 
+@pytest.mark.parametrize("sizes", [(12, 16), (4, 6, 3, 3)])
+def test_two_modes_and_four_and_no_attributes(sizes):
+    rng = np.random.default_rng(1)
+    where = np.indices(sizes).reshape(len(sizes), -1).T
+    where = where[rng.random(len(where)) < 0.8]
+    y = CountTensor(sizes, where, rng.poisson(6, len(where)))
+    found = fit(y, FitSettings(rank=1, hidden=()))
+    survey = Design(survey=Survey(places=3, of="mode 2"))
+    tried = plan(y, found, [Design(times={"mode 1": 2}), survey], repeats=2, along="mode 1")
+    assert set(tried.table[tried.table["scale"] == RELATIVE]["quantity"]) == {"rate", "total"}
+    assert width(tried, tried.designs[1], "rate")["ratio"] < 0.95
+    assert width(tried, survey, "detection", ABSOLUTE)["width"] > 1.1
+    assert tried.table["held"].mean() > 0.75
+
+
 class TestGrown:
     def test_new_levels_are_like_those_they_copy(self, counts):
         grown = grow(counts, {"mode 3": 8, "mode 1": 2}, (1,))

@@ -19,6 +19,7 @@ from uncletc.validation import FloatArray, IntArray
 
 SURVEY = "survey"
 """Name of the look that a survey adds."""
+_LEVEL = 0.5
 _LEAST = 1e-12  # of an expected count
 _LEAST_VARIANCE = 1e-9  # relative, of deviations; below it counts are Poisson
 
@@ -36,29 +37,37 @@ class World:
         λ of the present entries.
     detection : ndarray, shape (S,)
         p over Ξ; of an entry outside Ξ it is that of one of these, drawn anew each time.
+    level : float
+        p of all entries where there are no attributes: one half if the scale is free.
+    scale : float
+        By what λ is larger here than in the fit, and p smaller.
     """
 
     fit: Fit
     member: Member
     rate: FloatArray
     detection: FloatArray
+    level: float
+    scale: float
 
     @classmethod
     def of(cls, fit: Fit, counts: CountTensor) -> World:
         """Take the first member of a fit of these counts."""
-        member, scale = fit.members[0], 1.0
-        if isinstance(member.network, JointDetection) and not fit.anchored_by:
+        member, level, scale = fit.members[0], fit.mean_detection, 1.0
+        if not counts.n_attributes and not fit.anchored_by:
+            level, scale = _LEVEL, fit.mean_detection / _LEVEL
+        elif isinstance(member.network, JointDetection) and not fit.anchored_by:
             scale = float(np.exp(member.network.log_scale))
             member = replace(member, network=replace(member.network, log_scale=0.0))
         rate = member.rate(counts.indices) * counts.exposure_at(counts.indices) * scale
-        return cls(fit, member, rate, member.detection(counts.attributes))
+        return cls(fit, member, rate, member.detection(counts.attributes), level, scale)
 
     def detection_of(
         self, counts: CountTensor, indices: IntArray, rng: np.random.Generator
     ) -> FloatArray:
         """p of entries of these or grown counts, those outside Ξ drawn from it; (n,)."""
         if not counts.n_attributes:
-            return np.full(len(indices), self.fit.mean_detection)
+            return np.full(len(indices), self.level)
         rows = counts.rows_of(indices)
         p = self.member.detection(counts.attributes[rows])
         p[rows < 0] = rng.choice(self.detection, int((rows < 0).sum()))
@@ -157,7 +166,7 @@ def _look(
     """Draw a further look anew; the p told of it is off by what `known_error` says."""
     look, n = grown.counts.looks[number], len(present.looks[number].counts)
     where = present.looks[number].indices
-    rate = world.member.rate(where) * present.exposure_at(where) * _scale(world)
+    rate = world.member.rate(where) * present.exposure_at(where) * world.scale
     if world.member.mode_effects is not None:
         rate = rate * world.member.mode_effects.reporting(where, number + 1)
     told = look.known_detection
@@ -187,14 +196,6 @@ def _parts(
     mean: FloatArray, n: int, now: np.random.Generator, later: np.random.Generator
 ) -> list[tuple[FloatArray, np.random.Generator]]:
     return [(mean[:n], now), (mean[n:], later)]
-
-
-def _scale(world: World) -> float:
-    """By what λ of the world is larger than that of the fit's first member."""
-    of_fit, own = world.fit.members[0].network, world.member.network
-    if isinstance(of_fit, JointDetection) and isinstance(own, JointDetection):
-        return float(np.exp(of_fit.log_scale - own.log_scale))
-    return 1.0
 
 
 def _surveyed(

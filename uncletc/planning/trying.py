@@ -140,7 +140,7 @@ def try_design(
             present,
             rate=world.rate,
             detection=p,
-            mean_detection=float(over.mean()) if over.size else fit.mean_detection,
+            mean_detection=float(over.mean()) if season.n_attributes else world.level,
         )
         rows += [{"repeat": repeat, **row} for row in measured(found, season, present)]
     return rows

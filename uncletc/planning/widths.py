@@ -10,7 +10,7 @@ import numpy as np
 from uncletc.counts import CountTensor
 from uncletc.draws import Draws, Quantity
 from uncletc.intervals import drawn
-from uncletc.members import Interval
+from uncletc.members import Interval, Member
 from uncletc.model import Fit
 from uncletc.planning.drawing import places_of
 from uncletc.planning.results import ABSOLUTE, RELATIVE
@@ -85,7 +85,8 @@ def measured(fit: Fit, counts: CountTensor, present: Present) -> list[Row]:
     Returns
     -------
     list of dict
-        "quantity": "detection" and "rate" of places, the median over them; "total", λ of all
+        "quantity": "detection" and "rate" of places, the median over them (without attributes
+        relative p is one and left out); "total", λ of all
         present entries together; "scale", the mean p over Ξ. "scale": "relative", where the mean
         p over Ξ is held; "absolute", where data state it. "width": upper over lower end of the
         90 % interval. "held": share of the true values that lie within, NaN where unknown.
@@ -122,7 +123,7 @@ def on_relative_scale(fit: Fit, counts: CountTensor) -> Fit:
         factors=first.factors,
         network=first.network,
         others=tuple(others),
-        mean_detection=_mean(detection_over(members, counts.attributes)),
+        mean_detection=_mean_detection(members, counts, fit),
         draws=replace(draws, factors=factors, level=level.astype(np.float32)),
     )
 
@@ -133,8 +134,10 @@ def _deviations_without_level(draws: Draws, fit: Fit, attributes: FloatArray) ->
     return plain.log_detection(fit.members[0], attributes)
 
 
-def _mean(p: FloatArray) -> float:
-    return float(p.mean()) if p.size else 1.0
+def _mean_detection(members: list[Member], counts: CountTensor, fit: Fit) -> float:
+    if not counts.n_attributes:
+        return fit.mean_detection
+    return float(detection_over(members, counts.attributes).mean())
 
 
 def _rows(fit: Fit, counts: CountTensor, present: Present, scale: str) -> list[Row]:
@@ -145,7 +148,7 @@ def _rows(fit: Fit, counts: CountTensor, present: Present, scale: str) -> list[R
     if not counts.n_attributes:
         told = np.ones(len(told), dtype=bool)
     rows = []
-    if told.any():
+    if told.any() and (counts.n_attributes or scale == ABSOLUTE):
         p = None if present.detection is None else present.detection[told] * factor
         of = _means(fit, counts, "detection", present.indices[told], present.place[told])
         rows.append(_row("detection", scale, of, _true_means(p, present.place[told])))

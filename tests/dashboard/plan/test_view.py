@@ -19,6 +19,7 @@ from dashboard.plan.view import (
     trust_words,
     wish_words,
 )
+from dashboard.shared.scripts import load
 from uncletc import CountTensor, FitSettings, datasets
 from uncletc.planning import PRESENT, Costs, Plan
 
@@ -212,7 +213,8 @@ def test_the_script_asks_for_the_same_plan(ppi_twin):
     kinds = kinds_of(ppi_twin)
     choice = Choice(kinds=kinds, times=(2.0,), places="plant", surveys=(5,), repeats=1)
     settings = FitSettings(rank=1, hidden=(), max_iter=2, effects=())
-    code = plan_script("ppi-twin", settings, choice, Costs(levels={"visit": 3.0}, survey=2.0))
+    costs = Costs(levels={"visit": 3.0}, survey=2.0)
+    code = plan_script(settings, choice, costs, load("ppi-twin"))
     for part in (
         "planning.plan(dataset.counts, fitted, designs",
         "planning.Design(times={'visit': 2.0})",
