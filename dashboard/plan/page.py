@@ -52,20 +52,24 @@ orders = choice.orders(counts, fit.settings)
 mine = planning()
 wanting = mine.missing(list(orders.values()))
 seconds = seconds_of_plan(counts, fit, [order.design for order in wanting], choice.repeats)
-pressed = False
+asked, pressed = st.empty(), False
 if not choice.steps:
-    st.info("Choose above what to add.")
+    asked.info("Choose above what to add.")
 elif wanting and not mine.under_way(list(orders.values())):
     n = fits_of_plan(fit, [order.design for order in wanting], choice.repeats)
-    pressed = st.button(
-        "Plan",
-        type="primary",
-        key="make-plan",
-        help=f"Simulates and fits {plural(n, 'season')} in the background. Results are kept.",
-    )
-    st.caption(f"{plural(n, 'fit')} in the background, {time_words(seconds)}.")
+    with asked.container():
+        pressed = st.button(
+            "Plan",
+            type="primary",
+            key="make-plan",
+            help="Simulates seasons and fits them in the background. Results are kept.",
+        )
+        st.caption(f"{plural(n, 'fit')} in the background, {time_words(seconds)}.")
 with st.container(key="plan-status"):
-    busy = bool(choice.steps) and under_way(list(orders.values()), pressed=pressed, seconds=seconds)
+    waited = list(orders.values())
+    busy = bool(choice.steps) and under_way(waited, pressed=pressed, seconds=seconds)
+if busy:
+    asked.empty()
 results = {design: mine.lookup(order) for design, order in orders.items()}
 known = {design: result for design, result in results.items() if result is not None}
 
@@ -77,7 +81,7 @@ if any(step.design in known for step in choice.steps):
     points = curves(plan, choice, measure, costs)
     st.markdown(headline(plan, choice, measure))
     if words := wish_words(plan, choice, measure, costs, wish):
-        st.success(words, icon=":material/savings:")
+        st.info(words, icon=":material/savings:")
     for words in trust_words(plan, measure):
         st.warning(words, icon=":material/error:")
     drawn = (
