@@ -1,0 +1,87 @@
+"""What is deployed: nobody is root, nothing floats, and both sides of each setting agree."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchmarks._stack import REPLICAS, configuration
+from dashboard.operator_settings import OperatorSettings, from_environment, variable
+from dashboard.work.limits import Limits
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+PROXY = (ROOT / "deploy" / "haproxy.cfg").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def test_images_are_pinned() -> None:
+    images = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+    images += [service["image"] for service in COMPOSE["services"].values()]
+    assert len(set(images)) == 3
+    assert all(re.search(r":\d+\.\d+\.\d+", image) for image in images)
+    assert "--constraint constraints.txt" in DOCKERFILE
+
+
+def test_the_image_runs_as_nobody_in_particular_and_says_how_it_is() -> None:
+    last = DOCKERFILE.rsplit("FROM ", 1)[1]
+    assert re.search(r"^USER reader$", last, re.MULTILINE)
+    assert re.search(r"useradd --uid (\d+)", last)
+    assert "HEALTHCHECK" in last
+    assert "/ready" in last
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_containers_can_do_little(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert service["mem_limit"]
+    assert service["pids_limit"]
+    assert ("ports" in service) is (name == "proxy")
+
+
+def test_replicas_share_results_and_secret() -> None:
+    one, two = (COMPOSE["services"][name] for name in REPLICAS)
+    assert one["volumes"] == two["volumes"]
+    assert "results:/cache" in one["volumes"]
+    assert one["environment"] == two["environment"]
+    assert one["environment"]["STREAMLIT_SERVER_COOKIE_SECRET"].startswith("${COOKIE_SECRET:?")
+
+
+def test_settings_of_replicas_are_settings() -> None:
+    known = {variable(each.name) for kind in (OperatorSettings, Limits) for each in fields(kind)}
+    environment = configuration({"COOKIE_SECRET": "x"})["one"]
+    assert {name for name in environment if name.startswith("UNCLETC_")} <= known
+    settings = from_environment(environment)
+    assert settings.behind_proxy
+    Limits.from_environment(environment)
+    assert from_environment(environment | {"UNCLETC_SIGN_IN": "header"}).sign_in == "header"
+
+
+def test_the_proxy_is_given_all_that_it_asks_for() -> None:
+    asked = set(re.findall(r"\$\{(\w+)", PROXY))
+    optional = set(re.findall(r"defined\((\w+)\)", PROXY))
+    given = configuration({"COOKIE_SECRET": "x"})
+    assert asked == set(given["proxy"])
+    assert optional == {"PASSWORDS", "SECURE_COOKIE"}
+    assert given["proxy"]["USER_HEADER"] == given["one"]["UNCLETC_USER_HEADER"]
+    largest = int(given["one"]["UNCLETC_UPLOAD_MB"]) * 2**20
+    assert largest < int(given["proxy"]["UPLOAD_BYTES"]) < 1.1 * largest
+    for name in ("passwords", "tls"):
+        path = ROOT / "deploy" / f"compose.{name}.yaml"
+        (more,) = yaml.safe_load(path.read_text(encoding="utf-8"))["services"].values()
+        assert set(more["environment"]) <= optional
+
+
+def test_what_is_secret_stays_out_of_version_control() -> None:
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    for name in ("/.env", "/deploy/passwords.cfg", "/deploy/streamlit/secrets.toml"):
+        assert name in ignored
+        assert not (ROOT / name.lstrip("/")).exists()

@@ -1,0 +1,215 @@
+"""The proxy, before two servers that say what reached them."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from benchmarks._stack import ROOT, configuration, free_ports
+
+HAPROXY = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+LONGEST = 30.0  # seconds
+pytestmark = pytest.mark.skipif(HAPROXY is None, reason="haproxy is not installed")
+
+
+class Replica(ThreadingHTTPServer):
+    """Answers with its name and the headers that came."""
+
+    daemon_threads = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(("127.0.0.1", 0), Echo)
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}).start()
+
+    def stop(self) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class Echo(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        assert isinstance(self.server, Replica)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        body = json.dumps({"name": self.server.name, "headers": headers}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Proxy:
+    """HAProxy before two such servers."""
+
+    def __init__(self, folder: Path, **changed: str) -> None:
+        self.replicas = [Replica("one"), Replica("two")]
+        (self.port,) = free_ports(1)
+        environment = configuration({"COOKIE_SECRET": "x"})["proxy"] | {
+            "LISTEN": f"127.0.0.1:{self.port}",
+            "REPLICA_ONE": f"127.0.0.1:{self.replicas[0].server_address[1]}",
+            "REPLICA_TWO": f"127.0.0.1:{self.replicas[1].server_address[1]}",
+        }
+        files = [str(ROOT / "deploy" / "haproxy.cfg")]
+        if "PASSWORDS" in changed:
+            users = folder / "passwords.cfg"
+            users.write_text("userlist people\n    user ada insecure-password secret\n")
+            files.append(str(users))
+        command = [str(HAPROXY), "-db", *(part for file in files for part in ("-f", file))]
+        self.log = folder / "log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command, env=os.environ | environment | changed, stdout=log, stderr=log
+            )
+        began = monotonic()
+        while {self.get()[1].get("name") for _ in range(4)} != {"one", "two"}:
+            if "PASSWORDS" in changed and self.get()[0] == 401:
+                break
+            assert self.process.poll() is None, self.log.read_text()
+            assert monotonic() - began < LONGEST, self.log.read_text()
+            sleep(0.05)
+
+    def get(
+        self, path: str = "/", body: bytes | None = None, **headers: str
+    ) -> tuple[int, dict[str, Any], dict[str, str]]:
+        """Status, what the replica said, and headers of an answer; 0 without an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            connection.request("GET", path, body, named)
+            answer = connection.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException):
+            return 0, {}, {}
+        finally:
+            connection.close()
+        said: dict[str, Any] = {}
+        with suppress(ValueError):
+            said = json.loads(text)
+        return answer.status, said, {name.lower(): value for name, value in answer.getheaders()}
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for each in self.replicas:
+            with suppress(OSError):
+                each.stop()
+
+
+@pytest.fixture
+def proxied(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
+    started: list[Proxy] = []
+
+    def start(**changed: str) -> Proxy:
+        started.append(Proxy(tmp_path, **changed))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+def test_a_browser_stays_until_its_replica_ends(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied()
+    _, said, headers = proxy.get()
+    cookie = headers["set-cookie"].split(";")[0]
+    assert "HttpOnly" in headers["set-cookie"]
+    for _ in range(6):
+        status, again, headers = proxy.get(Cookie=cookie)
+        assert (status, again["name"]) == (200, said["name"])
+        assert "set-cookie" not in headers
+        assert "replica" not in again["headers"].get("cookie", "")
+    next(each for each in proxy.replicas if each.name == said["name"]).stop()
+    began = monotonic()
+    while (found := proxy.get(Cookie=cookie))[0] != 200:
+        assert monotonic() - began < LONGEST
+    assert found[1]["name"] != said["name"]
+    assert found[2]["set-cookie"].split(";")[0] != cookie
+
+
+def test_what_is_not_for_browsers_is_not_there(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied()
+    for path in (
+        "/ready",
+        "/READY",
+        "/%72eady",
+        "/_stcore/metrics",
+        "/_stcore/metrics?families=x",
+        "/_stcore/%6detrics",
+        "/_stcore/agent/interact",
+        "/_stcore/script-health-check",
+    ):
+        assert proxy.get(path)[0] == 404, path
+    assert proxy.get("/_stcore/health")[0] == 200
+    assert proxy.get("/covid?x=/ready")[0] == 200
+
+
+def test_nobody_names_themselves(proxied: Callable[..., Proxy]) -> None:
+    said = proxied().get(X_Forwarded_User="ada", X_Forwarded_For="10.9.8.7", Forwarded="for=x")[1]
+    assert "x-forwarded-user" not in said["headers"]
+    assert said["headers"]["x-forwarded-for"] == "127.0.0.1"
+    assert said["headers"]["x-forwarded-proto"] == "http"
+    assert "forwarded" not in said["headers"]
+
+
+def test_a_password_is_a_name(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied(PASSWORDS="1")
+    assert proxy.get()[0] == 401
+    assert proxy.get(X_Forwarded_User="ada")[0] == 401
+    for pair, status in (("ada:secret", 200), ("ada:wrong", 401), ("eve:secret", 401)):
+        basic = base64.b64encode(pair.encode()).decode()
+        found, said, _ = proxy.get(Authorization=f"Basic {basic}", X_Forwarded_User="eve")
+        assert found == status
+        if status == 200:
+            assert said["headers"]["x-forwarded-user"] == "ada"
+
+
+def test_bodies_have_a_largest_size(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied(UPLOAD_BYTES="1000")
+    assert proxy.get("/_stcore/upload_file/a/b", b"x" * 1000)[0] == 200
+    assert proxy.get("/_stcore/upload_file/a/b", b"x" * 1001)[0] == 413
+
+
+def test_new_sessions_of_one_address_are_limited(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied(NEW_SESSIONS="5")
+    asked = [proxy.get("/_stcore/stream")[0] for _ in range(8)]
+    assert asked == [200] * 5 + [429] * 3
+    assert proxy.get("/")[0] == 200
+
+
+def test_new_connections_of_one_address_are_limited(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied(NEW_CONNECTIONS="60")
+    assert {proxy.get()[0] for _ in range(80)} == {200, 0}
+
+
+def test_the_log_has_no_addresses_of_pages(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied()
+    proxy.get("/covid?own=Zimmermann", Cookie="name=Zimmermann", Referer="http://x/Zimmermann")
+    proxy.process.terminate()
+    proxy.process.wait(timeout=LONGEST)
+    text = proxy.log.read_text()
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    assert {"status": 200, "method": "GET"}.items() <= lines[-1].items()
+    assert "Zimmermann" not in text
+
+
+def test_answers_are_kept_from_other_sites(proxied: Callable[..., Proxy]) -> None:
+    headers = proxied().get()[2]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "SAMEORIGIN"
+    assert "server" not in headers
