@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.server.signin import gate, operator_pages
 from dashboard.shared.glossary import glossary
 from dashboard.shared.history import one_step_a_page, restore_settings
+from dashboard.shared.keep_own import restore, say_if_lost
 from dashboard.shared.look import look
 from dashboard.shared.own import ENTERED
 from dashboard.shared.service import service
@@ -64,4 +65,6 @@ look()
 one_step_a_page()
 st.session_state[ENTERED] = st.session_state.get("page") != page.url_path
 st.session_state["page"] = page.url_path
+restore()
+say_if_lost()
 page.run()

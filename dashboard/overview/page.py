@@ -28,7 +28,7 @@ NEXT = {
         "See which interactions were probably overlooked",
         ":material/local_florist:",
     ),
-    "own": ("check/page.py", "See whether the model fits your counts", ":material/fact_check:"),
+    "own": ("explore/page.py", "See what was missed in your counts", ":material/explore:"),
 }
 
 st.title("What was counted, and what was missed?")

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dashboard.shared.before import before_you_fit
+from dashboard.shared.keep_own import keep_toggle
 from dashboard.shared.own import put
 from dashboard.shared.takeaway import csv_bytes
 from dashboard.table.controls import choose_columns
@@ -39,6 +40,7 @@ if upload is not None:
         put(table)
         with result:
             counted(table)
+            keep_toggle(table, upload.raw)
     notes(upload, table)
     if table is not None:
         st.subheader("Before you fit")

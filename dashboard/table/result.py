@@ -68,12 +68,14 @@ def counted(table: OwnTable) -> None:
         f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations.",
         icon=":material/check:",
     )
-    st.page_link(
-        "methods/page.py",
-        label="**Compare methods on it**",
-        icon=":material/leaderboard:",
-        query_params={"section": "Your data", "counts_of": "Your table"},
-    )
+    with st.container(horizontal=True):
+        st.page_link("explore/page.py", label="**See what was missed**", icon=":material/explore:")
+        st.page_link(
+            "methods/page.py",
+            label="**Compare methods on it**",
+            icon=":material/leaderboard:",
+            query_params={"section": "Your data", "counts_of": "Your table"},
+        )
 
 
 def notes(upload: Upload, table: OwnTable | None) -> None:

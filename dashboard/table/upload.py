@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.shared.own import PREFIX, forget
+from dashboard.shared.keep_own import RAW, forget_everywhere
+from dashboard.shared.own import PREFIX, own_table
 from dashboard.shared.words import escape
 from dashboard.work.tables import Reading, is_quick
 from uncletc.tables import Guess, RawTable, guess, read_file
@@ -44,25 +45,33 @@ def uploaded() -> Upload | None:
         help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to 2 million rows.",
     )
     st.caption(
-        "It stays in this server’s memory, for this browser session alone. Its counts are written "
-        "to the cache folder only while something is computed from them, and deleted then; results "
-        "are kept there."
+        "It stays with this server, for this browser session alone, and what is computed from it "
+        "does too. Below you may keep it on this machine."
     )
     if file is not None:
         _take(file.name, file.getvalue())
     _wait()
     if failed := st.session_state.get(_FAILED):
         st.error(f"This file cannot be read: {failed[1]}", icon=":material/error:")
-    upload: Upload | None = st.session_state.get(_FILE)
+    upload = _upload()
     if upload is not None:
         _in_use(upload)
+    return upload
+
+
+def _upload() -> Upload | None:
+    """The file of this session, also one that was kept on this machine."""
+    upload: Upload | None = st.session_state.get(_FILE)
+    raw, table = st.session_state.get(RAW), own_table()
+    if upload is None and raw is not None and table is not None:
+        upload = st.session_state[_FILE] = Upload(table.name, table.digest, raw, guess(raw))
     return upload
 
 
 def _take(name: str, data: bytes) -> None:
     """Read a file that was not read before; a large one in a process beside the server."""
     digest = hashlib.sha256(data).hexdigest()
-    upload: Upload | None = st.session_state.get(_FILE)
+    upload = _upload()
     reading: Reading | None = st.session_state.get(_READING)
     failed = st.session_state.get(_FAILED)
     known = [each.digest for each in (upload, reading) if each is not None]
@@ -83,7 +92,7 @@ def _take(name: str, data: bytes) -> None:
 
 def _keep(name: str, digest: str, raw: RawTable) -> None:
     upload = Upload(name, digest, raw, guess(raw))
-    forget()
+    forget_everywhere()
     st.session_state[_FILE] = upload
 
 
@@ -132,5 +141,5 @@ def _in_use(upload: Upload) -> None:
 
 
 def _forget() -> None:
-    forget()
+    forget_everywhere()
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
