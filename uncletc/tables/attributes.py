@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from uncletc.tables.columns import AttributeColumn
 from uncletc.tables.profiles import Profile, share
-from uncletc.tables.words import count_points, is_attribute, is_category, is_id, is_note, tokens
+from uncletc.tables.words import (
+    count_points,
+    is_attribute,
+    is_category,
+    is_id,
+    is_note,
+    is_total,
+    tokens,
+)
 
 _MOST = 15
 _MOST_MISSING = 0.2
@@ -36,7 +44,7 @@ def attributes_of(
     for each in profiles:
         if each.name in reasons:
             continue
-        why_not = _why_not(each, count)
+        why_not = _why_not(each, count, not of_rows)
         if why_not:
             reasons[each.name] = f"Left out: {why_not}."
         elif len(found) == _MOST:
@@ -57,12 +65,14 @@ def attributes_of(
     return tuple(found)
 
 
-def _why_not(each: Profile, count: str) -> str:
+def _why_not(each: Profile, count: str, in_wide: bool) -> str:
     name = each.name
     if each.empty:
         return "it is empty"
     if each.n_levels == 1:
         return f"every row has the same value{' or none' if each.missing else ''}"
+    if in_wide and is_total(name):
+        return "by its name it is the sum of the counts beside it"
     if is_note(name):
         return "by its name it holds remarks"
     if each.numeric and count_points(name) >= 3 and not is_attribute(name):

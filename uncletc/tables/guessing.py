@@ -70,7 +70,8 @@ def guess(raw: RawTable) -> Guess:
     >>> [each.column for each in found.columns.modes], found.columns.count
     (['site', 'visit'], 'n_bees')
     """
-    profiles = [Profile.of(raw.frame.get_column(name)) for name in raw.frame.columns]
+    names = raw.frame.columns
+    profiles = [Profile.of(raw.frame.get_column(name), names) for name in names]
     reasons: dict[str, str] = {}
     wide = find_wide(profiles)
     rest = [each for each in profiles if wide is None or each.name not in wide.columns]

@@ -30,7 +30,8 @@ def candidates(profiles: Sequence[Profile], wide: bool = False) -> list[Profile]
             continue
         if each.kind == "number" or (is_attribute(each.name) and not each.mode_class):
             continue
-        if each.kind == "whole" and not (each.mode_class or is_id(each.name) or each.designed):
+        named = each.mode_class or is_id(each.name) or each.designed
+        if each.kind == "whole" and not (named or (wide and each.n_levels == each.n)):
             continue
         if not wide and (each.numbers_rows or each.n_levels > 0.9 * each.n > 9):
             continue
@@ -55,7 +56,7 @@ def choose_modes(profiles: Sequence[Profile], least: int = 2, wide: bool = False
     named = [each for each in distinct if each.mode_class]
     chosen = _best(named, _MOST_MODES + 2)
     chosen = _thinned(chosen, least)
-    rest = [each for each in distinct if each not in chosen and not _is_note_like(each)]
+    rest = [each for each in distinct if each not in chosen and (wide or not _is_note_like(each))]
     rest = sorted(rest, key=lambda each: -_points(each))[:_MOST_CANDIDATES]
     if len(chosen) < least:
         chosen = _searched(chosen, rest, least)

@@ -15,6 +15,8 @@ from uncletc.tables.values import numbers_of
 from uncletc.tables.words import is_fips
 from uncletc.validation import IntArray
 
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 _COUNTY = 1000  # codes from here on are of counties, below of states
 
 
@@ -78,7 +80,7 @@ def levels_of(column: pl.Series, mode: ModeColumn) -> Levels:
         rules = (
             f"{n} labels of {mode.column} differ from others in capitals only; they stay apart.",
         )
-    order = sorted(text.drop_nulls().unique().to_list(), key=_natural)
+    order = _in_calendar(text.drop_nulls().unique().to_list())
     return Levels(mode.column, tuple(order), _codes(text, order), rules)
 
 
@@ -176,6 +178,17 @@ def _codes(values: pl.Series, known: list[Any]) -> IntArray:
     frame = pl.DataFrame({"value": values})
     joined = frame.join(table, on="value", how="left", maintain_order="left")
     return joined.get_column("code").fill_null(-1).to_numpy().astype(np.int64)
+
+
+def _in_calendar(labels: list[str]) -> list[str]:
+    """Months and days of the week in their order, other labels alphabetically."""
+    for names in (_MONTHS, _WEEKDAYS):
+        places = {name: k for k, name in enumerate(names)}
+        found = {each: places.get(each[:3].lower()) for each in labels}
+        full = all(re.fullmatch(r"[A-Za-z]{3,9}\.?", each) for each in labels)
+        if len(labels) > 1 and full and None not in found.values():
+            return sorted(labels, key=lambda each: (found[each], each))
+    return sorted(labels, key=_natural)
 
 
 def _natural(text: str) -> tuple[Any, ...]:

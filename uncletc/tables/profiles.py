@@ -27,15 +27,18 @@ class Profile:
     name : str
     kind : {"whole", "number", "date", "text"}
     column : polars.Series
+    grid : bool
+        Whether it is one of two columns x and y.
     """
 
     name: str
     kind: Kind
     column: pl.Series = field(repr=False)
+    grid: bool = False
 
     @classmethod
-    def of(cls, column: pl.Series) -> Profile:
-        """Look at a column of a :class:`uncletc.tables.RawTable`."""
+    def of(cls, column: pl.Series, beside: Sequence[str] = ()) -> Profile:
+        """Look at a column of a :class:`uncletc.tables.RawTable`, given the names of all."""
         kind: Kind = "text"
         if column.dtype == pl.Int32:
             kind = "whole"
@@ -44,7 +47,8 @@ class Profile:
             kind = "whole" if bool((some == some.floor()).all()) else "number"
         elif column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
             kind = "date"
-        return cls(column.name, kind, column)
+        grid = column.name.lower() in ("x", "y") and {"x", "y"} <= {e.lower() for e in beside}
+        return cls(column.name, kind, column, grid)
 
     @cached_property
     def n(self) -> int:
@@ -112,6 +116,8 @@ class Profile:
         """Of what its levels are, as its name or type tells."""
         if self.kind == "date":
             return "time"
+        if self.grid:
+            return "place"
         return "place" if is_fips(self.name) else class_of(self.name)
 
     @cached_property

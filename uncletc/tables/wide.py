@@ -20,10 +20,11 @@ from uncletc.tables.words import (
     is_latitude,
     is_longitude,
     is_note,
+    is_total,
     tokens,
 )
 
-_LEAST = 4  # columns alike
+_LEAST = 3  # columns alike
 _FEW_KEYS = 8
 
 
@@ -128,7 +129,8 @@ def _alike(profiles: Sequence[Profile]) -> Wide | None:
     """Many columns of whole numbers of like size, beside a few that name the row."""
     block = [each for each in profiles if _may_be_level(each)]
     others = [each for each in profiles if each not in block]
-    if len(block) < _LEAST or len(block) < 0.5 * len(profiles) or len(others) > _FEW_KEYS:
+    unnamed = [each for each in others if not each.mode_class]
+    if len(block) < _LEAST or len(block) < len(unnamed) or len(others) > _FEW_KEYS:
         return None
     if not others or any(count_points(each.name) >= 6 and each.count_like for each in others):
         return None
@@ -155,8 +157,15 @@ def _may_be_level(each: Profile) -> bool:
     special = (is_attribute, is_exposure, is_latitude, is_longitude, is_id, is_note)
     if not (each.kind == "whole" and each.range[0] >= 0) or any(f(each.name) for f in special):
         return False
-    if each.numbers_rows or len(tokens(each.name)) == 0:
+    if (
+        each.numbers_rows
+        or (each.designed and each.range[0] >= 1)
+        or len(tokens(each.name)) == 0
+        or is_total(each.name)
+    ):
         return False
+    if each.name.startswith("column ") and each.n_levels == each.n:
+        return False  # names of rows
     return each.mode_class == "" or count_points(each.name) >= 3 or not _plain_mode(each)
 
 

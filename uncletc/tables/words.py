@@ -166,6 +166,19 @@ def is_note(name: str) -> bool:
     return bool(set(tokens(name)) & _NOTE)
 
 
+def is_total(name: str) -> bool:
+    """Whether a name is of sums over other columns."""
+    return "".join(tokens(name)) in (
+        "total",
+        "totals",
+        "sum",
+        "rowsum",
+        "grandtotal",
+        "gesamt",
+        "all",
+    )
+
+
 def is_exposure(name: str) -> bool:
     """Whether a name is of what true counts are proportional to."""
     words = tokens(name)

@@ -105,6 +105,11 @@ class TestLong:
         assert found.counts.n_observed == n - 1
         assert "1 counts below 0, the first in data row 1 (-3)" in rules(found)
 
+    def test_counts_that_are_not_told_are_missing(self):
+        found = made(raw(seen=["3", "0", "7", "<5", "5"]))
+        assert found.counts.n_observed == 4
+        assert "1 counts that are not told, the first in data row 4 (<5)" in rules(found)
+
     def test_notes_of_reading_are_kept(self):
         table = replace(raw(), notes=("Three lines were skipped.",))
         assert made(table).provenance.rules[0] == "Three lines were skipped."
@@ -127,6 +132,11 @@ class TestModes:
         found = made(table, modes=(SITE, week), duplicates="sum")
         assert found.counts.labels[1] == levels
         assert found.counts.counts.sum() == 15
+
+    def test_months_are_in_the_order_of_the_year(self):
+        months = ["Mar", "Jan", "Apr", "Feb", "Mar"]
+        found = made(raw(week=months), duplicates="sum")
+        assert found.counts.labels[1] == ("Jan", "Feb", "Mar", "Apr")
 
     def test_bins_hold_about_as_many_rows_each(self):
         n = 90
@@ -259,7 +269,7 @@ class TestMistakes:
             ({}, {"missing": (("week", "11"),)}, "week has no '11'"),
             ({"seen": [3, 0, -7, 2, 5]}, {}, "seen must be at least 0; data row 3 is -7"),
             ({"seen": [2.5, 0, 7, 2, 5]}, {}, "seen must be whole numbers; data row 1 is 2.5"),
-            ({"seen": ["3", "0", "7", "<5", "5"]}, {}, "data row 4 is '<5': correct it"),
+            ({"seen": ["3", "0", "7", "5?", "5"]}, {}, "data row 4 is '5\\?': correct it"),
             ({"seen": [None] * 5, "x": [1] * 5}, {}, "seen must hold"),
             ({"traps": [4, 2, 2, 0, 2]}, {"exposure": "traps"}, "data row 4 is 0"),
             ({"traps": [4, 2, 2, None, 2]}, {"exposure": "traps"}, "data row 4 is empty"),

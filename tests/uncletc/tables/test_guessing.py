@@ -92,6 +92,16 @@ class TestLong:
         assert found.columns.count == ""
         assert "Which column holds the counts?" in found.questions[0]
 
+    def test_x_and_y_are_places(self):
+        base = grid(x=[1, 2, 3, 4], y=[1, 2, 3, 4], t=[1, 2, 3])
+        found = guess(raw(**base, n=counts(48)))
+        assert (set(modes(found)), found.columns.count) == ({"x", "y", "t"}, "n")
+
+    def test_a_count_that_is_kept_secret_here_and_there_is_the_count(self):
+        base = grid(hospital=names("h"), week=[1, 2, 3, 4])
+        admissions = [str(each) for each in counts(19)] + ["<5"]
+        assert guess(raw(**base, admissions=admissions)).columns.count == "admissions"
+
     def test_codes_beside_names_are_left_out(self):
         base = grid(site=names("site"), species=names("sp"))
         codes = {"site_code": [each[-1] + "X" for each in base["site"]]}
@@ -218,6 +228,14 @@ class TestWide:
         found = guess(raw(site=names("s", n=9), **{f"{stem}{k}": counts(9) for k in range(1, 6)}))
         assert len(found.columns.across) == 5
         assert modes(found) == ["site", "visit" if stem == "y." else stem.strip(" _.")]
+
+    def test_names_of_rows_and_sums_of_rows_are_no_counts(self):
+        bees = {f"Bombus_{each}": counts(8) for each in "abcdef"}
+        total = [sum(row) for row in zip(*bees.values(), strict=True)]
+        found = guess(raw(**{"column 1": names("plant", n=8)}, **bees, Total=total))
+        assert found.columns.across == tuple(bees)
+        assert [each.column for each in found.columns.modes] == ["column 1"]
+        assert "sum of the counts" in found.reasons["Total"]
 
     def test_weather_of_each_visit_is_left_out_with_a_reason(self):
         visits = {f"y.{k}": counts(9) for k in (1, 2, 3)}
