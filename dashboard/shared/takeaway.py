@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.anchors import Anchor
+from dashboard.shared.badges import known_verdict
 from dashboard.shared.model import stem_of
 from dashboard.shared.own import own_table
 from dashboard.shared.recipes import recipe_of
@@ -158,7 +159,7 @@ def _whole(stem: str, dataset: Dataset, fit: Fit, roles: RoleChoice | None, anch
         st.markdown("**A report**, one file with figures, to read, print or send")
         _button(
             "Report (.html)",
-            lambda: report(dataset, fit, recipe()).encode(),
+            lambda: report(dataset, fit, recipe(), checked=_checked(dataset, fit)).encode(),
             f"{stem}-report.html",
             "report",
         )
@@ -170,6 +171,12 @@ def _whole(stem: str, dataset: Dataset, fit: Fit, roles: RoleChoice | None, anch
             f"{stem}-settings.toml",
             "settings",
         )
+
+
+def _checked(dataset: Dataset, fit: Fit) -> str:
+    """What Model check found of these counts and settings; empty where nobody asked it."""
+    verdict = known_verdict(dataset, fit)
+    return "" if verdict is None else f"Model check, on counts kept from a fit: {verdict.headline}."
 
 
 def _table(stem: str, name: str, table: pd.DataFrame) -> None:

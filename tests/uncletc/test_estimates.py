@@ -265,6 +265,12 @@ class TestTotals:
         )
         assert whole["share_low"] <= whole["share"] <= whole["share_high"] <= 1
 
+    def test_days_of_late_reports_have_no_share(self, covid):
+        dataset, late = covid
+        scale = Scale(1.0, "known", True)
+        assert "share" in totals(dataset, late, scale, by="state")
+        assert "share" not in totals(dataset, late, scale, by=("state", "weekday"))
+
     def test_a_free_scale_has_no_share(self, counts, found):
         table = totals(counts, found, by="site")
         assert "relative_rate" in table

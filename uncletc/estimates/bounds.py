@@ -30,6 +30,12 @@ def scale_of(counts: CountTensor, fit: Fit) -> Scale:
     return fit.scale or Scale.relative(detection_over(counts, fit))
 
 
+def reports_late(fit: Fit) -> bool:
+    """Whether reports may come at other times than events, so that a day's are no bound."""
+    effects = fit.mode_effects
+    return effects is not None and any(each.reporting for each in effects.effects)
+
+
 def detection_ends(scale: Scale, found: Interval) -> Interval:
     """Intervals of p on a scale; a known one ends at 1, or at the estimate where that is larger."""
     shown = scale.detection_interval(found)

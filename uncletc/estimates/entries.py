@@ -16,7 +16,13 @@ from uncletc.citation import citation
 from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.entries import exposure_at, flat_index
-from uncletc.estimates.bounds import check_fitted, detection_ends, rate_ends, scale_of
+from uncletc.estimates.bounds import (
+    check_fitted,
+    detection_ends,
+    rate_ends,
+    reports_late,
+    scale_of,
+)
 from uncletc.estimates.names import Named, named_columns
 from uncletc.members import Interval
 from uncletc.model import Fit
@@ -142,7 +148,7 @@ class Estimates:
             if self.fit.draws is not None:
                 columns[f"{prefix}{name}_low"] = found.low
                 columns[f"{prefix}{name}_high"] = found.high
-        if self._late and self.fit.mode_effects is not None:
+        if reports_late(self.fit) and self.fit.mode_effects is not None:
             columns["reporting"] = self.fit.mode_effects.reporting(indices)
         columns["scale"] = self.scale.statement
         if self.counts.simulated:
@@ -171,7 +177,9 @@ class Estimates:
         if fit.network is not None:  # how uncertain a p that nobody knows is, draws do not tell
             expected.low[~known] = expected.high[~known] = np.nan
         return {
-            "rate": rate_ends(self.scale, rates, np.where(self._late, np.nan, reported)),
+            "rate": rate_ends(
+                self.scale, rates, np.where(reports_late(self.fit), np.nan, reported)
+            ),
             "detection": detection_ends(self.scale, ends),
             "expected": expected,
         }
@@ -186,12 +194,6 @@ class Estimates:
         place = order[np.minimum(np.searchsorted(flat, wanted, sorter=order), len(flat) - 1)]
         return np.where(flat[place] == wanted, y[place], np.nan).astype(np.float64)
 
-    @property
-    def _late(self) -> bool:
-        """Whether reports may come at other times than events: counts of a day are no bound."""
-        effects = self.fit.mode_effects
-        return effects is not None and any(each.reporting for each in effects.effects)
-
     def _about_intervals(self) -> str:
         if self.fit.draws is None:
             return "none: this fit has no draws of its parameters"
@@ -199,7 +201,7 @@ class Estimates:
         if not self.scale.absolute:
             return about
         about += "; those of p end at 1, or at the estimate where that is larger"
-        if self._late:
+        if reports_late(self.fit):
             return f"{about}; those of λ may lie below what was reported, since reports come late"
         return f"{about}; those of λ begin at what was reported, or at λ where that is smaller"
 

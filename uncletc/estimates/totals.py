@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset
-from uncletc.estimates.bounds import check_fitted, detection_ends, rate_ends, scale_of
+from uncletc.estimates.bounds import check_fitted, reports_late, scale_of
 from uncletc.estimates.names import Name, named_columns
-from uncletc.members import Interval
+from uncletc.estimates.sums import group_sums
 from uncletc.model import Fit
 from uncletc.scale import Scale
-from uncletc.validation import FloatArray, IntArray
+from uncletc.validation import IntArray
 
 
 def totals(
@@ -46,11 +46,10 @@ def totals(
     Returns
     -------
     DataFrame
-        One row per group, in the order of their labels: a column for each of `by`; entries
-        (counted ones); reported; rate (Σλ), and detection, the mean of p, each with
-        ``_low`` and ``_high`` where the fit has draws; expected (Σŷ); on a known scale share,
-        reported over Σλ, with its ends, at most 1.
-        On a free scale λ and p are relative_rate and relative_detection, and no share is given.
+        One row per group, in the order of their labels: a column for each of `by`; then those of
+        :meth:`Sums.table`, and expected, Σŷ. On a free scale λ and p are relative_rate and
+        relative_detection. There is no share on a free scale, nor of single days of a fit with
+        effects on reporting, whose reports come late.
 
     Raises
     ------
@@ -63,29 +62,24 @@ def totals(
     chosen = _chosen(data, (by,) if isinstance(by, str) else tuple(by))
     where = counts.indices
     groups, columns = _grouped(chosen, where)
-    sizes = np.bincount(groups)
-    reported = np.bincount(groups, counts.counts).astype(np.float64)
+    found = group_sums(fit, counts, groups)
+    bound = not (reports_late(fit) and _over_time(chosen, counts))
+    table = found.table(scale, level=level, at_least_reported=bound)
+    table["reported"] = table["reported"].astype(np.int64)
     z = counts.attributes_at(where, unknown_as_nan=True)
-    rate = _means(fit, "rate", where, z, groups, level)
-    sums = Interval(
-        estimate=rate.estimate * sizes, low=rate.low * sizes, high=rate.high * sizes, level=level
-    )
-    shown = rate_ends(scale, sums, reported)
-    p = detection_ends(scale, _means(fit, "detection", where, z, groups, level))
-    free = "" if scale.absolute else "relative_"
-    columns |= {"entries": sizes, "reported": reported.astype(np.int64)}
-    for name, found in (("rate", shown), ("detection", p)):
-        columns[f"{free}{name}"] = found.estimate
-        if fit.draws is not None:
-            columns |= {f"{free}{name}_low": found.low, f"{free}{name}_high": found.high}
-    columns["expected"] = np.bincount(groups, fit.expected(where, z))
-    if scale.absolute:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            columns["share"] = reported / shown.estimate
-            if fit.draws is not None:
-                columns["share_low"] = reported / shown.high
-                columns["share_high"] = np.minimum(reported / shown.low, 1.0)
-    return pd.DataFrame(columns)
+    expected = np.bincount(groups, fit.expected(where, z), len(table))
+    names = [str(name) for name in table]
+    shares = [name for name in names if name.startswith("share")]
+    for name in names[: len(names) - len(shares)]:
+        free = not scale.absolute and name.startswith(("rate", "detection"))
+        columns[f"relative_{name}" if free else name] = table[name]
+    columns["expected"] = expected
+    return pd.DataFrame(columns | {name: table[name] for name in shares})
+
+
+def _over_time(chosen: list[Name], counts: CountTensor) -> bool:
+    """Whether groups part the last mode, such as days."""
+    return any(len(counts.modes) - 1 in each.along for each in chosen)
 
 
 def _chosen(data: Dataset | CountTensor, by: tuple[str, ...]) -> list[Name]:
@@ -110,24 +104,3 @@ def _grouped(chosen: list[Name], where: IntArray) -> tuple[IntArray, dict[str, A
         for each, level in zip(chosen, levels.T, strict=True)
     }
     return np.asarray(groups, dtype=np.int64).ravel(), labels
-
-
-def _means(
-    fit: Fit,
-    of: Literal["rate", "detection"],
-    where: IntArray,
-    z: FloatArray,
-    groups: IntArray,
-    level: float,
-) -> Interval:
-    """Mean λ or p of each group as fitted, with ends where the fit has draws, else NaN."""
-    if fit.draws is not None:
-        return fit.mean(of, where, z, groups=groups, level=level)
-    values = fit.rate(where)
-    if of == "detection":
-        known = ~np.isnan(z).any(axis=1)
-        values = np.full(len(where), fit.mean_detection)
-        values[known] = fit.detection(z[known])
-    means = np.bincount(groups, values) / np.bincount(groups)
-    nothing = np.full(len(means), np.nan)
-    return Interval(estimate=means, low=nothing, high=nothing, level=level)

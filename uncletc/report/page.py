@@ -43,9 +43,9 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
     scale = recipe.anchor.scale(dataset.counts, fit)
     parts = [
         _paragraphs(headline(dataset, fit, scale), first="lead"),
-        _section("What was counted", _data(dataset)),
         *_figures(dataset, fit, scale),
         _section("Does the model fit?", _paragraphs(_checks(fit, checked))),
+        _section("What was counted", _data(dataset)),
         _section("Settings", _settings(fit, scale, recipe)),
         _section(
             "How to cite", f"<pre>{escape(citation(dataset.title, dataset.provenance))}</pre>"
@@ -102,7 +102,7 @@ def _tabulated(each: Extremes, scale: Scale, p: str) -> str:
     figure = f"<figure>{each.figure}<figcaption>{caption}</figcaption></figure>"
     free = "" if scale.absolute else "relative_"
     heads = [each.by, "counted entries", "reported", "λ" if scale.absolute else "relative λ", p]
-    heads += ["counted"] if scale.absolute else []
+    heads += ["counted"] if "share" in each.table else []
     rows = []
     for _, row in each.table.iterrows():
         cells = [
@@ -112,7 +112,7 @@ def _tabulated(each: Extremes, scale: Scale, p: str) -> str:
             number(row[f"{free}rate"]) + between(row, f"{free}rate"),
             number(row[f"{free}detection"]) + between(row, f"{free}detection"),
         ]
-        if scale.absolute:
+        if "share" in row:
             cells.append(f"{percent(row['share'])} %{between(row, 'share', share=True)}")
         rows.append(cells)
     return figure + _table(heads, rows, "numbers")
@@ -125,8 +125,8 @@ def _data(dataset: Dataset) -> str:
         f"{counts.n_observed:,} counts of {size}: {counts.share_observed:.1%} of all combinations; "
         f"{int((counts.counts == 0).sum()):,} of them 0. Period: {dataset.provenance.period}.",
         "Attributes that act on detection: "
-        f"{', '.join(counts.attribute_names) or 'none'}. On the true rate: "
-        f"{', '.join(counts.rate_attribute_names) or 'none'}."
+        f"{_named(counts.attribute_names)}. On the true rate: "
+        f"{_named(counts.rate_attribute_names)}."
         + (
             f" Further looks: {', '.join(each.name for each in counts.looks)}."
             if counts.looks
@@ -141,6 +141,11 @@ def _data(dataset: Dataset) -> str:
         _table(["source", "licence", "used for", "address"], sources, "sources") if sources else ""
     )
     return _paragraphs(lines) + (f"<ul>{rules}</ul>" if rules else "") + table
+
+
+def _named(attributes: tuple[str, ...]) -> str:
+    """Names of attributes in a row, of a category the name alone."""
+    return ", ".join(dict.fromkeys(each.split(": ")[0] for each in attributes)) or "none"
 
 
 def _settings(fit: Fit, scale: Scale, recipe: Recipe) -> str:

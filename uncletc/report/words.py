@@ -46,8 +46,8 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
         )
     else:
         sentences.append(
-            f"{reported}. How many there truly were stays open: {scale.statement}, and only "
-            "ratios of λ and of p are known until a statement anchors them."
+            f"{reported}. How many there truly were stays open: only ratios of λ and of p are "
+            f"known until a statement anchors them ({scale.statement})."
         )
     if dataset.provenance.simulated:
         sentences.append("Simulated counts: no number here was observed.")
