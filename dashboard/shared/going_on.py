@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.shared.outcome import limit_words
+from dashboard.shared.service import service
 from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings
 
@@ -57,12 +58,15 @@ def goes_on(order: FitOrder, shown: Fit) -> bool:
 def offer_more(counts: CountTensor, settings: FitSettings, fit: Fit) -> None:
     """Say that a fit with these settings stopped at its limit, and offer to go on.
 
-    Nothing is drawn of a fit with other settings, or one that settled.
+    Nothing is drawn of a fit with other settings, one that settled, or one that goes on already.
     """
     words = limit_words(fit)
     usual = FitOrder(counts, settings)
     same = replace(fit.settings, max_iter=settings.max_iter) == settings
     if not words or not same or fit.counts_digest != usual.counts_digest:
+        return
+    under_way = service().job(order_of(counts, settings))
+    if under_way is not None and under_way.active:
         return
     limit = 2 * fit.settings.max_iter
     left, right = st.columns([4, 1], vertical_alignment="center")

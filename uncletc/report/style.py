@@ -15,9 +15,9 @@ PAGE = """<!doctype html>
     --count: #4a5661; --rate: #f08ab4; --expected: #e8ecf0; } }
 @media print { :root { --ground: #ffffff; --text: #000000; --soft: #444444; --line: #cccccc;
     --bar: #2a788e; --count: #bbbbbb; --rate: #9a3a63; --expected: #000000; }
-  section, figure { break-inside: avoid; } }
+  figure, tr { break-inside: avoid; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 52rem; padding: 1.5rem 1rem 3rem; background: var(--ground);
+body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 3rem; background: var(--ground);
   color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 1rem; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
@@ -33,13 +33,13 @@ svg .grid { stroke: var(--line); }
 svg .band { fill: var(--rate); opacity: .22; }
 svg .rate { fill: none; stroke: var(--rate); stroke-width: 2; }
 svg .expected { fill: none; stroke: var(--expected); stroke-width: 1.5; stroke-dasharray: 5 3; }
-.wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; min-width: 60%; }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 td { font-variant-numeric: tabular-nums; }
 .sources td { overflow-wrap: anywhere; min-width: 6rem; }
-.numbers td + td, .numbers th + th { white-space: nowrap; }
+@media screen { .numbers td + td, .numbers th + th { white-space: nowrap; }
+  figure, .wide { overflow-x: auto; } figure svg { min-width: 36rem; } }
 pre { overflow-x: auto; white-space: pre-wrap; font-size: .85rem; border: 1px solid var(--line);
   border-radius: 4px; padding: .7rem; }
 </style>
