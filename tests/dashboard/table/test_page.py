@@ -201,7 +201,7 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page):
     ("data", "sentence"),
     [
         (b"", "cannot be read: x.csv must not be empty"),
-        (b"site,week,n\nx,1,<2\ny,2,3\n", "Choose the **count**"),
+        (b"site,week,n\nx,1,2.5\ny,2,3\n", "Choose the **count**"),
         (b"a,b\nx,1\n", "Choose two or more **modes**"),
     ],
 )
