@@ -3,66 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from dashboard import serve
 from dashboard.operator_settings import OperatorSettings
+from tests.served import LONGEST, Served
 
-LONGEST = 90.0  # seconds, on a busy machine
 PROCESSES = Path("/proc")
 
 on_linux = pytest.mark.skipif(not PROCESSES.is_dir(), reason="looks for processes in /proc")
-
-
-class Served:
-    """A server in a process of its own."""
-
-    def __init__(self, cache: Path, **variables: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.errors = cache / "errors"
-        with self.errors.open("wb") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "uncletc.cli", "dashboard", "--port", str(self.port)],
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env=os.environ | {"XDG_CACHE_HOME": str(cache)} | variables,
-                cwd=cache,
-            )
-
-    def get(self, path: str, **headers: str) -> tuple[int, str]:
-        """Status and text of an answer; 0 where there is none."""
-        request = Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
-        try:
-            with urlopen(request, timeout=10) as answer:
-                return answer.status, answer.read().decode()
-        except HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-        except (URLError, OSError):
-            return 0, ""
-
-    def until(self, seen: Callable[[], bool], what: str) -> None:
-        """Wait until something is so."""
-        began = monotonic()
-        while not seen():
-            assert self.process.poll() is None, self.errors.read_text()
-            assert monotonic() - began < LONGEST, f"{what}: {self.errors.read_text()}"
-            sleep(0.1)
 
 
 @pytest.fixture
@@ -156,3 +115,39 @@ def test_a_provider_that_is_not_described_ends_the_start(
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SystemExit, match=r"sign_in is 'oidc', but \[auth\] of .* no redirect_uri"):
         serve.main(["--sign-in", "oidc"])
+
+
+def said_to(served: Served, **headers: str) -> bytes:
+    """All that a page sends until it is drawn."""
+    message, heard = BackMsg(), b""
+    message.rerun_script.page_name = "lab"
+    own = f"http://127.0.0.1:{served.port}"
+    with connect(
+        own.replace("http", "ws") + "/_stcore/stream",
+        origin=Origin(own),
+        subprotocols=[Subprotocol("streamlit")],
+        additional_headers=headers,
+        max_size=None,
+    ) as socket:
+        socket.send(message.SerializeToString())
+        while True:
+            part = socket.recv(timeout=LONGEST)
+            assert isinstance(part, bytes)
+            heard += part
+            if ForwardMsg.FromString(part).WhichOneof("type") == "script_finished":
+                return heard
+
+
+@pytest.mark.slow
+def test_a_header_lets_in_whom_it_names(tmp_path: Path) -> None:
+    served = Served(tmp_path, UNCLETC_SIGN_IN="header", UNCLETC_USER_HEADER="X-Who")
+    try:
+        served.until(lambda: served.get("/_stcore/health")[0] == 200, "not healthy")
+        stranger, ada = said_to(served), said_to(served, **{"X-Who": "ada"})
+    finally:
+        served.process.terminate()
+        served.process.wait(timeout=LONGEST)
+    assert b"You are not signed in" in stranger
+    assert b"Lab" not in stranger
+    assert b"Signed in as ada" in ada
+    assert b"Lab" in ada

@@ -1,0 +1,136 @@
+"""Signing in through an OpenID provider, which runs here, and what the operator sees then."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from time import time
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+from playwright.sync_api import Browser, expect
+
+from tests.served import Served, free_port
+
+pytestmark = pytest.mark.browser
+KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"}, private=True)
+SECRETS = """[auth]
+redirect_uri = "http://127.0.0.1:{port}/oauth2callback"
+cookie_secret = "a long random text of this test"
+client_id = "uncletc"
+client_secret = "of this test"
+server_metadata_url = "{provider}/.well-known/openid-configuration"
+"""
+
+
+class Provider(BaseHTTPRequestHandler):
+    """Lets everyone in as the person that the server has."""
+
+    def do_GET(self) -> None:
+        at = urlsplit(self.path)
+        asked = {name: values[0] for name, values in parse_qs(at.query).items()}
+        if at.path == "/authorize":
+            back = urlencode({"code": asked["nonce"], "state": asked["state"]})
+            self.send_response(302)
+            self.send_header("Location", f"{asked['redirect_uri']}?{back}")
+            self.end_headers()
+        elif at.path == "/keys":
+            self._say({"keys": [KEY.as_dict(private=False)]})
+        else:
+            self._say(
+                {
+                    "issuer": self._own,
+                    "authorization_endpoint": f"{self._own}/authorize",
+                    "token_endpoint": f"{self._own}/token",
+                    "jwks_uri": f"{self._own}/keys",
+                    "id_token_signing_alg_values_supported": ["RS256"],
+                }
+            )
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        now = int(time())
+        assert isinstance(self.server, Server)
+        claims = self.server.person | {
+            "iss": self._own,
+            "aud": "uncletc",
+            "nonce": parse_qs(body)["code"][0],
+            "iat": now,
+            "exp": now + 600,
+        }
+        token = jwt.encode({"alg": "RS256", "kid": "one"}, claims, KEY)
+        self._say({"access_token": "x", "token_type": "Bearer", "id_token": token})
+
+    @property
+    def _own(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def _say(self, said: dict[str, Any]) -> None:
+        body = json.dumps(said).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    """The provider; `person` is what it says of who signs in."""
+
+    daemon_threads = True
+    person: dict[str, Any]
+
+
+@pytest.fixture
+def provider() -> Iterator[Server]:
+    server = Server(("127.0.0.1", 0), Provider)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def address(tmp_path: Path, provider: Server) -> Iterator[str]:
+    """A dashboard that asks for a sign-in, with ada as its operator."""
+    port, place = free_port(), tmp_path / ".streamlit" / "secrets.toml"
+    place.parent.mkdir()
+    own = f"http://127.0.0.1:{provider.server_address[1]}"
+    place.write_text(SECRETS.format(port=port, provider=own), encoding="utf-8")
+    server = Served(
+        tmp_path, port=port, UNCLETC_SIGN_IN="oidc", UNCLETC_OPERATORS="ada@example.org"
+    )
+    server.until(lambda: server.get("/_stcore/health")[0] == 200, "not healthy")
+    yield f"http://127.0.0.1:{port}"
+    server.process.terminate()
+    server.process.wait(timeout=30)
+
+
+def test_the_provider_says_who_it_is(browser: Browser, address: str, provider: Server) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(60_000)
+    provider.person = {"sub": "7", "email": "ada@example.org", "email_verified": True}
+    page.goto(f"{address}/lab")
+    page.get_by_role("button", name="Sign in").wait_for()
+    expect(page.get_by_text("Overview")).to_have_count(0)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_text("Signed in as ada@example.org").wait_for()
+    page.get_by_role("link", name="Server").click()
+    page.get_by_text("Browsers connected").wait_for()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign in").wait_for()
+    # Another one, whose address the provider has not verified.
+    provider.person = {"sub": "8", "email": "ada@example.org", "email_verified": False}
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_text("Signed in as 8").wait_for()
+    expect(page.get_by_role("link", name="Server")).to_have_count(0)
+    page.close()

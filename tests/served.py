@@ -1,0 +1,58 @@
+"""A dashboard in a process of its own, as ``uncletc dashboard`` starts it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+LONGEST = 90.0  # seconds, on a busy machine
+
+
+def free_port() -> int:
+    """A port that nobody listens to now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+class Served:
+    """A server in a process of its own."""
+
+    def __init__(self, cache: Path, *, port: int | None = None, **variables: str) -> None:
+        self.port = port or free_port()
+        self.errors = cache / "errors"
+        with self.errors.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "uncletc.cli", "dashboard", "--port", str(self.port)],
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=os.environ | {"XDG_CACHE_HOME": str(cache)} | variables,
+                cwd=cache,
+            )
+
+    def get(self, path: str, **headers: str) -> tuple[int, str]:
+        """Status and text of an answer; 0 where there is none."""
+        request = Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        try:
+            with urlopen(request, timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+        except (URLError, OSError):
+            return 0, ""
+
+    def until(self, seen: Callable[[], bool], what: str) -> None:
+        """Wait until something is so."""
+        began = monotonic()
+        while not seen():
+            assert self.process.poll() is None, self.errors.read_text()
+            assert monotonic() - began < LONGEST, f"{what}: {self.errors.read_text()}"
+            sleep(0.1)
