@@ -15,6 +15,7 @@ from dashboard.plan.designs import (
     kinds_of,
     most_surveyed,
     plural_name,
+    shown_name,
 )
 from dashboard.plan.view import Measure, factor
 from uncletc.datasets import Dataset
@@ -147,10 +148,10 @@ def _multiples(label: str, key: str, default: Sequence[float], words: str) -> li
 def choose_costs(choice: Choice, prefix: str) -> tuple[Costs, float | None]:
     """Ask what one more of each costs, and how narrow an interval is wished."""
     along, of = choice.kinds.along, choice.places
-    asked = [(along, f"One more {along}", f"at all {choice.kinds.all_places}")]
+    asked = [(along, f"One more {shown_name(along)}", f"at all {choice.kinds.all_places}")]
     if of:
-        asked.append((of, f"One more {of}", f"at all {plural_name(along)}"))
-    unit = of or choice.kinds.place
+        asked.append((of, f"One more {shown_name(of)}", f"at all {plural_name(along)}"))
+    unit = shown_name(of) if of else choice.kinds.place
     with st.expander("Costs, and the interval you need"):
         columns = st.columns(len(asked) + 2)
         costs = {

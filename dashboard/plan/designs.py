@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,11 +10,13 @@ import numpy as np
 import pandas as pd
 
 from dashboard.shared.places import is_covid
+from dashboard.shared.words import escape
 from dashboard.work.orders import TryDesign
 from uncletc import CountTensor, FitSettings
 from uncletc.datasets import Dataset
 from uncletc.planning import PRESENT, Design, Survey
 
+_PLAIN = re.compile(r"[\w .()/-]+")
 TIMES = (1.5, 2.0, 3.0)
 SURVEYED = (5, 10, 20, 50, 100)
 _WORDS = {1.5: "One and a half times the", 2.0: "Twice the", 3.0: "Three times the"}
@@ -48,7 +51,10 @@ def kinds_of(dataset: Dataset, along: str | None = None) -> Kinds:
         return Kinds(along=chosen, places=(), place="county cell", all_places="county cells")
     if len(others) == 1:
         return Kinds(
-            along=chosen, places=others, place=others[0], all_places=plural_name(others[0])
+            along=chosen,
+            places=others,
+            place=shown_name(others[0]),
+            all_places=plural_name(others[0]),
         )
     if set(others) == {"plant", "pollinator"}:
         return Kinds(along=chosen, places=others, place="pair of species", all_places="pairs")
@@ -83,11 +89,17 @@ def plural_name(mode: str) -> str:
     >>> plural_name("visit"), plural_name("species"), plural_name("county")
     ('visits', 'species', 'counties')
     """
-    if mode.endswith("s"):
-        return mode
+    name = shown_name(mode)
+    if mode.endswith("s") or name != mode:
+        return name
     if mode.endswith("y") and mode[-2:-1] not in "aeiou":
         return f"{mode[:-1]}ies"
     return f"{mode}s"
+
+
+def shown_name(mode: str) -> str:
+    """A mode as sentences have it: what a file calls it, even where that looks like markup."""
+    return mode if _PLAIN.fullmatch(mode) else escape(mode)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.plan.view import time_words
 from dashboard.shared.service import progress_bar, say_failed, session
+from dashboard.shared.words import escape
 from dashboard.work.jobs import Job
 from dashboard.work.orders import TryDesign
 from dashboard.work.session import Session
@@ -77,7 +78,7 @@ def _text(jobs: list[Job], done: int, whole: int, left: float) -> str:
         return f"{head}; {'waiting for another run to finish' if waits else 'getting ready'} …"
     number = min(running.trial + 1, running.order.trials)
     return (
-        f"{head} · {running.order.design.label}: fit {number} of {running.order.trials} · "
+        f"{head} · {escape(running.order.design.label)}: fit {number} of {running.order.trials} · "
         f"{time_words(left)} left"
     )
 

@@ -10,14 +10,17 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared import running
 from dashboard.shared import sidebar as state
+from dashboard.shared.own import NAME
 from tests.dashboard.looking import (
     active_jobs,
     charts,
     ended,
+    open_own,
     open_screen,
     own_cache,
     press,
     ran,
+    read_own,
     showing,
     until,
     waiting,
@@ -113,3 +116,20 @@ def test_more_counties_cannot_be_added():
     )
     assert "These counts have all county cells there are" in words(at)
     assert "More days" in [group.label for group in at.button_group]
+
+
+def test_a_readers_own_table_in_its_own_words():
+    at = open_own("plan", read_own(), data=NAME, own_plan_repeats="1")
+    ended(at, lambda page: not waiting(page) and page.get("button_group"))
+    labels = [group.label for group in at.button_group]
+    assert {"More weeks", "More sites", "Survey of p at some sites"} <= set(labels)
+    assert at.selectbox(key="own-plan-along").value == "week"
+    before = len(charts(at))
+    press(at, "make-plan")
+    ended(at, lambda page: not waiting(page) and len(charts(page)) > before)
+    assert "Three times the weeks would" in words(at)
+    assert "at a typical place" in words(at)
+    assert "planning.plan(dataset.counts, fitted, designs" in at.code[0].value
+    assert "tables.read_file" in at.code[0].value
+    address = " ".join(map(str, [*at.query_params, *at.query_params.values()]))
+    assert not [word for word in ("site", "week", "species") if word in address]

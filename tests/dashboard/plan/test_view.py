@@ -97,6 +97,7 @@ class TestKinds:
             "place",
         )
         assert plural_name("species") == "species"
+        assert plural_name("**odd**") == "`**odd**`"
 
     def test_as_many_can_be_surveyed_as_have_a_count(self, sites):
         where = [[i, j] for i in range(3) for j in range(4)]
