@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -88,12 +89,32 @@ class Anchor:
         if self.kind == "best":
             return Scale.best_detects_all(p)
         if self.kind == "relative":
-            return Scale.relative(p)
+            return self.relative(counts, p)
         there = (counts.attribute_indices[:, : len(self.place)] == self._place(counts)).all(axis=1)
         name = self.name or ", ".join(self.place)
         if not there.any():
             raise ValueError(f"place must have entries with attributes, {name} has none")
         return Scale.entry_detection(float(p[there].mean()), self._value, name)
+
+    @staticmethod
+    def relative(counts: CountTensor, detection: FloatArray) -> Scale:
+        """Return p over its median where anything was counted.
+
+        Parameters
+        ----------
+        counts : CountTensor
+        detection : ndarray, shape (S,)
+            p as fitted over Ξ. Entries of places (all modes but the last) without any count above
+            0, such as pairs of species never seen together, do not enter the median.
+        """
+        if len(detection) != counts.n_attributed:
+            return Scale.relative(detection)
+        sizes = counts.shape[:-1]
+        seen = np.zeros(math.prod(sizes), dtype=bool)
+        where = counts.indices[counts.counts > 0]
+        seen[np.ravel_multi_index(tuple(where[:, :-1].T), sizes)] = True
+        inside = seen[np.ravel_multi_index(tuple(counts.attribute_indices[:, :-1].T), sizes)]
+        return Scale.relative(detection[inside] if inside.any() else detection)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for TOML or JSON, without those left out."""

@@ -64,9 +64,10 @@ def county_panel(county: CountyView | None, *, day: str | None) -> None:
 
 def cells_to_click(view: CovidView, county: CountyView | None) -> None:
     """Draw the cells with the lowest and the highest p; a click on a bar chooses its county."""
-    if not view.answers.apart.ranking:
+    if not view.ranking:
         st.subheader("Lowest and highest detection")
-        st.info(f"{view.answers.apart.words} So none is listed first.", icon=":material/help:")
+        why = view.answers.apart.words or "The order of places by p says nothing here."
+        st.info(f"{why} So none is listed first.", icon=":material/help:")
         return
     limit = axis_limit(view.top, view.bottom)
     sides = zip(

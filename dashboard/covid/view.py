@@ -23,7 +23,7 @@ from dashboard.shared.detection import (
 )
 from dashboard.shared.places import cell_notes, cells
 from dashboard.shared.ranking import Ranking
-from dashboard.shared.words import P_IS_THE_SAME, caution, times
+from dashboard.shared.words import P_IS_THE_SAME, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
@@ -63,6 +63,8 @@ class CovidView(Ranking):
         The main finding in one sentence.
     caution : str, optional
         Why not to trust it, where there is a reason.
+    ranking : bool
+        Whether listing the lowest and the highest says anything.
     answers : CovidAnswers
     """
 
@@ -73,6 +75,7 @@ class CovidView(Ranking):
     log: bool
     insight: str
     caution: str | None
+    ranking: bool
     answers: CovidAnswers
 
     @property
@@ -159,7 +162,8 @@ def build_covid_view(
         limits=color_limits(p),
         log=_needs_log(p),
         insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME,
-        caution=caution(ratio) if dataset.counts.n_attributes else None,
+        caution=answers.apart.caution(ratio) if dataset.counts.n_attributes else None,
+        ranking=answers.apart.ranks(ratio),
         answers=answers,
     )
 

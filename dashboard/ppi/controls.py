@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from dashboard.ppi.answers import pair_sums
 from dashboard.ppi.view import (
     MOST_CHOSEN,
     PICKS,
@@ -20,7 +21,7 @@ from dashboard.ppi.view import (
 )
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import BAR_COLORS, axis_limit
-from dashboard.shared.kept import grids_of
+from dashboard.shared.kept import cached, grids_of
 from dashboard.shared.parts import show_chart
 from dashboard.shared.ranked_bars import interaction_bars, log_range
 from dashboard.shared.running import unfinished
@@ -108,8 +109,9 @@ def ppi_view(
 ) -> PpiView:
     """Return the view of a fit and what is averaged and compared; for `cached`."""
     grids = grids_of(dataset, fit, anchor)
+    sums = cached("ppi sums", pair_sums, dataset, fit, years)
     return build_ppi_view(
-        dataset, fit, anchor, years=years, guilds=guilds, meadows=meadows, grids=grids
+        dataset, fit, anchor, years=years, guilds=guilds, meadows=meadows, grids=grids, sums=sums
     )
 
 
@@ -134,10 +136,17 @@ def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
 
 
 def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
-    """Draw the interactions with the highest and the lowest mean p side by side, on one axis."""
-    both = [view.top, view.bottom]
+    """Draw the interactions with the lowest and the highest mean p side by side, on one axis."""
+    if not view.ranking:
+        why = "The order of interactions by p says nothing here."
+        if view.answers is not None:
+            why = view.answers.apart.words or why
+        st.subheader("Lowest and highest mean detection")
+        st.info(f"{why} So none is listed first.", icon=":material/help:")
+        return
+    both = [view.bottom, view.top]
     limits = log_range(*both) if view.log else (0.0, axis_limit(*both))
-    headings = {"top": "Highest mean detection", "bottom": "Lowest mean detection"}
+    headings = {"bottom": "Lowest mean detection", "top": "Highest mean detection"}
     for column, (side, heading), bars in zip(st.columns(2), headings.items(), both, strict=True):
         with column:
             st.subheader(heading)

@@ -12,7 +12,11 @@ from dashboard.ppi.controls import (
     on_click,
     ppi_view,
 )
-from dashboard.ppi.view import ORDERS, build_matrix, build_ppi_view, chosen_visits
+from dashboard.ppi.layout import ORDERS, build_matrix
+from dashboard.ppi.table import answer_tables
+from dashboard.ppi.view import build_ppi_view, chosen_visits
+from dashboard.shared.answers import answer, open_scale
+from dashboard.shared.badges import fit_badges
 from dashboard.shared.detection import for_download
 from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
 from dashboard.shared.kept import cached, grids_of
@@ -24,7 +28,7 @@ from dashboard.shared.parts import (
     role_details,
     show_chart,
 )
-from dashboard.shared.running import fit_or_stop
+from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sources import dataset_or_stop, simulated_badge
@@ -33,8 +37,13 @@ from dashboard.shared.takeaway import take_away
 st.title("Which interactions were overlooked?")
 choices = sidebar("ppi")
 dataset = dataset_or_stop(choices.dataset)
-simulated_badge(dataset)
+badges = st.empty()
+with badges.container():
+    simulated_badge(dataset)
 dataset, fit, roles = fit_or_stop(dataset, choices)
+with badges.container():
+    fit_badges(dataset, fit, "ppi")
+headline = st.container()
 
 selected = filters(dataset)
 grids = grids_of(dataset, fit, choices.anchor)
@@ -42,11 +51,15 @@ kept = cached(
     "ppi", ppi_view, dataset, fit, choices.anchor, selected.years, selected.guilds, selected.meadows
 )
 view = replace(kept, n=selected.n)
-if view.interactions.empty:
+if view.answers is None:
     st.info("No interaction was seen in these seasons, guilds and meadows. Choose more of them.")
     st.stop()
 
-insight_with_caution(view.insight, view.caution)
+with headline:
+    answers = view.answers
+    said = answer(answers.total, view.scale, so_far=unfinished(fit))
+    st.markdown(f"**All interactions shown, together.** {said} {open_scale(view.scale)}")
+insight_with_caution(" ".join(filter(None, (view.insight, answers.apart.words))), view.caution)
 gain = gain_in_headline(dataset, fit)
 above = st.container()  # drawn last, because it marks what is chosen below
 
@@ -69,20 +82,22 @@ else:
 
 with above:
     best_and_worst(view, chosen)
-    axis = " The axis is logarithmic: each step is ten times the one before." if view.log else ""
-    st.caption(
-        f"{order_remark(gain)}Mean of p over the visits, {view.scale.statement}; interactions seen "
-        f"at least once. The text says how many were seen in all.{axis} Click one to add it to the "
-        "chart of visits."
-    )
-    if grids.ends:
-        st.caption(grids.whiskers)
+    if view.ranking:
+        axis = " The axis is logarithmic: each step is ten times the one before."
+        st.caption(
+            f"{order_remark(gain)}Mean of p over the visits, {view.scale.statement}; interactions "
+            "seen at least once. On them: that mean, and how many were seen in all."
+            f"{axis if view.log else ''} Click one to add it to the chart of visits."
+        )
+        if grids.ends:
+            st.caption(grids.whiskers)
+    answer_tables(answers, uncertain_scale=grids.uncertain_scale)
 
     st.subheader("All interactions")
     order = st.segmented_control(
         "Order of plants and pollinators",
         ORDERS,
-        default=ORDERS[0],
+        default=ORDERS[0] if view.ranking else "activity",
         required=True,
         key="order",
         bind="query-params",
@@ -122,6 +137,11 @@ take_away(
     anchor=choices.anchor,
     tables={
         "Interactions": view.main_table,
+        **{
+            f"By {by}": for_download(table, absolute=view.scale.absolute)
+            for by, table in answers.tables.items()
+            if by != "pair"
+        },
         "Visits of the chosen interactions": for_download(visits, absolute=view.scale.absolute),
         **({} if gain is None else {"What attributes add": gain_table(gain, dataset)}),
     },

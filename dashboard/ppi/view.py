@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.ppi.answers import PpiAnswers, build_answers
 from dashboard.shared.anchors import Anchor, axis_title
 from dashboard.shared.days import days_text
 from dashboard.shared.detection import (
@@ -21,12 +22,12 @@ from dashboard.shared.detection import (
     for_download,
     mean_ends,
 )
-from dashboard.shared.matrix import Matrix
 from dashboard.shared.places import labels_of_pairs, pair_columns
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import P_IS_THE_SAME, caution, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
+from uncletc.estimates import Sums
 
 Pick = Literal["highest mean", "lowest mean", "highest sd", "lowest sd"]
 PICKS: dict[Pick, tuple[str, bool]] = {
@@ -35,8 +36,6 @@ PICKS: dict[Pick, tuple[str, bool]] = {
     "highest sd": ("sd", False),
     "lowest sd": ("sd", True),
 }
-Order = Literal["mean p", "activity", "guild", "name"]
-ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
 MEADOWS_APART = "; "  # what parts the names of meadows in the table of a data set
 MOST_CHOSEN = 5  # interactions drawn over each other
 _WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
@@ -68,6 +67,10 @@ class PpiView(Ranking):
         The main finding in one sentence.
     caution : str, optional
         Why not to trust it, where there is a reason.
+    ranking : bool
+        Whether listing the lowest and the highest says anything.
+    answers : PpiAnswers, optional
+        None where no interaction is shown.
     """
 
     interactions: pd.DataFrame
@@ -78,11 +81,19 @@ class PpiView(Ranking):
     mean_limits: tuple[float, float]
     insight: str
     caution: str | None
+    ranking: bool
+    answers: PpiAnswers | None
 
     @property
     def main_table(self) -> pd.DataFrame:
-        """`interactions` to download: what is p or of p is called detection."""
-        return for_download(self.interactions, absolute=self.scale.absolute)
+        """`interactions` to download, with what was reported and λ; what is p is `detection`."""
+        table = self.interactions
+        if self.answers is not None:
+            pairs = self.answers.tables["pair"].rename(columns={"pair": "label"})
+            drop = ["plant", "pollinator", "guild", "reported", "entries"]
+            same = [name for name in pairs if name.startswith("detection")]
+            table = table.merge(pairs.drop(columns=[*drop, *same]), on="label", how="left")
+        return for_download(table, absolute=self.scale.absolute)
 
 
 def build_ppi_view(
@@ -95,6 +106,7 @@ def build_ppi_view(
     guilds: Sequence[str] = (),
     meadows: Sequence[str] = (),
     grids: DetectionGrids | None = None,
+    sums: Sums | None = None,
 ) -> PpiView:
     """Return mean and standard deviation of p over visits, per counted interaction.
 
@@ -115,6 +127,8 @@ def build_ppi_view(
         are sums over them.
     grids : DetectionGrids, optional
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
+    sums : Sums, optional
+        ``pair_sums(dataset, fit, years)`` if it has been computed already.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     everything = shown = _interactions(dataset, fit, grids, (), (), ())
@@ -124,12 +138,18 @@ def build_ppi_view(
         {
             "label": shown["label"],
             "value": shown["mean"],
-            "inside": [f"{total:,} seen" for total in shown["interactions"]],
+            "inside": [
+                f"{p:.2g}; {total:,} seen"
+                for p, total in zip(shown["mean"], shown["interactions"], strict=True)
+            ],
             **{end: shown[end] for end in grids.ends},
         }
     )
     p = grids.p[everything["plant_index"], everything["pollinator_index"]]
     ratio = contrast(shown["mean"])
+    answers = None
+    if not shown.empty:
+        answers = build_answers(dataset, fit, grids.scale, shown, years=years, sums=sums)
     return PpiView(
         interactions=shown,
         ranked=bars,
@@ -140,7 +160,9 @@ def build_ppi_view(
         limits=(float(np.nanmin(p)), float(np.nanmax(p))),
         mean_limits=color_limits(everything["mean"]),
         insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME,
-        caution=caution(ratio) if dataset.counts.n_attributes else None,
+        caution=_caution(answers, ratio) if dataset.counts.n_attributes else None,
+        ranking=answers is not None and answers.apart.ranks(ratio),
+        answers=answers,
     )
 
 
@@ -152,8 +174,7 @@ def pair_labels(dataset: Dataset) -> tuple[str, ...]:
 
 def quick_pick(view: PpiView, pick: Pick) -> str:
     """The label of the interaction with the highest or lowest mean or standard deviation."""
-    column, ascending = PICKS[pick]
-    # Highest first both ways, so that equal means come in the order of the bars.
+    column, ascending = PICKS[pick]  # highest first both ways: equal means in the order of the bars
     ordered = view.interactions.sort_values(column, ascending=False, kind="stable")
     return str(ordered["label"].iloc[-1 if ascending else 0])
 
@@ -163,28 +184,6 @@ def toggled(chosen: Sequence[str], label: str) -> list[str]:
     if label in chosen:
         return [each for each in chosen if each != label]
     return [*chosen, label][-MOST_CHOSEN:]
-
-
-def build_matrix(view: PpiView, order: Order) -> Matrix:
-    """Lay out the interactions of a view as a matrix.
-
-    Parameters
-    ----------
-    view : PpiView
-    order : {"mean p", "activity", "guild", "name"}
-        Highest mean of mean p first; most interactions counted first; pollinators by the name of
-        their guild and within it by activity, plants by activity; by name.
-    """
-    rows = view.interactions
-    guild = rows.drop_duplicates("pollinator").set_index("pollinator")["guild"]
-    plants, pollinators = (_ranked(rows, mode, order) for mode in ("plant", "pollinator"))
-    if order == "guild":
-        pollinators = sorted(pollinators, key=lambda name: guild[name])  # stable
-    p, seen = (
-        rows.pivot(index="plant", columns="pollinator", values=column).loc[plants, pollinators]
-        for column in ("mean", "interactions")
-    )
-    return Matrix(p=p, seen=seen.fillna(0).astype(int), guilds=tuple(guild[pollinators]))
 
 
 def chosen_visits(
@@ -290,12 +289,8 @@ def _visits_of(dataset: Dataset, years: Sequence[int]) -> NDArray[np.bool_]:
     return np.asarray(year.isin(list(years)) if years else year.notna(), dtype=bool)
 
 
-def _ranked(rows: pd.DataFrame, mode: str, order: Order) -> list[str]:
-    by_name = rows.sort_values(mode).groupby(mode)
-    if order == "name":
-        return list(by_name.groups)
-    score = by_name["mean"].mean() if order == "mean p" else by_name["interactions"].sum()
-    return list(score.sort_values(ascending=False, kind="stable").index)
+def _caution(answers: PpiAnswers | None, ratio: float) -> str | None:
+    return caution(ratio) if answers is None else answers.apart.caution(ratio)
 
 
 def _insight(ratio: float) -> str:

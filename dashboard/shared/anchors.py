@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import uncletc
 from dashboard.shared.places import place_table
 from uncletc import CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
@@ -74,6 +75,8 @@ class Anchor:
             if not at_place.any():
                 raise ValueError(f"place must have entries with attributes, {self.name} has none")
             return Scale.entry_detection(float(p[at_place].mean()), self.detects, self.name)
+        if self.kind == "relative":
+            return uncletc.Anchor.relative(counts, p)
         return self.scale(p)
 
     def scale(self, detection: ArrayLike) -> Scale:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.words import times
+from dashboard.shared.words import UNLIKELY, caution, times
 from uncletc import Scale
 
 BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
@@ -28,10 +28,21 @@ class Apart:
         What ranks are worth, in a sentence; empty for a fit without intervals.
     ranking : bool
         Whether a ranking says anything.
+    known : bool
+        Whether intervals say so.
     """
 
     words: str
     ranking: bool
+    known: bool = True
+
+    def caution(self, ratio: float) -> str | None:
+        """Why not to trust p that differs by this ratio; intervals tell whether little is clear."""
+        return None if self.known and self.ranking and ratio <= UNLIKELY else caution(ratio)
+
+    def ranks(self, ratio: float) -> bool:
+        """Whether to list the lowest and the highest of p that differs by this ratio."""
+        return self.ranking and ratio <= UNLIKELY
 
 
 def amount(value: float, least: float = 0.0) -> str:
@@ -116,7 +127,7 @@ def told_apart(ranks: pd.DataFrame, what: str) -> Apart:
     """
     n = len(ranks)
     if "rank_low" not in ranks or n < 2:
-        return Apart(words="", ranking=True)
+        return Apart(words="", ranking=True, known=False)
     middle = (n + 1) / 2
     clear = float(((ranks["rank_low"] > middle) | (ranks["rank_high"] < middle)).mean())
     if clear <= BY_CHANCE:

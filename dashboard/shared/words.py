@@ -47,6 +47,7 @@ def times(ratio: float) -> str:
     return f"{ratio:.{digits}f} times"
 
 
+UNLIKELY = 20.0  # the same ratio, beyond which p is hardly detection alone
 _ALIKE = 1.15  # ratio of the 95th to the 5th percentile of p, below which p hardly differs
 
 
@@ -57,7 +58,7 @@ def caution(ratio: float) -> str | None:
             "This fit found almost no difference in detection: with these settings the counts do "
             "not show that the attributes matter. The order of places or pairs by p says nothing."
         )
-    if ratio > 20:
+    if ratio > UNLIKELY:
         return (
             "Differences this large are unlikely to be detection alone. Real counts vary more than "
             "the model allows, and p may have absorbed differences that belong to λ. Compare other "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncletc.anchor import detection_over
+from uncletc.anchor import Anchor, detection_over
 from uncletc.counts import CountTensor
 from uncletc.members import Interval
 from uncletc.model import Fit
@@ -27,7 +27,7 @@ def check_fitted(counts: CountTensor, fit: Fit) -> None:
 
 def scale_of(counts: CountTensor, fit: Fit) -> Scale:
     """Return the scale that the data state, or p over its median."""
-    return fit.scale or Scale.relative(detection_over(counts, fit))
+    return fit.scale or Anchor.relative(counts, detection_over(counts, fit))
 
 
 def reports_late(fit: Fit) -> bool:

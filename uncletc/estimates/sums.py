@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 
 from uncletc.counts import CountTensor
 from uncletc.draws import Quantity
@@ -53,9 +54,10 @@ class Summed:
     def over(self, groups: IntArray, size: int) -> Summed:
         """Sum groups (G,) further, to `size` ones; -1 leaves one out."""
         kept = groups >= 0
-        belongs = np.zeros((size, int(kept.sum())))
-        belongs[groups[kept], np.arange(kept.sum())] = 1
-        values, own = self.values[:, kept] @ belongs.T, self.values[0, kept]
+        n = int(kept.sum())
+        belongs = csr_matrix((np.ones(n), (groups[kept], np.arange(n))), (size, n))
+        values = np.asarray((belongs @ self.values[:, kept].T).T)
+        own = self.values[0, kept]
         total = np.maximum(values[0], _LEAST)
         sums = belongs @ (own[:, None] * np.exp(self.moved[kept]))
         ratio = np.where(sums > 0, sums / total[:, None], 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import uncletc
 from dashboard.shared.anchors import Anchor, axis_title, entries_at, impossible, places
 from uncletc import Scale
 
@@ -88,8 +89,12 @@ class TestOfAFit:
     @pytest.mark.parametrize("anchor", ANCHORS, ids=lambda anchor: anchor.kind)
     def test_others_are_as_for_p_alone(self, ppi_twin, ppi_fit, anchor):
         p = ppi_fit.detection(ppi_twin.counts.attributes)
-        assert anchor.of(ppi_twin.counts, ppi_fit) == anchor.scale(p)
-        assert anchor.of(ppi_twin.counts, ppi_fit, p) == anchor.scale(p)
+        expected = anchor.scale(p)
+        if anchor.kind == "relative":  # over what is drawn: pairs seen at least once
+            expected = uncletc.Anchor.relative(ppi_twin.counts, p)
+            assert expected != anchor.scale(p)
+        assert anchor.of(ppi_twin.counts, ppi_fit) == expected
+        assert anchor.of(ppi_twin.counts, ppi_fit, p) == expected
 
     def test_a_place_without_attributes_is_a_sentence(self, small, small_fit):
         # Ξ is a part of this tensor; a place of full length is one entry.

@@ -1,0 +1,56 @@
+"""The table of the plant–pollinator page: pairs, species, guilds or seasons, sortable."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.ppi.answers import BY, PpiAnswers
+from dashboard.shared.answers import for_display
+from dashboard.shared.parts import show_table
+from dashboard.shared.widgets import segmented
+
+_NAMES = {
+    "pair": "pair",
+    "plant": "plant",
+    "pollinator": "pollinator",
+    "guild": "guild",
+    "season": "season",
+}
+
+
+def answer_tables(answers: PpiAnswers, *, uncertain_scale: bool) -> None:
+    """Draw reported and true interactions by what the reader chooses.
+
+    Parameters
+    ----------
+    answers : PpiAnswers
+    uncertain_scale : bool
+        Whether intervals hold how uncertain the scale is.
+    """
+    st.subheader("Reported and estimated")
+    by = segmented(
+        "By",
+        BY,
+        names=_NAMES,
+        key="table_by",
+        label_visibility="collapsed",
+        help="What a row is.",
+    )
+    table = answers.tables[by]
+    names = [by, "guild"] if by == "pair" else [by]
+    shown = for_display(table, names, answers.scale)
+    show_table(shown, key=f"answers-{by}", alt=f"Reported and estimated interactions by {by}")
+    st.caption(" ".join(filter(None, _notes(answers, uncertain_scale))))
+
+
+def _notes(answers: PpiAnswers, uncertain_scale: bool) -> tuple[str, ...]:
+    """How to read the table."""
+    absolute, intervals = answers.scale.absolute, "rate_low" in answers.total
+    return (
+        "Click a heading to sort. Summed over visits at which both species were seen.",
+        "*% counted* is what was reported, of λ."
+        if absolute
+        else "**Relative λ**: what would have been counted if p were its median everywhere.",
+        "90 %: intervals, from chance in the counts." if intervals else "",
+        "They hold how uncertain the scale is, too." if intervals and uncertain_scale else "",
+    )
