@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from dashboard.shared.charts import GREY, add_band, below, framed, top_bar, two_lines
 from dashboard.shared.days import DAY_AXIS, day_text, is_day
 from dashboard.shared.ranked_bars import LINES, LONGEST_LINE
+from dashboard.work.shapes import Ring
 
 _TICKS = 5
+_STEPS = 24  # colours of shapes, one trace each
 
 
 def lines_chart(
@@ -95,6 +99,65 @@ def places_chart(
         )
     )
     return _as_map(figure, float(places["latitude"].mean()), height)
+
+
+def shapes_chart(
+    places: pd.DataFrame,
+    rings: Mapping[int, list[Ring]],
+    *,
+    title: str,
+    limits: tuple[float, float],
+    log: bool,
+    height: int = 520,
+) -> go.Figure:
+    """Shapes coloured by the values of the levels that they are of.
+
+    Parameters
+    ----------
+    places : DataFrame
+        label, value, counted and index_0, the level.
+    rings : mapping of int to list of ring
+        Outer rings by level.
+    title : str
+        What the value is.
+    limits : tuple of float
+        Colour limits.
+    log : bool
+        Whether colours follow the logarithm.
+    """
+    figure = go.Figure()
+    known = places[places["index_0"].isin(list(rings))]
+    values = np.log10(known["value"]) if log else known["value"]
+    low, high = np.log10(limits) if log else limits
+    step = np.clip((values - low) / (high - low), 0, 1).mul(_STEPS - 1).round().astype(int)
+    colors = sample_colorscale("Cividis", _STEPS)
+    for k in sorted(step.unique()):
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for level in known.loc[step == k, "index_0"]:
+            for ring in rings[level]:
+                x += [*(point[0] for point in ring), None]
+                y += [*(point[1] for point in ring), None]
+        look = {"fill": "toself", "fillcolor": colors[k], "line": {"color": GREY, "width": 0.7}}
+        figure.add_scatter(x=x, y=y, mode="lines", hoverinfo="skip", **look)
+    middles = np.array([_middle(rings[level]) for level in known["index_0"]]).reshape(-1, 2)
+    figure.add_scatter(
+        x=middles[:, 0],
+        y=middles[:, 1],
+        mode="markers",
+        marker={"size": 14, "opacity": 0, "color": values} | _colors(title, limits, log=log),
+        customdata=known[["label", "value", "counted"]],
+        hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:.3g}<br>"
+        "counted: %{customdata[2]:,}<extra></extra>",
+    )
+    north = float(middles[:, 1].mean()) if len(middles) else 0.0
+    return _as_map(figure, north if abs(north) <= 90 else 0.0, height)
+
+
+def _middle(rings: list[Ring]) -> tuple[float, float]:
+    """The middle of the box around the ring with most points."""
+    points = np.array(max(rings, key=len))
+    return tuple(((points.min(axis=0) + points.max(axis=0)) / 2).tolist())
 
 
 def _colors(title: str, limits: tuple[float, float], *, log: bool) -> dict[str, Any]:

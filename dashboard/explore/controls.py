@@ -10,7 +10,8 @@ import streamlit as st
 
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
-from dashboard.explore.charts import places_chart
+from dashboard.explore.charts import places_chart, shapes_chart
+from dashboard.explore.shapes import Joined, join, key_columns
 from dashboard.explore.view import (
     MOST_CHOSEN,
     QUANTITIES,
@@ -29,11 +30,13 @@ from dashboard.shared.parts import show_chart
 from dashboard.shared.places import located_mode
 from dashboard.shared.ranked_bars import interaction_bars, log_range
 from dashboard.shared.widgets import segmented
+from dashboard.work.shapes import Shapes, read_shapes
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
 _ENDS = {"top": "Highest", "bottom": "Lowest"}
 _MOST_LISTED = 30
+_SHAPES = f"{PREFIX}shapes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +95,8 @@ def choose(dataset: Dataset) -> Shown:
 
 
 def _modes(dataset: Dataset, view: View) -> tuple[int, ...]:
-    located = located_mode(dataset)
-    if view == "places" and located is not None:
-        return (located,)
+    if view == "places":
+        return (place_mode(dataset),)
     if view == "pairs":
         pairs = mode_pairs(dataset)
         if len(pairs) == 1:
@@ -115,6 +117,61 @@ def _modes(dataset: Dataset, view: View) -> tuple[int, ...]:
     return (names.index(chosen),)
 
 
+def place_mode(dataset: Dataset) -> int:
+    """The mode that is drawn as a map: one whose levels lie somewhere, or that shapes are of."""
+    located, shapes = located_mode(dataset), st.session_state.get(_SHAPES)
+    names = list(dataset.counts.modes)
+    if shapes is None:
+        return 0 if located is None else located
+    first = 0 if located is None else located
+    chosen = segmented(
+        "Shapes are of",
+        names,
+        default=names[first],
+        key=f"{PREFIX}shapes-of",
+        wrap=True,
+        help="The mode whose levels the shapes are.",
+    )
+    return names.index(chosen)
+
+
+def choose_shapes(dataset: Dataset, mode: int) -> Joined | None:
+    """Ask for shapes of the levels of a mode, and for the column that names them."""
+    shapes: Shapes | None = st.session_state.get(_SHAPES)
+    with st.expander("Shapes of your own", expanded=shapes is None, icon=":material/layers:"):
+        st.markdown(
+            "GeoJSON, a GeoPackage, or a shapefile with all its parts in one zip. One column must "
+            "name the levels; the file stays in this session."
+        )
+        file = st.file_uploader(
+            "Shapes", key=f"{PREFIX}shapes-file", help="Up to 30 MB and 5,000 areas."
+        )
+        if file is not None and (shapes is None or shapes.name != file.name):
+            try:
+                with st.spinner("Reading the shapes …"):
+                    shapes = st.session_state[_SHAPES] = read_shapes(file.getvalue(), file.name)
+            except ValueError as error:
+                st.error(f"{error}.", icon=":material/error:")
+                return None
+            st.rerun()
+        if shapes is None:
+            return None
+        levels = dataset.counts.labels[mode]
+        columns = key_columns(shapes, levels)
+        if not columns:
+            st.error("This file names no shape: it needs a column beside the outlines.")
+            return None
+        column = st.selectbox(
+            "Column with the names",
+            columns,
+            key=f"{PREFIX}shapes-column-{mode}",
+            help="The one that names most levels comes first.",
+        )
+        joined = join(shapes, column, levels)
+        st.text(" ".join([joined.sentence, *shapes.notes]))
+    return joined if joined.rings else None
+
+
 def explore_view(
     dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...], quantity: Quantity
 ) -> ExploreView:
@@ -123,8 +180,28 @@ def explore_view(
 
 
 def places_map(dataset: Dataset, view: ExploreView) -> None:
-    """Draw the values of places where they lie."""
+    """Draw the values of places where they lie, or as the shapes that a reader brings."""
     (mode,) = view.modes
+    here = st.container()
+    joined = choose_shapes(dataset, mode)
+    if joined is not None:
+        show_chart(
+            shapes_chart(
+                view.groups, joined.rings, title=view.title, limits=view.limits, log=view.log
+            ),
+            key="explore-shapes",
+            alt=f"Map of {len(joined.rings):,} levels of {view.names[0]} by {view.title}",
+            where=here,
+        )
+        return
+    if mode != located_mode(dataset):
+        st.info("Nothing says where these levels lie. Bring their shapes to see a map.")
+        return
+    with here:
+        _known_places(dataset, view, mode)
+
+
+def _known_places(dataset: Dataset, view: ExploreView, mode: int) -> None:
     known = dataset.mode_tables[dataset.counts.modes[mode]].reset_index(drop=True)
     where = ["fips"] if "fips" in known else ["latitude", "longitude"]
     places = view.groups.join(known[where], on="index_0").dropna(subset=where)

@@ -82,11 +82,15 @@ class ExploreView(Ranking):
 
 
 def views_of(dataset: Dataset) -> tuple[View, ...]:
-    """What can be shown of a data set, the most telling first."""
+    """What can be shown of a data set, the most telling first.
+
+    Places come last where only a reader's shapes can tell where they lie.
+    """
     places: tuple[View, ...] = ("places",) if located_mode(dataset) is not None else ()
     last = len(dataset.counts.modes) - 1
     several = last > 1 or not is_ordered(dataset, last)
-    return (*places, "pairs", "any mode") if several else (*places, "any mode", "pairs")
+    found: tuple[View, ...] = ("pairs", "any mode") if several else ("any mode", "pairs")
+    return (*places, *found) if places else (*found, "places")
 
 
 def mode_pairs(dataset: Dataset) -> dict[str, tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -85,3 +86,28 @@ def test_places_are_drawn_where_they_lie():
     assert at.button_group(key="view").value == "places"
     assert charts(at)[0]["layout"]["xaxis"]["title"]["text"] == "longitude"
     assert "Over 12 levels of site" in words(at)
+
+
+def test_shapes_of_ones_own_are_joined_and_drawn():
+    at = opened(read_own())
+    ran(at.button_group(key="view").set_value("places"))
+    assert "Nothing says where these levels lie" in words(at)
+    names = [f"simulated site {k + 1:02d}" for k in range(11)]
+    corners = [[[k, 0], [k + 1, 0], [k + 1, 1], [k, 0]] for k in range(11)]
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"site": name},
+            "geometry": {"type": "Polygon", "coordinates": [ring]},
+        }
+        for name, ring in zip(names, corners, strict=True)
+    ]
+    data = json.dumps({"type": "FeatureCollection", "features": features}).encode()
+    box = at.file_uploader(key=f"{PREFIX}shapes-file")
+    ran(box.set_value(("sites.geojson", data, "application/json")))
+    said = [each.value for each in at.text]
+    assert "11 of 12 levels have a shape; without one: simulated site 12." in said
+    assert charts(at)[0]["data"][0]["fill"] == "toself"
+    box = at.file_uploader(key=f"{PREFIX}shapes-file")
+    ran(box.set_value(("other.geojson", b"{", "application/json")))
+    assert "cannot be read as shapes" in words(at)
