@@ -43,7 +43,7 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def bring(page: Page, path: Path) -> None:
     page.locator("input[type=file]").first.set_input_files(path)
-    expect(page.get_by_text("7,200 counts")).to_be_visible()
+    expect(page.get_by_test_id("stAlertContentSuccess").get_by_text("7,200 counts")).to_be_visible()
     settle(page)
 
 
@@ -77,10 +77,12 @@ def test_it_stays_by_choice_until_it_is_forgotten(visit, visits):
     token = in_address(page, "mine")
     assert token is not None
     page.reload()
-    expect(page.get_by_text("7,200 counts")).to_be_visible()
+    expect(page.get_by_test_id("stAlertContentSuccess").get_by_text("7,200 counts")).to_be_visible()
     settle(page)
     page.get_by_role("button", name="Forget it").click()
-    expect(page.get_by_text("7,200 counts")).to_have_count(0)
+    expect(page.get_by_test_id("stAlertContentSuccess").get_by_text("7,200 counts")).to_have_count(
+        0
+    )
     gone = visit(f"/table?mine={token}")
     expect(gone.page.get_by_text("not on this machine any more")).to_be_visible()
     assert not seen.errors
