@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -90,6 +91,7 @@ def streamlit_options(settings: OperatorSettings) -> dict[str, Any]:
 def begin_logs(level: str) -> None:
     """Log lines of JSON, Streamlit's and its server's as well."""
     logs.start(level)
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")  # workers' warnings, which may quote data
     streamlit_logger.setup_formatter = logs.take  # of those to come
     streamlit_logger.update_formatter()  # of those there are
     LOGGING_CONFIG.update(handlers={}, loggers={"uvicorn": {"propagate": True}})
