@@ -19,6 +19,17 @@ def chosen_county(dataset: Dataset) -> str | None:
     return fips
 
 
+def kept_county() -> str | None:
+    """FIPS code of the county that was chosen last on any page; None without one."""
+    kept: str | None = st.session_state.get(_KEPT)
+    return kept
+
+
+def keep_county(fips: str) -> None:
+    """Keep a county for the way to another page."""
+    st.session_state[_KEPT] = fips
+
+
 def choose_county(fips: str | None) -> None:
     """Keep a county, or none, in the address and the session."""
     st.session_state[_KEPT] = fips

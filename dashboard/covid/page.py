@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
+from dashboard.covid.compare import compare_places
 from dashboard.covid.controls import (
     cells_to_click,
     choose_bars,
@@ -18,7 +19,7 @@ from dashboard.covid.panel import outside_check, outside_panel, with_sources
 from dashboard.covid.table import answer_tables
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.answers import answer, open_scale
-from dashboard.shared.badges import fit_badges
+from dashboard.shared.badges import fit_badges, why_here
 from dashboard.shared.detection import for_download
 from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
 from dashboard.shared.kept import cached, grids_of
@@ -94,6 +95,8 @@ with above:
         + ("" if day is None else "While the map plays, the bars stay; they follow when it pauses.")
     )
     county_panel(county, day=None if day is None else days[day])
+    if county is not None and not unfinished(fit):
+        why_here("covid", "county", fips)
 
 cells_to_click(view, county)
 st.caption(
@@ -102,6 +105,7 @@ st.caption(
     "share it. Click a bar to choose that county. On them: p, and tests per day and 1000 people, "
     "which the fit has not seen; *state data*: those of the whole state. " + grids.whiskers
 )
+compared = compare_places(dataset, fit, grids, view.answers, p_title=view.title)
 answer_tables(view.answers, uncertain_scale=grids.uncertain_scale)
 
 outside_panel(dataset, checked, stated=roles.preset == STATED)
@@ -119,6 +123,8 @@ tables = {
 }
 if county is not None:
     tables["Days of the chosen county"] = for_download(county.days, absolute=absolute)
+if len(compared):
+    tables["Days of the places compared"] = for_download(compared, absolute=absolute)
 if gain is not None:
     tables["What attributes add"] = gain_table(gain, dataset)
 if checked is not None:

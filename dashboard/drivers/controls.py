@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.countymap.choice import keep_county, kept_county
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
 from dashboard.shared.model import Family
 from dashboard.shared.places import is_covid, is_own, place_table, place_words
@@ -98,6 +99,8 @@ def choose_place(dataset: Dataset) -> tuple[str, tuple[int, ...]]:
     table = place_table(dataset).set_index("key")
     labels = table["label"].to_dict()
     county, one = is_covid(dataset), place_words(dataset)[0]
+    if county and one not in st.session_state and kept_county() in labels:
+        st.session_state[one] = st.query_params.get(one, kept_county())
     key = _linked(
         st,
         one.capitalize(),
@@ -108,6 +111,8 @@ def choose_place(dataset: Dataset) -> tuple[str, tuple[int, ...]]:
         else "Type to search. The one seen most often comes first.",
         format_func=labels.__getitem__,
     )
+    if county:
+        keep_county(key)
     row = table.loc[key]
     return str(row["label"]), row["where"]
 

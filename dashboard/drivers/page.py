@@ -12,6 +12,7 @@ from dashboard.drivers.sections import (
     rates_section,
 )
 from dashboard.drivers.view import importance_view
+from dashboard.shared.badges import fit_badges
 from dashboard.shared.own import code_of
 from dashboard.shared.parts import fit_details, meaning, role_details
 from dashboard.shared.running import fit_or_stop, unfinished
@@ -31,6 +32,7 @@ st.info(
     icon=":material/info:",
 )
 dataset, fit, roles = fit_or_stop(dataset, choices)
+fit_badges(dataset, fit, family)
 
 tables = {}
 if not fit.n_attributes and not dataset.counts.rate_attribute_names:

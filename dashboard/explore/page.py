@@ -13,6 +13,7 @@ from dashboard.explore.controls import (
     places_map,
 )
 from dashboard.explore.view import build_explore_view, build_lines, build_matrix
+from dashboard.shared.badges import fit_badges
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached
 from dashboard.shared.matrix import matrix_chart
@@ -36,6 +37,7 @@ choices = sidebar("own")
 dataset = dataset_or_stop(choices.dataset)
 look_at_own(True)
 dataset, fit, roles = fit_or_stop(dataset, choices)
+fit_badges(dataset, fit, "own")
 
 shown = choose(dataset)
 kept = cached("explore", explore_view, dataset, fit, choices.anchor, shown.modes, shown.quantity)

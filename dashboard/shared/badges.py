@@ -6,7 +6,9 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
+from dashboard.shared.model import Family
 from dashboard.shared.outcome import outcome_words
+from dashboard.shared.widgets import FAMILY_NAMES
 from dashboard.work.orders import FitOrder
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
@@ -19,6 +21,7 @@ MARKS: dict[Status, tuple[Color, str]] = {
     "open": ("gray", ":material/help:"),
 }
 _PAGE = "check/page.py"
+_FOR_ALL_PAGES = ("live",)
 _MOST = 500  # verdicts kept
 
 
@@ -53,7 +56,7 @@ class Verdict(NamedTuple):
     headline: str
 
 
-def fit_badges(dataset: Dataset, fit: Fit, family: str) -> None:
+def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
     """Draw the badges of a fit, with the way to Model check; of simulated counts that they are.
 
     Parameters
@@ -61,8 +64,8 @@ def fit_badges(dataset: Dataset, fit: Fit, family: str) -> None:
     dataset : Dataset
         Its counts are those of the fit.
     fit : Fit
-    family : str
-        Value of the address's `data` that Model check opens with.
+    family : {"covid", "ppi", "own"}
+        The data set that Model check opens with.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="fit-badges"):
         if dataset.provenance.simulated:
@@ -82,9 +85,37 @@ def fit_badges(dataset: Dataset, fit: Fit, family: str) -> None:
             _PAGE,
             label="Model check",
             icon=":material/fact_check:",
-            query_params={"data": family},
+            query_params=_carried(family),
             help="Whether counts that the fit has not seen are consistent with it.",
         )
+
+
+def why_here(family: Family, key: str, place: str) -> None:
+    """Draw the way from a place to what moves its p.
+
+    Parameters
+    ----------
+    family : {"covid", "ppi", "own"}
+    key : str
+        What the address of Drivers calls a place: "county".
+    place : str
+        As that address holds it.
+    """
+    st.page_link(
+        "drivers/page.py",
+        label="Why here? What moves p of this place",
+        icon=":material/tune:",
+        query_params=_carried(family) | {key: [place]},
+        help="Opens Drivers with this place and these settings.",
+    )
+
+
+def _carried(family: Family) -> dict[str, list[str]]:
+    """What the address of another page needs for the same fit."""
+    kept = [
+        name for name in st.query_params if name.startswith(f"{family}_") or name in _FOR_ALL_PAGES
+    ]
+    return {"data": [FAMILY_NAMES[family]]} | {name: st.query_params.get_all(name) for name in kept}
 
 
 def of_convergence(fit: Fit) -> Badge:

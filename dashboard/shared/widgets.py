@@ -107,9 +107,12 @@ def first_rank(family: Family) -> int:
     return int(default_of(SETTINGS["rank"], family))
 
 
+FAMILY_NAMES: dict[Family, str] = {"covid": "COVID-19", "ppi": "Plant–pollinator", "own": NAME}
+
+
 def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's own word
     """Ask for the data set; all pages have one choice, which a reader's own table stays."""
-    names = {"covid": "COVID-19", "ppi": "Plant–pollinator", "own": NAME}
+    names = FAMILY_NAMES
     keep_own("data", "own")
     family: Family = segmented(
         "Data set",

@@ -372,3 +372,17 @@ def test_badges_say_what_is_known_of_the_fit(open_page, shown, covid_fit):
     assert "Not checked yet" in text
     assert "Converged" in text
     assert "So far" not in text
+
+
+def test_places_are_compared_each_with_its_answer(open_page):
+    at = open_page()
+    labels = at.multiselect(key="compare").options
+    at.multiselect(key="compare").set_value(labels[:2]).run()
+    assert not at.exception
+    text = words(at)
+    for label in labels[:2]:
+        assert f"- **{label}**: So far: reported" in text or f"- **{label}**: Reported" in text
+    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    names = [{trace.get("name") for trace in spec["data"]} for spec in specs]
+    assert set(labels[:2]) in names
+    assert "Days of the places compared · 120 rows" in text
