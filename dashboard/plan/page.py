@@ -45,18 +45,19 @@ if fit.draws is None:
     st.stop()
 counts = dataset.counts
 
-st.header("What could be added")
+st.subheader("What could be added")
 choice = parts.choose_designs(dataset, parts.choose_kinds(dataset), family)
 costs, wish = parts.choose_costs(choice, family)
 orders = choice.orders(counts, fit.settings)
 mine = planning()
 wanting = mine.missing(list(orders.values()))
-seconds = seconds_of_plan(counts, fit, [order.design for order in wanting], choice.repeats)
 asked, pressed = st.empty(), False
 if not choice.steps:
     asked.info("Choose above what to add.")
 elif wanting and not mine.under_way(list(orders.values())):
-    n = fits_of_plan(fit, [order.design for order in wanting], choice.repeats)
+    left = [order.design for order in wanting]
+    n = fits_of_plan(fit, left, choice.repeats)
+    seconds = seconds_of_plan(counts, fit, left, choice.repeats)
     with asked.container():
         pressed = st.button(
             "Plan",
@@ -66,8 +67,9 @@ elif wanting and not mine.under_way(list(orders.values())):
         )
         st.caption(f"{plural(n, 'fit')} in the background, {time_words(seconds)}.")
 with st.container(key="plan-status"):
+    whole = seconds_of_plan(counts, fit, list(orders), choice.repeats)
     waited = list(orders.values())
-    busy = bool(choice.steps) and under_way(waited, pressed=pressed, seconds=seconds)
+    busy = bool(choice.steps) and under_way(waited, pressed=pressed, seconds=whole)
 if busy:
     asked.empty()
 results = {design: mine.lookup(order) for design, order in orders.items()}
@@ -76,7 +78,7 @@ known = {design: result for design, result in results.items() if result is not N
 tables = {}
 if any(step.design in known for step in choice.steps):
     plan = plan_of(counts, choice, known)
-    st.header("How wide the intervals would be")
+    st.subheader("How wide the intervals would be")
     measure = parts.choose_measure(measures_of(plan), family)
     points = curves(plan, choice, measure, costs)
     st.markdown(headline(plan, choice, measure))
