@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy.stats import norm
 from dashboard.check.groups import CELL, Grouping, county_residuals, fibres_of, groupings
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.words import held_out_words
+from dashboard.shared.memory import remembered
 from dashboard.shared.places import is_ordered
 from dashboard.shared.roles import RoleChoice
 from dashboard.shared.scripts import COUNTS, DATASET, FITTED, Code, call, fit_code, load, script
@@ -75,13 +75,13 @@ class CheckView:
     counties: pd.DataFrame | None
 
 
-@lru_cache(maxsize=16)  # counts are told apart by identity; a data set is loaded once
+@remembered(16)  # counts are told apart by identity; a data set is loaded once
 def held_mask(counts: CountTensor, kind: Kind) -> NDArray[np.bool_]:
     """Which observed entries are held out; (N,)."""
     return checking.held_out(counts, kind=kind)
 
 
-@lru_cache(maxsize=8)  # copies of the attributes, some MB each
+@remembered(8)  # copies of the attributes, some MB each
 def seen_counts(counts: CountTensor, kind: Kind) -> CountTensor:
     """Return the counts that the fit may see."""
     return counts.subset(~held_mask(counts, kind))

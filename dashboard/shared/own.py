@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
+from dashboard.shared.memory import forget_all
 from dashboard.shared.places import OWN, is_own
 from dashboard.shared.scripts import Code, call
 from dashboard.shared.service import me, service
@@ -109,6 +110,8 @@ def _drop(prefix: str) -> None:
         held.end()
     for key in [key for key in st.session_state if str(key).startswith(prefix)]:
         del st.session_state[key]
+    if held is not None:
+        forget_all()
 
 
 def own_or_link() -> OwnTable | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Literal
 
 import pandas as pd
 
 from dashboard.shared.looks import LookChoice
+from dashboard.shared.memory import remembered
 from dashboard.shared.mode_effects import NO_EFFECTS, EffectChoice, effects_of
 from dashboard.shared.places import is_covid
 from uncletc import CountTensor, FitSettings, Look, Role, Roles
@@ -272,7 +272,7 @@ def remark(roles: RoleChoice, dataset: Dataset) -> str:
     return ""
 
 
-@lru_cache(maxsize=8)  # looks at every entry; a data set is loaded once
+@remembered(8)  # looks at every entry; a data set is loaded once
 def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
     """Columns of each attribute by its name; levels of one category count as one attribute."""
     names = counts.attribute_names
@@ -282,7 +282,7 @@ def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
     }
 
 
-@lru_cache(maxsize=16)  # copies of the attributes, some MB each
+@remembered(16)  # copies of the attributes, some MB each
 def applied(counts: CountTensor, roles: Roles, looks: tuple[Look, ...] = ()) -> CountTensor:
     """Return counts with roles and looks, the very object where it was made before."""
     given = roles.apply(counts) if roles.roles else counts

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.shared.memory import remembered
 from dashboard.shared.model import MODEL, changed, describe
 from dashboard.shared.roles import NOBODYS, RoleChoice
 from dashboard.work.orders import FitOrder
@@ -80,7 +80,7 @@ def held_rows(counts: CountTensor) -> NDArray[np.int64]:
     return np.flatnonzero(checking.held_out(counts, n_folds=_HELD_FOLDS))
 
 
-@lru_cache(maxsize=16)  # copies of the attributes, some MB each
+@remembered(16)  # copies of the attributes, some MB each
 def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTensor:
     """Return the counts that a fit may see: of one part, with or without the held-out entries.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.memory import remembered
 from dashboard.shared.places import level_groups
 from dashboard.whatif.runs import SWEEPS, Run, counts_of, held_rows
 from dashboard.whatif.view import spearman
@@ -41,7 +41,7 @@ class Score:
     deviances: NDArray[np.float64]
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def score(counts: CountTensor, fit: Fit) -> Score:
     """Judge a fit by ŷ = λ·g(z) of the held-out entries, which it has not seen."""
     held = held_rows(counts)

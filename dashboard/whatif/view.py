@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.detection import color_limits, for_download, on_grid, over_last
+from dashboard.shared.memory import remembered
 from dashboard.shared.places import (
     cell_notes,
     cells,
@@ -201,7 +201,7 @@ def _own_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset) -> WhatIfView:
     )
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def mean_p(counts: CountTensor, fit: Fit) -> NDArray[np.float64]:
     """p averaged over the last mode, NaN where nothing is known.
 
