@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
+from dashboard.countymap.states import by_county
 from dashboard.explore.charts import places_chart, shapes_chart
 from dashboard.explore.shapes import Joined, join, key_columns
 from dashboard.explore.view import (
@@ -217,11 +218,8 @@ def _known_places(dataset: Dataset, view: ExploreView, mode: int) -> None:
 
 
 def _county_map(places: pd.DataFrame, view: ExploreView, what: str) -> None:
-    table = places.drop_duplicates("fips").assign(
-        note=[f"{row.label}: {row.counted:,} counted" for row in places.itertuples()][: len(places)]
-        if not places["fips"].duplicated().any()
-        else None
-    )
+    notes = [f"{row.label}: {row.counted:,} counted" for row in places.itertuples()]
+    table = by_county(places.assign(note=notes))
     show_county_map(
         county_map(
             table,

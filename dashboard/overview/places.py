@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.countymap.states import by_county
 from dashboard.overview.view import along_mode, others_of, sums_over
 from dashboard.shared.days import day_text
 from dashboard.shared.places import is_covid, labels_of_counties
@@ -133,7 +134,7 @@ def county_picture(places: Places) -> MapPicture:
     shares = places.value == "share"
     numbers = table[places.value].where(table["observed"] > 0) if not shares else table["share"]
     return county_map(
-        table.assign(shown=numbers),
+        by_county(table.assign(shown=numbers)),
         title=places.title,
         color="shown",
         hover=["note"],

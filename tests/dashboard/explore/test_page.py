@@ -88,6 +88,22 @@ def test_places_are_drawn_where_they_lie():
     assert "Over 12 levels of site" in words(at)
 
 
+def test_states_are_drawn_on_the_county_map():
+    frame = pd.DataFrame(
+        [(state, 1 + j, (3 * i + j) % 7) for i, state in enumerate("ABCD") for j in range(9)],
+        columns=["state", "week", "count"],
+    )
+    table = read_own(frame, modes=("state", "week"))
+    codes = table.dataset.mode_tables["state"].assign(fips=["01", "02", "04", "06"])
+    tables = table.dataset.mode_tables | {"state": codes}
+    at = open_own(
+        "explore", replace(table, dataset=replace(table.dataset, mode_tables=tables)), **SHORT
+    )
+    at = ended(at, lambda page: not waiting(page) and len(charts(page)) > 2)
+    assert "Over 4 levels of state" in words(at)
+    assert at.get("bidi_component")
+
+
 def test_shapes_of_ones_own_are_joined_and_drawn():
     at = opened(read_own())
     ran(at.button_group(key="view").set_value("places"))
