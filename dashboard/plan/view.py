@@ -90,7 +90,7 @@ def curves(plan: Plan, choice: Choice, measure: Measure, costs: Costs) -> pd.Dat
 
 
 def design_table(plan: Plan, choice: Choice, measure: Measure, costs: Costs) -> pd.DataFrame:
-    """What is drawn, as text: design, cost where there is one, interval, over repeats, held."""
+    """What is drawn, as text: design, cost where there is one, width, over repeats, held."""
     points = curves(plan, choice, measure, costs).drop_duplicates("design")
     names = points["kind"] + ": " + points["name"]
     table = pd.DataFrame(
@@ -105,7 +105,10 @@ def design_table(plan: Plan, choice: Choice, measure: Measure, costs: Costs) -> 
             "true values within": [f"{100 * held:.0f} %" for held in points["held"]],
         }
     )
-    return table if costs else table.drop(columns="cost")
+    left_out = [] if costs else ["cost"]
+    if choice.repeats == 1:  # there is nothing that widths could spread over
+        left_out.append("over repeats")
+    return table.drop(columns=left_out)
 
 
 def headline(plan: Plan, choice: Choice, measure: Measure) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -164,6 +166,9 @@ class TestView:
         assert len(table) == 5
         assert "cost" not in table
         assert "cost" in design_table(plan, choice, RELATIVE_P, Costs(survey=1))
+        once = replace(choice, repeats=1)
+        assert "over repeats" in table
+        assert "over repeats" not in design_table(plan, once, RELATIVE_P, Costs())
 
     def test_measures_are_those_known_and_absolute_ones_come_first_if_known_now(
         self, sites, choice
