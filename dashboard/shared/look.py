@@ -8,7 +8,10 @@ import streamlit as st
 _CSS = """
 <style>
 .stMainBlockContainer { padding-top: 2.25rem; }
-.stMainBlockContainer h1 { font-size: 1.9rem; padding: 0.25rem 0 0.1rem; }
+.stMainBlockContainer h1 { font-size: 2rem; padding: 0.25rem 0 0.5rem; }
+.stMainBlockContainer h2 { font-size: 1.5rem; }
+.stMainBlockContainer h3 { font-size: 1.2rem; }
+@media (max-width: 640px) { .stMainBlockContainer { padding-top: 3.75rem; } }
 .stMainBlockContainer > .stVerticalBlock { gap: 0.75rem; }
 .stElementContainer:has(> .stHtml script) { display: none; }
 .stMainBlockContainer [data-stale="true"] { opacity: 1 !important; transition: none !important; }
