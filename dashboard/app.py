@@ -7,6 +7,7 @@ is the first address that a fresh server is asked for.
 import streamlit as st
 
 from dashboard.server.signin import gate, operator_pages
+from dashboard.shared.access import access, menu_position
 from dashboard.shared.glossary import glossary
 from dashboard.shared.history import one_step_a_page, restore_settings
 from dashboard.shared.keep_own import restore, say_if_lost
@@ -55,9 +56,11 @@ page = st.navigation(
         ],
         "Learn": [st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:")],
         **operator_pages("operating/page.py"),
-    }
+    },
+    position=menu_position(),
 )
 st.set_page_config(page_title=f"{page.title} · uncletc")
+access()
 service()  # its process loads torch while the first page is drawn
 restore_settings()
 glossary()

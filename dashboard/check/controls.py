@@ -54,7 +54,7 @@ def draw_verdict(verdict: Verdict) -> None:
 
 def distributions(view: CheckView, mu: float) -> None:
     """Draw whether counts scatter around predictions as they should."""
-    st.subheader("Do counts scatter as predicted?")
+    st.header("Do counts scatter as predicted?")
     left, right = st.columns(2)
     with left:
         show_chart(
@@ -81,7 +81,7 @@ def distributions(view: CheckView, mu: float) -> None:
 
 def sizes(view: CheckView) -> None:
     """Draw whether predictions are right on average, from small to large."""
-    st.subheader("Are predictions right on average?")
+    st.header("Are predictions right on average?")
     st.markdown(size_words(view.deciles))
     show_chart(
         charts.decile_chart(view.deciles),
@@ -97,7 +97,7 @@ def sizes(view: CheckView) -> None:
 
 def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     """Draw mean residuals by a mode that the reader chooses; return its name."""
-    st.subheader("Where and when is it off?")
+    st.header("Where and when is it off?")
     by: str = segmented(
         "By",
         names_of_groupings(dataset),
@@ -159,7 +159,7 @@ def one_after_another(view: CheckView, mode: str) -> None:
 
 def ranks(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     """Compare ranks on demand; return what is known."""
-    st.subheader("Would another rank predict better?")
+    st.header("Would another rank predict better?")
     orders = rank_orders(dataset.counts, fit.settings, kind)
     mine = session("ranks")
     names = ", ".join(map(str, orders))

@@ -23,7 +23,7 @@ _LONG_WAIT = 6.0  # seconds; alone it has begun by then
 
 def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     """Measure on demand what attributes add to held-out scores; return it where it is known."""
-    st.subheader(SECTION)
+    st.header(SECTION)
     counts = dataset.counts
     if not counts.n_attributes:
         st.markdown(NONE_ON_DETECTION)

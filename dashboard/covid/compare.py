@@ -30,7 +30,7 @@ def compare_places(
     dataset: Dataset, fit: Fit, grids: DetectionGrids, answers: CovidAnswers, *, p_title: str
 ) -> pd.DataFrame:
     """Ask for places, draw their days over each other, and return these to download."""
-    st.subheader("Places beside each other")
+    st.header("Places beside each other")
     places = answers.all_places.set_index("place")
     chosen = st.multiselect(
         "Places",

@@ -52,7 +52,7 @@ def county_panel(county: CountyView | None, *, day: str | None) -> None:
             icon=":material/ads_click:",
         )
         return
-    st.subheader(county.name)
+    st.header(county.name)
     st.markdown(" ".join(filter(None, (county.summary, county.shared))))
     show_chart(
         county_chart(county.days, p_title=county.p_title, rate_title=county.rate_title, day=day),
@@ -65,7 +65,7 @@ def county_panel(county: CountyView | None, *, day: str | None) -> None:
 def cells_to_click(view: CovidView, county: CountyView | None) -> None:
     """Draw the cells with the lowest and the highest p; a click on a bar chooses its county."""
     if not view.ranking:
-        st.subheader("Lowest and highest detection")
+        st.header("Lowest and highest detection")
         why = view.answers.apart.words or "The order of places by p says nothing here."
         st.info(f"{why} So none is listed first.", icon=":material/help:")
         return
@@ -79,7 +79,7 @@ def cells_to_click(view: CovidView, county: CountyView | None) -> None:
     )
     for column, side, bars, heading in sides:
         with column:
-            st.subheader(heading)
+            st.header(heading)
             show_chart(
                 cell_bars(
                     bars,

@@ -68,7 +68,7 @@ def outside_panel(dataset: Dataset, view: OutsideView | None, *, stated: bool = 
         Whether the fit has the stated roles of attributes.
     """
     real = dataset.truth is None
-    st.subheader(
+    st.header(
         "Checked against outside estimates" if real else "Checked against the truth",
         anchor=_ANCHOR,
     )

@@ -19,7 +19,7 @@ def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool) -> None:
     uncertain_scale : bool
         Whether intervals hold how uncertain the scale is.
     """
-    st.subheader("Reported and estimated, by place")
+    st.header("Reported and estimated, by place")
     by = segmented(
         "By",
         ["states", "places"],

@@ -100,7 +100,10 @@ def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
             x=bars["rise"],
             y=bars["attribute"],
             orientation="h",
-            marker_color=np.where(bars["attribute"] == chosen, _HIGH, faint(_HIGH, 0.45)),
+            marker={
+                "color": np.where(bars["attribute"] == chosen, _HIGH, faint(_HIGH, 0.45)),
+                "line": {"color": _HIGH, "width": 1},  # faint bars alone do not stand out
+            },
             error_x=spread(bars["sd"]),
             customdata=bars[["sd", "share"]],
             hovertemplate="<b>%{y}</b><br>misfit rises by %{x:.3g} (± %{customdata[0]:.2g}), "

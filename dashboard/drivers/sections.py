@@ -43,7 +43,7 @@ def importance_section(dataset: Dataset, fit: Fit) -> tuple[ImportanceView, Any]
     """Draw how much attributes matter, for an unfinished fit with its bars; else where they go."""
     importance = cached("importance", importance_view, dataset, fit)
     insight_with_caution(importance.insight, importance.caution)
-    st.subheader("Which attributes matter")
+    st.header("Which attributes matter")
     st.markdown(
         "How much worse the counts are predicted when the values of one attribute are shuffled. "
         "Click a bar to see its effect below."
@@ -71,7 +71,7 @@ def one_section(
 ) -> Tables:
     """Draw how p changes with one attribute, and the bars that choose it."""
     names = list(importance.bars["attribute"])
-    st.subheader("How p changes with one attribute")
+    st.header("How p changes with one attribute")
     attribute, method = choose_attribute(dataset, family, names)
     show_chart(
         importance_chart(importance.bars, chosen=attribute),
@@ -97,7 +97,7 @@ def pair_section(dataset: Dataset, fit: Fit, family: Family, names: list[str]) -
     """Draw how p changes with two attributes, where two act on it."""
     if len(names) < 2:
         return {}
-    st.subheader("Two attributes at once")
+    st.header("Two attributes at once")
     st.markdown(joint_effect_words(fit))
     first, second, kind = choose_pair(family, names)
     surface = cached("surface", surface_view, dataset, fit, first, second, kind)
@@ -112,7 +112,7 @@ def pair_section(dataset: Dataset, fit: Fit, family: Family, names: list[str]) -
 
 def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     """Draw why p of one place or interaction is what it is."""
-    st.subheader("Why is p what it is here?")
+    st.header("Why is p what it is here?")
     place, where = choose_place(dataset)
     explained = cached("explanation", explanation_view, dataset, fit, *where)
     st.markdown(explained.sentence)
@@ -130,7 +130,7 @@ def rates_section(dataset: Dataset, fit: Fit) -> Tables:
     if not dataset.counts.rate_attribute_names:
         return {}
     view = cached("rates", rates_view, dataset, fit)
-    st.subheader("How λ changes with attributes")
+    st.header("How λ changes with attributes")
     st.markdown(
         f"{view.insight} These attributes act on the expected number of true events, beside what "
         "places and times share."
@@ -149,7 +149,7 @@ def owes_section(dataset: Dataset, fit: Fit, family: Family) -> Tables:
     if fit.mode_effects is None:
         return {}
     view = cached("owes", owes_view, dataset, fit)
-    st.subheader(view.title)
+    st.header(view.title)
     st.markdown(view.insight)
     show_chart(
         sizes_chart(view.sizes),

@@ -240,7 +240,7 @@ def highest_and_lowest(view: ExploreView, chosen: Sequence[str]) -> None:
     limits = log_range(*both) if view.log else (0.0, axis_limit(*both))
     for column, side, bars in zip(st.columns(2), _ENDS, both, strict=True):
         with column:
-            st.subheader(_ENDS[side])
+            st.header(_ENDS[side])
             show_chart(
                 interaction_bars(
                     bars,

@@ -50,7 +50,7 @@ insight_with_caution(view.insight, view.caution)
 if shown.view == "places":
     places_map(dataset, view)
 elif shown.view == "pairs":
-    st.subheader(f"{view.names[0].capitalize()} and {view.names[1]}")
+    st.header(f"{view.names[0].capitalize()} and {view.names[1]}")
     show_chart(
         matrix_chart(
             build_matrix(dataset, view), title=view.title, limits=view.limits, log=view.log
@@ -94,7 +94,7 @@ with bars_here:
     intervals = f" {WHISKERS}" if "low" in view.groups else ""
     st.caption(f"Means over all entries with attributes{statement}.{intervals}")
     if along is not None:
-        st.subheader(f"Over {dataset.counts.modes[along]}")
+        st.header(f"Over {dataset.counts.modes[along]}")
 
 meaning(
     "**p is the chance that an event that happens is counted**, as far as the attributes that act "

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.lab.lessons import STEP_NAMES, STEPS, Step
 from dashboard.lab.view import Setup
 from dashboard.lab.view_fits import LEVERS
 from dashboard.shared.model import MODEL, Control, settings_of
@@ -14,6 +15,7 @@ from dashboard.shared.widgets import draw
 from uncletc import FitSettings
 
 QUESTIONS = "questions"
+_TOLD = "lab-step-in-address"  # what this page last put there: another is the reader's
 
 
 _SIMULATION = ("gamma_omega", "gamma_xi", "gamma_theta", "snr", "g", "rank", "events", "seed")
@@ -134,7 +136,34 @@ def hidden_names() -> tuple[set[str], list[str]]:
     """What the address asks to hide: names that exist, and those that do not."""
     requested = [name.strip() for name in st.query_params.get("hide", "").split(",")]
     existing = {*CONTROLS, QUESTIONS}
-    return existing.intersection(requested), sorted({name for name in requested if name} - existing)
+    unknown = sorted({name for name in requested if name} - existing)
+    also = [f"fit_{name}" for name in requested]  # the rank of a fit goes with the true one
+    return existing.intersection([*requested, *also]), unknown
+
+
+def choose_step() -> Step:
+    """Ask for a step of the story; the address holds it under its short name.
+
+    Not bound by Streamlit, which would put the words on the page into the address.
+    """
+    steps = list(STEPS)
+    asked = st.query_params.get("step", steps[0])
+    told = st.session_state.get(_TOLD)
+    if asked != told or "step" not in st.session_state:
+        st.session_state["step"] = asked if asked in STEPS else steps[0]
+    step: Step = st.segmented_control(
+        "Step",
+        steps,
+        required=True,
+        format_func=STEP_NAMES.__getitem__,
+        key="step",
+        width="stretch",
+        help="Go in order, or jump. The address of this page always leads back to where you are.",
+    )
+    if step != asked:
+        st.query_params["step"] = step
+    st.session_state[_TOLD] = step
+    return step
 
 
 def choose(name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-# The words on the page are also those in the address: Streamlit ties the two together.
+# Names in the address; STEP_NAMES are those on the page.
 Step = Literal["entry", "tensor", "fit", "scale", "levers"]
 STEPS: dict[Step, str] = {
     "entry": "One entry: from what happened to what was counted",
@@ -15,6 +15,14 @@ STEPS: dict[Step, str] = {
     "levers": "What helps: the levers of the theorem",
 }
 
+STEP_NAMES: dict[Step, str] = {
+    "entry": "one place",
+    "tensor": "many places",
+    "fit": "estimate",
+    "scale": "what stays open",
+    "levers": "what helps",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
@@ -22,16 +30,24 @@ class Lesson:
 
     Attributes
     ----------
+    name : str
+        In the address, so that the page says which lesson it is.
     title : str
     aim : str
         One sentence.
-    query : str
-        What follows the question mark of the address.
+    settings : str
+        Of the address: the step, and what is set or hidden.
     """
 
+    name: str
     title: str
     aim: str
-    query: str
+    settings: str
+
+    @property
+    def query(self) -> str:
+        """What follows the question mark of the address."""
+        return f"{self.settings}&lesson={self.name}"
 
     @property
     def path(self) -> str:
@@ -41,34 +57,39 @@ class Lesson:
 
 LESSONS = (
     Lesson(
+        name="missed",
         title="Many missed, or few there?",
         aim="See that one count cannot tell 20 events, half of them seen, from 40, a quarter of "
         "them seen.",
-        query="step=entry&lab_lambda=20&lab_p=0.5",
+        settings="step=entry&lab_lambda=20&lab_p=0.5",
     ),
     Lesson(
+        name="missing",
         title="Missing is not zero",
         aim="Tell entries that nobody counted from entries where nothing was seen, and see which "
         "ones a fit can learn from.",
-        query="step=tensor&lab_gamma_omega=0.2&lab_gamma_xi=0.5&lab_events=5"
+        settings="step=tensor&lab_gamma_omega=0.2&lab_gamma_xi=0.5&lab_events=5"
         "&hide=gamma_theta,snr,g,rank",
     ),
     Lesson(
+        name="network",
         title="When a straight line is not enough",
         aim="Attributes that act together: straight lines and curves miss what a network finds. "
         "Compare the three, then choose another true g where curves do.",
-        query="step=fit&lab_layers=0&lab_g=interaction&lab_gamma_omega=0.3&lab_gamma_theta=0.0"
+        settings="step=fit&lab_layers=0&lab_g=interaction&lab_gamma_omega=0.3&lab_gamma_theta=0.0"
         "&lab_events=100&hide=gamma_theta,snr,rank,events,mu,members",
     ),
     Lesson(
+        name="scale",
         title="Only ratios are known",
         aim="Find the only bound that counts put on the common scale of λ and p.",
-        query="step=scale&lab_c=1.5&hide=gamma_omega,gamma_xi,gamma_theta,snr,rank",
+        settings="step=scale&lab_c=1.5&hide=gamma_omega,gamma_xi,gamma_theta,snr,rank",
     ),
     Lesson(
+        name="levers",
         title="How many entries must be counted?",
         aim="Predict and then measure how the errors fall as more entries are counted.",
-        query="step=levers&lab_lever=entries+counted&lab_draws=2"
+        settings="step=levers&lab_lever=entries+counted&lab_draws=2"
         "&hide=gamma_theta,snr,g,rank,mu,layers,members",
     ),
 )
@@ -160,6 +181,11 @@ QUESTIONS: dict[Step, Question] = {
         why="",
     ),
 }
+
+
+def lesson_named(name: str | None) -> Lesson | None:
+    """The lesson that an address names; None where it names none."""
+    return next((lesson for lesson in LESSONS if lesson.name == name), None)
 
 
 def lesson_links() -> str:

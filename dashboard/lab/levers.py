@@ -43,7 +43,7 @@ solution, which no solver is sure to find, and about counts that follow the mode
 
 def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
     """Change one thing, fit a handful of small tensors, and see both errors."""
-    with st.expander("What the theorem says", expanded=True):
+    with st.expander("What the theorem says"):
         st.markdown(THEOREM)
     columns = st.columns(2)
     with columns[0]:

@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from dashboard.lab.controls import fit_controls, hidden_names, simulation_controls
+from dashboard.lab.controls import choose_step, fit_controls, hidden_names, simulation_controls
 from dashboard.lab.fits import fit_step
-from dashboard.lab.lessons import STEPS
+from dashboard.lab.lessons import STEP_NAMES, STEPS, lesson_named
 from dashboard.lab.levers import levers_step
 from dashboard.lab.steps import entry_step, lessons_box, scale_step, tensor_step
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.sources import simulated_badge
 from dashboard.shared.takeaway import take_away
-from dashboard.shared.widgets import segmented
 from dashboard.shared.words import escape
 
 steps = list(STEPS)
@@ -26,6 +25,9 @@ st.markdown(
     "Five short steps, from one place to the theorem behind this dashboard. Predict, press, and "
     "compare what happened with what was counted."
 )
+lesson = lesson_named(st.query_params.get("lesson"))
+if lesson is not None:
+    st.info(f"**Lesson: {lesson.title}** {lesson.aim}", icon=":material/school:")
 simulated_badge(simulated(Setup()))
 _, unknown = hidden_names()
 if unknown:
@@ -33,15 +35,9 @@ if unknown:
         f"This link hides controls that the Lab does not have: {', '.join(map(escape, unknown))}."
     )
 
-step = segmented(
-    "Step",
-    steps,
-    key="step",
-    width="stretch",
-    help="Go in order, or jump. The address of this page always leads back to where you are.",
-)
+step = choose_step()
 number = steps.index(step)
-st.subheader(f"{number + 1} of {len(steps)} · {STEPS[step]}")
+st.header(f"{number + 1} of {len(steps)} · {STEPS[step]}")
 
 setup = Setup()
 if step == "entry":
@@ -61,7 +57,7 @@ else:
 before, after = st.columns(2)
 if number > 0:
     before.button(
-        f"Back: {steps[number - 1]}",
+        f"Back: {STEP_NAMES[steps[number - 1]]}",
         key="lab-back",
         on_click=go,
         args=(-1,),
@@ -71,7 +67,7 @@ if number > 0:
     )
 if number < len(steps) - 1:
     after.button(
-        f"Next: {steps[number + 1]}",
+        f"Next: {STEP_NAMES[steps[number + 1]]}",
         key="lab-next",
         on_click=go,
         args=(1,),

@@ -36,9 +36,9 @@ def now() -> None:
     columns[1].metric("Orders that wait", view.waiting(numbers))
     columns[2].metric("Memory of the server", "–" if memory is None else view.size(memory))
     columns[3].metric("Memory of the workers", view.size(numbers["memory_bytes"]))
-    st.subheader("Work")
+    st.header("Work")
     st.dataframe(view.work_table(numbers), hide_index=True, key="operator-work", height="content")
-    st.subheader("Recent warnings and errors")
+    st.header("Recent warnings and errors")
     entries = logs.recent()
     if entries:
         st.dataframe(view.errors_table(entries), hide_index=True, key="operator-errors")

@@ -14,6 +14,7 @@ from dashboard.overview.places import build_places, county_picture
 from dashboard.overview.view import along_mode, along_table, build_pattern, pattern_table
 from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import DATASET, Code, call
+from dashboard.shared.words import escape
 from uncletc.datasets import Dataset
 
 
@@ -36,20 +37,23 @@ class Missing:
 def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -> Missing:
     """Draw what was counted by two modes."""
     pattern = build_pattern(dataset, pair, step)
-    third = pattern.third_mode
+    row, column, third, others = (
+        escape(word) if dataset.name == "own" else word
+        for word in (pattern.row_mode, pattern.column_mode, pattern.third_mode, pattern.others)
+    )
     if step is not None:
         what = f"Its colour is the count reported at this {third}, with the same colours for each."
     elif pattern.counted:
         what = "Its colour is the reported count."
     else:
-        what = f"Its colour says for what share of {pattern.others} there is a count."
+        what = f"Its colour says for what share of {others} there is a count."
     blank = (
         "blank means that nobody counted, **not** that nothing happened"
         if pattern.counted
         else "0 % means that nobody counted, **not** that nothing happened, and blank that there "
         "is nothing to count"
     )
-    st.markdown(f"One square is one {pattern.row_mode} and {pattern.column_mode}. {what} {blank}.")
+    st.markdown(f"One square is one {row} and {column}. {what} {blank[0].upper()}{blank[1:]}.")
     show_chart(
         pattern_figure(pattern),
         key="pattern",
@@ -69,7 +73,7 @@ def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -
 def places_section(dataset: Dataset, step: int | None) -> Missing:
     """Draw what was counted at each place, where it lies."""
     places = build_places(dataset, step)
-    st.markdown(places.sentence)
+    st.markdown(escape(places.sentence) if dataset.name == "own" else places.sentence)
     if places.counties:
         show_county_map(
             county_picture(places),
@@ -95,7 +99,7 @@ def _along(dataset: Dataset, shown: tuple[int, ...], step: int | None) -> dict[s
     if mode is None:
         return {}
     third, steps = dataset.counts.modes[mode], along_table(dataset, mode)
-    st.markdown(f"**Counts per {third}**")
+    st.markdown(f"**Counts per {escape(third) if dataset.name == 'own' else third}**")
     show_chart(
         along_chart(steps, of=third, step=step),
         key="steps",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.words import escape
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import existing, n_existing, time_mode
@@ -268,7 +269,8 @@ def _facts(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
 
 def _insight(dataset: Dataset) -> str:
     counts = dataset.counts
-    *first, last = what_exists(counts)
+    own = dataset.name == "own"
+    *first, last = (escape(name) if own else name for name in what_exists(counts))
     n = n_existing(counts)
     zeros = float(np.mean(counts.counts == 0))
     positive = counts.counts[counts.counts > 0]

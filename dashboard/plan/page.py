@@ -45,7 +45,7 @@ if fit.draws is None:
     st.stop()
 counts = dataset.counts
 
-st.subheader("What could be added")
+st.header("What could be added")
 choice = parts.choose_designs(dataset, parts.choose_kinds(dataset), family)
 costs, wish = parts.choose_costs(choice, family)
 orders = choice.orders(counts, fit.settings)
@@ -78,7 +78,7 @@ known = {design: result for design, result in results.items() if result is not N
 tables = {}
 if any(step.design in known for step in choice.steps):
     plan = plan_of(counts, choice, known)
-    st.subheader("How wide the intervals would be")
+    st.header("How wide the intervals would be")
     measure = parts.choose_measure(measures_of(plan), family)
     points = curves(plan, choice, measure, costs)
     st.markdown(headline(plan, choice, measure))

@@ -141,7 +141,7 @@ def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
         why = "The order of interactions by p says nothing here."
         if view.answers is not None:
             why = view.answers.apart.words or why
-        st.subheader("Lowest and highest mean detection")
+        st.header("Lowest and highest mean detection")
         st.info(f"{why} So none is listed first.", icon=":material/help:")
         return
     both = [view.bottom, view.top]
@@ -149,7 +149,7 @@ def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
     headings = {"bottom": "Lowest mean detection", "top": "Highest mean detection"}
     for column, (side, heading), bars in zip(st.columns(2), headings.items(), both, strict=True):
         with column:
-            st.subheader(heading)
+            st.header(heading)
             show_chart(
                 interaction_bars(
                     bars,

@@ -63,7 +63,7 @@ insight_with_caution(" ".join(filter(None, (view.insight, answers.apart.words)))
 gain = gain_in_headline(dataset, fit)
 above = st.container()  # drawn last, because it marks what is chosen below
 
-st.subheader("Detection over the visits")
+st.header("Detection over the visits")
 chosen = choose_interactions(dataset, view, fit)
 visits = chosen_visits(dataset, grids, chosen, years=selected.years)
 if chosen:
@@ -93,7 +93,7 @@ with above:
             st.caption(grids.whiskers)
     answer_tables(answers, uncertain_scale=grids.uncertain_scale)
 
-    st.subheader("All interactions")
+    st.header("All interactions")
     order = st.segmented_control(
         "Order of plants and pollinators",
         ORDERS,

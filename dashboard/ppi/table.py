@@ -27,7 +27,7 @@ def answer_tables(answers: PpiAnswers, *, uncertain_scale: bool) -> None:
     uncertain_scale : bool
         Whether intervals hold how uncertain the scale is.
     """
-    st.subheader("Reported and estimated")
+    st.header("Reported and estimated")
     by = segmented(
         "By",
         BY,

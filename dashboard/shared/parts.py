@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.shared.charts import objective_chart, picture_config
+from dashboard.shared.dark import on_dark
 from dashboard.shared.mode_effects import EffectChoice
 from dashboard.shared.roles import NO_ROLES_YET, PAPER, RoleChoice
 from dashboard.shared.running import how_it_was_fitted
@@ -37,7 +38,8 @@ def show_chart(figure: go.Figure, *, key: str, alt: str, where: Any = st, **more
     **more
         Other arguments of ``st.plotly_chart``.
     """
-    where.plotly_chart(figure, config=chart_config(), key=key, alt=alt, **more)
+    shown = on_dark(figure) if st.context.theme.type == "dark" else figure
+    where.plotly_chart(shown, config=chart_config(), key=key, alt=alt, **more)
 
 
 def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) -> None:

@@ -31,7 +31,7 @@ upload = uploaded()
 if upload is not None:
     # What is drawn first depends on controls further down.
     head, asked, result = st.container(), st.container(), st.container()
-    st.subheader("What each column is")
+    st.header("What each column is")
     columns = choose_columns(upload)
     head.html(preview(upload.raw, columns))
     with asked:
@@ -43,5 +43,5 @@ if upload is not None:
             keep_toggle(table, upload.raw)
     notes(upload, table)
     if table is not None:
-        st.subheader("Before you fit")
+        st.header("Before you fit")
         before_you_fit(table.dataset)

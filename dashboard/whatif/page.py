@@ -39,7 +39,7 @@ last_mode = counts.modes[-1]
 chosen = []
 for column, side in zip(st.columns(2, border=True), "AB", strict=True):
     with column:
-        st.subheader(side)
+        st.header(side)
         chosen.append(parts.choose_run(side.lower(), family, dataset))
 a, b = chosen
 st.markdown(differences(a, b))

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from dashboard.lab.lessons import STEP_NAMES
 from tests.browser.looking import LONGEST, PHONE, in_address, settle, sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -26,7 +27,7 @@ def drawn(page: Page, key: str) -> Locator:
 
 def go_on(page: Page, step: str) -> None:
     settle(page)
-    page.get_by_role("button", name=f"Next: {step}").click()
+    page.get_by_role("button", name=f"Next: {STEP_NAMES[step]}").click()
     page.wait_for_function("step => location.search.includes('step=' + step)", arg=step)
 
 
@@ -98,8 +99,8 @@ def test_settings_stay_from_step_to_step_and_a_lesson_begins_afresh(visit):
     slider.press("ArrowRight")
     page.wait_for_function("location.search.includes('lab_gamma_omega=0.25')")
     go_on(page, "fit")
-    page.get_by_role("button", name="Back: tensor").click()
-    page.get_by_role("button", name="Back: entry").click()
+    page.get_by_role("button", name="Back: many places").click()
+    page.get_by_role("button", name="Back: one place").click()
     go_on(page, "tensor")
     settle(page)
     expect(slider).to_have_value("0.25")

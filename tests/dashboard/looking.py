@@ -203,7 +203,7 @@ def words(at: AppTest) -> str:
     """Everything the page says outside its title, its charts and its controls."""
     blocks = [*at.info, *at.warning, *at.error, *at.success, *at.markdown, *at.caption]
     bars = [bar.proto.text for bar in at.get("progress")]
-    return "\n".join([block.value for block in [*blocks, *at.subheader]] + bars)
+    return "\n".join([block.value for block in [*blocks, *at.header, *at.subheader]] + bars)
 
 
 def in_address(at: AppTest, key: str) -> str | None:

@@ -67,7 +67,10 @@ class CountyMap {
     this.frame.ariaLabel = this.svg.ariaLabel = data.alt;
     this.svg.style.maxHeight = `min(${data.height}px, max(15rem, 100vh - 29rem))`;
     if (!this.shapes) this.build(shapes);
-    if (this.packed !== data.picture) this.setPicture(picture, data.picture);
+    const { paper } = this.colors();
+    if (this.packed !== data.picture || this.paper !== paper)
+      this.setPicture({ ...picture, colors: paint.aboveGround(picture.colors, paper) }, data.picture);
+    this.paper = paper;
     if (data.seen >= this.sent) this.choose(this.index(data.selected), { show: true });
     this.play.update(data.play, frames);
     this.colour();

@@ -9,6 +9,7 @@ export const unpack = (packed) => inflate(packed).json();
 
 export const LEVELS = 250; // colours of a scale
 export const NONE = 255; // what stands for no number among the levels
+const MARK = 3; // contrast of a mark with the page, at least
 
 // The colours from the lowest level to the highest, between evenly spaced ones.
 export function ramp(colors) {
@@ -21,6 +22,26 @@ export function ramp(colors) {
     );
     return `rgb(${mixed.join(",")})`;
   });
+}
+
+// On a dark page the part of a rising scale that stands out from it; any other scale as it is.
+export function aboveGround(colors, paper) {
+  const light = colors.map(luminance);
+  const ground = luminance(paper);
+  const rises = light.every((value, i) => i === 0 || value > light[i - 1]);
+  if (!rises || ground > 0.2) return colors;
+  const fine = ramp(colors);
+  const first = fine.findIndex((color) => (luminance(color) + 0.05) / (ground + 0.05) >= MARK);
+  const last = fine.length - 1;
+  return colors.map((_, i) => fine[Math.round(first + (i / (colors.length - 1)) * (last - first))]);
+}
+
+function luminance(color) {
+  const [red, green, blue] = rgb(color).map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 function rgb(color) {

@@ -1,6 +1,7 @@
 // Plays a map through the steps of a mode, such as days, without asking the server for each.
 
-const PAUSE = 300; // milliseconds a step is shown
+// Milliseconds a step is shown; five times as long for readers who asked for less motion.
+const PAUSE = matchMedia("(prefers-reduced-motion: reduce)").matches ? 1500 : 300;
 const FINER = 2; // levels of a still map to one of these
 const [NONE_HERE, NONE] = [127, 255]; // what stands for no number, here and there
 

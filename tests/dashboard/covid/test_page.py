@@ -68,7 +68,7 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
 def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     at = open_page(county=BALTIMORE)
     assert sent(at)["selected"] == BALTIMORE
-    assert "Baltimore city, Maryland" in [each.value for each in at.subheader]
+    assert "Baltimore city, Maryland" in [each.value for each in at.header]
     text = words(at)
     assert "This cell holds 17 counties" in text
     assert "Choose a county" not in text

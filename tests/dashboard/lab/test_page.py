@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.controls import CONTROLS
-from dashboard.lab.lessons import LESSONS, QUESTIONS, STEPS
+from dashboard.lab.lessons import LESSONS, QUESTIONS, STEP_NAMES, STEPS
 from dashboard.lab.view import Setup, one_entry, simulated, truth_of
 from dashboard.lab.view_fits import LEVERS, trials
 from dashboard.shared.model import settings_of
@@ -20,9 +20,11 @@ from dashboard.work.recovery import recovery_errors
 from tests.dashboard.looking import (
     charts,
     ended,
+    in_address,
     lose_processes,
     open_screen,
     own_cache,
+    ran,
     until,
     words,
 )
@@ -69,13 +71,20 @@ class TestSteps:
     def test_buttons_lead_through_all_steps_and_back(self):
         at = open_lab()
         for number, title in enumerate(STEPS.values(), start=1):
-            assert [each.value for each in at.subheader] == [f"{number} of 5 · {title}"]
+            assert [each.value for each in at.header] == [f"{number} of 5 · {title}"]
             if number < 5:
                 at.button(key="lab-next").click().run()
                 assert not at.exception
         assert "lab-next" not in {button.key for button in at.button}
         at.button(key="lab-back").click().run()
-        assert at.subheader[0].value.startswith("4 of 5")
+        assert at.header[0].value.startswith("4 of 5")
+
+    def test_steps_have_plain_names_and_the_address_short_ones(self):
+        at = open_lab(step="scale")
+        assert at.button_group(key="step").options == list(STEP_NAMES.values())
+        ran(at.button_group(key="step").set_value("fit"))
+        assert in_address(at, "step") == "fit"
+        assert at.button(key="lab-next").label == "Next: what stays open"
 
     @pytest.mark.parametrize("step", STEPS)
     def test_nothing_shows_before_a_prediction(self, step):
@@ -318,13 +327,13 @@ class TestAddress:
         ],
     )
     def test_bad_values_are_ignored(self, address):
-        assert open_lab(**address).subheader
+        assert open_lab(**address).header
 
     @pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.title)
     def test_lessons_open_as_they_are_meant(self, lesson):
         wanted = dict(parse_qsl(lesson.query))
         at = open_lab(**wanted)
-        assert at.subheader[0].value.endswith(STEPS[wanted["step"]])
+        assert at.header[0].value.endswith(STEPS[wanted["step"]])
         assert "does not have" not in words(at)
         hidden = set(filter(None, wanted.get("hide", "").split(",")))
         assert hidden <= set(CONTROLS)
@@ -346,3 +355,19 @@ class TestAddress:
         assert links.count("<a ") == len(LESSONS)
         for lesson in LESSONS:
             assert lesson.title in links
+
+
+def test_a_lesson_says_its_title_and_aim():
+    lesson = LESSONS[1]
+    address = dict(parse_qsl(lesson.query))
+    said = words(open_lab(**address))
+    assert f"**Lesson: {lesson.title}** {lesson.aim}" in said
+    assert "Lesson:" not in words(open_lab(step="tensor"))
+    assert "Lesson:" not in words(open_lab(lesson="imagined"))
+
+
+def test_hiding_the_rank_hides_the_one_assumed_too():
+    shown = {each.label for each in open_lab(step="fit").slider}
+    assert {"True rank", "Rank assumed"} <= shown
+    hidden = {each.label for each in open_lab(step="fit", hide="rank").slider}
+    assert shown - hidden == {"True rank", "Rank assumed"}
