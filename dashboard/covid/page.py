@@ -96,7 +96,7 @@ with above:
     )
     county_panel(county, day=None if day is None else days[day])
     if county is not None and not unfinished(fit):
-        why_here("covid", "county", fips)
+        why_here("covid")
 
 cells_to_click(view, county)
 st.caption(

@@ -8,7 +8,6 @@ import streamlit as st
 
 from dashboard.shared.model import Family
 from dashboard.shared.outcome import outcome_words
-from dashboard.shared.widgets import FAMILY_NAMES
 from dashboard.work.orders import FitOrder
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
@@ -21,7 +20,6 @@ MARKS: dict[Status, tuple[Color, str]] = {
     "open": ("gray", ":material/help:"),
 }
 _PAGE = "check/page.py"
-_FOR_ALL_PAGES = ("live",)
 _MOST = 500  # verdicts kept
 
 
@@ -81,41 +79,35 @@ def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
             return
         checked = of_check(known_verdict(dataset, fit))
         st.badge(checked.words, color=checked.color, icon=checked.icon, help=checked.help)
+        _remember(family)
         st.page_link(
             _PAGE,
             label="Model check",
             icon=":material/fact_check:",
-            query_params=_carried(family),
             help="Whether counts that the fit has not seen are consistent with it.",
         )
 
 
-def why_here(family: Family, key: str, place: str) -> None:
-    """Draw the way from a place to what moves its p.
+def why_here(family: Family) -> None:
+    """Draw the way from the chosen place to what moves its p.
 
     Parameters
     ----------
     family : {"covid", "ppi", "own"}
-    key : str
-        What the address of Drivers calls a place: "county".
-    place : str
-        As that address holds it.
     """
+    _remember(family)
     st.page_link(
         "drivers/page.py",
         label="Why here? What moves p of this place",
         icon=":material/tune:",
-        query_params=_carried(family) | {key: [place]},
         help="Opens Drivers with this place and these settings.",
     )
 
 
-def _carried(family: Family) -> dict[str, list[str]]:
-    """What the address of another page needs for the same fit."""
-    kept = [
-        name for name in st.query_params if name.startswith(f"{family}_") or name in _FOR_ALL_PAGES
-    ]
-    return {"data": [FAMILY_NAMES[family]]} | {name: st.query_params.get_all(name) for name in kept}
+def _remember(family: Family) -> None:
+    """Let pages that have the choice of data set open with this one; the menu then does so, too."""
+    if family != "own" and st.session_state.get("data", "covid") != family:
+        st.session_state["data"] = family
 
 
 def of_convergence(fit: Fit) -> Badge:
