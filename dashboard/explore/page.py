@@ -12,7 +12,7 @@ from dashboard.explore.controls import (
     highest_and_lowest,
     places_map,
 )
-from dashboard.explore.view import build_explore_view, build_lines, build_matrix
+from dashboard.explore.view import MOST_ENTRIES, build_explore_view, build_lines, build_matrix
 from dashboard.shared.badges import fit_badges
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached
@@ -92,6 +92,8 @@ with bars_here:
     highest_and_lowest(view, labels)
     statement = "" if shown.quantity == "counts" else f", {view.scale.statement}"
     intervals = f" {WHISKERS}" if "low" in view.groups else ""
+    if dataset.counts.n_attributed > MOST_ENTRIES and shown.quantity != "counts":
+        intervals = f" Without intervals, since there are more than {MOST_ENTRIES:,} entries."
     st.caption(f"Means over all entries with attributes{statement}.{intervals}")
     if along is not None:
         st.header(f"Over {dataset.counts.modes[along]}")

@@ -24,7 +24,7 @@ View = Literal["places", "pairs", "any mode"]
 Quantity = Literal["p", "λ", "counts"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 MOST_CHOSEN = 5  # lines drawn over each other
-_MOST_ENTRIES = 200_000  # beyond, means have no intervals: each draw looks at every entry
+MOST_ENTRIES = 50_000  # beyond, means have no intervals: each draw looks at every entry
 _MOST_DRAWN = 120  # levels of each side of a matrix
 _WIDE = 20  # 95th over 5th percentile; beyond, a linear axis shows the largest alone
 _NUMBERS = {"p": "mean p", "λ": "mean λ", "counts": "mean count"}
@@ -271,7 +271,7 @@ def _means_of(
         means = groups["counted"] / np.maximum(observed, 1)
         return {"value": np.where(observed > 0, means, np.nan)}
     of = "detection" if quantity == "p" else "rate"
-    if fit.draws is not None and len(rows.indices) <= _MOST_ENTRIES:
+    if fit.draws is not None and len(rows.indices) <= MOST_ENTRIES:
         z = rows.attributes if quantity == "p" else None
         found = fit.mean(of, rows.indices, z, groups=of_entry)
         shown = scale.detection_interval(found) if quantity == "p" else scale.rate_interval(found)

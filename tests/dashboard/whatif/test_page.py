@@ -16,7 +16,7 @@ from dashboard.whatif import controls
 from tests.dashboard.looking import (
     charts,
     ended,
-    fitting_process,
+    lose_processes,
     open_screen,
     own_cache,
     press,
@@ -229,7 +229,7 @@ class TestFitsUnderWay:
     def test_a_lost_process_is_a_sentence(self, open_page):
         at = press(open_page(**PPI | {"a_seed": "6"}), "compare")
         until(at, lambda page: re.search(r"iteration [1-9]\d* of", words(page)))
-        fitting_process().kill()
+        lose_processes()
         until(at, lambda page: page.error)
         assert "did not finish" in at.error[0].value
 
