@@ -16,6 +16,7 @@ from dashboard.whatif import controls
 from tests.dashboard.looking import (
     charts,
     ended,
+    fitting_process,
     lose_processes,
     open_screen,
     own_cache,
