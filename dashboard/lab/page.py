@@ -27,7 +27,7 @@ st.markdown(
 )
 lesson = lesson_named(st.query_params.get("lesson"))
 if lesson is not None:
-    st.info(f"**Lesson: {lesson.title}** {lesson.aim}", icon=":material/school:")
+    st.info(f"**Lesson: {lesson.title}**  \n{lesson.aim}", icon=":material/school:")
 simulated_badge(simulated(Setup()))
 _, unknown = hidden_names()
 if unknown:

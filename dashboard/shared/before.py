@@ -65,7 +65,9 @@ def before_you_fit(dataset: Dataset, *, rank: int = default_settings("ppi").rank
     """
     findings = findings_of(dataset, rank)
     st.markdown(headline(findings))
-    st.html(_list(each for each in findings if each.severity != "note"))
+    faults = [each for each in findings if each.severity != "note"]
+    if faults:
+        st.html(_list(faults))
     days = [each for each in findings if each.kind == "days"]
     if days and dataset.name == "own":
         missing = days[0].details["missing"]

@@ -18,13 +18,14 @@ from uncletc.validation import FloatArray, IntArray
 # Of the places that would have a count above 0 by what they have on days around, so few have one.
 # Below, a day is no weak day but none; Sundays with half the usual reports stay counts.
 ALMOST_NOBODY = 0.15
-# Places that would have one at least: of fewer, none may have one by chance.
+# Places that would have one at least: of fewer, none must have one, against all chance.
 LEAST_PLACES = 8.0
 # Steps at each side that say what is usual: a week, of which weekends are less than half.
 AROUND = 7
 LEAST_STEPS = 8  # of a mode in time; fewer say nothing of what is usual
 LEAST_WEEKS = 3  # of a weekday
-# -log P that zeros of one place on one weekday are chance; e^-25 is rare among a million pairs.
+# -log P that zeros of one place on one weekday are chance; e^-25 is rare among a million pairs,
+# and half of it among some hundred days.
 NO_CHANCE = 25.0
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -114,22 +115,24 @@ class _Time:
         """Whether almost nobody reports on these steps, and on most of them one by one."""
         if steps.sum() < least:
             return False
-        found, expected = self._positives(steps[self.at], usual)
-        return expected >= LEAST_PLACES and found <= ALMOST_NOBODY * expected
+        return self._almost_nobody(steps[self.at], usual)
 
     def silent_at(self, step: int, usual: FloatArray) -> bool:
         """Whether almost nobody reports on one step."""
-        found, expected = self._positives(self.at == step, usual)
-        return expected >= LEAST_PLACES and found <= ALMOST_NOBODY * expected
+        return self._almost_nobody(self.at == step, usual)
 
     def log_zero(self, entries: NDArray[np.bool_], usual: FloatArray) -> FloatArray:
         """-log P(0) of entries, as is usual around their step."""
         mean = self.mean[entries] * np.exp(usual[self.at[entries]])
         return np.log1p(self.phi * mean) / self.phi
 
-    def _positives(self, entries: NDArray[np.bool_], usual: FloatArray) -> tuple[int, float]:
-        chance = -np.expm1(-self.log_zero(entries, usual))
-        return int(self.y[entries].sum()), float(chance.sum())
+    def _almost_nobody(self, entries: NDArray[np.bool_], usual: FloatArray) -> bool:
+        """Whether few have a count above 0 of those that would; of few places, none."""
+        against = self.log_zero(entries, usual)
+        found, expected = int(self.y[entries].sum()), float(-np.expm1(-against).sum())
+        if expected < LEAST_PLACES:
+            return found == 0 and float(against.sum()) > NO_CHANCE / 2
+        return found <= ALMOST_NOBODY * expected
 
     def _around(self, step: int, usable: NDArray[np.bool_]) -> float:
         """The lower of what is usual before and after: a season's first day is no gap."""
@@ -151,7 +154,8 @@ def _silent(
         severity="mend",
         sentence=f"On {listed(when)} almost nobody reports: {counted(zeros, 'zero')} there would "
         "be read as nothing happened.",
-        advice=f"Take these {counted(len(gone), time.mode)} as missing: what happened then is "
+        advice=f"Take {'this' if len(gone) == 1 else f'these {len(gone):,}'} {time.mode}"
+        f"{'' if len(gone) == 1 else 's'} as missing: what happened then is "
         "estimated from the days around.",
         details={
             "missing": tuple((time.mode, time.labels[t]) for t in gone),

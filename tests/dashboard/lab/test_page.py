@@ -361,7 +361,7 @@ def test_a_lesson_says_its_title_and_aim():
     lesson = LESSONS[1]
     address = dict(parse_qsl(lesson.query))
     said = words(open_lab(**address))
-    assert f"**Lesson: {lesson.title}** {lesson.aim}" in said
+    assert f"**Lesson: {lesson.title}**  \n{lesson.aim}" in said
     assert "Lesson:" not in words(open_lab(step="tensor"))
     assert "Lesson:" not in words(open_lab(lesson="imagined"))
 

@@ -115,6 +115,18 @@ def test_a_date_without_reports_is_offered_as_missing():
     assert faults(mended) == ["empty levels"]
 
 
+def test_few_places_without_a_report_are_a_day_without_reports_where_they_have_many_else():
+    rng = np.random.default_rng(0)
+    counts = 4 + rng.poisson(5, (5, 30))
+    counts[:, 12] = 0
+    y = CountTensor.from_dense(
+        counts,
+        modes=["site", "day"],
+        labels=[range(5), pd.date_range("2024-01-01", periods=30).strftime("%Y-%m-%d")],
+    )
+    assert found(y, "days").details["missing"] == (("day", "2024-01-13"),)
+
+
 def test_weekdays_without_reports_are_told_by_name():
     def silence(array):
         array[:, :, 5::7] = 0
