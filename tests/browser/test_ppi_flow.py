@@ -53,7 +53,7 @@ def test_from_the_overview_to_interactions_chosen_by_click_and_back_by_link(visi
     page.get_by_role("link", name="See which interactions").first.click()
     page.wait_for_function("location.pathname === '/ppi'")
     expect(page.get_by_role("heading", name="Which interactions were overlooked?")).to_be_visible()
-    expect(page.get_by_text("Simulated counts.")).to_be_visible()
+    expect(page.get_by_text("Simulated counts.").first).to_be_visible()
 
     page.goto(page.url.split("/ppi")[0] + PAGE)
     drawn(page)
