@@ -254,6 +254,7 @@ class TestMistakes:
             (bytes(range(32)) * 30, "not a text file"),
             (b"a,b\n,\n,\n", "at least one row"),
         ],
+        ids=lambda value: value if isinstance(value, str) else "",  # packed files have the time
     )
     def test_say_how_to_mend_the_file(self, data, sentence):
         with pytest.raises(ValueError, match=sentence) as caught:
