@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dashboard.shared.anchors import Anchor, axis_title
 from dashboard.shared.detection import color_limits, contrast, for_download
-from dashboard.shared.matrix import Matrix
+from dashboard.shared.pairs import Matrix
 from dashboard.shared.places import is_ordered, level_groups, located_mode
 from dashboard.shared.ranking import Ranking
 from dashboard.shared.words import P_IS_THE_SAME, caution, times

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.shared.charts import CLEAR, GREY, framed, short_names, top_bar, two_lines
+from dashboard.shared.pairs import Matrix
 from dashboard.shared.ranked_bars import CHOSEN, LONGEST_LINE
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Matrix:
-    """Mean p of pairs of levels, in the order to draw.
-
-    Attributes
-    ----------
-    p : DataFrame, shape (rows, columns)
-        NaN where the two were never counted together. Index and columns are named after modes.
-    seen : DataFrame
-        Of the same shape: how many events were counted; 0 where none were.
-    guilds : tuple of str
-        Of the columns; empty where they have none.
-    """
-
-    p: pd.DataFrame
-    seen: pd.DataFrame
-    guilds: tuple[str, ...] = ()
 
 
 def matrix_chart(

@@ -130,8 +130,10 @@ def npz_bytes(fit: Fit) -> bytes:
 
 def _fitted(dataset: Dataset, fit: Fit, roles: RoleChoice | None) -> Dataset | None:
     """The data set with the very counts that were fitted; None where they were a part of them."""
-    given = (dataset, *(() if roles is None else (roles.apply(dataset),)))
-    return next((each for each in given if each.counts.digest == fit.counts_digest), None)
+    if dataset.counts.digest == fit.counts_digest or roles is None:
+        return dataset if dataset.counts.digest == fit.counts_digest else None
+    given = roles.apply(dataset)
+    return given if given.counts.digest == fit.counts_digest else None
 
 
 def _whole(stem: str, dataset: Dataset, fit: Fit, roles: RoleChoice | None, anchor: Anchor) -> None:

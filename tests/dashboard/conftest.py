@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from dashboard import operator_settings
 from dashboard.shared import service
 from dashboard.work.service import Service
 from uncletc import CountTensor, Fit, FitSettings, datasets
@@ -47,6 +48,12 @@ def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     processes = shared._crew.processes
     shared.close()
     assert all(process.poll() is not None for process in processes)
+
+
+@pytest.fixture(autouse=True)
+def usual_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test leaves settings of an operator to the next."""
+    monkeypatch.setattr(operator_settings, "_current", [])
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 @pytest.fixture(autouse=True)
 def taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit's loggers as a server has them."""
-    for name in ("streamlit.runtime", "uvicorn", "uvicorn.error"):
+    for name in ("streamlit.runtime", "uvicorn", "uvicorn.error", "tornado", "dashboard"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
         monkeypatch.setattr(logging.getLogger(name), "handlers", [])
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, Source
 from uncletc.datasets.described import described
+from uncletc.frames import MOST_MODES
 from uncletc.roles import Role, Roles
 from uncletc.tables.columns import Absent, Columns, Duplicates, Step
 from uncletc.tables.existing import as_missing
@@ -95,6 +96,8 @@ def _check(raw: RawTable, columns: Columns) -> None:
     if columns.across and columns.across_mode is None:
         raise ValueError("across_mode must name the mode that the columns across are levels of")
     n = len(columns.modes) + bool(columns.across)
+    if n > MOST_MODES:
+        raise ValueError(f"modes must be at most {MOST_MODES} columns, got {n}: leave some out")
     if n < 2:
         raise ValueError(
             f"modes must be at least 2 columns, got {n}: choose the columns that name an entry, "
