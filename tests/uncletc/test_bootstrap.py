@@ -24,6 +24,7 @@ def test_few_counts_widen_by_the_next_term() -> None:
     assert 1 < rate < p == expected
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::uncletc.MisfitWarning")
 def test_few_entries_are_checked_by_refits() -> None:
     counts, _ = simulate((12, 12, 12), 3, observed=0.1, factor_max=4.0, seed=2)

@@ -264,7 +264,9 @@ class TestLevers:
         assert QUESTIONS["levers"].answers == ("Fall", "Hardly change", "Rise")
 
 
-@pytest.mark.parametrize("lever", ["attributes known", "network size"])
+@pytest.mark.parametrize(
+    "lever", ["attributes known", pytest.param("network size", marks=pytest.mark.slow)]
+)
 def test_the_script_makes_the_fits_of_a_lever(lever, monkeypatch, run_script):
     few = replace(LEVERS[lever], values=LEVERS[lever].values[1:3])
     monkeypatch.setitem(LEVERS, lever, few)

@@ -81,6 +81,7 @@ def test_a_page_makes_the_three_fits_on_request(cache):  # noqa: ARG001, a proce
     assert re.search(r"no network was kept|Only the network|hardly helps", words(at))
 
 
+@pytest.mark.slow
 def test_the_size_of_the_network_changes_the_answer_where_one_is_needed(cache):  # noqa: ARG001
     lesson = dict(parse_qsl(LESSONS[2].query)) | {"lab_layers": "1"}
     at = open_screen("lab", **lesson, lab_guess_fit=QUESTIONS["fit"].right)
