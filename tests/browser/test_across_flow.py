@@ -117,7 +117,7 @@ def test_settings_outlive_other_pages_and_are_reset_together(visit):
 
 
 def test_a_copied_link_opens_the_same_settings_and_nonsense_the_usual_ones(visit):
-    page = visit(PPI + "&live=false&ppi_mu=50&scale=known+mean&mean=40").page
+    page = visit(PPI + "&live=false&ppi_mu=50&scale=I+know+the+average+detection&mean=40").page
     expect(slider(page, "mean")).to_have_value("40")
     other = visit(page.url)
     expect(slider(other.page, "mean")).to_have_value("40")

@@ -34,7 +34,7 @@ def press(page: Page, name: str) -> None:
 def upload(page: Page, path: Path) -> None:
     """Bring a table on its page, and go on to the comparison."""
     page.locator(".st-key-own_upload_0 input[type=file]").set_input_files(path)
-    expect(page.get_by_text("720 counts")).to_be_visible()
+    expect(page.get_by_text("720 counts").first).to_be_visible()
     settle(page)
     page.get_by_role("link", name="Compare methods on it").click()
     expect(page.get_by_text(re.compile("a quick look"))).to_be_visible()
