@@ -15,7 +15,7 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow and not browser"
 
-# One at a time: two browsers on two processors wait for each other, and take no less.
+# Two processes, each with a server and a browser of its own; files stay whole.
 test-browser: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser
 

@@ -92,6 +92,7 @@ def test_learns_what_attributes_do_together() -> None:
     assert _error(found, p, z) < 0.1
 
 
+@pytest.mark.slow
 def test_size_matters() -> None:
     optimum, p, z = _problem("xor", 1)
     small, large = _best(optimum, (1,), seed=0), _best(optimum, (20, 20), seed=0)
@@ -122,6 +123,7 @@ def test_none_without_hidden_layers() -> None:
     assert learn_network(optimum, (), seed=0) == []
 
 
+@pytest.mark.slow
 def test_same_seed_same_answer() -> None:
     optimum, _, _ = _problem("xor", 2)
     first, second = (_best(optimum, (4,), seed=3) for _ in range(2))

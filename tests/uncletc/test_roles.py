@@ -135,6 +135,7 @@ class TestSigns:
         assert (np.diff(along(found, 1)) <= 1e-9).all()
         assert np.ptp(along(found, 1)) > 0.1
 
+    @pytest.mark.slow
     def test_hold_beside_a_network(self) -> None:
         counts = made(joint=True)[0]
         found = fit(counts, FitSettings(rank=2, signs={"rising": 1}))
