@@ -132,7 +132,10 @@ def _fitted(dataset: Dataset, fit: Fit, roles: RoleChoice | None) -> Dataset | N
     """The data set with the very counts that were fitted; None where they were a part of them."""
     if dataset.counts.digest == fit.counts_digest or roles is None:
         return dataset if dataset.counts.digest == fit.counts_digest else None
-    given = roles.apply(dataset)
+    try:
+        given = roles.apply(dataset)
+    except ValueError:  # it has these roles already, and attributes are left out
+        return None
     return given if given.counts.digest == fit.counts_digest else None
 
 

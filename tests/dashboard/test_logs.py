@@ -36,6 +36,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("streamlit.runtime", "uvicorn", "uvicorn.error", "tornado", "dashboard"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
         monkeypatch.setattr(logging.getLogger(name), "handlers", [])
+        monkeypatch.setattr(logging.getLogger(name), "disabled", False)
+        monkeypatch.setattr(logging.getLogger(name), "level", logging.NOTSET)
+    logging.Logger.manager._clear_cache()  # of what each was to say
 
 
 def written(stream: io.StringIO) -> list[dict[str, object]]:

@@ -17,6 +17,7 @@ from tests.dashboard.looking import (
     charts,
     ended,
     fitting_process,
+    leave_all,
     lose_processes,
     open_screen,
     own_cache,
@@ -233,6 +234,7 @@ class TestFitsUnderWay:
         lose_processes()
         until(at, lambda page: page.error)
         assert "did not finish" in at.error[0].value
+        leave_all()  # the other side goes on
 
 
 class TestSweep:
