@@ -15,6 +15,7 @@ from dashboard.work.jobs import Job
 from dashboard.work.service import Service
 from dashboard.work.session import Orders, Session
 
+_MOST_CONNECTIONS = 10_000  # sessions whose end is noticed
 _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 
 
@@ -37,13 +38,17 @@ def session(part: str) -> Session:
     name = me()
     context = get_script_run_ctx()
     if context is not None:
-        _connections()[name] = context.session_id
+        known = _connections()
+        known.pop(name, None)  # the latest last
+        known[name] = context.session_id
+        while len(known) > _MOST_CONNECTIONS:  # the oldest has long been closed
+            known.pop(next(iter(known)))
     return Session(service(), f"{name}-{part}")
 
 
 @st.cache_resource(show_spinner=False)
 def _connections() -> dict[str, str]:
-    """Streamlit's name of each session that ever asked for something and is still there."""
+    """Streamlit's name of each session that asked for something, the latest last."""
     return {}
 
 
