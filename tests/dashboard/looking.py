@@ -90,13 +90,19 @@ def fitting_process() -> Process:
 
 def lose_processes() -> None:
     """Kill the process that fits, and the one that takes its place."""
+    _until_it_has_an_order(None)
     first = fitting_process()
     first.kill()
-    began = monotonic()
-    while fitting_process() is first or not _has_order(fitting_process()):
-        assert monotonic() - began < 60, "no process took its place"
-        sleep(0.05)
+    _until_it_has_an_order(first)
     fitting_process().kill()
+
+
+def _until_it_has_an_order(other: Process | None) -> None:
+    """Wait for a process, not this one, with an order that is not cancelled."""
+    began = monotonic()
+    while fitting_process() is other or not _has_order(fitting_process()):
+        assert monotonic() - began < 60, "no process took the order"
+        sleep(0.05)
 
 
 def _has_order(process: Process) -> bool:
