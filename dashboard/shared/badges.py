@@ -54,6 +54,26 @@ class Verdict(NamedTuple):
     headline: str
 
 
+def run_badges(dataset: Dataset, fit: Fit, side: str, *, checked: bool = True) -> None:
+    """Draw the badges of one of several fits, in a row that begins with its name.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its counts are all that there are, with the roles of the fit.
+    fit : Fit
+    side : str
+        "A" or "B".
+    checked : bool
+        Whether Model check can judge it: not a fit to a part of the counts.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key=f"fit-badges-{side}"):
+        st.markdown(f"**{side}**", width="content")
+        _draw(of_convergence(fit))
+        if checked:
+            _draw(of_check(known_verdict(dataset, fit)))
+
+
 def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
     """Draw the badges of a fit, with the way to Model check; of simulated counts that they are.
 
@@ -73,12 +93,10 @@ def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
                 help="No number here was observed: all were drawn from the model, so the truth is "
                 "known.",
             )
-        converged = of_convergence(fit)
-        st.badge(converged.words, color=converged.color, icon=converged.icon, help=converged.help)
+        _draw(of_convergence(fit))
         if fit.stop is StopReason.CALLBACK:
             return
-        checked = of_check(known_verdict(dataset, fit))
-        st.badge(checked.words, color=checked.color, icon=checked.icon, help=checked.help)
+        _draw(of_check(known_verdict(dataset, fit)))
         _remember(family)
         st.page_link(
             _PAGE,
@@ -86,6 +104,10 @@ def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
             icon=":material/fact_check:",
             help="Whether counts that the fit has not seen are consistent with it.",
         )
+
+
+def _draw(badge: Badge) -> None:
+    st.badge(badge.words, color=badge.color, icon=badge.icon, help=badge.help)
 
 
 def why_here(family: Family) -> None:

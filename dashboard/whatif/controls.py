@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from dashboard.countymap.choice import choose_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
+from dashboard.shared.going_on import offer_more, order_of
 from dashboard.shared.model import MODEL, Family, settings_of, values_of
 from dashboard.shared.parts import show_chart
 from dashboard.shared.role_controls import choose_roles, set_roles
@@ -19,6 +21,7 @@ from dashboard.whatif.charts import heat_chart, level_chart, shift_chart
 from dashboard.whatif.pictures import ENDS, matrix, rank_shift
 from dashboard.whatif.runs import PARTS, Run
 from dashboard.whatif.view import DIFFERENCE, WhatIfView
+from uncletc import Fit
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
@@ -51,6 +54,9 @@ def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
         roles = choose_roles(dataset, side, first=PAPER if side == "b" else None, bcd=bcd)
     settings = roles.settings(settings_of(**values))
     run = Run(settings=settings, part=part, roles=roles)
+    asked = jobs.order(dataset.counts, run)
+    limited = order_of(asked.counts, settings, side=f"{side}_")  # where its reader went on
+    run = replace(run, settings=limited.settings)
     st.caption(jobs.describe_run(run, last_mode))
     return run
 
@@ -103,6 +109,12 @@ def compare_buttons(name: str, a: Run, b: Run) -> bool:
             help="Make B the same as A, to change one thing only.",
         )
     return pressed
+
+
+def offer_to_go_on(dataset: Dataset, side: Side, run: Run, fit: Fit) -> None:
+    """Offer to continue the fit of a side where it stopped at its limit of iterations."""
+    counts = jobs.order(dataset.counts, run).counts
+    offer_more(counts, run.settings, fit, side=f"{side}_", of=f"**{side.upper()}**")
 
 
 def two_pictures(dataset: Dataset, view: WhatIfView, place: str | None) -> None:

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
+from dashboard.shared.badges import run_badges
 from dashboard.shared.charts import objective_chart
+from dashboard.shared.going_on import pressed as pressed_on
 from dashboard.shared.own import code_of
 from dashboard.shared.parts import meaning, role_details, show_chart
 from dashboard.shared.places import over_modes
@@ -43,7 +45,7 @@ for column, side in zip(st.columns(2, border=True), "AB", strict=True):
         chosen.append(parts.choose_run(side.lower(), family, dataset))
 a, b = chosen
 st.markdown(differences(a, b))
-pressed = parts.compare_buttons(name, a, b)
+pressed = any([parts.compare_buttons(name, a, b), pressed_on("a_"), pressed_on("b_")])
 shown = pair_to_show(dataset, a, b, pressed=pressed)
 
 tables, fit = {}, None
@@ -59,6 +61,11 @@ if shown is not None:
     for side, run in runs.items():
         remember(dataset, family, run, fit=first[side], score=scores.get(side))
 
+    for side, each, of in zip("AB", first.values(), (of_a, of_b), strict=True):
+        run_badges(of, each, side, checked=runs[side].part == "all")
+    if shown == (a, b):
+        parts.offer_to_go_on(dataset, "a", a, first["A"])
+        parts.offer_to_go_on(dataset, "b", b, first["B"])
     for side, each in first.items():
         say_outcome(each, of=f"**{side}**")
     for side, run in runs.items():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dashboard.shared.memory import remembered
 from dashboard.shared.model import MODEL, changed, describe
 from dashboard.shared.roles import NOBODYS, RoleChoice
+from dashboard.work.iterations import limits_before
 from dashboard.work.orders import FitOrder
 from dashboard.work.session import Session
 from uncletc import CountTensor, Fit, FitSettings, checking
@@ -49,7 +50,8 @@ class Run:
 def describe_run(run: Run, last_mode: str) -> str:
     """What a reader needs to recognise a setting, in one line."""
     part = "" if run.part == "all" else f", {run.part} of the {last_mode}s"
-    return describe(run.settings, run.roles.words) + part
+    more = [f"{_limit_in_words(run)} iterations"] if limits_before(run.settings) else []
+    return ", ".join((describe(run.settings, run.roles.words) + part, *more))
 
 
 def differences(a: Run, b: Run) -> str:
@@ -61,6 +63,7 @@ def differences(a: Run, b: Run) -> str:
     pairs["roles"] = (_roles_in_words(a), _roles_in_words(b))
     pairs["effects"] = (a.roles.effects.in_words, b.roles.effects.in_words)
     pairs["counts"] = (a.part, b.part)
+    pairs["iterations"] = (_limit_in_words(a), _limit_in_words(b))
     changes = [
         f"{name} ({first} → {second})"
         for name, (first, second) in pairs.items()
@@ -69,6 +72,11 @@ def differences(a: Run, b: Run) -> str:
     if not changes:
         return "A and B are identical: change one of them to compare."
     return f"From A to B: {', '.join(changes)}."
+
+
+def _limit_in_words(run: Run) -> str:
+    """Up to how many iterations it is fitted, where its reader asked for more."""
+    return f"up to {run.settings.max_iter:,}" if limits_before(run.settings) else "as usual"
 
 
 def _roles_in_words(run: Run) -> str:

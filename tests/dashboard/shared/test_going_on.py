@@ -110,3 +110,36 @@ def test_the_way_to_a_limit_makes_no_difference(small, tmp_path):
         np.testing.assert_array_equal(mine, theirs)
     assert on.settings == alone.settings == order.settings
     assert order.key != order.begins_with.key
+
+
+def two_fits(dataset, settings) -> None:
+    import streamlit as st
+
+    from dashboard.shared.going_on import offer_more, order_of, pressed
+    from dashboard.shared.service import service
+
+    for side in ("a_", "b_"):
+        order = order_of(dataset.counts, settings[side], side=side)
+        shown = service().lookup(order)
+        if shown is None:
+            service().submit(order, "someone")
+        else:
+            offer_more(dataset.counts, order.settings, shown, side=side, of=side)
+        st.session_state[f"limit of {side}"] = order.settings.max_iter
+        st.session_state[f"pressed {side}"] = pressed(side)
+
+
+def test_of_two_fits_on_a_page_each_goes_on_by_itself(dataset):
+    settings = {"a_": SLOW, "b_": replace(SLOW, seed=5)}
+    at = AppTest.from_function(two_fits, kwargs={"dataset": dataset, "settings": settings})
+    last = monotonic() + 90
+    while len(at.run().button) < 2:
+        assert not at.exception
+        assert monotonic() < last
+        sleep(0.1)
+    at.button(key="b_continue-fit").click().run()
+    assert not at.exception
+    limits = [at.session_state[f"limit of {side}"] for side in ("a_", "b_")]
+    assert limits == [100, 200]
+    assert [at.session_state[f"pressed {side}"] for side in ("a_", "b_")] == [False, True]
+    assert (in_address(at, "b_limit"), in_address(at, "a_limit")) == ("200", None)

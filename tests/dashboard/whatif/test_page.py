@@ -137,6 +137,9 @@ class TestCompare:
         seen = int((ppi_twin.table["interactions"] > 0).sum())
         assert len(scatter["data"][1]["text"]) == seen
         assert f"order the {seen:,} interactions" in words(at)
+        assert words(at).count("Not converged]") == words(at).count("Not checked yet]") == 2
+        assert at.button(key="a_continue-fit")
+        assert at.button(key="b_continue-fit")
         assert len(shift["layout"]["annotations"]) == 20
 
     def test_held_out_errors_of_both_and_the_simulated_truth(self, compared):
