@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,11 +28,12 @@ from dashboard.whatif.runs import Run
 from dashboard.whatif.runs import order as order_of
 from dashboard.work.orders import FitOrder
 from docs.screenshots import FLAGS, find_chromium, serving
-from uncletc import CountTensor, FitSettings, StopReason, datasets, fit
+from uncletc import CountTensor, Fit, FitSettings, StopReason, datasets, fit
 from uncletc.datasets import Dataset
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 ENOUGH = 40  # iterations, for p to differ between places: on small problems not in the first 30
+LONGEST = 300.0  # seconds for one of them, on a busy machine
 
 
 @dataclass
@@ -82,12 +85,10 @@ def chromium() -> str:
         pytest.skip(str(error))
 
 
-def keep_short_fit(folder: Path, counts: CountTensor, settings: FitSettings) -> None:
-    """Put a fit of some iterations where the dashboard keeps the one with these settings."""
+def short_fit(counts: CountTensor, settings: FitSettings) -> Fit:
+    """A fit of some iterations that says it has converged."""
     short = fit(counts, settings, callback=lambda record: record.iteration >= ENOUGH)
-    short = replace(short, stop=StopReason.TOLERANCE)
-    order = FitOrder(counts, settings)
-    order.save(short, folder / f"{order.key}{order.suffix}")
+    return replace(short, stop=StopReason.TOLERANCE)
 
 
 def at_first(
@@ -100,28 +101,54 @@ def at_first(
     return roles, roles.settings(default_settings(family))
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with short fits of what pages show at first: most tests look, and do not fit."""
-    folder = tmp_path_factory.mktemp("cache")
-    fits = folder / "uncletc" / "results"
-    fits.mkdir(parents=True)
+def shown_at_first() -> Iterator[FitOrder]:
+    """The fits of what pages show at first."""
     covid = datasets.load("covid" if datasets.available("covid") else "covid-twin")
     for preset in (None, PAPER):  # What if
         roles, settings = at_first("covid", covid, preset)
         run = Run(settings=settings, roles=roles)
         for held_out in (False, True):
-            order = order_of(covid.counts, run, held_out=held_out)
-            keep_short_fit(fits, order.counts, order.settings)
+            yield order_of(covid.counts, run, held_out=held_out)
     seen = seen_dataset(covid, "entry")  # Model check
     roles, settings = at_first("covid", covid)
-    keep_short_fit(fits, roles.of(seen.counts), settings)
+    yield FitOrder(roles.of(seen.counts), settings)
     for family, names in {"covid": ["covid-twin"], "ppi": ["ppi-twin", "ppi"]}.items():
         for name in names:
             if name.endswith("-twin") or datasets.available(name):
                 dataset = datasets.load(name)
                 roles, settings = at_first(family, dataset)
-                keep_short_fit(fits, roles.of(dataset.counts), settings)
+                yield FitOrder(roles.of(dataset.counts), settings)
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A cache with short fits of what pages show at first: most tests look, and do not fit.
+
+    Processes that run tests share the work: each makes what no other has begun.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        shared = shared.parent
+    orders = list(shown_at_first())
+    for order in orders if worker_id in ("master", "gw0") else reversed(orders):
+        kept = shared / f"{order.key}{order.suffix}"
+        try:
+            (shared / f"{order.key}.begun").touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        part = shared / f"part-{kept.name}"
+        order.save(short_fit(order.counts, order.settings), part)
+        part.replace(kept)
+    folder = tmp_path_factory.mktemp("cache")
+    fits = folder / "uncletc" / "results"
+    fits.mkdir(parents=True)
+    for order in orders:
+        kept = shared / f"{order.key}{order.suffix}"
+        began = monotonic()
+        while not kept.exists():
+            assert monotonic() - began < LONGEST, f"{kept.name} was begun elsewhere and never ended"
+            sleep(0.1)
+        shutil.copy(kept, fits)
     return folder
 
 
