@@ -9,30 +9,24 @@ do results of counts that are someone's own, until they are forgotten.
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import platformdirs
-
 from dashboard.work.crew import Crew
-from dashboard.work.files import trouble, writable
+from dashboard.work.files import trouble
 from dashboard.work.jobs import Job, State, session_of
 from dashboard.work.limits import Limits
 from dashboard.work.order import LANES, Lane, Order, Result
 from dashboard.work.orders import FitOrder
-from dashboard.work.owned import Own, Owned, names_of, names_of_order
-from dashboard.work.private import Private, sweep
+from dashboard.work.owned import names_of, names_of_order
 from dashboard.work.processes import Process, memory_of
-from dashboard.work.store import Store
-from dashboard.work.turns import in_turn
+from dashboard.work.register import Register
+from dashboard.work.shelf import Shelf
 from dashboard.work.watch import Presence, must_end
 from uncletc import CountTensor, Fit
 
-_ENDED_JOBS = 200  # that were cancelled or failed
 _LOOKED_AFTER = 0.5  # seconds between two looks at what runs
 _TRIES = 2  # processes that work on an order, one after another
 _TWICE = "its process ended unexpectedly, and so did a second one. Ask for it again."
@@ -61,17 +55,9 @@ class Service:
     ) -> None:
         self.limits = Limits.from_environment() if limits is None else limits
         self._presence = Presence(alive or (lambda _: True))
-        usual = Path(platformdirs.user_cache_dir("uncletc")) / "results"
-        self._folder = writable(folder or usual)
-        sweep(self._folder)
-        self._private, self._owned = Private(self._folder), Owned()
-        self._store = Store(self._folder, self.limits.disk_gb * 1e9, elsewhere=self._elsewhere)
         self._lock = threading.RLock()  # of everything below; nothing slow is done under it
-        self._jobs: OrderedDict[str, Job] = OrderedDict()  # by key: those under way or without end
-        self._runs: dict[str, Job] = {}  # those that wait, or that a process has
-        self._numbers = count()
-        self._ended: Counter[str] = Counter()
-        self._seconds = 0.0
+        self._shelf = Shelf(folder, self.limits.disk_gb * 1e9, self._lock)
+        self._register = Register()
         self._closed = threading.Event()
         self._crew = Crew(self.limits, hear=self._hear, lost=self._lost)
         threading.Thread(target=self._look_after_all, daemon=True).start()
@@ -83,29 +69,26 @@ class Service:
 
     def lookup(self, order: Order[Result]) -> Result | None:
         """The result of an order, or None. An unreadable file counts as none."""
-        return self._store.find(order)
+        return self._shelf.store.find(order)
 
     def job(self, order: Order[Any]) -> Job | None:
         """The job of this order, or None: it was never asked for, or it has its result."""
         with self._lock:
-            return self._jobs.get(order.key)
+            return self._register.jobs.get(order.key)
 
     def latest(self, job: Job) -> Fit | None:
         """The estimates so far of a fit under way, or None where there are none yet."""
         if not (job.active and job.estimates):
             return None
         try:
-            return FitOrder.load(self._private.so_far(job.run))
+            return FitOrder.load(self._shelf.private.so_far(job.run))
         except (FileNotFoundError, ValueError):
             return None
 
     def place(self, job: Job) -> int:
         """How many orders are worked on before this one; 0 for one that runs or has ended."""
         with self._lock:
-            if not job.active or job.process is not None:
-                return 0
-            waiting = in_turn(self._waiting(job.order.lane), self._working(job.order.lane))
-        return waiting.index(job) + 1 if job in waiting else len(waiting) + 1
+            return self._register.place(job)
 
     def submit(self, order: Order[Any], watcher: str = "") -> Job:
         """Queue an order and return its job; one already under way is shared.
@@ -119,24 +102,22 @@ class Service:
             Who asks, for :meth:`cancel`.
         """
         with self._lock:
-            job = self._jobs.get(order.key)
+            job = self._register.jobs.get(order.key)
             if job is not None and job.active:
                 job.watchers.add(watcher)
                 return job
-            job = Job(order, run=f"{order.key}-{next(self._numbers)}", watchers={watcher})
             refusal = self._refusal(order, watcher)
-            self._jobs[order.key] = self._runs[job.run] = job
-            self._jobs.move_to_end(order.key)
+            job = self._register.add(order, watcher)
             if refusal:
                 self._end(job, "failed", refusal)
                 return job
-            self._private.keep(order)
+            self._shelf.private.keep(order)
         try:
-            self._private.write(order)
+            self._shelf.private.write(order)
         except OSError as error:
             self._end(job, "failed", f"its counts could not be handed over: {trouble(error)}.")
         with self._lock:
-            if job.run not in self._runs:
+            if job.run not in self._register.runs:
                 return job
             job.ready = True
             if job.active:
@@ -154,8 +135,7 @@ class Service:
             job.watchers.discard(watcher)
             if not job.active or job.watchers:
                 return
-            job.message, job.state = "It was cancelled.", "cancelled"
-            self._ended["cancelled"] += 1
+            self._register.cancel(job)
             if job.process is not None:
                 self._crew.tell({"cancel": job.run}, job)
             elif job.ready:
@@ -171,7 +151,7 @@ class Service:
             Who may :meth:`forget` them.
         """
         with self._lock:
-            self._owned.add(counts, owner)
+            self._shelf.owned.add(counts, owner)
 
     def forget(self, counts: CountTensor, owner: str) -> None:
         """Leave all jobs of someone's own counts, and keep nothing that was made of them.
@@ -188,19 +168,17 @@ class Service:
         """
         names = names_of(counts)
         with self._lock:
-            own = self._owned.leave(counts, owner)
-            for job in [job for job in self._jobs.values() if names_of_order(job.order) == names]:
+            own = self._shelf.owned.leave(counts, owner)
+            jobs = self._register.jobs
+            for job in [each for each in jobs.values() if names_of_order(each.order) == names]:
                 mine = [each for each in job.watchers if session_of(each) == owner]
                 for watcher in mine:
                     self.cancel(job, watcher)
                 if not job.active and (mine or not own.owners):
-                    del self._jobs[job.order.key]
-            if own.owners:
-                return
-            self._store.forget(own.results)
-            for digest in own.digests:
-                self._private.forget(digest, self._runs.values())
-                self._crew.tell({"forget": str(self._private.counts(digest))})
+                    del jobs[job.order.key]
+            if not own.owners:
+                for path in self._shelf.forget(own, self._register.runs.values()):
+                    self._crew.tell({"forget": str(path)})
 
     def numbers(self) -> dict[str, float]:
         """What an operator watches, by name; nothing of it tells who asked for what.
@@ -213,46 +191,22 @@ class Service:
             workers, ``hits_memory``, ``hits_disk``, ``disk_bytes``, ``sessions`` that wait.
         """
         with self._lock:
-            jobs = [job for job in self._runs.values() if job.active]
             workers = [each for each in self._crew.processes if each.poll() is None]
-            values: dict[str, float] = {
-                name: self._ended[name] for name in ("done", "failed", "cancelled", "lost")
-            }
-            values |= {"seconds": self._seconds, "workers": len(workers)}
-            values |= {f"waiting_{lane}": len(self._waiting(lane)) for lane in LANES}
-            values["running"] = sum(job.process is not None for job in jobs)
-            values["sessions"] = len(set().union(*(job.sessions for job in jobs)))
+            values = self._register.numbers() | {"workers": len(workers)}
         values["memory_bytes"] = sum(memory_of(each) for each in workers)
-        values |= {f"hits_{where}": n for where, n in self._store.hits.items()}
-        return values | {"disk_bytes": self._store.bytes_on_disk}
+        values |= {f"hits_{where}": n for where, n in self._shelf.store.hits.items()}
+        return values | {"disk_bytes": self._shelf.store.bytes_on_disk}
 
     def close(self) -> None:
         """End the processes; jobs under way are lost."""
         self._closed.set()
         with self._lock:
             self._crew.close()
-            self._private.close()
-
-    def _elsewhere(self, order: Order[Any]) -> Own | None:
-        with self._lock:
-            own = self._owned.of(order)
-            if own is not None:
-                own.folder = self._private.folder
-                own.digests.add(order.counts_digest)
-            return own
+            self._shelf.private.close()
 
     def _refusal(self, order: Order[Any], watcher: str) -> str:
-        under_way = [job for job in self._runs.values() if job.active]
-        mine = sum(session_of(watcher) in job.sessions for job in under_way)
-        return self.limits.refusal(order, of_session=mine, of_all=len(under_way))
-
-    def _waiting(self, lane: Lane) -> list[Job]:
-        jobs = (job for job in self._runs.values() if job.order.lane == lane)
-        return [job for job in jobs if job.ready and job.active and job.process is None]
-
-    def _working(self, lane: Lane) -> list[Job]:
-        jobs = (job for job in self._runs.values() if job.order.lane == lane)
-        return [job for job in jobs if job.active and job.process is not None]
+        of_session, of_all = self._register.of_session(watcher), len(self._register.active)
+        return self.limits.refusal(order, of_session=of_session, of_all=of_all)
 
     def _dispatch(self, lane: Lane) -> None:
         """Give idle processes what is next."""
@@ -260,58 +214,33 @@ class Service:
             if self._closed.is_set():
                 return
             while (worker := self._crew.idle(lane)) is not None:
-                waiting = in_turn(self._waiting(lane), self._working(lane))
+                waiting = self._register.waiting(lane)
                 if not waiting:
                     return
                 job = waiting[0]
                 try:
-                    process = worker.send(self._message(job))
+                    process = worker.send(self._shelf.message(job))
                 except OSError as error:
                     self._end(job, "failed", f"no process took it: {trouble(error)}.")
                     continue
                 worker.run = job.run
                 job.start(process)
 
-    def _message(self, job: Job) -> dict[str, Any]:
-        order = job.order
-        message = {
-            "run": job.run,
-            "result": str(self._store.path(order.key, order)),
-            "so_far": str(self._private.so_far(job.run)),
-        }
-        if order.counts_digest:
-            message["counts"] = str(self._private.counts(order.counts_digest))
-        if (first := order.begins_with) is not None:
-            message["begins_with"] = str(self._store.path(first.key, first))
-        return message | order.message()
-
     def _release(self, job: Job) -> None:
         """Drop a run that has ended, and what only it needed."""
-        self._runs.pop(job.run, None)
-        if self._owned.of(job.order) is None:  # forgotten while it ran
-            (self._private.folder / f"{job.order.key}{job.order.suffix}").unlink(missing_ok=True)
-        self._private.release(job, self._runs.values())
+        self._register.runs.pop(job.run, None)
+        self._shelf.release(job, self._register.runs.values())
 
     def _end(self, job: Job, state: State, message: str) -> None:
         with self._lock:
             self._release(job)
-            if job.process is not None:
-                self._seconds += monotonic() - job.began
-            if not job.active:  # cancelled before
-                return
-            job.message, job.state = message, state
-            self._ended[state] += 1
-            if state == "done":  # the result stands for it
-                del self._jobs[job.order.key]
-            ended = [key for key, each in self._jobs.items() if not each.active]
-            for key in ended[:-_ENDED_JOBS]:
-                del self._jobs[key]
+            self._register.end(job, state, message)
 
     def _lost(self, process: Process) -> None:
         """Give orders of a process that has ended to another one, once."""
         with self._lock:
-            self._ended["lost"] += not self._closed.is_set()
-            for job in [job for job in self._runs.values() if job.process is process]:
+            self._register.ended["lost"] += not self._closed.is_set()
+            for job in self._register.of_process(process):
                 self._crew.free(job.run)
                 if self._closed.is_set():
                     self._end(job, "failed", "the server was closed.")
@@ -320,14 +249,14 @@ class Service:
                 elif not job.active or job.lost + 1 >= _TRIES:
                     self._end(job, "failed", _TWICE)
                 else:
-                    self._private.so_far(job.run).unlink(missing_ok=True)
+                    self._shelf.private.so_far(job.run).unlink(missing_ok=True)
                     job.start_over()
             for lane in LANES:
                 self._dispatch(lane)
 
     def _hear(self, report: dict[str, Any]) -> None:
         with self._lock:
-            job = self._runs.get(report["id"])
+            job = self._register.runs.get(report["id"])
             if job is None:
                 return
             if "end" in report:
@@ -337,7 +266,7 @@ class Service:
             elif job.active:  # a cancelled one runs until its next report
                 job.hear(report)
         if job.state == "done":
-            self._store.prune()
+            self._shelf.store.prune()
 
     def _look_after_all(self) -> None:
         while not self._closed.wait(_LOOKED_AFTER):
@@ -347,11 +276,11 @@ class Service:
         """Leave what closed sessions waited for, and end what runs beyond the limits."""
         now = monotonic()
         with self._lock:
-            active = [job for job in self._runs.values() if job.active]
+            active = self._register.active
             gone = self._presence.gone(set().union(*(job.sessions for job in active)), now)
             for job in active:
                 for watcher in [each for each in job.watchers if session_of(each) in gone]:
                     self.cancel(job, watcher)
-            for job in list(self._runs.values()):
+            for job in list(self._register.runs.values()):
                 if must_end(job, self.limits, now) and job.process is not None:
                     job.process.kill()

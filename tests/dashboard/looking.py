@@ -71,7 +71,7 @@ def still_fitting() -> Callable[..., running.Shown]:
 
 def active_jobs() -> list[Job]:
     """What waits or runs."""
-    return [job for job in service.service()._jobs.values() if job.active]
+    return [job for job in service.service()._register.jobs.values() if job.active]
 
 
 def leave_all() -> None:

@@ -40,7 +40,7 @@ def test_several_processes_work_on_a_lane_at_once(limited, fit_order):
     assert numbers["sessions"] == 1
     for job in jobs:
         service.cancel(job, "ann-fit")
-    wait(lambda: not service._runs)
+    wait(lambda: not service._register.runs)
     assert service.numbers()["cancelled"] == 3
 
 
@@ -101,7 +101,7 @@ def test_what_a_closed_session_waited_for_is_left(limited, fit_order, monkeypatc
 def test_a_foreign_file_is_set_aside_and_the_result_made_anew(limited, comparison, fit_order):
     service = limited()
     order = comparison()
-    path = service._store.path(order.key, order)
+    path = service._shelf.store.path(order.key, order)
     for foreign in ("[1, 2]", '{"method": "POND", "trials": []}'):
         path.write_text(foreign)
         assert service.lookup(order) is None
@@ -112,5 +112,5 @@ def test_a_foreign_file_is_set_aside_and_the_result_made_anew(limited, compariso
 
     mine, other = fit_order(seed=1), fit_order(seed=2)
     finish(service.submit(mine))
-    service._store.path(mine.key, mine).rename(service._store.path(other.key, other))
+    service._shelf.store.path(mine.key, mine).rename(service._shelf.store.path(other.key, other))
     assert service.lookup(other) is None

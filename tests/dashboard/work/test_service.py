@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.work import private, store
-from dashboard.work import service as jobs
+from dashboard.work import private, register, store
 from dashboard.work.jobs import Job
 from dashboard.work.orders import Cell, FitOrder, Recovery, make_settings
 from dashboard.work.service import Service
@@ -31,11 +30,11 @@ def process(service: Service, lane: str = "quick"):
 
 
 def counts_on_disk(service: Service) -> list[Path]:
-    return sorted(service._private.folder.glob("*.npz"))
+    return sorted(service._shelf.private.folder.glob("*.npz"))
 
 
 def unfinished(service: Service) -> list[Path]:
-    return list(service._private.folder.glob("*.part"))
+    return list(service._shelf.private.folder.glob("*.part"))
 
 
 @pytest.fixture
@@ -90,11 +89,11 @@ class TestResults:
         assert kept.settings == order.settings
         assert kept.counts_digest == small.digest
         assert [record.objective for record in kept.history] == job.objectives
-        other = Service(folder=service._folder)  # another server over the same folder
+        other = Service(folder=service._shelf.folder)  # another server over the same folder
         again = other.lookup(order)
         assert [record.objective for record in again.history] == job.objectives
         other.close()
-        (service._folder / f"{order.key}.npz").unlink()
+        (service._shelf.folder / f"{order.key}.npz").unlink()
         assert service.lookup(order) is kept  # from memory
 
     def test_what_the_process_fits_is_what_fit_fits(self, service, small, fit_order):
@@ -163,8 +162,8 @@ class TestResults:
             os.utime(tmp_path / f"{order.key}.npz", (1000 - age, 1000 - age))
         own_service.lookup(orders[4])  # the oldest file is the one last looked at
         size = (tmp_path / f"{orders[0].key}.npz").stat().st_size
-        monkeypatch.setattr(own_service._store, "_most_bytes", 3.5 * size)
-        own_service._store.prune()
+        monkeypatch.setattr(own_service._shelf.store, "_most_bytes", 3.5 * size)
+        own_service._shelf.store.prune()
         left = {path.stem for path in tmp_path.glob("*.npz")}
         assert left == {orders[k].key for k in (0, 1, 4)}
         os.utime(tmp_path / f"{orders[4].key}.npz", (1, 1))
@@ -186,7 +185,7 @@ class TestSharing:
             everyone.wait()
             submitted.append(service.submit(order))
 
-        with service._private._writing:  # the first one cannot finish before the others have asked
+        with service._shelf.private._writing:  # the first cannot end before the others ask
             threads = [threading.Thread(target=ask) for _ in range(8)]
             for thread in threads:
                 thread.start()
@@ -271,7 +270,7 @@ class TestCancel:
         assert [job.state for job in cancelled] == ["cancelled"] * 4
         assert [job.iteration for job in cancelled[1:]] == [0] * 3  # what waited never ran
         assert all(service.lookup(order) is None for order in orders)
-        assert not any(job in service._runs.values() for job in cancelled)
+        assert not any(job in service._register.runs.values() for job in cancelled)
         assert process(service) is before
 
     def test_what_is_asked_for_again_runs_anew(self, service, fit_order):
@@ -296,21 +295,21 @@ class TestCancel:
 
     def test_while_its_counts_are_written(self, own_service, fit_order):
         order = fit_order()
-        with own_service._private._writing:
+        with own_service._shelf.private._writing:
             asking = threading.Thread(target=own_service.submit, args=(order, "me"))
             asking.start()
             wait(lambda: own_service.job(order))
             assert own_service.lookup(order) is None  # pages can look meanwhile
             own_service.cancel(own_service.job(order), "me")
         asking.join()
-        assert not own_service._runs
+        assert not own_service._register.runs
         assert not own_service._crew.processes  # it was not sent
 
 
 class TestCounts:
     def test_of_a_comparison_are_on_disk_only_while_needed(self, service, comparison, small):
         counts = small.subset(np.arange(50))
-        path = service._private.counts(counts.digest)
+        path = service._shelf.private.counts(counts.digest)
         slow = service.submit(comparison(counts=counts, endless=True, seed=11))
         quick = service.submit(comparison(counts=counts, seed=11))
         assert path.exists()
@@ -329,20 +328,20 @@ class TestCounts:
         assert len(counts_on_disk(service)) >= 4
         service.cancel(running)
         assert [finish(job).state for job in waiting] == ["done"] * 3
-        assert counts_on_disk(service) == [service._private.counts(some[-1].digest)]
+        assert counts_on_disk(service) == [service._shelf.private.counts(some[-1].digest)]
 
     def test_forgotten_ones_leave_nothing(self, service, comparison, small):
         counts = small.subset(np.arange(45))
         service.own(counts, "me")
-        path, gone = service._private.counts(counts.digest), weakref.ref(counts)
+        path, gone = service._shelf.private.counts(counts.digest), weakref.ref(counts)
         finish(service.submit(comparison(counts=counts), "me"))
         under_way = service.submit(comparison(counts=counts, endless=True), "me")
-        wait(lambda: [job for job in service._runs.values() if job.state == "running"])
+        wait(lambda: [job for job in service._register.runs.values() if job.state == "running"])
         service.forget(counts, "me")
         assert under_way.state == "cancelled"
         assert service.job(under_way.order) is None
         under_way = None
-        wait(lambda: not service._runs)
+        wait(lambda: not service._register.runs)
         assert not path.exists()
         counts = None
         gc.collect()
@@ -355,10 +354,10 @@ class TestCounts:
         finish(service.submit(order, "me"))
         service.forget(counts, "me")
         # Had the process kept them, it could do without their file.
-        message = {"run": "again", "counts": str(service._private.counts(counts.digest))}
-        job = service._runs["again"] = Job(order, run="again")
+        message = {"run": "again", "counts": str(service._shelf.private.counts(counts.digest))}
+        job = service._register.runs["again"] = Job(order, run="again")
         job.process = service._crew.of("long")[0].send(
-            message | {"result": str(service._folder / "again.json")} | order.message()
+            message | {"result": str(service._shelf.folder / "again.json")} | order.message()
         )
         assert finish(job).state == "failed"
         assert job.message == "its counts could not be read: no such file or directory."
@@ -370,7 +369,7 @@ class TestCounts:
             FitOrder(each, fit_order().settings) for each in (counts, counts.subset(np.arange(33)))
         ]
         assert [finish(service.submit(each, "me-fit")).state for each in orders] == ["done"] * 2
-        kept = {path.name for path in service._folder.glob("*.npz")}
+        kept = {path.name for path in service._shelf.folder.glob("*.npz")}
         assert not kept & {f"{each.key}.npz" for each in orders}  # with this server, not beyond it
         assert all(service.lookup(each) is not None for each in orders)
         service.own(counts, "you")
@@ -378,7 +377,7 @@ class TestCounts:
         assert service.lookup(orders[0]) is not None  # the other owner's
         service.forget(counts, "you")
         assert [service.lookup(each) for each in orders] == [None, None]
-        private = service._private.folder
+        private = service._shelf.private.folder
         assert not [path for each in orders for path in private.glob(f"{each.key}*")]
 
     def test_what_others_wait_for_is_not_forgotten_before_its_end(self, service, comparison, small):
@@ -390,7 +389,7 @@ class TestCounts:
         assert job.active
         assert job.watchers == {"you"}
         service.cancel(job, "you")
-        wait(lambda: not service._private.counts(counts.digest).exists())
+        wait(lambda: not service._shelf.private.counts(counts.digest).exists())
 
     def test_that_cannot_be_written_are_a_sentence(self, service, small, fit_order, monkeypatch):
         def full(*_: object) -> None:
@@ -401,7 +400,7 @@ class TestCounts:
         job = service.submit(order)
         assert job.state == "failed"
         assert job.message == "its counts could not be handed over: the disk is full."
-        assert not service._runs
+        assert not service._register.runs
 
     def test_left_by_a_killed_server_are_removed(self, tmp_path):
         old, new = tmp_path / "counts-old", tmp_path / "counts-new"
@@ -427,7 +426,7 @@ class TestTrouble:
 
     def test_a_damaged_result_is_made_again(self, service, comparison):
         order = comparison(seed=31)
-        (service._folder / f"{order.key}.json").write_text("{torn")
+        (service._shelf.folder / f"{order.key}.json").write_text("{torn")
         assert service.lookup(order) is None
         assert finish(service.submit(order)).state == "done"
         assert service.lookup(order)["trials"]
@@ -449,7 +448,7 @@ class TestTrouble:
             "its process ended unexpectedly, and so did a second one. Ask for it again."
         )
         assert service.lookup(job.order) is None
-        wait(lambda: not service._runs)
+        wait(lambda: not service._register.runs)
         assert not unfinished(service)
         assert finish(service.submit(make(seed=201))).state == "done"
         assert process(service, lane) is not before
@@ -482,7 +481,7 @@ class TestTrouble:
         assert service.lookup(order) is None
 
     def test_ended_jobs_are_bounded(self, own_service, fit_order, monkeypatch):
-        monkeypatch.setattr(jobs, "_ENDED_JOBS", 2)
+        monkeypatch.setattr(register, "_ENDED_JOBS", 2)
         monkeypatch.setattr(own_service._crew.of("quick")[0], "send", lambda _: None)
         orders = [fit_order(seed=seed) for seed in range(4)]
         for order in orders:
