@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.answers import Apart, told_apart
+from dashboard.shared.answers import Apart, reports_late, told_apart
 from dashboard.shared.places import cells
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
@@ -127,12 +127,6 @@ def build_answers(
         apart=told_apart(ranks, "places"),
         scale=scale,
     )
-
-
-def reports_late(fit: Fit) -> bool:
-    """Whether a day's reports may belong to cases of other days: effects on reporting say so."""
-    effects = fit.mode_effects
-    return effects is not None and any(effect.reporting for effect in effects.effects)
 
 
 def _per_person(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.covid.answers import CovidAnswers, reports_late
-from dashboard.shared.answers import anchor_words, answer, rank_words
+from dashboard.covid.answers import CovidAnswers
+from dashboard.shared.answers import anchor_words, answer, rank_words, reports_late
 from dashboard.shared.detection import DetectionGrids, dense
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.countymap.states import by_county
+from dashboard.explore.answers import ExploreAnswers, build_answers, level_sums
 from dashboard.explore.charts import places_chart, shapes_chart
 from dashboard.explore.shapes import Joined, join, key_columns
 from dashboard.explore.view import (
@@ -26,13 +27,14 @@ from dashboard.explore.view import (
 )
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import BAR_COLORS, axis_limit
+from dashboard.shared.kept import cached
 from dashboard.shared.own import PREFIX
 from dashboard.shared.parts import show_chart
 from dashboard.shared.places import located_mode
 from dashboard.shared.ranked_bars import interaction_bars, log_range
 from dashboard.shared.widgets import segmented
 from dashboard.work.shapes import Shapes, read_shapes
-from uncletc import Fit
+from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
 _ENDS = {"top": "Highest", "bottom": "Lowest"}
@@ -145,7 +147,10 @@ def choose_shapes(dataset: Dataset, mode: int) -> Joined | None:
             "name the levels; the file stays in this session."
         )
         file = st.file_uploader(
-            "Shapes", key=f"{PREFIX}shapes-file", help="Up to 30 MB and 5,000 areas."
+            "Shapes",
+            key=f"{PREFIX}shapes-file",
+            max_upload_size=30,
+            help="Up to 30 MB and 5,000 areas.",
         )
         if file is not None and (shapes is None or shapes.name != file.name):
             try:
@@ -178,6 +183,15 @@ def explore_view(
 ) -> ExploreView:
     """Return the view of a fit, for `cached`."""
     return build_explore_view(dataset, fit, anchor, modes, quantity)
+
+
+def explore_answers(
+    dataset: Dataset, fit: Fit, scale: Scale, modes: tuple[int, ...]
+) -> ExploreAnswers:
+    """Return answers of a fit by some modes, its sums kept."""
+    with st.spinner("Adding up …"):
+        found = cached("explore sums", level_sums, dataset, fit, modes)
+    return build_answers(dataset, fit, scale, modes, found=found)
 
 
 def places_map(dataset: Dataset, view: ExploreView) -> None:

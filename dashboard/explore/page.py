@@ -4,15 +4,18 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dashboard.explore.answers import too_many
 from dashboard.explore.charts import lines_chart
 from dashboard.explore.controls import (
     choose,
     choose_lines,
+    explore_answers,
     explore_view,
     highest_and_lowest,
     places_map,
 )
-from dashboard.explore.view import MOST_ENTRIES, build_explore_view, build_lines, build_matrix
+from dashboard.explore.table import answer_table
+from dashboard.explore.view import build_explore_view, build_lines, build_matrix
 from dashboard.shared.badges import fit_badges
 from dashboard.shared.detection import for_download
 from dashboard.shared.kept import cached
@@ -25,7 +28,7 @@ from dashboard.shared.parts import (
     role_details,
     show_chart,
 )
-from dashboard.shared.running import fit_or_stop
+from dashboard.shared.running import fit_or_stop, unfinished
 from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sources import dataset_or_stop
@@ -45,7 +48,10 @@ view = replace(kept, n=shown.n)
 if view.groups.empty:
     st.info("No entry has a value here. Choose another view.")
     st.stop()
-insight_with_caution(view.insight, view.caution)
+answers = explore_answers(dataset, fit, view.scale, shown.modes)
+st.markdown(answers.sentence(so_far=unfinished(fit)))
+apart = answers.apart.words if shown.quantity == "p" and view.caution is None else ""
+insight_with_caution(f"{view.insight} {apart}", view.caution)
 
 if shown.view == "places":
     places_map(dataset, view)
@@ -92,11 +98,13 @@ with bars_here:
     highest_and_lowest(view, labels)
     statement = "" if shown.quantity == "counts" else f", {view.scale.statement}"
     intervals = f" {WHISKERS}" if "low" in view.groups else ""
-    if dataset.counts.n_attributed > MOST_ENTRIES and shown.quantity != "counts":
-        intervals = f" Without intervals, since there are more than {MOST_ENTRIES:,} entries."
+    if shown.quantity != "counts" and fit.draws is not None:
+        intervals = intervals or f" {too_many(dataset.counts.n_attributed, len(view.groups))}"
     st.caption(f"Means over all entries with attributes{statement}.{intervals}")
     if along is not None:
         st.header(f"Over {dataset.counts.modes[along]}")
+
+answer_table(answers, view.names)
 
 meaning(
     "**p is the chance that an event that happens is counted**, as far as the attributes that act "
@@ -113,6 +121,7 @@ take_away(
     roles=roles,
     tables={
         f"By {' and '.join(view.names)}": view.main_table,
+        "Reported and estimated": for_download(answers.table, absolute=absolute),
         **({} if lines is None else {"Lines": for_download(lines, absolute=absolute)}),
     },
     code=fit_script(

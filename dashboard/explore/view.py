@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.explore.answers import too_many
 from dashboard.shared.anchors import Anchor, axis_title
 from dashboard.shared.detection import color_limits, contrast, for_download
 from dashboard.shared.pairs import Matrix
@@ -24,7 +25,6 @@ View = Literal["places", "pairs", "any mode"]
 Quantity = Literal["p", "λ", "counts"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 MOST_CHOSEN = 5  # lines drawn over each other
-MOST_ENTRIES = 50_000  # beyond, means have no intervals: each draw looks at every entry
 _MOST_DRAWN = 120  # levels of each side of a matrix
 _WIDE = 20  # 95th over 5th percentile; beyond, a linear axis shows the largest alone
 _NUMBERS = {"p": "mean p", "λ": "mean λ", "counts": "mean count"}
@@ -265,13 +265,13 @@ def _means_of(
     groups: pd.DataFrame,
     quantity: Quantity,
 ) -> dict[str, NDArray[np.float64]]:
-    """value of each group, low and high where the fit has draws and entries are not too many."""
+    """value of each group, low and high where the fit has draws and there are not too many."""
     if quantity == "counts":
         observed = groups["observed"].to_numpy()
         means = groups["counted"] / np.maximum(observed, 1)
         return {"value": np.where(observed > 0, means, np.nan)}
     of = "detection" if quantity == "p" else "rate"
-    if fit.draws is not None and len(rows.indices) <= MOST_ENTRIES:
+    if fit.draws is not None and not too_many(len(rows.indices), len(groups)):
         z = rows.attributes if quantity == "p" else None
         found = fit.mean(of, rows.indices, z, groups=of_entry)
         shown = scale.detection_interval(found) if quantity == "p" else scale.rate_interval(found)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.shared.words import UNLIKELY, caution, times
-from uncletc import Scale
+from uncletc import Fit, Scale
 
 BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
 _OPEN = 0.8  # of all ranks; a range that is wider tells nothing
@@ -103,6 +103,12 @@ def open_scale(scale: Scale) -> str:
     return "How many there truly were stays open until you state something under *Scale of p*."
 
 
+def reports_late(fit: Fit) -> bool:
+    """Whether a day's reports may belong to cases of other days: effects on reporting say so."""
+    effects = fit.mode_effects
+    return effects is not None and any(effect.reporting for effect in effects.effects)
+
+
 def rank_words(row: Mapping[str, Any], n: int) -> str:
     """Where a place stands by p, as a range where the fit has intervals."""
     if "rank_low" not in row:
@@ -189,7 +195,8 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale) -> pd.D
     if "rank_low" in table:
         pairs = zip(table["rank_low"], table["rank_high"], strict=True)
         shown["rank by p"] = [
-            f"{low:,}–{high:,}" if low < high else f"{low:,}" for low, high in pairs
+            f"{low:,.0f}–{high:,.0f}" if low < high else f"{low:,.0f}" if low > 0 else ""
+            for low, high in pairs
         ]
     return shown
 

@@ -129,7 +129,7 @@ def level_groups(counts: CountTensor, modes: Sequence[int]) -> tuple[pd.DataFram
     label = [" – ".join(parts) for parts in zip(*names, strict=True)]
     table = pd.DataFrame(
         {
-            "label": _distinct(label),
+            "label": distinct(label),
             "entries": np.bincount(groups, minlength=n)[order],
             "observed": np.bincount(row[known], minlength=n)[order],
             "counted": counted[order].astype(np.int64),
@@ -185,7 +185,7 @@ def free_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{name} (mode)" if name in taken else name for name in names)
 
 
-def _distinct(labels: list[str]) -> list[str]:
+def distinct(labels: list[str]) -> list[str]:
     """Labels told apart by a number where they are the same."""
     seen: dict[str, int] = {}
     told = []
