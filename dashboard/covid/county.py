@@ -17,7 +17,7 @@ _GAP = "; a gap is a day that nobody counted, not 0"
 _ZERO = "; a day on which nothing was published stands as 0"
 _FREE = (
     "Reporting, such as that of weekdays on which a state publishes little, is a factor of its own "
-    "and no part of λ or p. "
+    "and no part of λ or p: on a day when reports of others come in, λ lies below the count. "
 )
 INTERVALS = "Bands: 90 % intervals of λ and p, cut off where they reach far beyond the estimates."
 

@@ -18,7 +18,7 @@ from dashboard.covid.map import choose_quantity, covid_view, the_map
 from dashboard.covid.panel import outside_check, outside_panel, with_sources
 from dashboard.covid.table import answer_tables
 from dashboard.covid.view import build_covid_view
-from dashboard.shared.answers import answer, open_scale
+from dashboard.shared.answers import answer, open_scale, reports_late
 from dashboard.shared.badges import fit_badges, why_here
 from dashboard.shared.detection import for_download
 from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
@@ -106,7 +106,7 @@ st.caption(
     "which the fit has not seen; *state data*: those of the whole state. " + grids.whiskers
 )
 compared = compare_places(dataset, fit, grids, view.answers, p_title=view.title)
-answer_tables(view.answers, uncertain_scale=grids.uncertain_scale)
+answer_tables(view.answers, uncertain_scale=grids.uncertain_scale, late=reports_late(fit))
 
 outside_panel(dataset, checked, stated=roles.preset == STATED)
 meaning(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.covid.answers import CovidAnswers
-from dashboard.shared.answers import for_display
+from dashboard.shared.answers import BELOW, for_display, share_words
 from dashboard.shared.parts import show_table
 from dashboard.shared.widgets import segmented
 
 
-def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool) -> None:
+def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool, late: bool) -> None:
     """Draw reported and true cases by place or by state, as the reader chooses.
 
     Parameters
@@ -18,6 +18,8 @@ def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool) -> None:
     answers : CovidAnswers
     uncertain_scale : bool
         Whether intervals hold how uncertain the scale is.
+    late : bool
+        Whether reports may come late; see :func:`dashboard.shared.answers.reports_late`.
     """
     st.header("Reported and estimated, by place")
     by = segmented(
@@ -33,19 +35,24 @@ def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool) -> None:
         table, names = answers.places, ["place", "state", "population"]
     shown = for_display(table, names, answers.scale)
     show_table(shown, key=f"answers-{by}", alt=f"Reported and estimated true cases by {by}")
-    st.caption(" ".join(filter(None, _notes(answers, uncertain_scale))))
+    st.caption(" ".join(filter(None, _notes(answers, uncertain_scale, late))))
 
 
-def _notes(answers: CovidAnswers, uncertain_scale: bool) -> tuple[str, ...]:
+def _notes(answers: CovidAnswers, uncertain_scale: bool, late: bool) -> tuple[str, ...]:
     """How to read the table."""
     absolute, intervals = answers.scale.absolute, "rate_low" in answers.states
     return (
         "Click a heading to sort.",
-        "λ adds up over all days; p is the mean over places and days; *% counted* is what was "
-        "reported, of λ."
+        f"λ adds up over all days; p is the mean over places and days. {_shares(answers, late)}"
         if absolute
         else "**Relative λ**: what would have been counted if p were its median everywhere.",
         "A cell belongs to the state of its most populous county.",
         "90 %: intervals, from chance in the counts." if intervals else "",
         "They hold how uncertain the scale is, too." if intervals and uncertain_scale else "",
     )
+
+
+def _shares(answers: CovidAnswers, late: bool) -> str:
+    if "share" in answers.states:
+        return share_words(late=late)
+    return BELOW

@@ -64,6 +64,8 @@ class ExploreAnswers:
         How many levels the last row holds.
     moved : bool
         Whether anything acts on p.
+    late : bool
+        Whether reports may come late; see :func:`dashboard.shared.answers.reports_late`.
     scale : Scale
     """
 
@@ -72,6 +74,7 @@ class ExploreAnswers:
     apart: Apart
     rest: int
     moved: bool
+    late: bool
     scale: Scale
 
     def sentence(self, *, so_far: bool = False) -> str:
@@ -138,7 +141,8 @@ def build_answers(
     """
     found = level_sums(dataset, fit, modes) if found is None else found
     timed = any(is_ordered(dataset, k) for k in modes)
-    bounded = not (timed and reports_late(fit))
+    late = reports_late(fit)
+    bounded = not (timed and late)
     names, moved = found.names, bool(fit.n_attributes)
     table = [found.sums.table(scale, at_least_reported=bounded)]
     apart = Apart(words="", ranking=True, known=False)
@@ -157,6 +161,7 @@ def build_answers(
         apart=apart,
         rest=found.rest,
         moved=moved,
+        late=late,
         scale=scale,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.explore.answers import MOST_LISTED, ExploreAnswers
+from dashboard.shared.answers import share_words
 from dashboard.shared.parts import show_table
 
 
@@ -32,7 +33,7 @@ def _notes(answers: ExploreAnswers) -> tuple[str, ...]:
     absolute, intervals = answers.scale.absolute, "rate_low" in answers.table
     return (
         "Click a heading to sort. Sums over entries with a count; p is a mean over them.",
-        "*% counted* is what was reported, of λ."
+        share_words(late=answers.late)
         if absolute
         else "**Relative λ**: what would have been counted if p were its median everywhere."
         if answers.moved

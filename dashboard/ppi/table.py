@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.ppi.answers import BY, PpiAnswers
-from dashboard.shared.answers import for_display
+from dashboard.shared.answers import for_display, share_words
 from dashboard.shared.parts import show_table
 from dashboard.shared.widgets import segmented
 
@@ -48,7 +48,7 @@ def _notes(answers: PpiAnswers, uncertain_scale: bool) -> tuple[str, ...]:
     absolute, intervals = answers.scale.absolute, "rate_low" in answers.total
     return (
         "Click a heading to sort. Summed over visits at which both species were seen.",
-        "*% counted* is what was reported, of λ."
+        share_words(late=False)
         if absolute
         else "**Relative λ**: what would have been counted if p were its median everywhere.",
         "90 %: intervals, from chance in the counts." if intervals else "",

@@ -13,6 +13,10 @@ from dashboard.shared.words import UNLIKELY, caution, times
 from uncletc import Fit, Scale
 
 BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
+BELOW = (
+    "On a single day λ may lie below what was reported: reports of other days come in then, and "
+    "that belongs to reporting."
+)
 _OPEN = 0.8  # of all ranks; a range that is wider tells nothing
 _WIDEST = 2  # decimals of a share below 1 %
 _QUANTITIES = ("rate", "detection", "share")
@@ -107,6 +111,14 @@ def reports_late(fit: Fit) -> bool:
     """Whether a day's reports may belong to cases of other days: effects on reporting say so."""
     effects = fit.mode_effects
     return effects is not None and any(effect.reporting for effect in effects.effects)
+
+
+def share_words(*, late: bool) -> str:
+    """What "% counted" is, and how it differs from p where reports may come late."""
+    words = "*% counted* is what was reported, of λ."
+    if not late:
+        return words
+    return f"{words} It holds how reports come in, too, such as late or never; p does not."
 
 
 def rank_words(row: Mapping[str, Any], n: int) -> str:

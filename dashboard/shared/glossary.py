@@ -7,7 +7,8 @@ import streamlit as st
 # What a word means, by the word: in the order in which a reader meets them.
 GLOSSARY: dict[str, str] = {
     "Count, y": "What was reported for one place and time: cases in a county on a day, or an "
-    "interaction seen at a visit. It can be too low, never too high.",
+    "interaction seen at a visit. It can be too low; too high only where reports "
+    "of other days come in.",
     "True count": "What really happened there and then. It is never observed; only part of it was "
     "counted.",
     "λ (lambda)": "The expected true count: its average if the same place and time could be "
@@ -16,7 +17,10 @@ GLOSSARY: dict[str, str] = {
     "100 × p are counted.",
     "Relative p": "p divided by its median: 2 means twice as likely to be counted as the median "
     "entry. It needs no assumption, and it may be larger than 1.",
-    "ŷ (y hat)": "The expected reported count, λ × p. Unlike λ or p alone, it has no free scale.",
+    "% counted": "What was reported, of λ. It holds chance, and how reports come in where the fit "
+    "has effects on that (late, in bulk, never); p holds neither.",
+    "ŷ (y hat)": "The expected reported count, λ × p, times reporting where the fit has effects on "
+    "it. Unlike λ or p alone, it has no free scale.",
     "Anchor, scale of p": "Twice the true events with half the detection would give the same "
     "counts, so counts alone fix only ratios of p. An anchor is your own statement that fixes "
     "the rest, such as “a quarter of all cases are counted”; it may be a range.",

@@ -13,6 +13,7 @@ from dashboard.shared.answers import (
     open_scale,
     percent,
     rank_words,
+    share_words,
     told_apart,
 )
 from uncletc import Scale
@@ -120,3 +121,8 @@ def test_a_table_to_read_has_intervals_as_text():
     assert shown["true, λ: 90 %"].item() == "48,000–79,000"
     assert shown["rank by p"].item() == "3–9"
     assert "relative λ" in for_display(pd.DataFrame([FREE]), [], RELATIVE)
+
+
+def test_what_the_share_counted_holds_is_said():
+    assert "reports come in" not in share_words(late=False)
+    assert "p does not" in share_words(late=True)
