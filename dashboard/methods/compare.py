@@ -179,7 +179,8 @@ def _draw(
         + " Blue methods model missed events; amber ones take counts as complete."
     )
     shown = view.table.dropna(axis="columns", how="all").round(4)  # no ± of one fold
-    st.dataframe(shown, width="stretch", hide_index=True)
+    pinned = {"method": st.column_config.Column(pinned=True)}  # while the others scroll
+    st.dataframe(shown, width="stretch", hide_index=True, column_config=pinned)
     trials, kind = orders[0].trials, orders[0].kind
     methods = [order.method for order in orders]
     take_away(

@@ -76,10 +76,12 @@ def paper_section() -> None:
         st.info(f"None of the chosen methods has a result here; {', '.join(present)} do.")
         return
     _draw(shown, metric, table)
-    st.dataframe(shown.table, width="stretch", row_height=38)
+    st.table(shown.table)
+    absent = [method for method in methods if method not in present]
     st.caption(
         "Here: mean ± standard deviation"
         + (" (the paper’s own figure)." if _printed(shown) else ".")
+        + (f" Not in this table: {', '.join(absent)}." if absent else "")
     )
     take_away(
         f"methods-{table}",

@@ -96,7 +96,7 @@ class TestTables:
         assert at.selectbox(key="table").value == "table-1"
         (chart,) = charts(at)
         assert [trace["name"] for trace in chart["data"]] == ["here", "printed in the paper"]
-        (table,) = at.dataframe
+        (table,) = at.table
         assert table.value.loc["UncleTC", "γ_Ω = .3"] == "0.100 ± 0.010 (0.200 ± 0.020)"
         assert "· simulated counts" in words(at)
 
