@@ -88,6 +88,36 @@ class Draws:
         deviation = np.sqrt(np.concatenate([*squares, np.empty(0)]))
         return np.asarray(deviation * self._widening_of(of))
 
+    def half_variance(self, member: Member, indices: IntArray) -> FloatArray:
+        """Return how far the log of λ's mean lies above λ's log, for what effects may be.
+
+        Effects of modes, and of attributes on λ, are known up to normal deviations. The mean of
+        the exponential of one of variance v is exp(v/2).
+
+        Parameters
+        ----------
+        member : Member
+            The fit's first.
+        indices : ndarray of int, shape (n, K)
+            Valid entries.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            v/2, not widened; 0 without effects of modes.
+        """
+        found = np.zeros(len(indices))
+        if not self.tables:
+            return found
+        size = self.tables[0].shape[1]
+        for start in range(0, len(indices), _ROWS):
+            part = slice(start, min(start + _ROWS, len(indices)))
+            drawn = np.zeros((part.stop - start, size), dtype=np.float32)
+            self._add_effects(member, indices[part], False, drawn)
+            self._add_slopes(member, indices[part], drawn)
+            found[part] = 0.5 * np.square(drawn, dtype=np.float64).mean(axis=1)
+        return found
+
     def deviation_of_sums(
         self,
         of: Quantity,
@@ -240,8 +270,12 @@ class Draws:
         share = product / np.maximum(product.sum(axis=1), 1e-300)[:, None]
         for where, own in zip(indices.T, self.factors, strict=True):
             _add_shared(np.ascontiguousarray(where), share.astype(np.float32), own, drawn)
+        self._add_slopes(member, indices, drawn)
+
+    def _add_slopes(self, member: Member, indices: IntArray, drawn: Float32Array) -> None:
         if member.effects is not None:
-            drawn += member.effects.table.columns(indices).astype(np.float32) @ self.slopes
+            columns = member.effects.table.columns(indices).astype(np.float32)
+            drawn += columns @ self.slopes[:, : drawn.shape[1]]
 
     def _add_effects(
         self, member: Member, indices: IntArray, reporting: bool, drawn: Float32Array
@@ -253,8 +287,11 @@ class Draws:
             if effect.reporting and not reporting:
                 continue
             where = level_of(groups, indices, effects.modes)
-            found = np.where(where[:, None] >= 0, table[where], np.float32(0))
-            drawn += found[:, np.arange(drawn.shape[1]) % table.shape[1]]
+            found = table[where]
+            found[where < 0] = 0
+            if drawn.shape[1] != table.shape[1]:
+                found = found[:, np.arange(drawn.shape[1]) % table.shape[1]]
+            drawn += found
 
     def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
         known = ~np.isnan(attributes).any(axis=1)

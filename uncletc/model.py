@@ -96,6 +96,9 @@ class Fit:
         where the settings ask for none.
     mu_power : float
         ν: the μ of an entry is `mu` times (ŷ/20) to this power. 0 without effects of modes.
+    log_level : float
+        Logarithm of a common factor of λ, which keeps the sum of ŷ over Ω where it was before λ
+        became a mean over what effects of modes may be; see :meth:`rate`. 0 without such effects.
     """
 
     factors: tuple[FloatArray, ...]
@@ -116,6 +119,7 @@ class Fit:
     effects: RateEffects | None = None
     mode_effects: ModeEffects | None = None
     mu_power: float = 0.0
+    log_level: float = 0.0
     anchored_by: str = ""
     mu_of_looks: dict[str, float] = field(default_factory=dict)
 
@@ -217,7 +221,9 @@ class Fit:
         Returns
         -------
         ndarray, shape (n,), or Interval
-            λ ≥ 0, exposure included, up to the free scale: the geometric mean of the members.
+            λ ≥ 0, exposure included, up to the free scale: the geometric mean of the members. With
+            effects of modes, the mean of λ over what these and β may be: the less counts tell
+            of an entry, the farther it lies above λ of the likeliest effects.
 
         Raises
         ------
@@ -245,6 +251,9 @@ class Fit:
     def rate_tensor(self) -> FloatArray:
         """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
         per_unit = combined([member.rate_tensor() for member in self.members])
+        if self.mode_effects is not None:
+            every = np.indices(self.shape).reshape(len(self.shape), -1).T
+            per_unit *= self._above_likeliest(every).reshape(self.shape)
         return np.asarray(per_unit if self.exposure is None else per_unit * self.exposure)
 
     @overload
@@ -460,8 +469,15 @@ class Fit:
 
     def _rates(self, indices: IntArray) -> list[FloatArray]:
         """λ of valid entries under each member; (n,) each."""
-        exposure = exposure_at(self.exposure, indices)
-        return [member.rate(indices) * exposure for member in self.members]
+        times = exposure_at(self.exposure, indices) * self._above_likeliest(indices)
+        return [member.rate(indices) * times for member in self.members]
+
+    def _above_likeliest(self, indices: IntArray) -> FloatArray:
+        """Mean λ of valid entries over λ of the likeliest effects; (n,)."""
+        if self.draws is None or self.mode_effects is None:
+            return np.ones(len(indices))
+        half = self.draws.half_variance(self.members[0], indices)
+        return np.asarray(np.exp(half - self.log_level))
 
     def _detections(self, z: FloatArray) -> list[FloatArray]:
         """p of valid attributes, or rows of NaN, under each member; (n,) each."""

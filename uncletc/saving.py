@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COUNTS_FORMAT = 3
 """Raised whenever files of counts change their contents; part of their digest."""
-_FIT_FORMAT = 6
+_FIT_FORMAT = 7
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
 _LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes")
 _ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
@@ -101,6 +101,7 @@ def save_fit(fit: Fit, path: Path) -> None:
         "mu_of_looks": fit.mu_of_looks,
         "scatter": [fit.mu, fit.likely_mu, fit.dispersion],
         "mu_power": fit.mu_power,
+        "log_level": fit.log_level,
         "mode_effects": None,
     }
     arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fit.observed_detection}
@@ -177,6 +178,7 @@ def _fit_fields(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[st
         "effects": first.effects,
         "mode_effects": first.mode_effects,
         "mu_power": header["mu_power"],
+        "log_level": header["log_level"],
         "others": tuple(others),
         "dropped": tuple(header["dropped"]),
         "exposure": arrays.get("exposure"),

@@ -128,6 +128,23 @@ class TestFit:
         where = np.argwhere(np.ones((SITES, DAYS), dtype=bool))
         assert fitted.rate_tensor().ravel() == pytest.approx(fitted.rate(where))
 
+    def test_rate_is_a_mean_over_what_effects_may_be(self):
+        counts, *_ = sites_and_days()
+        some = counts.subset(counts.indices[:, 0] > 2)  # nothing tells the levels of three sites
+        found = fit(some, FitSettings(rank=1, effects=("site",)))
+        every = np.argwhere(np.ones(counts.shape))
+        likeliest = found.members[0].rate(every) * np.exp(-found.log_level)
+        ratio = (found.rate(every) / likeliest).reshape(counts.shape).mean(axis=1)
+        deviation = found.mode_effects.deviations[0]
+        assert ratio[:3] == pytest.approx(np.exp(deviation**2 / 2), rel=0.5)
+        assert ratio[:3].min() > 1.05 > ratio[3:].max()
+
+    def test_the_sum_of_expected_counts_is_that_of_the_likeliest(self, fitted):
+        counts, *_ = sites_and_days()
+        member = fitted.members[0]
+        likeliest = member.rate(counts.indices) * member.reporting(counts.indices)
+        assert fitted.expected(counts.indices).sum() == pytest.approx(likeliest.sum())
+
     def test_same_seed_same_answer(self, fitted):
         again = fit(sites_and_days()[0], FitSettings(rank=1, effects=EFFECTS))
         assert np.array_equal(again.rate_tensor(), fitted.rate_tensor())
@@ -187,6 +204,8 @@ class TestFit:
         level = np.log(y.mean(axis=1))
         slope = np.polyfit((size - size.mean()) / size.std(), level, 1)[0]
         assert found.effects.slopes[0] == pytest.approx(slope, abs=0.15)
+        held = found.rate(where, spread=True)  # though no attribute acts on detection
+        assert (held.low < held.estimate).all()
 
 
 def test_ranges_of_deviations_are_narrower_with_more_levels_that_differ(fitted):

@@ -79,7 +79,8 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         factors, theta = information.draw(size, np.random.default_rng(seed))
         if optimum.drawn is not None:
             theta = np.tile(optimum.drawn[1], (1, size // optimum.drawn[1].shape[1] + 1))[:, :size]
-        theta, beta = np.split(theta, [len(level)])
+        theta, beta = np.split(theta, [len(theta) - len(optimum.slopes)])
+        theta = theta[: len(level)]  # without attributes of p there is nothing to tell of its level
     except np.linalg.LinAlgError:
         return None
     shift, looks = np.zeros(size), optimum.looks

@@ -158,7 +158,7 @@ def _fit(
     members = align(found.members, counts, anchored=looks.anchored)
     p = detection_over(members, counts.attributes)
     first, *others = members
-    return Fit(
+    fit = Fit(
         factors=first.factors,
         network=first.network,
         effects=first.effects,
@@ -180,6 +180,17 @@ def _fit(
         anchored_by=anchors_of(counts),
         mu_of_looks=dict(zip((look.name for look in counts.looks), found.mu_of_looks, strict=True)),
     )
+    return _levelled(fit, counts)
+
+
+def _levelled(fit: Fit, counts: CountTensor) -> Fit:
+    """Keep the sum of ŷ over Ω where it is with the likeliest effects."""
+    if fit.draws is None or fit.mode_effects is None:
+        return fit
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    mean = fit.expected(counts.indices, z)
+    likeliest = mean * np.exp(-fit.draws.half_variance(fit.members[0], counts.indices))
+    return replace(fit, log_level=float(np.log(mean.sum() / likeliest.sum())))
 
 
 def _mean_detection(members: list[Member], p: FloatArray) -> float:
