@@ -7,7 +7,7 @@ ARG TORCH_INDEX=""
 WORKDIR /src
 COPY . .
 RUN python -m venv /app && PIP_EXTRA_INDEX_URL="$TORCH_INDEX" /app/bin/pip install --no-cache-dir \
-    ".[dashboard,signin]" --constraint constraints.txt && /app/bin/pip uninstall --yes pip
+    ".[dashboard,search,signin]" --constraint constraints.txt && /app/bin/pip uninstall --yes pip
 
 FROM python:3.12.12-slim-bookworm
 

@@ -1,11 +1,12 @@
 """What becomes of work when processes are killed, files damaged and disks full.
 
-    python -m benchmarks.trouble [--times 20] [--only workers server files disk clock]
+    python -m benchmarks.trouble [--times 20] [--only workers server files disk clock dask]
 
 Each part makes trouble so many times at random moments, on small simulated counts, and ends with an
 error where something was lost, hung or left behind. Nothing but its own processes and a temporary
-folder is touched. The full disk needs the right to mount a small file system in memory; without it
-that part says so and is left out.
+folder is touched; the Dask cluster of its last part listens to this machine alone. The full disk
+needs the right to mount a small file system in memory; without it that part says so and is left
+out.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from time import monotonic, sleep, time
 
 import psutil
 
+from benchmarks._cluster import kill, local_cluster
 from dashboard.work.jobs import Job
 from dashboard.work.limits import Limits
 from dashboard.work.orders import FitOrder
@@ -210,12 +212,33 @@ def move_clock(times: int, chance: random.Random) -> str:
     return f"{times} times a moved clock: the result stayed."
 
 
+def kill_cluster_workers(times: int, chance: random.Random) -> str:
+    """Kill the worker of a Dask cluster that fits, at random moments of a fit."""
+    with tempfile.TemporaryDirectory() as name, local_cluster(Path(name), workers=2) as cluster:
+        service = Service(Path(name), limits=Limits(), scheduler=cluster.address)
+        try:
+            for k in range(times):
+                job = service.submit(order(k, iterations=400), "me")
+                until(lambda job=job: job.process and not job.process.waits, "no worker took it")
+                sleep(chance.uniform(0, 0.6))
+                assert job.process is not None
+                kill(cluster.worker_at(job.process.address))
+                assert ended(job).state == "done", job.message
+                assert isinstance(service.lookup(job.order), Fit)
+                cluster.start_worker()
+            lost = service.numbers()["lost"]
+        finally:
+            service.close()
+    return f"{times} Dask workers killed ({lost:.0f} in the middle of an order): every result came."
+
+
 PARTS: dict[str, Callable[[int, random.Random], str]] = {
     "workers": kill_workers,
     "server": kill_servers,
     "files": damage_files,
     "disk": fill_disk,
     "clock": move_clock,
+    "dask": kill_cluster_workers,
 }
 
 

@@ -81,6 +81,12 @@ def _address(text: str) -> str:
     return text.rstrip("/")
 
 
+def _scheduler(text: str) -> str:
+    if text and not re.fullmatch(r"(tcp|tls)://[^/?#@\s]+:[0-9]{1,5}", text):
+        raise ValueError(f"must be like tcp://10.0.0.4:8786 or tls://…, got {text!r}")
+    return text
+
+
 def _megabytes(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= _MOST_UPLOAD:
         raise ValueError(f"must be a whole number from 1 to {_MOST_UPLOAD}, got {text!r}")
@@ -123,6 +129,8 @@ class OperatorSettings:
         Address that metrics listen on.
     upload_mb : int
         Megabytes of the largest file that is taken; 1 to 2000.
+    scheduler : str
+        Address of a Dask scheduler whose cluster fits; empty: processes of this server do.
     """
 
     port: int = field(default=8501, metadata=_by(_port, "port to listen on"))
@@ -165,6 +173,13 @@ class OperatorSettings:
         default=THIS_MACHINE, metadata=_by(str, "address that metrics listen on")
     )
     upload_mb: int = field(default=200, metadata=_by(_megabytes, "megabytes of the largest upload"))
+    scheduler: str = field(
+        default="",
+        metadata=_by(
+            _scheduler,
+            "Dask scheduler whose cluster fits, like tcp://10.0.0.4:8786; needs [search]",
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.sign_in == "header" and not (self.behind_proxy or is_this_machine(self.host)):

@@ -47,6 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(f"uncletc dashboard: {error}") from None
     if settings.sign_in == "oidc" and (reason := _no_provider()):
         raise SystemExit(f"uncletc dashboard: sign_in is 'oidc', but {reason}")
+    if settings.scheduler and find_spec("distributed") is None:
+        raise SystemExit(
+            "uncletc dashboard: scheduler needs Dask, which is missing; run "
+            'pip install "uncletc[search]"'
+        )
     begin_logs(settings.log_level)
     print(f"uncletc dashboard: {settings.shown_address}  (Ctrl+C to stop)", flush=True)  # noqa: T201
     # Streamlit looks for .streamlit/config.toml beside it, and for options of the script behind it.

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dashboard.operator_settings import current
 from dashboard.work.jobs import Job
 from dashboard.work.service import Service
 from dashboard.work.session import Orders, Session
@@ -22,7 +23,7 @@ _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 @st.cache_resource(show_spinner=False)
 def service() -> Service:
     """Return the one service that all sessions share, with its process for fits on the way."""
-    shared = Service(alive=_is_open)
+    shared = Service(alive=_is_open, scheduler=current().scheduler)
     shared.warm()
     return shared
 

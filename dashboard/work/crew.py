@@ -37,6 +37,10 @@ class Crew:
         """The processes of a lane, the first one first."""
         return self._lanes[lane]
 
+    def warm(self, lane: Lane) -> None:
+        """Start a lane's first process now."""
+        self._lanes[lane][0].ready()
+
     @property
     def everyone(self) -> list[Worker]:
         """All of them."""

@@ -47,3 +47,14 @@ def trouble(error: OSError) -> str:
     """What is wrong with a disk, as a part of a sentence that names no path."""
     known = _TROUBLES.get(error.errno or 0)
     return known or (error.strerror or "the system did not say why").lower()
+
+
+class ClusterError(OSError):
+    """A cluster takes no order; the reason is a part of a sentence."""
+
+
+def refused(error: OSError) -> str:
+    """Why no process took an order, as the end of a sentence."""
+    if isinstance(error, ClusterError):
+        return f"{error}. Ask again in a minute."
+    return f"no process took it: {trouble(error)}."

@@ -109,6 +109,9 @@ class Job:
     def hear(self, report: dict[str, Any]) -> None:
         """Note where it is."""
         self.heard = monotonic()
+        if "begun" in report:  # it waited at the cluster until now
+            self.began = self.heard
+            return
         if "estimate" in report:
             self.estimates = report["estimate"]
             return

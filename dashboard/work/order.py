@@ -25,7 +25,8 @@ _AS_JSON = {"settings", "design"}  # fields that messages have as text
 
 
 @cache
-def _program() -> str:
+def program() -> str:
+    """The program's version and :data:`uncletc.RESULTS`."""
     return f"{version('uncletc')} {RESULTS}"  # reads files
 
 
@@ -62,7 +63,7 @@ class Order(Generic[Result]):
     def key(self) -> str:
         """Digest of everything that decides the result."""
         message = json.dumps(self.message(), sort_keys=True)
-        return hashlib.sha256(f"{message}\n{self.counts_digest}\n{_program()}".encode()).hexdigest()
+        return hashlib.sha256(f"{message}\n{self.counts_digest}\n{program()}".encode()).hexdigest()
 
     @property
     def begins_with(self) -> Order[Any] | None:

@@ -10,14 +10,33 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-Process = subprocess.Popen[str]
-
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+class Process(subprocess.Popen[str]):
+    """A process for orders.
+
+    Attributes
+    ----------
+    waits : bool
+        Whether an order that was handed over is not worked on yet, as at a busy cluster.
+    """
+
+    waits = False
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it holds; 0 where the system does not tell, or it has ended."""
+        try:
+            pages = int(Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()[1])
+        except (OSError, ValueError, IndexError):
+            return 0
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class Worker:
@@ -29,6 +48,8 @@ class Worker:
         Called with each of its reports, on a separate thread.
     lost : callable
         Called with the process when it has ended, after its last report.
+    without : sequence of str
+        Variables of the environment that the process is not to have.
 
     Attributes
     ----------
@@ -39,23 +60,27 @@ class Worker:
     """
 
     def __init__(
-        self, *, hear: Callable[[dict[str, Any]], None], lost: Callable[[Process], None]
+        self,
+        *,
+        hear: Callable[[dict[str, Any]], None],
+        lost: Callable[[Process], None],
+        without: Sequence[str] = (),
     ) -> None:
-        self._hear, self._lost = hear, lost
+        self._hear, self._lost, self._without = hear, lost, without
         self.process: Process | None = None
         self.run = ""
 
     def ready(self) -> Process:
         """Start the process where none runs, and return it."""
         if self.process is None or self.process.poll() is not None:
-            self.process = subprocess.Popen(
+            self.process = Process(
                 [sys.executable, "-m", "dashboard.work.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
                 cwd=Path(__file__).resolve().parents[2],
-                env=os.environ | _ONE_THREAD,
+                env={k: v for k, v in os.environ.items() if k not in self._without} | _ONE_THREAD,
             )
             threading.Thread(target=self._follow, args=(self.process,), daemon=True).start()
         return self.process
@@ -109,12 +134,3 @@ def _write(process: Process, message: dict[str, Any]) -> None:
         raise BrokenPipeError("the process takes no orders any more")
     orders.write(json.dumps(message) + "\n")
     orders.flush()
-
-
-def memory_of(process: Process) -> int:
-    """Bytes of memory that a process holds; 0 where the system does not tell, or it has ended."""
-    try:
-        pages = int(Path(f"/proc/{process.pid}/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -14,14 +14,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from dashboard.work.cluster import Cluster
 from dashboard.work.crew import Crew
-from dashboard.work.files import trouble
+from dashboard.work.files import refused, trouble
 from dashboard.work.jobs import Job, State, session_of
 from dashboard.work.limits import Limits
 from dashboard.work.order import LANES, Lane, Order, Result
 from dashboard.work.orders import FitOrder
 from dashboard.work.owned import names_of, names_of_order
-from dashboard.work.processes import Process, memory_of
+from dashboard.work.processes import Process
 from dashboard.work.register import Register
 from dashboard.work.shelf import Shelf
 from dashboard.work.watch import Presence, must_end
@@ -44,6 +45,8 @@ class Service:
         None: what the environment says.
     alive : callable, optional
         Tells of a session, the part of a watcher before "-", whether it still is. None: all are.
+    scheduler : str
+        Address of a Dask scheduler whose cluster does the work; empty: processes of this server.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Service:
         *,
         limits: Limits | None = None,
         alive: Callable[[str], bool] | None = None,
+        scheduler: str = "",
     ) -> None:
         self.limits = Limits.from_environment() if limits is None else limits
         self._presence = Presence(alive or (lambda _: True))
@@ -59,13 +63,18 @@ class Service:
         self._shelf = Shelf(folder, self.limits.disk_gb * 1e9, self._lock)
         self._register = Register()
         self._closed = threading.Event()
-        self._crew = Crew(self.limits, hear=self._hear, lost=self._lost)
+        with self._lock:  # a cluster may have room at once
+            self._crew: Crew | Cluster = (
+                Cluster(scheduler, hear=self._hear, lost=self._lost, changed=self._dispatch_all)
+                if scheduler
+                else Crew(self.limits, hear=self._hear, lost=self._lost)
+            )
         threading.Thread(target=self._look_after_all, daemon=True).start()
 
     def warm(self, lane: Lane = "quick") -> None:
         """Start a lane's first process now: its first order need not wait for torch to load."""
         with self._lock:
-            self._crew.of(lane)[0].ready()
+            self._crew.warm(lane)
 
     def lookup(self, order: Order[Result]) -> Result | None:
         """The result of an order, or None. An unreadable file counts as none."""
@@ -193,7 +202,7 @@ class Service:
         with self._lock:
             workers = [each for each in self._crew.processes if each.poll() is None]
             values = self._register.numbers() | {"workers": len(workers)}
-        values["memory_bytes"] = sum(memory_of(each) for each in workers)
+        values["memory_bytes"] = sum(each.memory for each in workers)
         values |= {f"hits_{where}": n for where, n in self._shelf.store.hits.items()}
         return values | {"disk_bytes": self._shelf.store.bytes_on_disk}
 
@@ -208,6 +217,10 @@ class Service:
         of_session, of_all = self._register.of_session(watcher), len(self._register.active)
         return self.limits.refusal(order, of_session=of_session, of_all=of_all)
 
+    def _dispatch_all(self) -> None:
+        for lane in LANES:
+            self._dispatch(lane)
+
     def _dispatch(self, lane: Lane) -> None:
         """Give idle processes what is next."""
         with self._lock:
@@ -221,7 +234,7 @@ class Service:
                 try:
                     process = worker.send(self._shelf.message(job))
                 except OSError as error:
-                    self._end(job, "failed", f"no process took it: {trouble(error)}.")
+                    self._end(job, "failed", refused(error))
                     continue
                 worker.run = job.run
                 job.start(process)
@@ -251,8 +264,7 @@ class Service:
                 else:
                     self._shelf.private.so_far(job.run).unlink(missing_ok=True)
                     job.start_over()
-            for lane in LANES:
-                self._dispatch(lane)
+            self._dispatch_all()
 
     def _hear(self, report: dict[str, Any]) -> None:
         with self._lock:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from dashboard.work.jobs import Job
 from dashboard.work.limits import Limits
-from dashboard.work.processes import memory_of
 
 _CANCELLED = 20.0  # seconds after its last word after which a cancelled order is ended
 _GONE = 30.0  # seconds without a session after which it counts as closed; a reload takes less
@@ -39,11 +38,11 @@ def must_end(job: Job, limits: Limits, now: float) -> bool:
 
     One that has said nothing for long is hung: another process may try its order again.
     """
-    if job.process is None:
+    if job.process is None or job.process.waits:
         return False
     if now - job.began > limits.seconds:
         job.stopped = limits.too_long
-    elif memory_of(job.process) > limits.memory_gb * 1e9:
+    elif job.process.memory > limits.memory_gb * 1e9:
         job.stopped = limits.too_large
     silent = limits.silent_seconds if job.active else _CANCELLED
     return bool(job.stopped) or now - job.heard > silent

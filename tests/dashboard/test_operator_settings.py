@@ -31,6 +31,7 @@ def test_by_default_only_this_machine_is_served() -> None:
         ("9100", "metrics_port", 9100),
         ("", "metrics_port", None),
         ("50", "upload_mb", 50),
+        ("tls://dask.example:8786", "scheduler", "tls://dask.example:8786"),
         ("a-token-of-many-letters", "operator_token", "a-token-of-many-letters"),
     ],
 )
@@ -66,6 +67,8 @@ def test_the_token_is_never_on_the_command_line(capsys: pytest.CaptureFixture[st
         ("public_address", "https://a@b.example", "must be like https://counts.example.org"),
         ("public_address", "https://b.example/x", "must be like https://counts.example.org"),
         ("upload_mb", "0", "must be a whole number from 1 to 2000, got '0'"),
+        ("scheduler", "10.0.0.4:8786", "must be like tcp://10.0.0.4:8786 or tls://…, got"),
+        ("scheduler", "tcp://me@10.0.0.4:8786", "must be like tcp://10.0.0.4:8786"),
         ("operator_token", "short", "must have at least 20 characters, got 5"),
     ],
 )

@@ -95,9 +95,9 @@ class TestKeys:
     def test_results_of_earlier_solvers_are_not_served(self, small, fit_order, monkeypatch):
         before = fit_order.key
         monkeypatch.setattr(common, "RESULTS", common.RESULTS + 1)
-        common._program.cache_clear()
+        common.program.cache_clear()
         after = FitOrder(small, SETTINGS).key
-        common._program.cache_clear()
+        common.program.cache_clear()
         assert after != before
 
 

@@ -9,7 +9,9 @@ import pytest
 from benchmarks.trouble import PARTS
 
 
-@pytest.mark.parametrize("part", list(PARTS))
+@pytest.mark.parametrize(
+    "part", [pytest.param(each, marks=[pytest.mark.slow] * (each == "dask")) for each in PARTS]
+)
 def test_nothing_is_lost_hangs_or_is_left_behind(part):
     words = PARTS[part](1, random.Random(7))
     assert words.startswith("1 ") or "left out" in words

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.work import worker
+from dashboard.work import reports, worker
 from dashboard.work.orders import AttributeGain, Cell, Recovery, TryDesign
 from dashboard.work.recovery import recover, recovery_errors
 from uncletc import METHODS, FitSettings, Joint, checking, evaluation, fit, planning, simulate
@@ -30,8 +30,8 @@ class Heard(list[dict[str, Any]]):
 
 @pytest.fixture
 def every_report(monkeypatch):
-    monkeypatch.setattr(worker, "_REPORT_PAUSE", 0)
-    monkeypatch.setattr(worker, "_REPORT_PAUSE_PER_COST", 0)
+    monkeypatch.setattr(reports, "_REPORT_PAUSE", 0)
+    monkeypatch.setattr(reports, "_REPORT_PAUSE_PER_COST", 0)
     return Heard()
 
 
