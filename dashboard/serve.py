@@ -27,6 +27,7 @@ from uvicorn.config import LOGGING_CONFIG
 from dashboard import logs
 from dashboard.operator_settings import OperatorSettings, read, use
 from dashboard.server import metrics, signin
+from dashboard.server.base import Base
 from dashboard.server.origin import SameOrigin
 from dashboard.server.readiness import Readiness
 from dashboard.shared.service import service
@@ -65,7 +66,7 @@ def application(settings: OperatorSettings) -> App:
         APP,
         lifespan=_life(settings),
         routes=[Route("/ready", _answer(Readiness(service)), methods=["GET"])],
-        middleware=[Middleware(SameOrigin, hosts=settings.hosts)],
+        middleware=[Middleware(SameOrigin, hosts=settings.hosts), Middleware(Base)],
     )
 
 

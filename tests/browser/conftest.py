@@ -60,8 +60,7 @@ class Visit:
         self.page.on("websocket", lambda socket: self._ask(socket.url))
 
     def _listen(self, message: ConsoleMessage) -> None:
-        # Streamlit looks for its server under the page's path first, and is told 404.
-        if message.type == "error" and "/_stcore/" not in message.location.get("url", ""):
+        if message.type == "error":
             self.errors.append(message.text)
 
     def _ask(self, url: str) -> None:
