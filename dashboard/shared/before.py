@@ -5,17 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 from dashboard.shared.model import default_settings
-from dashboard.shared.own import PREFIX, own_table, put
+from dashboard.shared.own import PREFIX, RAW, own_table, put
 from dashboard.shared.words import plural
 from uncletc import tables
 from uncletc.datasets import Dataset
-from uncletc.tables import Finding
+from uncletc.tables import Columns, Finding
 
 _CALLED = {"mend": "Mend", "look": "Look at"}
+_FAILED = f"{PREFIX}not-mended"
+_MENDED = {
+    "days": (
+        "missing",
+        "Take {n} without reports as missing",
+        ":material/event_busy:",
+        "Their counts are left out; λ and p are estimated there all the same. The file stays as it "
+        "is.",
+    ),
+    "totals": (
+        "without",
+        "Leave out {n} that are sums of others",
+        ":material/functions:",
+        "All rows of these levels are left out. The file stays as it is.",
+    ),
+    "running totals": (
+        "running",
+        "Take differences along {mode}",
+        ":material/difference:",
+        "Each count becomes what it adds to the one before it; the first of each series is "
+        "missing. The file stays as it is.",
+    ),
+}
 
 
 def findings_of(dataset: Dataset, rank: int) -> tuple[Finding, ...]:
@@ -60,26 +84,16 @@ def headline(findings: Sequence[Finding]) -> str:
 def before_you_fit(dataset: Dataset, *, rank: int = default_settings("ppi").rank) -> None:
     """Draw what was found: a headline, what to mend or look at, and the rest folded.
 
-    Days on which almost nobody reports can be taken as missing with one click where the table is
-    the reader's own.
+    Where the table is the reader's own, one click takes days on which almost nobody reports as
+    missing, leaves out totals beside their parts, or takes differences of running totals.
     """
     findings = findings_of(dataset, rank)
     st.markdown(headline(findings))
     faults = [each for each in findings if each.severity != "note"]
     if faults:
         st.html(_list(faults))
-    days = [each for each in findings if each.kind == "days"]
-    if days and dataset.name == "own":
-        missing = days[0].details["missing"]
-        st.button(
-            f"Take {plural(len(missing), 'level')} without reports as missing",
-            key="own_take_missing",
-            on_click=_take,
-            args=(missing,),
-            icon=":material/event_busy:",
-            help="Their counts are left out; λ and p are estimated there all the same. The file "
-            "stays as it is.",
-        )
+    if dataset.name == "own":
+        _mend(findings)
     with st.expander("What else is known before a fit: size, gaps, scatter, time"):
         st.html(_list(each for each in findings if each.severity == "note"))
 
@@ -94,9 +108,56 @@ def _list(findings: Iterable[Finding]) -> str:
     return f"<ul>{''.join(items)}</ul>"
 
 
-def _take(missing: tuple[tuple[str, str], ...]) -> None:
+def _mend(findings: Sequence[Finding]) -> None:
+    """Buttons that mend a reader's own table, and one that takes it back."""
     table = own_table()
     if table is None:
         return
-    columns = replace(table.columns, missing=(*table.columns.missing, *missing))
-    put(replace(table, dataset=tables.as_missing(table.dataset, missing), columns=columns))
+    for each in findings:
+        if each.kind not in _MENDED:
+            continue
+        field, label, icon, help_text = _MENDED[each.kind]
+        value = each.details[field]
+        st.button(
+            label.format(
+                n=plural(len(value), "level"), mode=value if isinstance(value, str) else ""
+            ),
+            key=f"own_take_{field}",
+            on_click=_take,
+            args=(field, value),
+            icon=icon,
+            help=help_text,
+        )
+    if (failed := st.session_state.pop(_FAILED, None)) is not None:
+        st.error(f"That cannot be done: {failed}", icon=":material/error:")
+    columns = table.columns
+    if columns.missing or columns.without or columns.running:
+        st.button(
+            "Take counts as they stand in the file",
+            key="own_take_back",
+            on_click=_say,
+            args=(replace(columns, missing=(), without=(), running=None),),
+            icon=":material/undo:",
+            help="No level is left out or taken as missing, and no differences are taken.",
+        )
+
+
+def _take(field: str, value: str | tuple[tuple[str, str], ...]) -> None:
+    table = own_table()
+    if table is not None:
+        before = getattr(table.columns, field)
+        changed: Any = value if isinstance(value, str) else (*before, *value)
+        _say(replace(table.columns, **{field: changed}))
+
+
+def _say(columns: Columns) -> None:
+    """Make the table with other columns; say why where that cannot be done."""
+    table, raw = own_table(), st.session_state.get(RAW)
+    if table is None or raw is None:
+        return
+    try:
+        dataset = tables.build(raw, columns)
+    except ValueError as error:
+        st.session_state[_FAILED] = str(error)
+        return
+    put(replace(table, dataset=dataset, columns=columns))

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard.shared.own import PREFIX, OwnTable, forget, own_table, put
+from dashboard.shared.own import PREFIX, RAW, OwnTable, forget, own_table, put
 from dashboard.work import keeping
 from dashboard.work.keeping import Kept
 from uncletc.tables import RawTable, as_missing, build
 
-RAW = f"{PREFIX}raw"  # the table as it was read, for the page that says what its columns are
 MINE = "mine"  # in the address
 _TOKEN, _LOST, _ASKED = f"{PREFIX}token", "own-table-lost", f"{PREFIX}keep"
 

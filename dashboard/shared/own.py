@@ -26,6 +26,7 @@ from uncletc.tables import Columns
 
 PREFIX = "own-"
 MADE = f"{PREFIX}made"  # keys that begin with it hold what was made of a table with its columns
+RAW = f"{PREFIX}raw"  # the table as it was read, of which counts are made once more
 NAME = "Your table"
 _TABLE, _HELD, _KEPT = f"{PREFIX}table", f"{MADE}-held", f"{MADE}-kept"
 ENTERED = "page-entered"  # whether this run is the first of its page; of the session's state

@@ -25,7 +25,7 @@ def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
     try:
         columns = ask_about_rows(upload, columns, _repeated(upload, columns))
         if before is not None and before.digest == upload.digest:
-            columns = replace(columns, missing=before.columns.missing)  # stays as it was said
+            columns = _as_said(columns, before.columns)
             if before.columns == columns:
                 return before
         with st.spinner("Making counts of it …"):
@@ -42,6 +42,20 @@ def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
     if columns.missing:
         dataset = as_missing(dataset, columns.missing)
     return OwnTable(dataset=dataset, columns=columns, name=upload.name, digest=upload.digest)
+
+
+def _as_said(columns: Columns, before: Columns) -> Columns:
+    """What was said of levels in the report stays, where the modes are still the same."""
+    modes = {each.column for each in columns.modes if each in before.modes}
+    if columns.across_mode is not None and columns.across_mode == before.across_mode:
+        modes.add(columns.across_mode.column)
+    same = columns.count == before.count and columns.across == before.across
+    return replace(
+        columns,
+        missing=before.missing,
+        without=tuple(each for each in before.without if each[0] in modes),
+        running=before.running if same and before.running in modes else None,
+    )
 
 
 def _repeated(upload: Upload, columns: Columns) -> int:

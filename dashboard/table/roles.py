@@ -128,6 +128,8 @@ def as_it_stands(columns: Columns) -> Columns:
         absent="missing",
         attributes=(),
         missing=(),
+        without=(),
+        running=None,
         exposure=None,
         known_detection=None,
         known_error=None,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.shared.keep_own import RAW, forget_everywhere
-from dashboard.shared.own import PREFIX, own_table
+from dashboard.shared.keep_own import forget_everywhere
+from dashboard.shared.own import PREFIX, RAW, own_table
 from dashboard.shared.words import escape
 from dashboard.work.tables import Reading, is_quick
 from uncletc.tables import Guess, RawTable, guess, read_file
@@ -85,15 +85,15 @@ def _take(name: str, data: bytes) -> None:
         st.session_state[_READING] = Reading(data, name, digest)
         return
     try:
-        _keep(name, digest, read_file(data, name))
+        raw = read_file(data, name)
+        _keep(Upload(name, digest, raw, guess(raw)))
     except ValueError as error:
         st.session_state[_FAILED] = (digest, str(error))
 
 
-def _keep(name: str, digest: str, raw: RawTable) -> None:
-    upload = Upload(name, digest, raw, guess(raw))
+def _keep(upload: Upload) -> None:
     forget_everywhere()
-    st.session_state[_FILE] = upload
+    st.session_state[_FILE], st.session_state[RAW] = upload, upload.raw
 
 
 def _wait() -> None:
@@ -106,9 +106,8 @@ def _wait() -> None:
         return
     st.session_state.pop(_READING, None)
     try:
-        raw = reading.table()
-        with st.spinner("Looking at its columns …"):
-            _keep(reading.name, reading.digest, raw)
+        raw, guessed = reading.table()
+        _keep(Upload(reading.name, reading.digest, raw, guessed))
     except ValueError as error:
         st.session_state[_FAILED] = (reading.digest, str(error))
 

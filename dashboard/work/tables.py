@@ -1,7 +1,8 @@
 """Read a reader's own file in a process of its own, with a limit on its memory.
 
 A large or hostile file then takes neither the server's memory nor its time. The process is given
-the file's name and its bytes, writes the table, and ends; :class:`Reading` is the server's side.
+the file's name and its bytes, writes the table and what its columns seem to be, and ends;
+:class:`Reading` is the server's side.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from time import monotonic
 
 import polars as pl
 
-from uncletc.tables import RawTable, read_file
+from uncletc.tables import Columns, Guess, RawTable, guess, read_file
 
 MOST_MEMORY = 3 << 30
 """Bytes that the process may use."""
 
 MOST_SECONDS = 180.0
 
-_QUICK = 10_000_000  # bytes of text that are read at once, which takes less than starting a process
+_QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
 _CODE = ["-m", "dashboard.work.tables"]
 _PACKED = (b"PK\x03\x04", b"PAR1")
 
@@ -55,7 +56,7 @@ class Reading:
     def __init__(self, data: bytes, name: str, digest: str = "") -> None:
         self.name, self.digest = name, digest
         self._began = monotonic()
-        self._outcome: RawTable | str | None = None
+        self._outcome: tuple[RawTable, Guess] | str | None = None
         self._cancelled = False
         self._folder = tempfile.TemporaryDirectory(prefix="uncletc-reading-")  # for this user only
         self._path = Path(self._folder.name) / "table.arrow"
@@ -80,8 +81,8 @@ class Reading:
         """Whether there is an outcome."""
         return not self._thread.is_alive()
 
-    def table(self) -> RawTable:
-        """The table, once it has ended.
+    def table(self) -> tuple[RawTable, Guess]:
+        """The table and what its columns seem to be, once it has ended.
 
         Raises
         ------
@@ -89,7 +90,7 @@ class Reading:
             One sentence that says why there is none.
         """
         self._thread.join()
-        if isinstance(self._outcome, RawTable):
+        if isinstance(self._outcome, tuple):
             return self._outcome
         raise ValueError(self._outcome or f"{self.name} was not read")
 
@@ -104,7 +105,10 @@ class Reading:
             message = json.loads(said) if said else {}
             if "notes" in message:
                 frame = pl.read_ipc(io.BytesIO(self._path.read_bytes()))
-                self._outcome = RawTable(self.name, frame, tuple(message["notes"]))
+                raw = RawTable(self.name, frame, tuple(message["notes"]))
+                columns = Columns.from_dict(message["columns"])
+                questions = tuple(message["questions"])
+                self._outcome = (raw, Guess(columns, message["reasons"], questions))
             else:
                 stopped = f"{self.name} was not read: it was stopped"
                 self._outcome = (
@@ -143,7 +147,13 @@ def main(path: str, name: str) -> None:
     try:
         raw = read_file(io.BytesIO(sys.stdin.buffer.read()), name)
         raw.frame.write_ipc(path)
-        message: dict[str, object] = {"notes": raw.notes}
+        found = guess(raw)
+        message: dict[str, object] = {
+            "notes": raw.notes,
+            "columns": found.columns.as_dict(),
+            "reasons": found.reasons,
+            "questions": found.questions,
+        }
     except ValueError as error:
         message = {"error": str(error)}
     sys.stdout.write(json.dumps(message))

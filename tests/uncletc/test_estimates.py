@@ -210,14 +210,14 @@ class TestFiles:
         assert dict(grid.sizes) == {"site": 4, "rate_label": 3, "day": 2}
 
     def test_names_that_netcdf_does_not_allow(self):
-        y, _ = simulate((3, 3), 1, observed=1.0, attributed=1.0)
-        odd = CountTensor(
-            y.shape, y.indices, y.counts, attributes=y.attributes, modes=("a/b", "float")
-        )
+        y, _ = simulate((3, 3, 2), 1, observed=1.0, attributed=1.0)
+        modes = ("a/b", "float", "Größe, см")
+        odd = CountTensor(y.shape, y.indices, y.counts, attributes=y.attributes, modes=modes)
         made = fit(odd, FitSettings(rank=1), callback=lambda record: record.iteration >= 2)
         data = every_entry(odd, made).to_bytes("netcdf")
         opened = xr.open_dataset(io.BytesIO(data), engine="scipy")
-        assert set(opened.sizes) == {"a_b", "_float"}
+        assert set(opened.sizes) == {"a_b", "_float", "Gro_e, __"}
+        assert opened["Gro_e, __"].attrs["long_name"] == "Größe, см"
         assert opened["a_b"].attrs["long_name"] == "a/b"
 
     @pytest.mark.parametrize("kind", FORMATS)

@@ -15,7 +15,7 @@ from uncletc.model import Fit
 from uncletc.recipe import Recipe
 from uncletc.records import ConvergenceWarning, MisfitWarning
 from uncletc.settings import FitSettings
-from uncletc.tables import Columns, RawTable, build, guess, read_file
+from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
 _RANKS = {"covid": 15}  # of data sets, without settings; those of pages
@@ -119,7 +119,19 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
         )
     raw = read_file(path)
     chosen = _guessed(raw) if columns is None else columns
-    return build(raw, chosen), chosen
+    dataset = build(raw, chosen)
+    if columns is None:
+        _told(dataset)
+    return dataset, chosen
+
+
+def _told(dataset: Dataset) -> None:
+    """Say what was done with a table, and what to mend, on standard error."""
+    for rule in dataset.provenance.rules:
+        note(rule)
+    for finding in check_counts(dataset):
+        if finding.severity == "mend":
+            note(f"To mend: {finding.sentence} {finding.advice}")
 
 
 def _guessed(raw: RawTable) -> Columns:

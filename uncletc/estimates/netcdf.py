@@ -124,12 +124,13 @@ def _original(key: str, name: str) -> dict[str, str]:
 
 
 def _file_names(names: list[str], taken: list[str] | None = None) -> list[str]:
-    """Names that NetCDF 3 allows, each once."""
+    """Names that every reader of NetCDF 3 takes, each once: without accents, other letters as _."""
     used = set(taken or ())
     allowed = []
     for name in names:
-        text = unicodedata.normalize("NFC", re.sub(r"[\x00-\x1f\x7f/]", "_", name)).strip()
-        if not re.match(r"[A-Za-z0-9_\x80-\U0010ffff]", text) or text in _RESERVED:
+        plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name))
+        text = re.sub(r"[^\x20-\x2e\x30-\x7e]", "_", plain).strip()
+        if not re.match(r"[A-Za-z0-9_]", text) or text in _RESERVED:
             text = f"_{text}"
         while text in used:
             text += "_"

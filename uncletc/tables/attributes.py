@@ -12,6 +12,7 @@ from uncletc.tables.words import (
     is_category,
     is_id,
     is_note,
+    is_running,
     is_total,
     tokens,
 )
@@ -75,22 +76,26 @@ def _why_not(each: Profile, count: str, in_wide: bool) -> str:
         return "by its name it is the sum of the counts beside it"
     if is_note(name):
         return "by its name it holds remarks"
+    if each.numeric and is_running(name):
+        return "by its name it is a running total of counts, which tells the count itself"
     if each.numeric and count_points(name) >= 3 and not is_attribute(name):
         return "by its name it is another count, which would tell the count itself"
     shared = {word for word in set(tokens(name)) & set(tokens(count)) if count_points(word) >= 6}
     if each.numeric and shared:
         return f"by its name it is made of the counts ({', '.join(sorted(shared))})"
+    if each.of_day:
+        return "it holds times of day; as hours, such as 13.5, it could be an attribute"
     if each.kind == "date":
         return "it is a date, and rows are named by other columns"
     if each.numbers_rows or (is_id(name) and not is_attribute(name)):
         return "it only numbers or codes rows"
-    if each.mode_class and not is_attribute(name):
+    if each.mode_class and not is_attribute(name) and each.kind != "number":
         return "by its name it names entries, and other columns do so already"
     if each.missing > _MOST_MISSING:
         return f"it is empty in {each.missing:.0%} of rows"
     if each.numeric:
         return ""
-    if is_category(name) and each.n_levels <= _MOST_CATEGORIES:
+    if (is_category(name) and each.n_levels <= _MOST_CATEGORIES) or each.flags:
         return ""
     numbers = each.column.cast(str).str.contains(r"^[<>~]?[+-]?\d+([.,]\d+)?[*+]?$")
     if share(numbers) > 0.8:

@@ -25,6 +25,7 @@ ALIKE = 0.98
 INFLATION = 30.0
 SAMPLE = 20_000  # counts that these are computed from
 STEPS = 20  # of an attribute, with as many counts each
+_REST = 1e-6  # share of the variance of counts that their parts leave open
 _RIDGE = 1e-8  # keeps attributes that follow exactly from others within what can be inverted
 LEAST = 40  # counts with attributes; fewer say nothing
 
@@ -57,6 +58,7 @@ def check_attributes(counts: CountTensor, levels: Levels) -> Iterator[Finding]:
     y, mean = counts.counts[rows].astype(np.float64), levels.mean[rows]
     per = y / counts.exposure_at(counts.indices[rows])
     yield from _leaking(names, z, y, per, mean, levels.phi, ~constant)
+    yield from _together(names, z, y, ~constant)
     yield from _collinear(names, z, ~constant)
 
 
@@ -103,6 +105,32 @@ def _leaking(
             "the counts says nothing of what they miss.",
             details={"attribute": names[j], "rank correlation": together, "explained": share},
         )
+
+
+def _together(
+    names: tuple[str, ...], z: FloatArray, y: FloatArray, used: NDArray[np.bool_]
+) -> Iterator[Finding]:
+    """Attributes whose sum is the count, as its parts are: males and females."""
+    varied = np.flatnonzero(used & (np.ptp(z, axis=0) > 0))
+    if len(varied) < 2 or len(y) < 10 * len(varied) or not y.any():
+        return
+    design = np.column_stack([np.ones(len(y)), z[:, varied]])
+    slopes = np.linalg.lstsq(design, y, rcond=None)[0]
+    rest = float(np.square(y - design @ slopes).sum() / np.square(y - y.mean()).sum())
+    if not rest < _REST:
+        return
+    parts = varied[np.abs(slopes[1:]) * np.ptp(z[:, varied], axis=0) > 0.01 * np.ptp(y)]
+    if len(parts) < 2:
+        return  # one that does so alone is told above
+    yield Finding(
+        kind="leaking",
+        severity="mend",
+        sentence=f"{listed(names[j] for j in parts)} together make up the count: nothing is left "
+        "of it beyond them.",
+        advice="Leave them out, or take them as counts of one more mode: parts of a count say "
+        "nothing of what it misses.",
+        details={"attributes": tuple(names[j] for j in parts)},
+    )
 
 
 def _correlation(first: FloatArray, second: FloatArray) -> float:

@@ -29,7 +29,7 @@ LEAST_WEEKS = 3  # of a weekday
 NO_CHANCE = 25.0
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_STEP = re.compile(r"\d{4}-(W?\d\d?|Q\d)")
+_STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 

@@ -15,6 +15,7 @@ from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.tables.check_attributes import check_attributes
 from uncletc.tables.check_days import check_days, time_mode
+from uncletc.tables.check_sums import check_running, check_totals
 from uncletc.tables.existing import existing, n_existing
 from uncletc.tables.expected_time import expected_seconds, seconds_text
 from uncletc.tables.findings import Finding, by_importance, counted, listed
@@ -66,7 +67,11 @@ def check_counts(data: Dataset | CountTensor, *, rank: int = _USUAL_RANK) -> tup
     found = [_shape(counts), _share(counts)]
     if counts.n_observed and counts.counts.any():
         levels = fit_levels(counts, time_mode(counts))
-        found += check_days(counts, levels)
+        running = list(check_running(counts, time_mode(counts)))
+        found += running
+        found += check_totals(counts)
+        if not running:  # totals have no silent days
+            found += check_days(counts, levels)
         found += check_attributes(counts, levels)
         found += _outliers(counts, levels)
         found += _empty(counts)
@@ -249,6 +254,8 @@ def _time(counts: CountTensor, rank: int) -> Finding:
 
 def _clean(kinds: set[str], counts: CountTensor) -> Finding:
     looked = {
+        "running totals": "running totals",
+        "totals": "levels that are sums of others",
         "days": "days without reports",
         "leaking": "attributes that give the count away",
         "constant": "attributes that never change",
@@ -259,7 +266,7 @@ def _clean(kinds: set[str], counts: CountTensor) -> Finding:
     if not counts.all_attribute_names:
         looked = {kind: words for kind, words in looked.items() if "attributes" not in words}
     if time_mode(counts) is None:
-        del looked["days"]
+        del looked["days"], looked["running totals"]
     fine = {kind: words for kind, words in looked.items() if kind not in kinds}
     *first, last = fine.values() or ("",)
     said = f"{', '.join(first)} or {last}" if first else last

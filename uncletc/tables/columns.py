@@ -82,6 +82,10 @@ class Columns:
         What a combination of levels without a row means: nobody looked, or nothing was seen.
     missing : tuple of (str, str)
         Mode and level: counts there are taken as missing, as on a day on which nobody reported.
+    without : tuple of (str, str)
+        Mode and level: left out with all their rows, such as a total beside its parts.
+    running : str, optional
+        The mode along which counts are running totals: the differences are taken.
     """
 
     modes: tuple[ModeColumn, ...]
@@ -97,6 +101,8 @@ class Columns:
     duplicates: Duplicates = "refuse"
     absent: Absent = "missing"
     missing: tuple[tuple[str, str], ...] = ()
+    without: tuple[tuple[str, str], ...] = ()
+    running: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for TOML or JSON; what is as usual is left out."""
@@ -122,7 +128,8 @@ class Columns:
         for each in attributes:
             _known(AttributeColumn, each, "attributes")
         given["attributes"] = tuple(AttributeColumn(**each) for each in attributes)
-        given["missing"] = tuple((mode, level) for mode, level in given.get("missing", ()))
+        for name in ("missing", "without"):
+            given[name] = tuple((mode, level) for mode, level in given.get(name, ()))
         return cls(**given)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from typing import Literal
 
@@ -31,6 +32,7 @@ _OTHERS = (
     (b"CDF\x01", "a NetCDF file", "write it as a table first: "),
     (b"RDX", "an R data file", "in R, use write.csv(table, row.names = FALSE): "),
 )
+_WITH_ACCENT = re.compile(r"[A-Za-z]*[^\x00-\x7f\s][^\x00-\x40\s]*")
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8", "UTF-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le", "UTF-32"),
@@ -144,6 +146,20 @@ def _checked(data: bytes, name: str) -> tuple[bytes, str]:
     if control.mean() > 0.01:
         raise ValueError(f"{name} is not a text file: {HOW_CSV}, or use Parquet or Excel (.xlsx)")
     try:
-        return data.decode("cp1252").encode(), "Windows-1252 (Western European)"
+        text, said = data.decode("cp1252"), "Windows-1252 (Western European)"
     except UnicodeDecodeError:
-        return data.decode("latin-1").encode(), "Latin-1 (Western European)"
+        text, said = data.decode("latin-1"), "Latin-1 (Western European)"
+    _check_western(text[: 1 << 20], name)
+    return text.encode(), said
+
+
+def _check_western(text: str, name: str) -> None:
+    """Refuse letters that were none of Western Europe: they fill words, as accents never do."""
+    found = (word.strip("“”‘’«»") for word in _WITH_ACCENT.findall(text))
+    words = [word for word in found if len(word) >= 3 and not word.isascii()]
+    runs = [word for word in words if sum(not letter.isascii() for letter in word) >= len(word) / 2]
+    if len(runs) > 0.5 * len(words) > 0:
+        raise ValueError(
+            f"{name} is not UTF-8, and its letters cannot be told (the first would read "
+            f"{runs[0][:20]!r}): {HOW_CSV}"
+        )

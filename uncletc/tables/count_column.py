@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
-
 from uncletc.tables.profiles import Profile, share
-from uncletc.tables.values import LARGE, is_number, is_suppressed
+from uncletc.tables.values import LARGE
 from uncletc.tables.words import count_points, is_fips
 
 
@@ -52,11 +50,9 @@ def choose_count(profiles: Sequence[Profile], reasons: dict[str, str]) -> tuple[
 
 
 def _may_be_count(each: Profile) -> bool:
-    """Whole numbers of 0 or more; others only by name, and where rounding changes little."""
-    if each.count_like:
+    """Whether it holds whole numbers of 0 or more; others only by name, and if they are large."""
+    if each.count_like and (each.n_levels > 1 or count_points(each.name) >= 6):
         return True
-    if each.kind == "text" and count_points(each.name) >= 6:
-        return share(is_suppressed(each.column.cast(pl.String)) | is_number(each.column)) > 0.9
     if each.kind != "number" or count_points(each.name) < 6 or each.range[0] < 0:
         return False
     typical = each.column.filter(each.column > 0).median()
@@ -67,8 +63,6 @@ def _count_points(each: Profile) -> float:
     points = count_points(each.name)
     if each.grid or (each.mode_class and points <= 0):
         return -5.0
-    if each.kind == "text":
-        return points - 4.0 * each.missing
     some = each.column.drop_nulls().cast(float)
     mean, spread = some.mean(), some.std()
     assert isinstance(mean, float)

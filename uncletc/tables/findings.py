@@ -17,9 +17,9 @@ class Finding:
     Attributes
     ----------
     kind : str
-        What it is about: "shape", "share", "days", "weekdays of places", "leaking", "constant",
-        "collinear", "outliers", "empty levels", "zero levels", "few counts", "dispersion", "time"
-        or "clean".
+        What it is about: "shape", "share", "running totals", "totals", "days", "weekdays of
+        places", "leaking", "constant", "collinear", "outliers", "empty levels", "zero levels",
+        "few counts", "dispersion", "time" or "clean".
     severity : {"mend", "look", "note"}
         "mend": a fit would be wrong; "look": it may be; "note": worth knowing.
     sentence : str
@@ -28,7 +28,9 @@ class Finding:
         What to do, in one sentence; empty where there is nothing to do.
     details : mapping of str to Any
         Plain values behind the sentence. Of "days": ``missing``, pairs of a mode and a level for
-        :attr:`uncletc.tables.Columns.missing` and :func:`uncletc.tables.as_missing`.
+        :attr:`uncletc.tables.Columns.missing` and :func:`uncletc.tables.as_missing`. Of "running
+        totals": ``running``, the mode for :attr:`uncletc.tables.Columns.running`. Of "totals":
+        ``without``, pairs for :attr:`uncletc.tables.Columns.without`.
     """
 
     kind: str

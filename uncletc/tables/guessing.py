@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import polars as pl
+
+from uncletc.tables.added import EVENTS
 from uncletc.tables.attributes import attributes_of
 from uncletc.tables.columns import Columns, ModeColumn, Step
 from uncletc.tables.count_column import choose_count
@@ -22,6 +25,7 @@ from uncletc.tables.words import (
     is_known_error,
     is_latitude,
     is_longitude,
+    is_running,
 )
 
 _MANY_LEVELS = 4000
@@ -86,7 +90,11 @@ def guess(raw: RawTable) -> Guess:
     rest = [each for each in rest if each.name not in special.values()]
     count, questions = ("", list[str]()) if wide else choose_count(rest, reasons)
     rest = [each for each in rest if each.name != count]
-    some = [each for each in rest if wide or each.mode_class or count_points(each.name) <= 0]
+    some = [
+        each
+        for each in rest
+        if wide or each.mode_class or each.kind in ("text", "date") or count_points(each.name) <= 0
+    ]
     modes = choose_modes(some, 1 if wide else 2, wide is not None)
     modes = _with_degrees(modes, profiles, special, reasons)
     columns = Columns(
@@ -257,9 +265,21 @@ def _asked(
                 "parts of one count (summed, as now), several looks at it, or a mistake?"
             )
         columns = replace(columns, duplicates="sum")
+    if is_running(columns.count):
+        questions.append(
+            f"Is {columns.count} a running total, as its name says? Then let `running` name the "
+            "mode in time, and differences are taken."
+        )
     if columns.count and not wide:
-        zeros = share(raw.frame.get_column(columns.count) == 0)
-        if zeros < _FEW_ZEROS:
+        counts = raw.frame.get_column(columns.count).cast(pl.String).cast(pl.Float64, strict=False)
+        zeros = share(counts == 0)
+        if columns.count == EVENTS and bool((counts == 1).all()):
+            columns = replace(columns, absent="zero")
+            questions.append(
+                "Each row is one event, so that a combination without a row is taken as 0. Or did "
+                "nobody look at some of them (missing)?"
+            )
+        elif zeros < _FEW_ZEROS:
             few = f"{'No' if not zeros else 'Hardly any'} row has a count of 0. "
             questions.append(
                 f"{few}Does a combination without a row mean that nobody looked "

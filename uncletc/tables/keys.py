@@ -33,7 +33,9 @@ def candidates(profiles: Sequence[Profile], wide: bool = False) -> list[Profile]
         named = each.mode_class or is_id(each.name) or each.designed
         if each.kind == "whole" and not (named or (wide and each.n_levels == each.n)):
             continue
-        if not wide and (each.numbers_rows or each.n_levels > 0.9 * each.n > 9):
+        if not wide and (each.numbers_rows or each.n_days > 0.9 * each.n > 9):
+            continue
+        if each.of_day and any(o.mode_class == "time" and not o.of_day for o in profiles):
             continue
         found.append(each)
     return found
@@ -61,7 +63,11 @@ def choose_modes(profiles: Sequence[Profile], least: int = 2, wide: bool = False
     if len(chosen) < least:
         chosen = _searched(chosen, rest, least)
     while rest and len(chosen) < _MOST_MODES and unique_share(chosen) < _UNIQUE:
-        gains = {each.name: unique_share([*chosen, each]) for each in rest if each not in chosen}
+        gains = {
+            each.name: unique_share([*chosen, each])
+            for each in rest
+            if each not in chosen and sum(_compared(each, other) for other in chosen) < 2
+        }
         if not gains:
             break
         best = max(gains, key=lambda name: gains[name])

@@ -10,8 +10,11 @@ import numpy as np
 import polars as pl
 
 from uncletc.tables.columns import Columns, ModeColumn
+from uncletc.tables.findings import listed
 from uncletc.tables.limits import MOST_ENTRIES
 from uncletc.tables.mode_levels import Levels, levels_of
+from uncletc.tables.periods import periods
+from uncletc.tables.running import without_totals
 from uncletc.tables.values import counts_of
 from uncletc.tables.wide import dates_of
 from uncletc.validation import FloatArray, IntArray
@@ -68,6 +71,13 @@ def long_rows(frame: pl.DataFrame, columns: Columns) -> Long:
     n, width = len(frame), max(len(columns.across), 1)
     rows = np.repeat(np.arange(n), width)
     codes = [np.repeat(each.codes, width) for each in levels]
+    if columns.running is not None:
+        across = None
+        if columns.across_mode is not None:
+            as_it_stands = ModeColumn(column=columns.across_mode.column)
+            across = _across_levels(columns.across, as_it_stands)
+        counts, said = without_totals(frame, columns, counts, across)
+        notes += said
     if columns.across_mode is not None:
         levels.append(_across_levels(columns.across, columns.across_mode))
         codes.append(np.tile(levels[-1].codes, n))
@@ -79,7 +89,7 @@ def long_rows(frame: pl.DataFrame, columns: Columns) -> Long:
         raise ValueError(
             f"{columns.count or 'the count'} must hold at least one count, all its rows are empty"
         )
-    long = _named(long)
+    long = _without(_named(long), columns)
     modes = [*columns.modes, *([columns.across_mode] if columns.across_mode else [])]
     for k, mode in enumerate(modes):
         if mode.most is not None:
@@ -110,6 +120,8 @@ def _across_levels(names: Sequence[str], mode: ModeColumn) -> Levels:
         return levels_of(dates, mode)
     if mode.step is not None:
         raise ValueError(f"{mode.column} must have dates to be taken by {mode.step}: {names[0]!r}")
+    if (named := periods(names)) is not None:
+        return levels_of(pl.Series(list(named.values())), mode)
     return Levels(mode.column, tuple(names), np.arange(len(names)))
 
 
@@ -132,6 +144,29 @@ def _named(long: Long) -> Long:
             "the table must have a row with a count and a value of each mode, it has none"
         )
     return replace(_kept(long, keep), rules=tuple(rules))
+
+
+def _without(long: Long, columns: Columns) -> Long:
+    """Leave out levels, such as totals beside their parts."""
+    for mode, level in columns.without:
+        if mode not in long.modes or level not in long.levels[long.modes.index(mode)].labels:
+            raise ValueError(f"without must name levels of modes; there is no {mode} {level!r}")
+    rules = list(long.rules)
+    for k, each in enumerate(long.levels):
+        gone = [level for mode, level in columns.without if mode == each.name]
+        if not gone:
+            continue
+        kept = np.array([i for i, label in enumerate(each.labels) if label not in gone])
+        if not len(kept):
+            raise ValueError(f"without must leave a level of {each.name}, it leaves none")
+        rules.append(f"{each.name} {listed(gone)} is left out, with all its rows.")
+        new = np.full(len(each.labels), -1)
+        new[kept] = np.arange(len(kept))
+        indices = long.indices.copy()
+        indices[:, k] = new[indices[:, k]]
+        levels = (*long.levels[:k], each.only(kept), *long.levels[k + 1 :])
+        long = _kept(replace(long, levels=levels, indices=indices), indices[:, k] >= 0)
+    return replace(long, rules=tuple(rules))
 
 
 def _kept(long: Long, keep: np.ndarray) -> Long:

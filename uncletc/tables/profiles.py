@@ -15,6 +15,7 @@ from uncletc.validation import IntArray
 
 Kind = Literal["whole", "number", "date", "text"]
 
+_FLAGS = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"ja", "nein"}, {"oui", "non"})
 _MOST_KEYS = 40_000  # keys that are looked at to see how many repeat
 
 
@@ -71,6 +72,29 @@ class Profile:
         return len(self.levels)
 
     @cached_property
+    def n_days(self) -> int:
+        """How many distinct days it has where it holds times, else levels."""
+        return self.levels.dt.date().n_unique() if self.kind == "date" else self.n_levels
+
+    @cached_property
+    def of_day(self) -> bool:
+        """Whether it holds times of day, without a date."""
+        if self.kind != "text" or self.empty:
+            return False
+        return bool(
+            self.levels.cast(pl.String)
+            .str.contains(r"^\d{1,2}:\d{2}(:\d{2})?( ?[AaPp][Mm])?$")
+            .all()
+        )
+
+    @property
+    def flags(self) -> bool:
+        """Whether it holds yes and no."""
+        if self.kind != "text" or self.n_levels != 2:
+            return False
+        return {str(each).lower() for each in self.levels} in _FLAGS
+
+    @cached_property
     def range(self) -> tuple[float, float]:
         """Least and largest number."""
         low, high = self.column.min(), self.column.max()
@@ -91,7 +115,7 @@ class Profile:
     @cached_property
     def count_like(self) -> bool:
         """Whether it holds whole numbers ≥ 0, but for a few corrections below 0."""
-        if self.kind != "whole" or self.n_levels < 2:
+        if self.kind != "whole" or self.empty:
             return False
         return share(self.column.drop_nulls() >= 0) > 0.95
 
@@ -123,8 +147,10 @@ class Profile:
     @cached_property
     def codes(self) -> IntArray:
         """The number of each row's level; 0 where it is missing; (n,)."""
-        ranks = self.column.cast(pl.String) if self.column.dtype == pl.Categorical else self.column
-        return ranks.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+        if self.column.dtype == pl.Categorical:
+            known = self.column.to_physical().cast(pl.Int64) + 1
+            return known.fill_null(0).to_numpy()
+        return self.column.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
 
 
 def share(flags: pl.Series) -> float:

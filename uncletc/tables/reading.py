@@ -12,10 +12,13 @@ from typing import IO
 import pandas as pd
 import polars as pl
 
+from uncletc.tables.added import events_of_rows, joined_degrees, row_names
 from uncletc.tables.content import HOW_CSV, kind_of, text_of
 from uncletc.tables.delimited import Cells, read_delimited
+from uncletc.tables.filled import filled_down
 from uncletc.tables.joined import joined_dates, joined_places
 from uncletc.tables.records import short
+from uncletc.tables.stacked import stacked
 from uncletc.tables.typed import typed
 from uncletc.tables.workbook import plain_columns, read_excel, read_parquet
 
@@ -199,9 +202,21 @@ def _finished(called: str, frame: pl.DataFrame, notes: list[str], *, comma: bool
         found = found.drop(empty)
         shown = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
         said.append(f"Columns without any value are left out: {shown}.")
-    found, dates = joined_dates(found)
-    found, places = joined_places(found)
-    return RawTable(called, found, (*notes, *said, *dates, *places))
+    for arrange in _ARRANGED:
+        found, more = arrange(found)
+        said += more
+    return RawTable(called, found, (*notes, *said))
+
+
+_ARRANGED = (
+    filled_down,
+    stacked,
+    joined_dates,
+    joined_places,
+    joined_degrees,
+    row_names,
+    events_of_rows,
+)
 
 
 def distinct_names(header: Sequence[str], named: bool = True) -> tuple[list[str], list[str]]:
@@ -254,9 +269,19 @@ def _without_ends(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         alone = len(filled) == 1 and row[0] and frame.width > 2
         if alone or (alone is False and len(filled) == 1 and row[0] and len(before) > 1):
             notes.append(f"The last row is left out, it holds a remark: {short(filled[0])!r}.")
-        elif filled and filled[0].lower().rstrip(":") in _TOTALS and len(filled) > 1:
+        elif _is_total(filled) and _often(frame, row) <= 1:
             notes.append(f"The last row is left out, it holds totals: {short(filled[0])!r}.")
         else:
             break
         frame = frame.head(len(frame) - 1)
     return frame, notes
+
+
+def _is_total(filled: list[str]) -> bool:
+    return len(filled) > 1 and filled[0].lower().rstrip(":") in _TOTALS
+
+
+def _often(frame: pl.DataFrame, row: list[str]) -> int:
+    """How often a row's first text stands in its column; totals of each month are many rows."""
+    k = next(k for k, value in enumerate(row) if value)
+    return int((frame.to_series(k).str.strip_chars() == row[k]).sum())

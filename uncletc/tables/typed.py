@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from uncletc.tables.codes import said_of_codes, without_codes
+from uncletc.tables.periods import periods
+from uncletc.tables.words import class_of, tokens, word_set
+
 MISSING = ("", "NA", ".", "NaN", "nan", "N/A", "n/a", "#N/A", "NULL", "null", "None", "-", "–", "?")
 """Texts that stand for a missing value."""
 
@@ -18,6 +22,7 @@ _COMMA_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 _POINT_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$"
 _COMMA_DECIMAL = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+|\d{1,3}([ '’]\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
 _SPACED = r"^[+-]?\d{1,3}([ '’]\d{3})+(\.\d+)?$"
+_MOST_PERIODS = 2000
 _LEADING_ZERO = r"^0\d+$"
 
 _DATES = (
@@ -47,6 +52,9 @@ _TIMES: tuple[str, ...] = (
     "%Y-%m-%dT%H:%M",
 )
 _TIMES += ("%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
+_TIMES += ("%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S")
+_TIMES += ("%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %I:%M %p", "%d/%m/%Y %I:%M:%S %p")
+_ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
 _LIKE_DATE = (
     r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{2,4}"
     r"|\p{L}{3,9} \d{1,2},? \d{4})"
@@ -76,16 +84,23 @@ def typed(frame: pl.DataFrame, separator_is_comma: bool) -> tuple[pl.DataFrame, 
     texts = [name for name in clean.columns if clean.get_column(name).dtype == pl.String]
     seen = any(_has_decimal_commas(clean.get_column(name)) for name in texts)
     decimal = _Commas(seen, seen or not separator_is_comma)
-    columns, notes, commas_in = [], list[str](), list[str]()
+    columns, notes, commas_in, coded = [], list[str](), list[str](), []
     for name in clean.columns:
         column = clean.get_column(name)
         if column.dtype == pl.String:
-            column, said = _typed(column, decimal)
+            text = column
+            column, said = _typed(text, decimal)
+            if column.dtype in (pl.String, pl.Categorical) and (found := without_codes(text)):
+                numbers = _numbers(found.column, found.column.drop_nulls(), decimal)
+                if numbers is not None:
+                    column, said = numbers
+                    coded.append(found)
             if said == _SAID_COMMA:
                 commas_in.append(name)
             elif said:
                 notes.append(said)
         columns.append(column)
+    notes += said_of_codes(coded)
     if commas_in:
         notes.insert(0, f"Decimal commas are read as such in {_listed(commas_in)}.")
     return pl.DataFrame(columns), notes
@@ -126,12 +141,21 @@ def _typed(column: pl.Series, decimal: _Commas) -> tuple[pl.Series, str]:
     some = column.drop_nulls()
     if some.is_empty():
         return column, ""
+    compact = _compact_dates(column, some)
+    if compact is not None:
+        return compact
     found = _numbers(column, some, decimal)
     if found is not None:
         return found
     dates = _dates(column, some)
     if dates is not None:
         return dates
+    levels = some.unique().to_list() if some.head(50).str.contains(r"\d\d").all() else []
+    named = periods(levels) if len(levels) <= _MOST_PERIODS else None
+    if named and any(level != period for level, period in named.items()):
+        first = str(some[0])
+        text = column.replace_strict(named, default=None, return_dtype=pl.String)
+        return text, f"Times in {column.name} are written as {named[first]} for {first}, and so on."
     return _labels(column)
 
 
@@ -202,13 +226,52 @@ def _dates(column: pl.Series, some: pl.Series) -> tuple[pl.Series, str] | None:
             doubt = " (it could be the other way round: no day is above 12)" if unsure else ""
             note = f"Dates in {column.name} are read as {said}{doubt}."
             return dates, "" if form == "%Y-%m-%d" else note
+    if not levels.str.contains(r"\d:\d").any():
+        return None
+    said, bare = "", levels.str.replace(_ZONE, "$1")
+    if (bare != levels).any():
+        column, levels = column.str.replace(_ZONE, "$1"), bare
+        said = f"Times in {column.name} are taken as they stand, whatever their zone."
     for form in _TIMES:
         times = levels.str.to_datetime(form, strict=False, exact=True, time_unit="us")
         if _sensible(times):
             times = column.str.to_datetime(form, strict=False, exact=True, time_unit="us")
             whole = bool((times.dt.truncate("1d") == times).all())
-            return (times.cast(pl.Date) if whole else times), ""
+            return (times.cast(pl.Date) if whole else times), said
     return None
+
+
+_WEEKS = word_set("week epiweek weeks semana semaine woche se sem yearweek yw")
+_MONTHS = word_set("month months mes mês mois monat maand yearmonth period")
+
+
+def _compact_dates(column: pl.Series, some: pl.Series) -> tuple[pl.Series, str] | None:
+    """Digits as dates, where the name of the column is of time: 20200501, 202005."""
+    name = column.name
+    words = set(tokens(name))
+    if class_of(name) != "time" and not words & (_WEEKS | _MONTHS):
+        return None
+    if some.str.contains(r"^(19|20)\d{6}$").all():
+        if not _sensible(some.unique().str.to_date("%Y%m%d", strict=False, exact=True)):
+            return None
+        dates = column.str.to_date("%Y%m%d", strict=False, exact=True)
+        return (
+            dates,
+            f"Numbers in {name} are read as dates, such as {some[0]} as {dates.drop_nulls()[0]}.",
+        )
+    if not some.str.contains(r"^(19|20)\d{4}$").all():
+        return None
+    parts = some.unique().str.slice(4, 2).cast(pl.Int64)
+    if words & _WEEKS and parts.is_between(1, 53).all():
+        form = r"$1-W$2"
+    elif words & _MONTHS and parts.is_between(1, 12).all():
+        form = r"$1-$2"
+    else:
+        return None
+    text = column.str.replace(r"^(\d{4})(\d{2})$", form)
+    first = str(text.drop_nulls()[0])
+    what = "weeks" if "W" in form else "months"
+    return text, f"Numbers in {name} are read as {what}, such as {some[0]} as {first}."
 
 
 def _sensible(dates: pl.Series) -> bool:

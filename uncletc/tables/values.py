@@ -43,17 +43,6 @@ def numbers_of(column: pl.Series) -> FloatArray:
     raise ValueError(f"{column.name} must hold numbers; it holds dates")
 
 
-def is_suppressed(text: pl.Series) -> pl.Series:
-    """Which texts stand for a small count that is kept secret, as "<5" does; (n,)."""
-    return text.str.contains(r"^[<≤] ?\d+$").fill_null(False)
-
-
-def is_number(column: pl.Series) -> pl.Series:
-    """Which texts are numbers, or empty; (n,)."""
-    text = column.cast(pl.String)
-    return text.is_null() | text.cast(pl.Float64, strict=False).is_not_null()
-
-
 def counts_of(column: pl.Series, name: str, where: str = "") -> tuple[FloatArray, list[str]]:
     """Whole counts, NaN where missing, and what was corrected.
 
@@ -71,15 +60,6 @@ def counts_of(column: pl.Series, name: str, where: str = "") -> tuple[FloatArray
         If more than a few values are no counts; names the first data row.
     """
     notes = list[str]()
-    if column.dtype in (pl.String, pl.Categorical):
-        secret = is_suppressed(column.cast(pl.String))
-        if secret.any():
-            row = int(secret.arg_max() or 0)
-            notes.append(
-                f"{int(secret.sum()):,} counts that are not told, the first in data row "
-                f"{row + 1}{where} ({column[row]}), are taken as missing."
-            )
-            column = column.cast(pl.String).set(secret, None)
     y = numbers_of(column)
     known = ~np.isnan(y)
     n = max(int(known.sum()), 1)

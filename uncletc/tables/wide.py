@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from uncletc.tables.periods import periods
 from uncletc.tables.profiles import Profile
 from uncletc.tables.typed import typed
 from uncletc.tables.words import (
@@ -54,7 +55,8 @@ def find_wide(profiles: Sequence[Profile]) -> Wide | None:
     by_date = _dated(numeric)
     if by_date is not None:
         return by_date
-    by_number = _numbered(numeric)
+    places = any(each.mode_class == "place" for each in profiles if not each.numeric)
+    by_number = _numbered(numeric, places)
     if by_number is not None:
         return by_number
     return _alike(profiles)
@@ -95,34 +97,62 @@ def _dated(numeric: Sequence[Profile]) -> Wide | None:
     names = [each.name for each in numeric if dates_of([each.name]) is not None]
     if len(names) >= 3 and dates_of(names) is not None:
         return Wide(tuple(names), "date", True, "their names are dates")
+    named = [each.name for each in numeric if periods([each.name]) is not None]
+    found = periods(named)
+    if len(named) >= 3 and found is not None:
+        mode = {"W": "week", "Q": "quarter"}.get(next(iter(found.values()))[5], "month")
+        return Wide(tuple(named), mode, False, f"their names are {mode}s")
     years = [e.name for e in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", e.name)]
     if len(years) >= 3:
         return Wide(tuple(years), "year", False, "their names are years")
     return None
 
 
-def _numbered(numeric: Sequence[Profile]) -> Wide | None:
+def _numbered(numeric: Sequence[Profile], places: bool) -> Wide | None:
     """Find columns that a word and a number name, such as week1, week2 or y.1, y.2."""
     stems: dict[str, list[str]] = {}
     for each in numeric:
         found = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
         if found:
             stems.setdefault(found[1], []).append(each.name)
-    whole = {each.name for each in numeric if each.kind == "whole" or each.empty}
+    whole = {
+        each.name for each in numeric if each.empty or (each.kind == "whole" and each.range[0] >= 0)
+    }
     some = {stem: names for stem, names in stems.items() if len(names) >= 3}
-    good = {s: n for s, n in some.items() if set(n) <= whole and not is_attribute(s)}
+    good = {s: n for s, n in some.items() if set(n) <= whole and not _is_other(s)}
     if not good:
         return None
     stem = max(
         good, key=lambda s: (s.lower() in ("y", "count", "n") or count_points(s) > 0, len(good[s]))
     )
     names = good[stem]
-    if len(names) < 0.3 * len(numeric) or (count_points(stem) <= 0 and not class_of(stem) and stem):
+    of_counts = stem.lower() in ("y", "count", "n") or count_points(stem) > 0
+    if len(names) < 0.3 * len(numeric) and not of_counts:
         return None
+    if not of_counts and not class_of(stem) and stem:
+        others = [each for each in numeric if each.name not in names]
+        if not _in_a_row(stem, names) or any(_named_count(each) for each in others):
+            return None
     mode = stem.strip(" ._-").lower()
-    if count_points(stem) > 0 or not mode:
-        mode = "visit"
+    if of_counts or len(mode) < 2:
+        mode = "visit" if of_counts or places else "series"
     return Wide(tuple(names), mode, False, f"their names are {stem!r} and a number")
+
+
+def _is_other(stem: str) -> bool:
+    """Whether a stem is of attributes or the like."""
+    others = (is_attribute, is_exposure, is_latitude, is_longitude, is_id, is_note)
+    return any(each(stem) for each in others)
+
+
+def _in_a_row(stem: str, names: Sequence[str]) -> bool:
+    """Whether columns are numbered 1, 2, 3, …, or from 0."""
+    numbers = sorted(int(re.sub(r"\D", "", name[len(stem) :])) for name in names)
+    return numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def _named_count(each: Profile) -> bool:
+    return count_points(each.name) >= 6 and each.count_like
 
 
 def _alike(profiles: Sequence[Profile]) -> Wide | None:
@@ -132,17 +162,21 @@ def _alike(profiles: Sequence[Profile]) -> Wide | None:
     unnamed = [each for each in others if not each.mode_class]
     if len(block) < _LEAST or len(block) < len(unnamed) or len(others) > _FEW_KEYS:
         return None
-    if not others or any(count_points(each.name) >= 6 and each.count_like for each in others):
+    if not others or any(map(_named_count, others)):
         return None
     if sum(count_points(each.name) >= 3 for each in block) > 0.3 * len(block):
         return None
     tops = np.array([each.range[1] + 1 for each in block if not each.empty])
-    if not len(tops) or np.quantile(tops, 0.9) > 300 * np.quantile(tops, 0.1):
+    low, high = np.quantile(tops, [0.1, 0.9]) if len(tops) > 9 else (tops.min(), tops.max())
+    if high > 300 * low:
         return None
     places = any(each.mode_class == "place" for each in others)
     kinds = any(each.mode_class == "kind" for each in others)
     latin = np.mean([len(re.findall(r"[^\W\d_]{3,}", each.name)) == 2 for each in block]) > 0.6
+    classes = np.mean([bool(re.match(r"[<>≥≤]? ?\d+ ?([-–—+]|to|m\b)", e.name)) for e in block])
     mode = "species" if latin or (places and not kinds) else "series"
+    if classes > 0.6:
+        mode = "class"  # of ages, or of distances
     return Wide(
         tuple(each.name for each in block),
         mode,

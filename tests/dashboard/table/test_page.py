@@ -159,6 +159,27 @@ def test_days_without_reports_are_taken_as_missing_with_one_click(page):
     assert "290 counts" in words(at)
 
 
+def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
+    new = np.random.default_rng(2).poisson(3, (4, 12))
+    totals = np.concatenate([new, new.sum(axis=0, keepdims=True)]).cumsum(axis=1)
+    rows = [
+        f"{'Total' if i == 4 else i},2024-01-{1 + day:02d},{totals[i, day]}"
+        for i in range(5)
+        for day in range(12)
+    ]
+    at = upload(page, "\n".join(["county,date,cases", *rows]).encode())
+    assert "2 things to mend first" in words(at)
+    press(at, "own_take_running")
+    assert "55 counts" in words(at)
+    press(at, "own_take_without")
+    assert "44 counts" in words(at)
+    assert "Counts are running totals along date" in shown(at)
+    at = go(go(at, "lab"), "table")
+    assert "44 counts" in words(at)
+    press(at, "own_take_back")
+    assert "60 counts" in words(at)
+
+
 def test_words_of_a_file_are_no_markup(page):
     at = upload(page, with_a_silent_day().replace(b"site", b"<b>site</b>"))
     assert not [each for each in at.get("html") if "<b>" in each.proto.body]

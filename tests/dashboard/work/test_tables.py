@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from dashboard.work.tables import Reading, is_quick
-from uncletc.tables import read_file
+from uncletc.tables import guess, read_file
 
 DATA = b"site;seen\n" + b"a;1,5\nb;2,5\n" * 20
 
 
 def test_the_table_is_that_of_the_library():
     reading = Reading(DATA, "mine.csv", "digest")
-    raw = reading.table()
+    raw, found = reading.table()
     assert reading.ended
+    assert found == guess(read_file(DATA, "mine.csv"))
     assert raw.frame.equals(read_file(DATA, "mine.csv").frame)
     assert raw.notes == read_file(DATA, "mine.csv").notes
 

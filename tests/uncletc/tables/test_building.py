@@ -108,7 +108,7 @@ class TestLong:
     def test_counts_that_are_not_told_are_missing(self):
         found = made(raw(seen=["3", "0", "7", "<5", "5"]))
         assert found.counts.n_observed == 4
-        assert "1 counts that are not told, the first in data row 4 (<5)" in rules(found)
+        assert "'<5' (1 time); the first is in data row 4 of seen" in rules(found)
 
     def test_notes_of_reading_are_kept(self):
         table = replace(raw(), notes=("Three lines were skipped.",))
