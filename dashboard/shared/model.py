@@ -290,12 +290,16 @@ def changed(settings: FitSettings, name: str, value: Any) -> FitSettings:
 
 def describe(settings: FitSettings, roles: str = "") -> str:
     """The settings that a reader needs to recognise a result, and unusual roles, in one line."""
-    return ", ".join(filter(None, (*(each.description(settings) for each in MODEL), roles)))
+    closed = [f"closed {name}" for name in settings.closed]
+    said = (each.description(settings) for each in MODEL)
+    return ", ".join(filter(None, (*said, *closed, roles)))
 
 
 def stem_of(settings: FitSettings, roles: str = "") -> str:
     """The settings, and unusual roles, as a part of a file's name."""
-    return "-".join(filter(None, (*(each.part_of_stem(settings) for each in MODEL), roles)))
+    closed = ["closed"] if settings.closed else []
+    said = (each.part_of_stem(settings) for each in MODEL)
+    return "-".join(filter(None, (*said, *closed, roles)))
 
 
 def _defaults() -> dict[str, Any]:

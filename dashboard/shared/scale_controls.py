@@ -35,17 +35,21 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 }
 _PAIR = "Pair of species"
 _KNOWN_ONE = {"covid": "I know one county", "ppi": "I know one pair"}
+_BY_DATA = {
+    "deaths": ("Deaths state it", "See *Second look* in the sidebar."),
+    "visits": ("Repeat visits state it", "See *Closed visits* in the sidebar."),
+}
 # What links said before, and what other pages say.
 _SAID: dict[str, Kind] = {
     "relative": "relative",
     "by deaths": "relative",
+    **dict.fromkeys((words for words, _ in _BY_DATA.values()), "relative"),
     "known mean": "mean",
     "known place or pair": "entry",
     "known total": "total",
     "best is complete": "best",
     **dict.fromkeys((*_KNOWN_ONE.values(), _KINDS["entry"][0]), "entry"),
 }
-_BY_DATA = ("Deaths state it", "See *Second look* in the sidebar.")
 _MEAN_DETECTION = Control(
     label="Mean detection (%)",
     help="From a serosurvey, for example: of 100 true events, how many are counted.",
@@ -61,12 +65,12 @@ _DETECTION_THERE = Control(
 _TRUE = {"covid": "True cases", "ppi": "True interactions", "own": "True events"}
 
 
-def choose_anchor(family: Family, dataset: str, *, anchored: bool) -> Anchor:
-    """Ask what is known of the scale of p; `anchored`: whether looks with a known p state it."""
+def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
+    """Ask what is known of the scale of p; `by`: the data that state it, "deaths" or "visits"."""
     kinds = dict(_KINDS)
     kinds["entry"] = (_KNOWN_ONE.get(family, kinds["entry"][0]), kinds["entry"][1])
-    if anchored:
-        kinds["relative"] = _BY_DATA
+    if by:
+        kinds["relative"] = _BY_DATA[by]
     _understand([words for words, _ in kinds.values()])
     with st.container(horizontal=True, vertical_alignment="bottom", key="scale-of-p"):
         kind: Kind = st.selectbox(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from dashboard.shared.anchors import Anchor
+from dashboard.shared.closed_controls import choose_closed, reset_closed
 from dashboard.shared.model import MODEL, Family, settings_of
 from dashboard.shared.places import OWN
 from dashboard.shared.role_controls import choose_roles, reset_roles
@@ -34,7 +35,7 @@ class Choices:
     dataset : str
         A name for :func:`uncletc.datasets.load`.
     settings : FitSettings
-        With the signs of the roles, and the effects.
+        With the signs of the roles, the effects, and closed modes.
     anchor : Anchor
     pressed : bool
         Whether Fit was pressed just now.
@@ -83,6 +84,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
         settings = _settings(family)
         roles = choose_roles(dataset_or_none(dataset), "")
         settings = roles.settings(settings)
+        closed = choose_closed(dataset_or_none(dataset), effects=settings.effects)
+        settings = replace(settings, closed=closed)
         live = st.toggle(
             "Fit as I change",
             value=True,
@@ -107,7 +110,8 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             args=(family, dataset),
             help="Resets settings, roles and effects above and the scale of p to their defaults.",
         )
-    anchor = choose_anchor(family, dataset, anchored=bool(roles.looks.looks)) if scale else Anchor()
+    by = "visits" if closed else "deaths" if roles.looks.looks else ""
+    anchor = choose_anchor(family, dataset, by=by) if scale else Anchor()
     return Choices(
         dataset=dataset,
         settings=settings,
@@ -140,4 +144,5 @@ def _settings(family: Family) -> FitSettings:
 def _reset(family: Family, dataset: str) -> None:
     reset_settings(family, family)
     reset_roles("", dataset_or_none(dataset))
+    reset_closed()
     st.session_state["scale"] = "relative"

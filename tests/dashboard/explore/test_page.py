@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.explore.view import QUANTITIES
-from dashboard.shared.own import PREFIX, OwnTable
+from dashboard.shared.own import MADE, PREFIX, OwnTable
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -127,3 +127,20 @@ def test_shapes_of_ones_own_are_joined_and_drawn():
     box = at.file_uploader(key=f"{PREFIX}shapes-file")
     ran(box.set_value(("other.geojson", b"{", "application/json")))
     assert "cannot be read as shapes" in words(at)
+
+
+def visits() -> pd.DataFrame:
+    """Counts of the same nests at three visits to each of eight sites."""
+    rows = [(f"s{i}", k, n) for i in range(8) for k, n in enumerate(((i + 3), (i + 2), (i + 4)))]
+    return pd.DataFrame(rows, columns=["site", "visit", "count"])
+
+
+@pytest.mark.slow
+def test_closed_visits_state_the_scale():
+    closed, at = f"{MADE}-closed", opened(read_own(visits(), modes=("site", "visit")))
+    assert "Repeat visits state it" not in at.selectbox(key="scale").options
+    ran(at.selectbox(key=closed).set_value("visit"))
+    ended(at, lambda page: not waiting(page))
+    assert "Repeat visits state it" in at.selectbox(key="scale").options
+    assert "closed visit" in words(at)
+    assert in_address(at, closed) is None
