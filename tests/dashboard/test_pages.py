@@ -34,6 +34,7 @@ TITLES = {
     "ppi": "Which interactions were overlooked?",
 }
 FITTING = ["covid", "ppi"]
+ONE = [pytest.param("covid", marks=pytest.mark.slow), "ppi"]  # where both pages have the same code
 REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 CHANGED = "Changed since this result"
 SO_FAR = "estimates so far"
@@ -66,7 +67,8 @@ def iterations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterations]
             choices.settings,
             max_iter=limit.at_most,
             tol=limit.tol,
-            solver=Joint(network=False),  # which takes long on the counts of COVID-19
+            effects=(),
+            solver=Joint(network=False),  # both take long on the counts of COVID-19
         )
         return replace(choices, settings=settings)
 
@@ -147,6 +149,24 @@ class TestFits:
         until(at, lambda page: "was cancelled" in words(page))
         assert not charts(at)
 
+    def test_address_drives_the_settings(self, open_page, name):
+        at = open_page(name, **{f"{name}_rank": "2", f"{name}_seed": "0"})
+        assert at.slider(key=f"{name}_rank").value == 2
+
+    def test_bad_values_in_the_address_are_ignored(self, fitted, name):
+        bad = {"scale": "foo", "live": "perhaps", "picture": "gif", "span": "imagined"}
+        bad |= {f"{name}_mu": "3.3", f"{name}_counts": "imagined", f"{name}_seed": "-1"}
+        usual = charts(fitted(name))
+        for rank in ("many", "999"):
+            at = fitted(name, interaction="nobody – nothing", **bad, **{f"{name}_rank": rank})
+            assert charts(at) == usual
+            assert not at.error
+
+
+@pytest.mark.parametrize("name", ONE)
+class TestResults:
+    """What stays of a fit that was changed, cancelled or lost."""
+
     def test_intervals_are_there_with_one_member_and_with_several(self, fitted, name):
         at = fitted(name, **{f"{name}_members": "2"})
         assert ", 2 members" in words(at)
@@ -193,21 +213,8 @@ class TestFits:
         button(at, "Cancel").click().run()
         iterations.soon()
 
-    def test_address_drives_the_settings(self, open_page, name):
-        at = open_page(name, **{f"{name}_rank": "2", f"{name}_seed": "0"})
-        assert at.slider(key=f"{name}_rank").value == 2
 
-    def test_bad_values_in_the_address_are_ignored(self, fitted, name):
-        bad = {"scale": "foo", "live": "perhaps", "picture": "gif", "span": "imagined"}
-        bad |= {f"{name}_mu": "3.3", f"{name}_counts": "imagined", f"{name}_seed": "-1"}
-        usual = charts(fitted(name))
-        for rank in ("many", "999"):
-            at = fitted(name, interaction="nobody – nothing", **bad, **{f"{name}_rank": rank})
-            assert charts(at) == usual
-            assert not at.error
-
-
-@pytest.mark.parametrize("name", FITTING)
+@pytest.mark.parametrize("name", ONE)
 class TestFitAsIChange:
     """On, as it is at first."""
 
@@ -284,7 +291,7 @@ class TestFitAsIChange:
         assert "was cancelled" in words(bob)
 
 
-@pytest.mark.parametrize("name", FITTING)
+@pytest.mark.parametrize("name", ONE)
 class TestFitOnRequest:
     """The switch off."""
 

@@ -26,7 +26,7 @@ from tests.dashboard.looking import (
     waiting,
     words,
 )
-from uncletc import FitSettings
+from uncletc import FitSettings, Joint
 
 REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 QUICK = {"a_rank": "2", "b_rank": "1", "a_members": "1", "b_members": "1"} | {
@@ -45,7 +45,10 @@ def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
     """Short fits, in a cache of their own."""
 
     def short(**values) -> FitSettings:
-        return replace(settings_of(**values), max_iter=Limit.iterations, tol=0.0)
+        settings = replace(settings_of(**values), max_iter=Limit.iterations, tol=0.0)
+        if isinstance(settings.solver, Joint):
+            settings = replace(settings, solver=Joint(network=False))
+        return settings
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(controls, "settings_of", short)
@@ -155,6 +158,7 @@ class TestCompare:
         assert re.search(r"\*\*[AB] predicts held-out counts better|about equally well", text)
         assert "random tenth" in text
 
+    @pytest.mark.slow
     def test_covid_has_three_maps_with_the_county_of_the_address(self, compared, covid_twin):
         row = covid_twin.table.iloc[200]
         at = compared(**QUICK, county=row["fips"])
