@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
 
 import psutil
 
-_STARTS = 120.0  # seconds within which a scheduler is there
+from benchmarks._waiting import LONG, until
+
 _COMMAND = [sys.executable, "-m", "distributed.cli.dask_"]
 
 
@@ -41,10 +41,10 @@ class LocalCluster:
         file.unlink(missing_ok=True)
         words = ["--host", f"tcp://127.0.0.1:{port}", "--scheduler-file", str(file)]
         self._start("scheduler", *words, "--no-dashboard")
-        began = monotonic()
-        while not file.is_file() or not file.read_text(encoding="utf-8").endswith("}"):
-            assert monotonic() - began < _STARTS, "the scheduler did not start"
-            sleep(0.05)
+        until(
+            lambda: file.is_file() and file.read_text(encoding="utf-8").endswith("}"),
+            "the scheduler did not start",
+        )
         self.address = json.loads(file.read_text(encoding="utf-8"))["address"]
 
     def start_worker(self) -> subprocess.Popen[bytes]:
@@ -95,7 +95,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     started = psutil.Process(process.pid).children(recursive=True) if is_alive(process) else []
     process.kill()
     process.wait()
-    _, alive = psutil.wait_procs(started, timeout=30)
+    _, alive = psutil.wait_procs(started, timeout=LONG)
     assert not alive, f"{len(alive)} processes outlived a Dask worker"
 
 

@@ -1,12 +1,12 @@
 """What becomes of work when processes are killed, files damaged and disks full.
 
-    python -m benchmarks.trouble [--times 20] [--only workers server files disk clock dask]
+    python -m benchmarks.trouble [--times 20] [--only workers server files disk …]
 
 Each part makes trouble so many times at random moments, on small simulated counts, and ends with an
 error where something was lost, hung or left behind. Nothing but its own processes and a temporary
 folder is touched; the Dask cluster of its last part listens to this machine alone. The full disk
-needs the right to mount a small file system in memory; without it that part says so and is left
-out.
+and the read-only folder need the right to mount a small file system in memory; without it those
+parts say so and are left out.
 """
 
 from __future__ import annotations
@@ -22,31 +22,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import sleep, time
 
 import psutil
 
 from benchmarks._cluster import kill, local_cluster
+from benchmarks._disks import remount, small_disk, until_full
+from benchmarks._waiting import LONG, until
 from dashboard.work.jobs import Job
 from dashboard.work.limits import Limits
 from dashboard.work.orders import FitOrder
 from dashboard.work.service import Service
 from uncletc import CountTensor, Fit, FitSettings, simulate
 
-_LONG = 60.0  # seconds after which something counts as hung
 _DAY = 86_400
 _SHORT = FitSettings(rank=2, hidden=(), max_iter=40, tol=0.0)
 
 
-def small_counts() -> CountTensor:
+def small_counts(observed: float) -> CountTensor:
     """Counts that are fitted in a second."""
-    counts, _ = simulate((8, 7, 6), 2, observed=0.6, attributed=0.6, similar=0.1, seed=1)
+    counts, _ = simulate((8, 7, 6), 2, observed=observed, attributed=observed, similar=0.1, seed=1)
     return counts
 
 
-def order(seed: int, iterations: int = 40) -> FitOrder:
+def order(seed: int, iterations: int = 40, observed: float = 0.6) -> FitOrder:
     """A short fit."""
-    return FitOrder(small_counts(), replace(_SHORT, seed=seed, max_iter=iterations))
+    return FitOrder(small_counts(observed), replace(_SHORT, seed=seed, max_iter=iterations))
 
 
 @contextmanager
@@ -63,14 +64,6 @@ def ended(job: Job) -> Job:
     """Wait for the end of a job."""
     until(lambda: not job.active, "an order hung")
     return job
-
-
-def until(holds: Callable[[], object], trouble: str) -> None:
-    """Wait until something holds."""
-    began = monotonic()
-    while not holds():
-        assert monotonic() - began < _LONG, trouble
-        sleep(0.01)
 
 
 def kill_workers(times: int, chance: random.Random) -> str:
@@ -101,7 +94,7 @@ def kill_servers(times: int, chance: random.Random) -> str:
             children = psutil.Process(server.pid).children(recursive=True)
             server.send_signal(signal.SIGKILL)
             server.wait()
-            _, alive = psutil.wait_procs(children, timeout=_LONG)
+            _, alive = psutil.wait_procs(children, timeout=LONG)
             assert not alive, f"{len(alive)} processes outlived their server"
             for path in folder.glob("*.npz"):
                 assert FitOrder.load(path).history, path
@@ -158,40 +151,52 @@ def _damaged(whole: bytes, chance: random.Random) -> bytes:
 
 def fill_disk(times: int, chance: random.Random) -> str:
     """Work on a disk that is full, and again when it has room."""
-    with tempfile.TemporaryDirectory() as name:
-        mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", name], capture_output=True
-        )
-        if mounted.returncode:
+    with small_disk() as folder:
+        if folder is None:
             return "The full disk was left out: no file system may be mounted here."
-        try:
-            folder = Path(name)
-            with served(folder) as service:
-                for k in range(times):
-                    rest = folder / "rest"
-                    with suppressed_full(rest) as file:
-                        while True:
-                            file.write(bytes(chance.choice([512, 4096])))
-                    job = ended(service.submit(order(k), "me"))
-                    assert job.state == "failed", job.state
-                    assert "the disk is full" in job.message, job.message
-                    rest.unlink()
-                    assert ended(service.submit(order(k), "me")).state == "done"
-                    for path in folder.glob("*.npz"):
-                        path.unlink()
-        finally:
-            subprocess.run(["umount", name], check=True)
+        with served(folder) as service:
+            for k in range(times):
+                rest = folder / "rest"
+                with until_full(rest) as file:
+                    while True:
+                        file.write(bytes(chance.choice([512, 4096])))
+                job = ended(service.submit(order(k), "me"))
+                assert job.state == "failed", job.state
+                assert "the disk is full" in job.message, job.message
+                rest.unlink()
+                assert ended(service.submit(order(k), "me")).state == "done"
+                for path in folder.glob("*.npz"):
+                    path.unlink()
     return f"{times} times a full disk: a sentence each time, and work went on with room."
 
 
-@contextmanager
-def suppressed_full(path: Path) -> Iterator[object]:
-    """A file to fill a disk with; ends when it is full."""
-    try:
-        with path.open("wb", buffering=0) as file:
-            yield file
-    except OSError:
-        return
+def forbid_writing(times: int, chance: random.Random) -> str:
+    """Have a folder of results that can only be read, from a moment on or from the start."""
+    with small_disk() as folder:
+        if folder is None:
+            return "The read-only folder was left out: no file system may be mounted here."
+        first = order(0, iterations=5)
+        for k in range(times):
+            with served(folder) as service:
+                assert ended(service.submit(first, "me")).state == "done"
+                job = service.submit(order(k + 1, iterations=400), "me")
+                sleep(chance.uniform(0, 0.3))
+                remount(folder, "ro")
+                assert ended(job).state in {"done", "failed"}
+                assert job.state == "done" or "the folder can only be read" in job.message
+                assert isinstance(service.lookup(first), Fit)
+                # Other counts, which have to be written first.
+                job = ended(service.submit(order(0, iterations=3, observed=0.5), "me"))
+                assert job.state == "failed", job.state
+                assert "the folder can only be read" in job.message, job.message
+                with served(folder) as other:  # has a folder of its own
+                    assert ended(other.submit(order(k, iterations=3), "me")).state == "done"
+                remount(folder, "rw")
+                job = ended(service.submit(order(0, iterations=3, observed=0.5), "me"))
+                assert job.state == "done", job.message
+            for path in folder.glob("*.npz"):
+                path.unlink()
+    return f"{times} times a read-only folder: a sentence each time, and work went on after it."
 
 
 def move_clock(times: int, chance: random.Random) -> str:
@@ -237,6 +242,7 @@ PARTS: dict[str, Callable[[int, random.Random], str]] = {
     "server": kill_servers,
     "files": damage_files,
     "disk": fill_disk,
+    "read-only": forbid_writing,
     "clock": move_clock,
     "dask": kill_cluster_workers,
 }

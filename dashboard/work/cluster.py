@@ -22,7 +22,7 @@ from typing import Any
 
 from dashboard.work import relay
 from dashboard.work.connection import Connection
-from dashboard.work.files import ClusterError, atomic, trouble
+from dashboard.work.files import ClusterError, atomic, remove, trouble
 from dashboard.work.jobs import Job
 from dashboard.work.order import Lane, program
 
@@ -272,7 +272,7 @@ class Cluster:
         except OSError:  # no room: the fit goes on, and its result says it
             return
         if sent.ended:
-            path.unlink(missing_ok=True)
+            remove(path)
         else:
             self._hear(event)
 

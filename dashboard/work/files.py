@@ -6,7 +6,7 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,7 +21,13 @@ def atomic(path: Path) -> Iterator[Path]:
         yield partial
         os.replace(partial, path)
     finally:
-        partial.unlink(missing_ok=True)
+        remove(partial)
+
+
+def remove(path: Path) -> None:
+    """Remove a file where it is there and may be removed."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def writable(folder: Path) -> Path:

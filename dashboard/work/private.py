@@ -13,7 +13,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from dashboard.work.files import PARTIAL, atomic
+from dashboard.work.files import PARTIAL, atomic, remove
 from dashboard.work.jobs import Job
 from dashboard.work.order import Order
 
@@ -31,7 +31,9 @@ class Private:
     """
 
     def __init__(self, within: Path) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="counts-", dir=within)
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="counts-", dir=within, ignore_cleanup_errors=True
+        )
         self._writing = threading.Lock()  # of counts, which takes a while
         self._kept: OrderedDict[str, None] = OrderedDict()  # digests of counts to keep
 
@@ -69,7 +71,7 @@ class Private:
 
     def release(self, job: Job, runs: Iterable[Job]) -> None:
         """Drop what only an ended job needed."""
-        self.so_far(job.run).unlink(missing_ok=True)
+        remove(self.so_far(job.run))
         self._drop(job.order.counts_digest, runs)
 
     def forget(self, digest: str, runs: Iterable[Job]) -> None:
@@ -88,7 +90,7 @@ class Private:
         unkept = {digest} - self._kept.keys() - needed
         for each in (*idle[:-_COUNTS_ON_DISK], *unkept):
             self._kept.pop(each, None)
-            self.counts(each).unlink(missing_ok=True)
+            remove(self.counts(each))
 
 
 def sweep(folder: Path) -> None:

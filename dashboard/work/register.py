@@ -1,10 +1,11 @@
-"""The jobs of a server: which wait, which are worked on, and how many have ended. Pure.
+"""The jobs of a server: which wait, which are worked on, and how many have ended.
 
 Whoever uses it holds the lock of the service.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from itertools import count
@@ -17,6 +18,8 @@ from dashboard.work.processes import Process
 from dashboard.work.turns import in_turn
 
 _ENDED_JOBS = 200  # that were cancelled or failed, and are still known
+
+log = logging.getLogger(__name__)
 
 
 class Register:
@@ -79,8 +82,7 @@ class Register:
             self._seconds += monotonic() - job.began
         if not job.active:
             return
-        job.message, job.state = message, state
-        self.ended[state] += 1
+        self._note(job, state, message)
         if state == "done":  # the result stands for it
             del self.jobs[job.order.key]
         ended = [key for key, each in self.jobs.items() if not each.active]
@@ -89,8 +91,22 @@ class Register:
 
     def cancel(self, job: Job) -> None:
         """Note that nobody waits for a job; its run stays until its process has let go of it."""
-        job.message, job.state = "It was cancelled.", "cancelled"
-        self.ended["cancelled"] += 1
+        self._note(job, "cancelled", "It was cancelled.")
+
+    def _note(self, job: Job, state: State, message: str) -> None:
+        """Note how a job ended, and log it without the message, which may quote data."""
+        job.message, job.state = message, state
+        self.ended[state] += 1
+        now = monotonic()
+        began = now if job.process is None else job.began
+        said = {
+            "order": type(job.order).__name__,
+            "state": state,
+            "seconds": round(now - began, 3),
+            "waited": round(began - job.asked, 3),
+            "lost": job.lost,
+        }
+        log.info("an order ended", extra=said)
 
     def numbers(self) -> dict[str, float]:
         """What an operator watches of it, by name."""

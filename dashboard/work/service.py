@@ -16,7 +16,7 @@ from typing import Any
 
 from dashboard.work.cluster import Cluster
 from dashboard.work.crew import Crew
-from dashboard.work.files import refused, trouble
+from dashboard.work.files import refused, remove, trouble
 from dashboard.work.jobs import Job, State, session_of
 from dashboard.work.limits import Limits
 from dashboard.work.order import LANES, Lane, Order, Result
@@ -262,7 +262,7 @@ class Service:
                 elif not job.active or job.lost + 1 >= _TRIES:
                     self._end(job, "failed", _TWICE)
                 else:
-                    self._shelf.private.so_far(job.run).unlink(missing_ok=True)
+                    remove(self._shelf.private.so_far(job.run))
                     job.start_over()
             self._dispatch_all()
 

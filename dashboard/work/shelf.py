@@ -9,7 +9,7 @@ from typing import Any
 
 import platformdirs
 
-from dashboard.work.files import writable
+from dashboard.work.files import remove, writable
 from dashboard.work.jobs import Job
 from dashboard.work.order import Order
 from dashboard.work.owned import Own, Owned
@@ -64,7 +64,7 @@ class Shelf:
         """Drop what only an ended job needed."""
         if self.owned.of(job.order) is None:  # forgotten while it ran
             mine = self.private.folder / f"{job.order.key}{job.order.suffix}"
-            mine.unlink(missing_ok=True)
+            remove(mine)
         self.private.release(job, runs)
 
     def forget(self, own: Own, runs: Collection[Job]) -> list[Path]:

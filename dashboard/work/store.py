@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dashboard.work.files import remove
 from dashboard.work.order import Order, Result
 from dashboard.work.owned import Own
 
@@ -67,8 +68,7 @@ class Store:
         for path in paths:
             with self._lock:
                 self._results.pop(path.stem, None)
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+            remove(path)
 
     def find(self, order: Order[Result]) -> Result | None:
         """The result of an order, or None.
@@ -88,10 +88,10 @@ class Store:
         for _, size, path in files:
             total += size
             if total > self._most_bytes:
-                path.unlink(missing_ok=True)
+                remove(path)
         aside = sorted(self.folder.glob(f"*{DAMAGED}"), key=lambda path: path.name)
         for path in aside[:-_SET_ASIDE]:
-            path.unlink(missing_ok=True)
+            remove(path)
 
     @property
     def bytes_on_disk(self) -> int:
@@ -102,8 +102,7 @@ class Store:
         """Remove a result from memory and disk."""
         with self._lock:
             self._results.pop(key, None)
-        with suppress(OSError):
-            self.path(key, order).unlink(missing_ok=True)
+        remove(self.path(key, order))
 
     def _find(self, key: str, order: Order[Result]) -> Result | None:
         path = self.path(key, order)

@@ -24,7 +24,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from dashboard.work.files import atomic, trouble
+from dashboard.work.files import atomic, remove, trouble
 from dashboard.work.iterations import limits_before
 from dashboard.work.order import Numbers, program
 from dashboard.work.orders import (
@@ -124,7 +124,7 @@ def run_fit(order: FitOrder, report: Report, so_far: Path, before: Fit | None = 
         limits = limits_before(order.settings)
         return fit_on(order.counts, order.settings, limits, start=before, callback=follow)
     finally:
-        so_far.unlink(missing_ok=True)
+        remove(so_far)
 
 
 def run_evaluation(order: Evaluate, report: Any) -> Numbers:

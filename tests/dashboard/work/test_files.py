@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
+from pathlib import Path
 
 import pytest
 
-from dashboard.work.files import atomic, writable
+from dashboard.work.files import atomic, remove, writable
+from dashboard.work.jobs import Job
+from dashboard.work.order import Order
+from dashboard.work.private import Private
 
 
 def test_two_who_write_one_file_do_not_meet(tmp_path):
@@ -43,3 +48,22 @@ def test_a_folder_that_cannot_be_written_is_replaced(tmp_path, monkeypatch):
     assert folder.is_dir()
     assert folder.parent == tmp_path
     assert writable(folder) == folder
+
+
+def test_what_may_not_be_removed_stays_and_nothing_else_stops(tmp_path, monkeypatch):
+    def forbidden(*_: object, **__: object) -> None:  # as Linux says it, file or not
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    path = tmp_path / "counts.npz"
+    path.write_text("kept")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", forbidden)
+        remove(path)
+        private = Private(tmp_path)
+        private.release(Job(Order(), run="7"), [])
+        private.forget("digest", [])
+    assert path.exists()
+    remove(path)
+    remove(path)
+    assert not path.exists()
+    private.close()

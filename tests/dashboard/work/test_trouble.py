@@ -10,7 +10,11 @@ from benchmarks.trouble import PARTS
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(each, marks=[pytest.mark.slow] * (each == "dask")) for each in PARTS]
+    "part",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] * (each in {"dask", "read-only"}))
+        for each in PARTS
+    ],
 )
 def test_nothing_is_lost_hangs_or_is_left_behind(part):
     words = PARTS[part](1, random.Random(7))
