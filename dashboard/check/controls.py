@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -58,14 +60,14 @@ def distributions(view: CheckView, mu: float) -> None:
     left, right = st.columns(2)
     with left:
         show_chart(
-            charts.pit_chart(view.pit),
+            partial(charts.pit_chart, view.pit),
             key="pit",
             alt="Histogram of where counts fall in their predicted distribution",
         )
         st.caption(pit_words(view.check))
     with right:
         show_chart(
-            charts.quantile_chart(view.quantiles),
+            partial(charts.quantile_chart, view.quantiles),
             key="quantiles",
             alt="Quantiles of residuals against quantiles of a normal distribution",
         )
@@ -84,7 +86,7 @@ def sizes(view: CheckView) -> None:
     st.header("Are predictions right on average?")
     st.markdown(size_words(view.deciles))
     show_chart(
-        charts.decile_chart(view.deciles),
+        partial(charts.decile_chart, view.deciles),
         key="deciles",
         alt="Mean observed against mean predicted count in ten groups, from small to large",
     )
@@ -109,7 +111,7 @@ def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     if by == CELL and view.counties is not None:
         _map(dataset, view.counties)
     show_chart(
-        charts.group_chart(groups, by=by, ordered=by in view.ordered),
+        partial(charts.group_chart, groups, by=by, ordered=by in view.ordered),
         key="groups",
         alt=f"Mean residual by {by}",
     )
@@ -150,7 +152,7 @@ def one_after_another(view: CheckView, mode: str) -> None:
     if view.lags.empty:
         return
     show_chart(
-        charts.lag_chart(view.lags, mode=mode),
+        partial(charts.lag_chart, view.lags, mode=mode),
         key="lags",
         alt=f"Correlation of residuals by how many {mode}s lie between them",
     )
@@ -202,7 +204,9 @@ def _draw_ranks(table: pd.DataFrame, *, current: int, complete: bool) -> None:
     )
     for column, (behind, error, title) in zip(st.columns(2), pictures, strict=True):
         show_chart(
-            charts.rank_chart(table, behind=behind, error=error, title=title, current=current),
+            partial(
+                charts.rank_chart, table, behind=behind, error=error, title=title, current=current
+            ),
             key=f"ranks-{behind}",
             alt=f"{title.capitalize()}, mean per count, by rank",
             where=column,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import pandas as pd
@@ -61,7 +62,7 @@ def compare_places(
     first = next(iter(views.values()))
     titles = {"reported": "reported cases per day", "rate": first.rate_title, "p": first.p_title}
     show_chart(
-        compare_chart(days, chosen, quantity, title=titles[quantity]),
+        partial(compare_chart, days, chosen, quantity, title=titles[quantity]),
         key="compare-days",
         alt=f"{titles[quantity]} of {', '.join(chosen)} over the days",
     )

@@ -55,7 +55,9 @@ def county_panel(county: CountyView | None, *, day: str | None) -> None:
     st.header(county.name)
     st.markdown(" ".join(filter(None, (county.summary, county.shared))))
     show_chart(
-        county_chart(county.days, p_title=county.p_title, rate_title=county.rate_title, day=day),
+        partial(
+            county_chart, county.days, p_title=county.p_title, rate_title=county.rate_title, day=day
+        ),
         key="county-days",
         alt=f"Reported cases, expected true cases and p of {county.name} over the days",
     )
@@ -81,7 +83,8 @@ def cells_to_click(view: CovidView, county: CountyView | None) -> None:
         with column:
             st.header(heading)
             show_chart(
-                cell_bars(
+                partial(
+                    cell_bars,
                     bars,
                     title=view.title,
                     color=BAR_COLORS[side],

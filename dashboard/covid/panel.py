@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -77,7 +78,7 @@ def outside_panel(dataset: Dataset, view: OutsideView | None, *, stated: bool = 
         return
     st.markdown(view.figures)
     show_chart(
-        agreement_dots(view.dots),
+        partial(agreement_dots, view.dots),
         key="outside-dots",
         alt="Rank correlations over states, of p with outside estimates and of these among them",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -53,7 +54,7 @@ def importance_section(dataset: Dataset, fit: Fit) -> tuple[ImportanceView, Any]
     if unfinished(fit):
         names = list(importance.bars["attribute"])
         show_chart(
-            importance_chart(importance.bars, chosen=""),
+            partial(importance_chart, importance.bars, chosen=""),
             key="importance-so-far",
             alt=f"Importance of {len(names)} attributes so far; largest: {names[0]}",
             where=bars_here,
@@ -74,7 +75,7 @@ def one_section(
     st.header("How p changes with one attribute")
     attribute, method = choose_attribute(dataset, family, names)
     show_chart(
-        importance_chart(importance.bars, chosen=attribute),
+        partial(importance_chart, importance.bars, chosen=attribute),
         key="importance",
         on_select=remember_bar("importance", family),
         selection_mode="points",
@@ -85,7 +86,7 @@ def one_section(
     st.markdown(about_words(attribute, dataset.about(attribute)))
     st.markdown(f"{effect.strength} {roles.sign_words(attribute)}")
     show_chart(
-        effect_chart(effect),
+        partial(effect_chart, effect),
         key="effect-chart",
         alt=f"p over {attribute}, relative to its average: {effect.method}",
     )
@@ -102,7 +103,7 @@ def pair_section(dataset: Dataset, fit: Fit, family: Family, names: list[str]) -
     first, second, kind = choose_pair(family, names)
     surface = cached("surface", surface_view, dataset, fit, first, second, kind)
     show_chart(
-        surface_chart(surface, first=first, second=second),
+        partial(surface_chart, surface, first=first, second=second),
         key="surface-chart",
         alt=f"p over {first} and {second}, {kind}",
     )
@@ -117,7 +118,7 @@ def explanation_section(dataset: Dataset, fit: Fit) -> Tables:
     explained = cached("explanation", explanation_view, dataset, fit, *where)
     st.markdown(explained.sentence)
     show_chart(
-        explanation_chart(explained),
+        partial(explanation_chart, explained),
         key="explanation",
         alt=f"Contributions of attributes to p of {place}",
     )
@@ -136,7 +137,7 @@ def rates_section(dataset: Dataset, fit: Fit) -> Tables:
         "places and times share."
     )
     show_chart(
-        rates_chart(view.bars),
+        partial(rates_chart, view.bars),
         key="rates",
         alt=f"Factors of λ for {len(view.bars)} attributes; largest: {view.bars['attribute'][0]}",
     )
@@ -152,7 +153,7 @@ def owes_section(dataset: Dataset, fit: Fit, family: Family) -> Tables:
     st.header(view.title)
     st.markdown(view.insight)
     show_chart(
-        sizes_chart(view.sizes),
+        partial(sizes_chart, view.sizes),
         key="effect-sizes",
         alt=f"Typical factor of {len(view.sizes)} effects of {view.of}",
     )
@@ -166,7 +167,7 @@ def _weekdays(view: OwesView) -> Tables:
         return {}
     st.markdown(f"**Who reports when.** {view.reporting}")
     show_chart(
-        weekday_chart(view.weekdays),
+        partial(weekday_chart, view.weekdays),
         key="weekdays",
         alt=f"Reporting factors of {len(view.weekdays)} states by weekday",
     )
@@ -185,7 +186,7 @@ def _levels(view: OwesView, family: Family) -> Tables:
     name = choose_level_effect(family, list(view.levels))
     levels = view.levels[name]
     show_chart(
-        levels_chart(levels, of=name),
+        partial(levels_chart, levels, of=name),
         key="levels",
         alt=f"Factors of λ by {name}; largest: {levels['level'][0]}",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -201,8 +202,13 @@ def places_map(dataset: Dataset, view: ExploreView) -> None:
     joined = choose_shapes(dataset, mode)
     if joined is not None:
         show_chart(
-            shapes_chart(
-                view.groups, joined.rings, title=view.title, limits=view.limits, log=view.log
+            partial(
+                shapes_chart,
+                view.groups,
+                joined.rings,
+                title=view.title,
+                limits=view.limits,
+                log=view.log,
             ),
             key="explore-shapes",
             alt=f"Map of {len(joined.rings):,} levels of {view.names[0]} by {view.title}",
@@ -225,7 +231,7 @@ def _known_places(dataset: Dataset, view: ExploreView, mode: int) -> None:
         _county_map(places, view, what)
         return
     show_chart(
-        places_chart(places, title=view.title, limits=view.limits, log=view.log),
+        partial(places_chart, places, title=view.title, limits=view.limits, log=view.log),
         key="explore-places",
         alt=f"Map of {what}",
     )
@@ -256,7 +262,8 @@ def highest_and_lowest(view: ExploreView, chosen: Sequence[str]) -> None:
         with column:
             st.header(_ENDS[side])
             show_chart(
-                interaction_bars(
+                partial(
+                    interaction_bars,
                     bars,
                     title=view.title,
                     color=BAR_COLORS[side],

@@ -1,6 +1,7 @@
 """Explore: what was missed in a reader's own table, by whatever its modes are."""
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -58,8 +59,12 @@ if shown.view == "places":
 elif shown.view == "pairs":
     st.header(f"{view.names[0].capitalize()} and {view.names[1]}")
     show_chart(
-        matrix_chart(
-            build_matrix(dataset, view), title=view.title, limits=view.limits, log=view.log
+        partial(
+            matrix_chart,
+            build_matrix(dataset, view),
+            title=view.title,
+            limits=view.limits,
+            log=view.log,
         ),
         key="explore-matrix",
         alt=f"{view.title} of {view.names[0]} and {view.names[1]}, {len(view.groups):,} pairs",
@@ -84,7 +89,7 @@ if along is not None:
             shown.quantity,
         )
         show_chart(
-            lines_chart(lines, title=view.title, along=name, log=view.log),
+            partial(lines_chart, lines, title=view.title, along=name, log=view.log),
             key="explore-lines",
             alt=f"{view.title} of {', '.join(labels)} over {name}",
         )

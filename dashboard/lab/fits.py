@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -109,10 +111,10 @@ def _result(setup: Setup, fit: Fit, slice_number: int) -> Shown:
         truth, estimate = picture(table, quantity), picture(table, f"{quantity}_hat")
         limits = charts.limits_of(truth, estimate)
         figures = {
-            f"True {name}": charts.matrix_chart(truth, name=name, limits=limits),
-            f"Estimated {name}": charts.matrix_chart(estimate, name=name, limits=limits),
-            f"{name}: estimate against truth": charts.truth_chart(
-                view.points, quantity, name=name, height=300
+            f"True {name}": partial(charts.matrix_chart, truth, name=name, limits=limits),
+            f"Estimated {name}": partial(charts.matrix_chart, estimate, name=name, limits=limits),
+            f"{name}: estimate against truth": partial(
+                charts.truth_chart, view.points, quantity, name=name, height=300
             ),
         }
         for column, (number, (title, figure)) in zip(
@@ -177,7 +179,7 @@ def _wait_for(order: Recovery) -> None:
 
 def _draw_curve(curve: pd.DataFrame, key: str) -> None:
     show_chart(
-        charts.curve_chart(curve),
+        partial(charts.curve_chart, curve),
         key=f"lab-{key}",
         alt="Errors of λ and p over the iterations of a fit of simulated counts",
     )

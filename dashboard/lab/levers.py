@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -97,7 +99,7 @@ def _draw_lever(lever: LeverName, tried: list[Trial]) -> pd.DataFrame:
     table = lever_table([(trial, result) for trial, result in results if result is not None])
     if len(table):
         show_chart(
-            charts.lever_chart(table, label=LEVERS[lever].label),
+            partial(charts.lever_chart, table, label=LEVERS[lever].label),
             key="lab-lever",
             alt=f"Errors of λ and p of small simulated fits by {LEVERS[lever].label}",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -115,14 +116,14 @@ def entry_step() -> Shown | None:
     with left:
         st.markdown(f"**This draw:** {view.happened} happened, **{view.counted} counted**")
         show_chart(
-            charts.events_chart(view.events),
+            partial(charts.events_chart, view.events),
             key="lab-events",
             alt=f"{view.happened} dots for simulated events, {view.counted} filled: counted",
         )
     with right:
         st.markdown(f"**2,000 draws of y** beside Poisson with mean λp = {rate * chance:g}")
         show_chart(
-            charts.draws_chart(view.draws, rate=rate, chance=chance, counted=view.counted),
+            partial(charts.draws_chart, view.draws, rate=rate, chance=chance, counted=view.counted),
             key="lab-draws",
             alt="Histograms of simulated counts of two kinds of place and the Poisson formula, "
             "which agree",
@@ -157,10 +158,14 @@ def tensor_step(setup: Setup) -> Shown | None:
     happened, seen = picture(table, "true_count"), picture(table, "counted")
     limits = charts.limits_of(happened)
     pictures = {
-        "What happened: n": charts.matrix_chart(happened, name="true count n", limits=limits),
-        "What is seen: y": charts.matrix_chart(seen, name="count y", limits=limits),
-        "Detection: p": charts.matrix_chart(picture(table, "p"), name="p", limits=(0.0, 1.0)),
-        "What a fit may use": charts.kinds_chart(picture(table, "known")),
+        "What happened: n": partial(
+            charts.matrix_chart, happened, name="true count n", limits=limits
+        ),
+        "What is seen: y": partial(charts.matrix_chart, seen, name="count y", limits=limits),
+        "Detection: p": partial(
+            charts.matrix_chart, picture(table, "p"), name="p", limits=(0.0, 1.0)
+        ),
+        "What a fit may use": partial(charts.kinds_chart, picture(table, "known")),
     }
     columns = [*st.columns(2), *st.columns(2)]
     for column, (number, (title, figure)) in zip(columns, enumerate(pictures.items()), strict=True):
@@ -194,7 +199,13 @@ def scale_step(setup: Setup) -> Shown | None:
     for column, (quantity, name) in zip(st.columns(3), names.items(), strict=True):
         with column:
             show_chart(
-                charts.scale_chart(view.entries, quantity, name=name, limit=view.limits[quantity]),
+                partial(
+                    charts.scale_chart,
+                    view.entries,
+                    quantity,
+                    name=name,
+                    limit=view.limits[quantity],
+                ),
                 key=f"lab-scale-{quantity}",
                 alt=f"{name} of ten simulated entries at c = {c:g}",
             )

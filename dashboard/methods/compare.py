@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dashboard.methods.charts import scores_chart
@@ -169,7 +171,7 @@ def _draw(
         st.markdown(view.insight)
     several = orders[0].trials > 1
     show_chart(
-        scores_chart(view.bars, title=metric_of(metric).axis),
+        partial(scores_chart, view.bars, title=metric_of(metric).axis),
         key="scores",
         alt=f"{metric_of(metric).axis} of {len(results)} methods on hidden counts",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -160,7 +162,8 @@ def _draw(view: PaperView, metric: str, table: str) -> None:
             with place:
                 st.markdown(f"**{column}**")
                 show_chart(
-                    dots_chart(
+                    partial(
+                        dots_chart,
                         part,
                         title=metric_of(metric).axis,
                         limits=view.limits,
@@ -179,7 +182,9 @@ def _figure(curves: pd.DataFrame, figure: str, metric: str) -> None:
     for k, (setting, part) in enumerate(by_setting.items()):
         st.markdown(f"**{setting}**")
         show_chart(
-            lines_chart(part, title=metric_of(metric).axis, limits=curve_limits(by_setting)),
+            partial(
+                lines_chart, part, title=metric_of(metric).axis, limits=curve_limits(by_setting)
+            ),
             key=f"curve-{k}",
             alt=f"{metric_of(metric).axis} over iterations, {setting}",
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dashboard.methods.charts import running_chart
@@ -61,7 +63,7 @@ def rerun_section() -> None:
     curve = curve_frame(result["curve"])
     if curve["iteration"].nunique() > 1:
         show_chart(
-            running_chart(curve, references),
+            partial(running_chart, curve, references),
             key="cell-curve",
             alt=f"Errors of {cell.method} over its iterations",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def _draw(study: Study) -> None:
         help="Each dot is a trial; the large one is the best.",
     )
     show_chart(
-        trials_chart(frame, setting=setting),
+        partial(trials_chart, frame, setting=setting),
         key="study-trials",
         alt=f"Validation rRMSE of {len(frame)} trials by {setting}",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dashboard.overview.charts import attribute_chart
@@ -106,7 +108,7 @@ def attributes(dataset: Dataset, view: OverviewView) -> None:
         "if the two differ, counts are missing where conditions are special.",
     )
     show_chart(
-        attribute_chart(attribute_histogram(dataset, name), name=name),
+        partial(attribute_chart, attribute_histogram(dataset, name), name=name),
         key="attribute-chart",
         alt=f"Shares of entries over the values of {name}",
     )

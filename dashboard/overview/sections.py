@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -55,7 +56,7 @@ def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -
     )
     st.markdown(f"One square is one {row} and {column}. {what} {blank[0].upper()}{blank[1:]}.")
     show_chart(
-        pattern_figure(pattern),
+        partial(pattern_figure, pattern),
         key="pattern",
         alt=f"What was counted, by {pattern.row_mode} and {pattern.column_mode}",
     )
@@ -83,7 +84,7 @@ def places_section(dataset: Dataset, step: int | None) -> Missing:
         )
     else:
         show_chart(
-            points_chart(places.table, value=places.value, title=places.title),
+            partial(points_chart, places.table, value=places.value, title=places.title),
             key="overview-points",
             alt=f"{len(places.table):,} places by {places.title}",
         )
@@ -101,7 +102,7 @@ def _along(dataset: Dataset, shown: tuple[int, ...], step: int | None) -> dict[s
     third, steps = dataset.counts.modes[mode], along_table(dataset, mode)
     st.markdown(f"**Counts per {escape(third) if dataset.name == 'own' else third}**")
     show_chart(
-        along_chart(steps, of=third, step=step),
+        partial(along_chart, steps, of=third, step=step),
         key="steps",
         alt=f"Sum of reported counts per {third}",
     )

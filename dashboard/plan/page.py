@@ -1,5 +1,7 @@
 """Plan: how much narrower intervals would be with more visits, more places, or a survey of p."""
 
+from functools import partial
+
 import streamlit as st
 
 from dashboard.plan import controls as parts
@@ -86,13 +88,10 @@ if any(step.design in known for step in choice.steps):
         st.info(words, icon=":material/savings:")
     for words in trust_words(plan, measure):
         st.warning(words, icon=":material/error:")
-    drawn = (
-        cost_chart(points, title=measure.name, wish=wish)
-        if costs
-        else width_chart(points, title=measure.name)
-    )
     show_chart(
-        drawn,
+        partial(cost_chart, points, title=measure.name, wish=wish)
+        if costs
+        else partial(width_chart, points, title=measure.name),
         key="widths",
         alt=f"Width of the interval of {measure.name} by {'cost' if costs else 'design'}",
     )

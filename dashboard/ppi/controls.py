@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -151,7 +152,8 @@ def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
         with column:
             st.header(heading)
             show_chart(
-                interaction_bars(
+                partial(
+                    interaction_bars,
                     bars,
                     title=view.title,
                     color=BAR_COLORS[side],

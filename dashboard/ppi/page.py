@@ -1,6 +1,7 @@
 """Plant–pollinator: which interactions were probably overlooked, and when."""
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -68,7 +69,7 @@ chosen = choose_interactions(dataset, view, fit)
 visits = chosen_visits(dataset, grids, chosen, years=selected.years)
 if chosen:
     show_chart(
-        visits_chart(visits, title=view.title, limits=view.limits, log=view.log),
+        partial(visits_chart, visits, title=view.title, limits=view.limits, log=view.log),
         key="visits",
         alt=f"p of {', '.join(chosen)} over the visits of each year",
     )
@@ -105,7 +106,8 @@ with above:
         "pollinators by guild, then by activity. **name**: in alphabetical order.",
     )
     show_chart(
-        matrix_chart(
+        partial(
+            matrix_chart,
             build_matrix(view, order),
             title=view.title,
             limits=view.mean_limits,

@@ -146,6 +146,12 @@ def look_at_own(chosen: bool) -> None:
     st.session_state[_CHOSEN] = chosen
 
 
+def looked_at() -> bool:
+    """Whether the session looks at its own table, or did on the page before."""
+    chosen: bool = st.session_state.get(_CHOSEN, False)
+    return chosen
+
+
 def made(name: str, key: Hashable, build: Callable[[], _Made]) -> _Made:
     """Return what was made of the table before, or make it now; for this session alone."""
     kept: OrderedDict[Any, Any] = st.session_state.setdefault(_KEPT, OrderedDict())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ import streamlit as st
 
 from dashboard.shared.charts import objective_chart, picture_config
 from dashboard.shared.dark import on_dark
+from dashboard.shared.drawn import drawn
 from dashboard.shared.mode_effects import EffectChoice
 from dashboard.shared.roles import NO_ROLES_YET, PAPER, RoleChoice
 from dashboard.shared.running import how_it_was_fitted
@@ -24,12 +26,16 @@ def chart_config() -> dict[str, Any]:
     return picture_config(picture_format())
 
 
-def show_chart(figure: go.Figure, *, key: str, alt: str, where: Any = st, **more: Any) -> None:
+def show_chart(
+    figure: go.Figure | partial[go.Figure], *, key: str, alt: str, where: Any = st, **more: Any
+) -> None:
     """Draw a figure, with the camera saving what the reader chose.
 
     Parameters
     ----------
-    figure : Figure
+    figure : Figure or partial
+        A partial names the function that draws it and what it draws: it is called once, and its
+        figure kept for all who look at the same numbers.
     key : str
     alt : str
         What it shows, for those who do not see it.
@@ -38,7 +44,11 @@ def show_chart(figure: go.Figure, *, key: str, alt: str, where: Any = st, **more
     **more
         Other arguments of ``st.plotly_chart``.
     """
-    shown = on_dark(figure) if st.context.theme.type == "dark" else figure
+    dark = st.context.theme.type == "dark"
+    if isinstance(figure, partial):
+        shown = drawn(figure, dark=dark)
+    else:
+        shown = on_dark(figure) if dark else figure
     where.plotly_chart(shown, config=chart_config(), key=key, alt=alt, **more)
 
 
@@ -121,7 +131,7 @@ def fit_details(fit: Fit, roles: RoleChoice) -> None:
         st.markdown(how_it_was_fitted(fit, roles))
         if folded.open:
             show_chart(
-                objective_chart({"": [record.objective for record in fit.history]}),
+                partial(objective_chart, {"": [record.objective for record in fit.history]}),
                 key="objective",
                 alt="Objective after each iteration",
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -160,7 +161,8 @@ def _picture(dataset: Dataset, view: WhatIfView, side: str | None, place: str | 
         )
         return
     if len(view.sides) == 1:
-        chart = level_chart(
+        chart = partial(
+            level_chart,
             view.table.head(_LEVELS),
             name=view.sides[0],
             column=column,
@@ -169,7 +171,7 @@ def _picture(dataset: Dataset, view: WhatIfView, side: str | None, place: str | 
         )
     else:
         values = matrix(dataset, view, column)
-        chart = heat_chart(values, title=title, limits=limits, diverging=side is None)
+        chart = partial(heat_chart, values, title=title, limits=limits, diverging=side is None)
     show_chart(chart, key=key, alt=f"{what}, by {' and '.join(view.sides)}")
 
 
@@ -195,7 +197,7 @@ def ranking(view: WhatIfView) -> None:
     )
     side = end[-1]
     show_chart(
-        shift_chart(rank_shift(view.cells, end, n), n=n, names_on=side),
+        partial(shift_chart, rank_shift(view.cells, end, n), n=n, names_on=side),
         key="shift",
         alt=f"Ranks under A and B of the {n} {view.of} with the {end}",
     )

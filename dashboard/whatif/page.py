@@ -1,5 +1,7 @@
 """What if: two settings side by side, one parameter swept, and the runs of this session."""
 
+from functools import partial
+
 import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
@@ -89,7 +91,7 @@ if shown is not None:
     with right:
         st.subheader("One against the other")
         show_chart(
-            scatter_chart(view.cells, title=view.title, chosen=view.label_of(place)),
+            partial(scatter_chart, view.cells, title=view.title, chosen=view.label_of(place)),
             key="scatter",
             alt=f"Relative p under B against A, {len(view.cells)} {view.of}",
         )
@@ -106,8 +108,10 @@ if shown is not None:
         for side, each in first.items():
             st.markdown(f"**{side}**: {how_it_was_fitted(each, runs[side].roles)}")
         show_chart(
-            objective_chart(
-                {k: [r.objective for r in each.history] for k, each in first.items()}, height=240
+            partial(
+                objective_chart,
+                {k: [r.objective for r in each.history] for k, each in first.items()},
+                height=240,
             ),
             key="curves",
             alt="Objective of A and of B after each iteration",

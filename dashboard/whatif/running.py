@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -181,7 +182,9 @@ def _draw_sweep(dataset: Dataset, runs: dict[Any, Run], current: Any, parameter:
     columns = [*st.columns(2), *st.columns(2)]
     for column, (name, (title, lines)) in zip(columns, pictures.items(), strict=True):
         show_chart(
-            sweep_chart(table, lines, parameter=SWEEPS[parameter], title=title, current=current),
+            partial(
+                sweep_chart, table, lines, parameter=SWEEPS[parameter], title=title, current=current
+            ),
             key=f"sweep-{name}",
             alt=f"{title} by {SWEEPS[parameter]}",
             where=column,
