@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.answers import Apart, reports_late, told_apart
+from dashboard.shared.answers import Apart, for_display, reports_late, told_apart
 from dashboard.shared.places import cells
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
@@ -51,6 +52,14 @@ class CovidAnswers:
         """`all_places` in the chosen states."""
         kept = self.all_places["state"].isin(self.states["state"])
         return self.all_places[kept].reset_index(drop=True)
+
+    @cached_property
+    def shown(self) -> dict[str, pd.DataFrame]:
+        """`states` and `places` as a page tabulates them."""
+        return {
+            "states": for_display(self.states, ["state", "population"], self.scale),
+            "places": for_display(self.places, ["place", "state", "population"], self.scale),
+        }
 
 
 def cell_totals(dataset: Dataset, fit: Fit, day: int | None = None) -> Sums:

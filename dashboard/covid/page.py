@@ -1,7 +1,10 @@
 """COVID-19: where cases were probably missed."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
@@ -108,7 +111,7 @@ st.caption(
 compared = compare_places(dataset, fit, grids, view.answers, p_title=view.title)
 answer_tables(view.answers, uncertain_scale=grids.uncertain_scale, late=reports_late(fit))
 
-outside_panel(dataset, checked, stated=roles.preset == STATED)
+outside_panel(dataset, fit, checked, stated=roles.preset == STATED)
 meaning(
     "**p is estimated, not measured.** It is the part of the differences between reported counts "
     "that the attributes explain; the part that places and days share belongs to λ."
@@ -116,17 +119,17 @@ meaning(
 role_details(roles)
 fit_details(fit, roles)
 absolute = view.scale.absolute
-tables = {
-    "Places": view.main_table,
-    "States": for_download(view.answers.states, absolute=absolute),
-    "Counties": view.county_table,
+tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
+    "Places": lambda: view.main_table,
+    "States": lambda: for_download(view.answers.states, absolute=absolute),
+    "Counties": lambda: view.county_table,
 }
 if county is not None:
-    tables["Days of the chosen county"] = for_download(county.days, absolute=absolute)
+    tables["Days of the chosen county"] = partial(for_download, county.days, absolute=absolute)
 if len(compared):
-    tables["Days of the places compared"] = for_download(compared, absolute=absolute)
+    tables["Days of the places compared"] = partial(for_download, compared, absolute=absolute)
 if gain is not None:
-    tables["What attributes add"] = gain_table(gain, dataset)
+    tables["What attributes add"] = partial(gain_table, gain, dataset)
 if checked is not None:
     tables["p and outside estimates by state"] = checked.states
     tables["Rank correlations"] = checked.dots

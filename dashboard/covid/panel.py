@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard.countymap.component import show_county_map
-from dashboard.countymap.picture import county_map
+from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.covid.charts import agreement_dots
 from dashboard.covid.outside import (
     NAMES,
@@ -57,12 +57,15 @@ def outside_check(dataset: Dataset, fit: Fit) -> OutsideView | None:
     return view
 
 
-def outside_panel(dataset: Dataset, view: OutsideView | None, *, stated: bool = False) -> None:
+def outside_panel(
+    dataset: Dataset, fit: Fit, view: OutsideView | None, *, stated: bool = False
+) -> None:
     """Draw correlations, the map of the difference and the sources, or offer what is missing.
 
     Parameters
     ----------
     dataset : Dataset
+    fit : Fit
     view : OutsideView, optional
         None: there is nothing to check by.
     stated : bool
@@ -99,7 +102,7 @@ def outside_panel(dataset: Dataset, view: OutsideView | None, *, stated: bool = 
     if len(view.names) > 1:
         labels = {each: NAMES[each] for each in view.names}
         name = segmented("Where p differs from", view.names, names=labels, key="outside")
-    _map(dataset, view, name)
+    _map(dataset, fit, name)
     for name in view.seen:
         st.caption(f"{NAMES[name].capitalize()} are not compared with: this fit has seen them.")
     for missing, why in view.missing.items():
@@ -127,18 +130,8 @@ def _loaded(name: str) -> Outside:
     return datasets.load_outside(dataset_or_stop(name))
 
 
-def _map(dataset: Dataset, view: OutsideView, name: str) -> None:
-    difference = difference_view(view, name)
-    picture = county_map(
-        difference.counties,
-        title=difference.title,
-        hover=("ranks",),
-        limits=difference.limits,
-        log=True,
-        colorscale="diverging",
-        missing="not known",
-        remark="Simulated counts." if dataset.provenance.simulated else "",
-    )
+def _map(dataset: Dataset, fit: Fit, name: str) -> None:
+    picture = cached("outside map", _picture, dataset, fit, dataset.truth is None, name)
     show_county_map(
         picture,
         key="outside-map",
@@ -148,6 +141,20 @@ def _map(dataset: Dataset, view: OutsideView, name: str) -> None:
     st.caption(
         f"By state. Orange: p is higher here, next to other states, than {_says(name)}. "
         "Violet: lower. White: both agree."
+    )
+
+
+def _picture(dataset: Dataset, fit: Fit, real: bool, name: str) -> MapPicture:
+    difference = difference_view(cached("outside", _view, dataset, fit, real), name)
+    return county_map(
+        difference.counties,
+        title=difference.title,
+        hover=("ranks",),
+        limits=difference.limits,
+        log=True,
+        colorscale="diverging",
+        missing="not known",
+        remark="Simulated counts." if dataset.provenance.simulated else "",
     )
 
 

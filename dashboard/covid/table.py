@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.covid.answers import CovidAnswers
-from dashboard.shared.answers import BELOW, for_display, share_words
+from dashboard.shared.answers import BELOW, share_words
 from dashboard.shared.parts import show_table
 from dashboard.shared.widgets import segmented
 
@@ -30,10 +30,7 @@ def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool, late: bool) -
         label_visibility="collapsed",
         help="What a row is: a state, or a cell of counties.",
     )
-    table, names = answers.states, ["state", "population"]
-    if by == "places":
-        table, names = answers.places, ["place", "state", "population"]
-    shown = for_display(table, names, answers.scale)
+    shown = answers.shown[by]
     show_table(shown, key=f"answers-{by}", alt=f"Reported and estimated true cases by {by}")
     st.caption(" ".join(filter(None, _notes(answers, uncertain_scale, late))))
 

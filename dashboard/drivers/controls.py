@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.countymap.choice import keep_county, kept_county
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
+from dashboard.shared.kept import of_counts
 from dashboard.shared.model import Family
 from dashboard.shared.places import is_covid, is_own, place_table, place_words
 from dashboard.shared.widgets import bound, key_of, segmented
@@ -96,8 +97,8 @@ def choose_place(dataset: Dataset) -> tuple[str, tuple[int, ...]]:
 
     The address names a county by its FIPS code, as on the COVID-19 page.
     """
-    table = place_table(dataset).set_index("key")
-    labels = table["label"].to_dict()
+    listed = of_counts("places to choose", _places_to_choose, dataset)
+    labels = {key: label for key, (label, _) in listed.items()}
     county, one = is_covid(dataset), place_words(dataset)[0]
     if county and one not in st.session_state and kept_county() in labels:
         st.session_state[one] = st.query_params.get(one, kept_county())
@@ -113,8 +114,14 @@ def choose_place(dataset: Dataset) -> tuple[str, tuple[int, ...]]:
     )
     if county:
         keep_county(key)
-    row = table.loc[key]
-    return str(row["label"]), row["where"]
+    return listed[key]
+
+
+def _places_to_choose(dataset: Dataset) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Name and indices of each place, by its key."""
+    table = place_table(dataset)
+    rows = zip(table["key"], table["label"], table["where"], strict=True)
+    return {str(key): (str(label), where) for key, label, where in rows}
 
 
 def _linked(

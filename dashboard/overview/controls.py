@@ -10,6 +10,7 @@ from dashboard.overview.charts import attribute_chart
 from dashboard.overview.places import place_modes
 from dashboard.overview.view import OverviewView, along_mode, attribute_histogram, mode_pairs
 from dashboard.shared.days import day_text
+from dashboard.shared.kept import of_counts
 from dashboard.shared.model import Family
 from dashboard.shared.own import PREFIX
 from dashboard.shared.parts import show_chart
@@ -108,7 +109,9 @@ def attributes(dataset: Dataset, view: OverviewView) -> None:
         "if the two differ, counts are missing where conditions are special.",
     )
     show_chart(
-        partial(attribute_chart, attribute_histogram(dataset, name), name=name),
+        partial(
+            attribute_chart, of_counts("histogram", attribute_histogram, dataset, name), name=name
+        ),
         key="attribute-chart",
         alt=f"Shares of entries over the values of {name}",
     )

@@ -12,6 +12,7 @@ from dashboard.overview.controls import (
 from dashboard.overview.sections import pattern_section, places_section
 from dashboard.overview.view import build_overview
 from dashboard.shared.before import before_you_fit
+from dashboard.shared.kept import of_counts
 from dashboard.shared.own import NAME, code_of
 from dashboard.shared.parts import role_details
 from dashboard.shared.roles import roles_of
@@ -44,7 +45,7 @@ with st.sidebar:
     family, source = choose_counts()
 
 dataset = dataset_or_stop(f"{family}-twin" if source == "simulated" else family)
-view = build_overview(dataset)
+view = of_counts("overview", build_overview, dataset)
 same_counts = {"data": NAME} if family == "own" else {f"{family}_counts": source}
 
 st.header(escape(dataset.title) if family == "own" else dataset.title)

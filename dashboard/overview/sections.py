@@ -10,9 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.component import show_county_map
+from dashboard.countymap.picture import MapPicture
 from dashboard.overview.charts import along_chart, pattern_figure, points_chart
 from dashboard.overview.places import build_places, county_picture
 from dashboard.overview.view import along_mode, along_table, build_pattern, pattern_table
+from dashboard.shared.kept import of_counts
 from dashboard.shared.parts import show_chart
 from dashboard.shared.scripts import DATASET, Code, call
 from dashboard.shared.words import escape
@@ -37,7 +39,7 @@ class Missing:
 
 def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -> Missing:
     """Draw what was counted by two modes."""
-    pattern = build_pattern(dataset, pair, step)
+    pattern = of_counts("pattern", build_pattern, dataset, pair, step)
     row, column, third, others = (
         escape(word) if dataset.name == "own" else word
         for word in (pattern.row_mode, pattern.column_mode, pattern.third_mode, pattern.others)
@@ -62,8 +64,8 @@ def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -
     )
     return Missing(
         tables={
-            f"Counts by {pattern.row_mode} and {pattern.column_mode}": pattern_table(
-                dataset, pair, step
+            f"Counts by {pattern.row_mode} and {pattern.column_mode}": of_counts(
+                "pattern table", pattern_table, dataset, pair, step
             )
         }
         | _along(dataset, pair, step),
@@ -73,11 +75,11 @@ def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -
 
 def places_section(dataset: Dataset, step: int | None) -> Missing:
     """Draw what was counted at each place, where it lies."""
-    places = build_places(dataset, step)
+    places = of_counts("counted places", build_places, dataset, step)
     st.markdown(escape(places.sentence) if dataset.name == "own" else places.sentence)
     if places.counties:
         show_county_map(
-            county_picture(places),
+            of_counts("map of places", _picture, dataset, step),
             key="overview-map",
             alt=f"{len(places.table):,} counties by {places.title}",
             height=440,
@@ -94,12 +96,16 @@ def places_section(dataset: Dataset, step: int | None) -> Missing:
     )
 
 
+def _picture(dataset: Dataset, step: int | None) -> MapPicture:
+    return county_picture(of_counts("counted places", build_places, dataset, step))
+
+
 def _along(dataset: Dataset, shown: tuple[int, ...], step: int | None) -> dict[str, pd.DataFrame]:
     """Draw everything counted at each step of the mode along, if there is one."""
     mode = along_mode(dataset, shown)
     if mode is None:
         return {}
-    third, steps = dataset.counts.modes[mode], along_table(dataset, mode)
+    third, steps = dataset.counts.modes[mode], of_counts("along", along_table, dataset, mode)
     st.markdown(f"**Counts per {escape(third) if dataset.name == 'own' else third}**")
     show_chart(
         partial(along_chart, steps, of=third, step=step),

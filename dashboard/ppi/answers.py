@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.answers import Apart, told_apart
+from dashboard.shared.answers import Apart, for_display, told_apart
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, group_sums
@@ -39,6 +40,14 @@ class PpiAnswers:
     total: dict[str, Any]
     apart: Apart
     scale: Scale
+
+    @cached_property
+    def shown(self) -> dict[str, pd.DataFrame]:
+        """`tables` as a page tabulates them."""
+        return {
+            by: for_display(table, [by, "guild"] if by == "pair" else [by], self.scale)
+            for by, table in self.tables.items()
+        }
 
 
 def pair_sums(dataset: Dataset, fit: Fit, years: Sequence[int] = ()) -> Sums:

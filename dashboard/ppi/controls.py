@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard.ppi.answers import pair_sums
+from dashboard.ppi.layout import Order, build_matrix
 from dashboard.ppi.view import (
     MOST_CHOSEN,
     PICKS,
@@ -22,7 +23,8 @@ from dashboard.ppi.view import (
 )
 from dashboard.shared.anchors import Anchor
 from dashboard.shared.charts import BAR_COLORS, axis_limit
-from dashboard.shared.kept import cached, grids_of
+from dashboard.shared.kept import cached, grids_of, of_counts
+from dashboard.shared.pairs import Matrix
 from dashboard.shared.parts import show_chart
 from dashboard.shared.ranked_bars import interaction_bars, log_range
 from dashboard.shared.running import unfinished
@@ -116,13 +118,27 @@ def ppi_view(
     )
 
 
+def matrix_of(
+    dataset: Dataset,
+    fit: Fit,
+    anchor: Anchor,
+    years: tuple[int, ...],
+    guilds: tuple[str, ...],
+    meadows: tuple[str, ...],
+    order: Order,
+) -> Matrix:
+    """Return the matrix of the view, its rows and columns in an order; for `cached`."""
+    view = cached("ppi", ppi_view, dataset, fit, anchor, years, guilds, meadows)
+    return build_matrix(view, order)
+
+
 def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
     """Draw quick picks and the list of interactions, and return what is chosen."""
     with st.container(horizontal=True):
         for pick, name in _BUTTONS.items():
             if st.button(name, key=f"pick-{pick}", help=f"Shows the one with the {pick} of p"):
                 st.session_state["interaction"] = [quick_pick(view, pick)]
-    labels = pair_labels(dataset)
+    labels = of_counts("pairs", pair_labels, dataset)
     _keep_valid(labels, view, fit)
     return st.multiselect(
         "Interactions",

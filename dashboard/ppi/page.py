@@ -10,10 +10,11 @@ from dashboard.ppi.controls import (
     best_and_worst,
     choose_interactions,
     filters,
+    matrix_of,
     on_click,
     ppi_view,
 )
-from dashboard.ppi.layout import ORDERS, build_matrix
+from dashboard.ppi.layout import ORDERS
 from dashboard.ppi.table import answer_tables
 from dashboard.ppi.view import build_ppi_view, chosen_visits
 from dashboard.shared.answers import answer, open_scale
@@ -108,7 +109,17 @@ with above:
     show_chart(
         partial(
             matrix_chart,
-            build_matrix(view, order),
+            cached(
+                "ppi matrix",
+                matrix_of,
+                dataset,
+                fit,
+                choices.anchor,
+                selected.years,
+                selected.guilds,
+                selected.meadows,
+                order,
+            ),
             title=view.title,
             limits=view.mean_limits,
             log=view.log,
@@ -138,14 +149,16 @@ take_away(
     roles=roles,
     anchor=choices.anchor,
     tables={
-        "Interactions": view.main_table,
+        "Interactions": lambda: view.main_table,
         **{
-            f"By {by}": for_download(table, absolute=view.scale.absolute)
+            f"By {by}": partial(for_download, table, absolute=view.scale.absolute)
             for by, table in answers.tables.items()
             if by != "pair"
         },
-        "Visits of the chosen interactions": for_download(visits, absolute=view.scale.absolute),
-        **({} if gain is None else {"What attributes add": gain_table(gain, dataset)}),
+        "Visits of the chosen interactions": partial(
+            for_download, visits, absolute=view.scale.absolute
+        ),
+        **({} if gain is None else {"What attributes add": partial(gain_table, gain, dataset)}),
     },
     code=fit_script(
         dataset.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.ppi.answers import BY, PpiAnswers
-from dashboard.shared.answers import for_display, share_words
+from dashboard.shared.answers import share_words
 from dashboard.shared.parts import show_table
 from dashboard.shared.widgets import segmented
 
@@ -36,10 +36,9 @@ def answer_tables(answers: PpiAnswers, *, uncertain_scale: bool) -> None:
         label_visibility="collapsed",
         help="What a row is.",
     )
-    table = answers.tables[by]
-    names = [by, "guild"] if by == "pair" else [by]
-    shown = for_display(table, names, answers.scale)
-    show_table(shown, key=f"answers-{by}", alt=f"Reported and estimated interactions by {by}")
+    show_table(
+        answers.shown[by], key=f"answers-{by}", alt=f"Reported and estimated interactions by {by}"
+    )
     st.caption(" ".join(filter(None, _notes(answers, uncertain_scale))))
 
 

@@ -1,4 +1,4 @@
-"""What pages show of a fit, made once for each fit and choice and shared by all sessions.
+"""What pages show of counts and fits, made once for each choice and shared by all sessions.
 
 Of a reader's own table nothing is shared: the session keeps it.
 """
@@ -50,6 +50,17 @@ def cached(
     return made
 
 
+def of_counts(name: str, build: Callable[..., _Made], dataset: Dataset, *choices: Any) -> _Made:
+    """Return ``build(dataset, *choices)`` as :func:`cached` does, where no fit is asked."""
+    if build.__closure__:
+        raise ValueError(f"build must know nothing but its arguments, got a closure for {name!r}")
+    if is_own(dataset):
+        return own.made(name, (dataset.counts.digest, choices), lambda: build(dataset, *choices))
+    key = f"{dataset.name} {dataset.counts.digest}"
+    made: _Made = _kept(name, key, (), choices, lambda: build(dataset, *choices))
+    return made
+
+
 def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
     """p of every entry on the chosen scale; the network is asked once for each fit."""
     return cached("p on a scale", _grids, dataset, fit, anchor)
@@ -60,7 +71,7 @@ def _grids(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
     return detection_grids(dataset, fit, anchor, fitted=fitted)
 
 
-@st.cache_resource(max_entries=60, show_spinner=False)
+@st.cache_resource(max_entries=120, show_spinner=False)
 def _kept(
     name: str,  # noqa: ARG001, they make the cache's key
     key: str,  # noqa: ARG001

@@ -33,7 +33,7 @@ def take_away(
     *,
     dataset: Dataset,
     fit: Fit | None,
-    tables: Mapping[str, pd.DataFrame],
+    tables: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]],
     code: str,
     roles: RoleChoice | None = None,
     anchor: Anchor | None = None,
@@ -50,8 +50,8 @@ def take_away(
     dataset : Dataset
     fit : Fit, optional
         None where the page shows no fit.
-    tables : mapping of str to DataFrame
-        By name, in the order to offer them.
+    tables : mapping of str to DataFrame, or to a function that returns one
+        By name, in the order to offer them. A function is called when the box is open.
     code : str
         A script that gives the numbers of the page; see :mod:`dashboard.shared.scripts`.
     roles : RoleChoice, optional
@@ -79,7 +79,7 @@ def take_away(
         scale = "" if fit is None else ", on the scale of p chosen now"
         st.markdown(f"**Tables** of what this page shows{scale}")
         for name, table in tables.items():
-            _table(f"{stem}-{_slug(name)}", name, table)
+            _table(f"{stem}-{_slug(name)}", name, table() if callable(table) else table)
         fitted = None if fit is None else _fitted(dataset, fit, roles)
         if fit is not None and fitted is not None:
             _whole(stem, fitted, fit, roles, anchor or Anchor())
