@@ -1,11 +1,14 @@
 """How the dashboard answers many visitors at once, on this machine.
 
-    python -m benchmarks.load [--sessions 10 30 60] [--seconds 60] [--flood 500] [--write FILE]
+    python -m benchmarks.load [--sessions 10 30 60] [--seconds 60] [--each 10] [--flood 500]
+                              [--write FILE]
 
 Visitors are sessions at the websocket that draw nothing: each opens a page, then asks for another
 view, of the same or another page, after a pause of 1 to 4 seconds, over and over. All views were
-fitted before. Then a flood of sessions is opened and closed, and the memory of the server is looked
-at before and after. Simulated counts, an empty cache of its own, loopback alone.
+fitted before. Besides the time that answers take, what the server's process computes for one is
+measured, on average with many visitors and for each view with one: it depends little on what else
+the machine does. Then a flood of sessions is opened and closed, and the memory of the server is
+looked at before and after. Simulated counts, an empty cache of its own, loopback alone.
 """
 
 from __future__ import annotations
@@ -16,13 +19,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
 import psutil
 
 from benchmarks._report import machine, publish
-from benchmarks._visitors import Heard, View, visit
+from benchmarks._visitors import Heard, View, Visitor, visit
 from docs.screenshots import serving
 from uncletc.paper.words import grid as table
 
@@ -89,6 +92,40 @@ def flood(address: str, sessions: int) -> Heard:
     return asyncio.run(everyone())
 
 
+def computed(server: psutil.Process) -> float:
+    """Seconds that the server's own process has computed so far."""
+    times = server.cpu_times()
+    return float(times.user + times.system)
+
+
+def costs(address: str, server: psutil.Process, times: int) -> dict[View, float]:
+    """Seconds that the server computes for each view, on average when asked for so many times."""
+    visitor, found = Visitor(address), {}
+    visitor.connect()
+    for view in VIEWS:
+        visitor.look(view)
+        before = computed(server)
+        for _ in range(times):
+            visitor.look(view)
+        found[view] = (computed(server) - before) / times
+    visitor.close()
+    return found
+
+
+def cost_table(found: dict[View, float]) -> str:
+    """What each view costs, as a table and in a sentence."""
+    rows = [
+        [view.page or "overview", unquote(view.query), f"{1000 * s:.0f}"]
+        for view, s in found.items()
+    ]
+    values = list(found.values())
+    return (
+        "What the server computes for a click when one visitor asks for the same view again, "
+        f"in thousandths of a second: {1000 * np.mean(values):.0f} on average, at most "
+        f"{1000 * max(values):.0f}.\n\n{table(['page', 'choices', 'computed'], rows)}"
+    )
+
+
 def wait_for_fits(address: str) -> None:
     """Look at each view until it has no progress of a fit to show."""
     for view in VIEWS:
@@ -101,7 +138,7 @@ def wait_for_fits(address: str) -> None:
                 raise RuntimeError(f"{view} failed: {heard.failed[0]}")
             if monotonic() - began > _LONGEST_FIT:
                 raise RuntimeError(f"{view} was not fitted in {_LONGEST_FIT:.0f} seconds")
-            working = heard.working
+            working = heard.fitting
             sleep(_LOOK if working else 0)
 
 
@@ -115,47 +152,65 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--sessions", type=int, nargs="+", default=[10, 30, 60])
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--flood", type=int, default=500)
+    parser.add_argument("--each", type=int, default=10, help="times each view is asked for alone")
+    parser.add_argument("--flood", type=int, default=500, help="sessions opened and closed")
     parser.add_argument("--write", type=Path, help="file of the report")
     chosen = parser.parse_args()
-    rows, memory = [], []
+    rows, memory, found = [], [], ""
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as address:
         wait_for_fits(address)
         server = server_of(address)
         for n in chosen.sessions:
+            before = computed(server)
             heard = crowd(address, n, chosen.seconds)
+            answers = max(len(heard.first) + len(heard.again), 1)
             rows.append(
                 [
                     str(n),
                     *(quantile(heard.first, share) for share in (0.5, 0.95)),
                     *(quantile(heard.again, share) for share in (0.5, 0.95)),
+                    f"{1000 * (computed(server) - before) / answers:.0f}",
                     str(len(heard.again)),
                     str(len(heard.failed)),
                 ]
             )
             print(rows[-1], *sorted(set(heard.failed)), flush=True)
+        if chosen.each:
+            found = cost_table(costs(address, server, chosen.each))
+            print(found, flush=True)
         if chosen.flood:
             crowd(address, 5, 5)
             sleep(_SETTLE)
-            before = server.memory_info().rss
+            held = server.memory_info().rss
             heard = flood(address, chosen.flood)
             sleep(_SETTLE)
             after = server.memory_info().rss
             memory = [
                 f"{chosen.flood} sessions were opened and closed, {_AT_ONCE} at a time; "
-                f"{len(heard.failed)} failed. The server held {before / 1e6:.0f} MB before and "
+                f"{len(heard.failed)} failed. The server held {held / 1e6:.0f} MB before and "
                 f"{after / 1e6:.0f} MB {_SETTLE:.0f} seconds after."
             ]
             print(memory[0])
-    names = ["sessions", "first view p50", "p95", "click p50", "p95 ", "clicks", "failed"]
+    names = [
+        "sessions",
+        "first view p50",
+        "p95",
+        "click p50",
+        "p95 ",
+        "computed",
+        "clicks",
+        "failed",
+    ]
     text = "\n\n".join(
         [
             "# Many visitors at once",
             machine(),
             "Seconds from asking to the last message of the answer. Each visitor waits 1 to 4 "
-            "seconds between clicks. Simulated counts; all views were fitted before. Visitors run "
-            "on the same machine, beside the server.",
+            "seconds between clicks. *Computed*: processor time of the server's process for each "
+            "answer, in thousandths of a second. Simulated counts; all views were fitted before. "
+            "Visitors run on the same machine, beside the server.",
             table(names, rows),
+            *([found] if found else []),
             *memory,
         ]
     )

@@ -27,11 +27,11 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks._report import machine, publish
 from benchmarks._stack import REPLICAS, Stack, running
-from benchmarks._visitor import Run, Visitor
+from benchmarks._visitors import Answer, View, Visitor
 from uncletc.paper.words import grid as table
 
-FITTED = ("ppi", "ppi_rank=3")  # a page whose fit is asked for, and its setting
-ASKED = ("lab", "")  # a page that all look at meanwhile
+FITTED = View("ppi", "ppi_rank=3")  # a page whose fit is asked for, and its setting
+ASKED = View("lab")  # a page that all look at meanwhile
 LONGEST_FIT = 60.0  # seconds
 LONGEST_RETURN = 30.0
 PAUSE = 1.0  # seconds between two clicks
@@ -48,7 +48,7 @@ class Busy:
     Attributes
     ----------
     visitor : Visitor
-    runs : list of Run
+    runs : list of Answer
     lost : list of float
         How long each way back took, in seconds.
     gone : bool
@@ -56,7 +56,7 @@ class Busy:
     """
 
     visitor: Visitor
-    runs: list[Run] = field(default_factory=list)
+    runs: list[Answer] = field(default_factory=list)
     lost: list[float] = field(default_factory=list)
     gone: bool = False
 
@@ -64,7 +64,7 @@ class Busy:
         """Click until told to stop."""
         while not until.is_set() and not self.gone:
             try:
-                self.runs.append(self.visitor.open(*ASKED))
+                self.runs.append(self.visitor.look(ASKED))
                 until.wait(PAUSE)
             except _LOST:
                 self._return()
@@ -107,7 +107,7 @@ class Found:
     busy: list[Busy]
 
 
-def find_again(visitor: Visitor, page: tuple[str, str]) -> Run | None:
+def find_again(visitor: Visitor, page: View) -> Answer | None:
     """Try until a page comes; None where it does not in time."""
     began = monotonic()
     while monotonic() - began < LONGEST_RETURN:
@@ -118,11 +118,11 @@ def find_again(visitor: Visitor, page: tuple[str, str]) -> Run | None:
     return None
 
 
-def come(visitor: Visitor, page: tuple[str, str]) -> Run:
+def come(visitor: Visitor, page: View) -> Answer:
     """Open a page as a browser does: what the proxy says of a replica, then the websocket."""
     visitor.fetch(timeout=5)
     visitor.connect(timeout=5)
-    return visitor.open(*page)
+    return visitor.look(page)
 
 
 def visitors(stack: Stack, n: int) -> list[Visitor]:
@@ -149,7 +149,7 @@ def stay(found: Sequence[Visitor], times: int) -> int:
 def fit(visitor: Visitor) -> float:
     """Ask for a fit until it is shown; return how many seconds that took."""
     began = monotonic()
-    while visitor.open(*FITTED).fitting:
+    while visitor.look(FITTED).fitting:
         if monotonic() - began > LONGEST_FIT:
             raise SystemExit("The fit did not end.")
         sleep(0.5)
@@ -209,7 +209,7 @@ def wrong(found: Found) -> list[str]:
         said.append(f"{gone} visitors never came back.")
     if not any(each.lost for each in found.busy):
         said.append("No visitor but one was at the replica that was killed.")
-    if failed := sum(run.failed for each in found.busy for run in each.runs):
+    if failed := sum(bool(run.trouble) for each in found.busy for run in each.runs):
         said.append(f"{failed} runs of a page failed.")
     if not found.shown or found.fits:
         said.append("A finished fit was not found by the other replica.")
@@ -219,7 +219,7 @@ def wrong(found: Found) -> list[str]:
 def report(found: Found) -> str:
     """Return what was measured as a table in Markdown."""
     lost = [seconds for each in found.busy for seconds in each.lost]
-    failed = sum(run.failed for each in found.busy for run in each.runs)
+    failed = sum(bool(run.trouble) for each in found.busy for run in each.runs)
     runs = [run.seconds for each in found.busy for run in each.runs]
     rows = [
         [
