@@ -111,6 +111,11 @@ def chosen_in(key: str) -> str | None:
     return fips if isinstance(fips, str) and fips in county_names() else None
 
 
+def playing(key: str) -> bool:
+    """Whether the map of this key plays, and shows another step than the page knows of."""
+    return _value(key, "play").get("on") is True
+
+
 def _stopped(key: str, n: int, on_step: Callable[[int], None] | None) -> None:
     """Tell the page where playing stopped, if it is one of its n steps."""
     played = _value(key, "play")

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.choice import chosen_county
+from dashboard.countymap.component import playing
 from dashboard.covid.compare import compare_places
 from dashboard.covid.controls import (
     cells_to_click,
@@ -23,6 +24,7 @@ from dashboard.covid.table import answer_tables
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.answers import answer, open_scale, reports_late
 from dashboard.shared.badges import fit_badges, why_here
+from dashboard.shared.days import day_text
 from dashboard.shared.detection import for_download
 from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
 from dashboard.shared.kept import cached, grids_of
@@ -48,7 +50,7 @@ with badges.container():
 days = dataset.counts.labels[2]
 headline = st.container()
 grids = grids_of(dataset, fit, choices.anchor)
-left, middle, right = st.columns([4, 6, 3], vertical_alignment="bottom")
+left, middle, right = st.columns([4, 6, 3])
 day = choose_days(days, left)
 quantity = choose_quantity(grids.scale, middle)
 states = choose_states(dataset, right)
@@ -68,11 +70,14 @@ if fips is not None:
         so_far=unfinished(fit),
     )
 
+plays = day is not None and playing("map")  # then its own slider says the day
 with headline:
     where = f"{', '.join(states)}" if states else "All places together"
     so_far = unfinished(fit)
     st.markdown(
-        f"**{where}**{'' if day is None else f', {days[day]}'}. "
+        "**The map plays.** Numbers, bars and charts follow when it pauses."
+        if plays
+        else f"**{where}**{'' if day is None else f', {day_text(days[day])}'}. "
         f"{answer(view.answers.total, view.scale, so_far=so_far)} {open_scale(view.scale)}"
     )
 with above:
@@ -93,11 +98,9 @@ with above:
     st.caption(
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "
-        "value. "
-        + ("" if grids.ends else f"{NO_INTERVALS} ")
-        + ("" if day is None else "While the map plays, the bars stay; they follow when it pauses.")
+        "value. " + ("" if grids.ends else NO_INTERVALS)
     )
-    county_panel(county, day=None if day is None else days[day])
+    county_panel(county, day=None if day is None or plays else days[day])
     if county is not None and not unfinished(fit):
         why_here("covid")
 

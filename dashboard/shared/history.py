@@ -48,3 +48,12 @@ def restore_settings() -> None:
         address.populate_from_query_string(run.query_string)
         address.set_initial_query_params_from_current()
         address._send_query_param_msg()  # noqa: SLF001, nothing public tells the browser
+
+
+def say_in_address(key: str, value: str) -> None:
+    """Put a value into the address as if the link had said it; before the widget of it is drawn."""
+    st.query_params[key] = value
+    run = get_script_run_ctx()
+    if run is not None:
+        with run.session_state.query_params() as address:
+            address.set_initial_query_params_from_current()

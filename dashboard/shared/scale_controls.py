@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.shared.anchors import Anchor, Kind, Stated, places
+from dashboard.shared.history import say_in_address
 from dashboard.shared.model import Control, Family
 from dashboard.shared.own import made
 from dashboard.shared.places import is_own, place_modes, place_words
@@ -71,7 +72,7 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
     kinds["entry"] = (_KNOWN_ONE.get(family, kinds["entry"][0]), kinds["entry"][1])
     if by:
         kinds["relative"] = _BY_DATA[by]
-    _understand([words for words, _ in kinds.values()])
+    _understand({kind: words for kind, (words, _) in kinds.items()})
     with st.container(horizontal=True, vertical_alignment="bottom", key="scale-of-p"):
         kind: Kind = st.selectbox(
             "Scale of p",
@@ -94,11 +95,11 @@ def choose_anchor(family: Family, dataset: str, *, by: str = "") -> Anchor:
     return Anchor(kind=kind)
 
 
-def _understand(offered: list[str]) -> None:
-    """Take what a link says in words that this page does not offer."""
+def _understand(offered: dict[Kind, str]) -> None:
+    """Take what a link says in words that this page does not offer, and say it in its own."""
     said = st.query_params.get("scale")
-    if said in _SAID and said not in offered and "scale" not in st.session_state:
-        st.session_state["scale"] = _SAID[said]
+    if said in _SAID and said not in offered.values() and "scale" not in st.session_state:
+        say_in_address("scale", offered[_SAID[said]])
 
 
 def _as_range() -> bool:

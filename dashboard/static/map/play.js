@@ -35,6 +35,7 @@ export class Play {
   update(steps, frames) {
     this.box.hidden = steps === null;
     if (steps === null) {
+      if (this.timer !== null || this.wanted) this.onPause(this.step);
       this.halt();
       return;
     }

@@ -294,6 +294,7 @@ class TestWhatTheBrowserSays:
         told: list[int] = []
         map_component._stopped("map", 60, told.append)
         assert told == steps
+        assert map_component.playing("map") is (said == {"on": True, "step": 3})
 
 
 def gain_of(mean: float) -> Gain:

@@ -11,6 +11,7 @@ from dashboard.shared import sources
 from dashboard.shared.anchors import Anchor, places
 from dashboard.shared.mode_effects import NO_EFFECTS, OWN_EFFECTS, STATED_EFFECTS
 from dashboard.shared.roles import OWN, PAPER, STATED
+from tests.dashboard.looking import in_address
 from uncletc import Role, Roles, datasets
 from uncletc.datasets.covid_roles import COVID_ROLES
 
@@ -202,6 +203,7 @@ class TestSidebar:
 
     def test_a_mean_may_be_a_range_and_is_in_the_address(self):
         at = run(scale="known mean")
+        assert in_address(at, "scale") == "I know the average detection"
         assert "mean_range" not in [slider.key for slider in at.slider]
         at.toggle(key="range").set_value(True).run()
         assert choices(at).anchor == Anchor(kind="mean", mean=(0.2, 0.4))
