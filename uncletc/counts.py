@@ -504,7 +504,8 @@ class CountTensor:
             sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
         for look in self.looks:
             sha.update(repr((len(look.counts), look.known_error)).encode())
-            for each in (look.indices, look.counts, look.known_detection, look.attributes):
+            own = look.indices, look.counts, look.known_detection, look.attributes, look.exposure
+            for each in own:
                 sha.update(b"" if each is None else np.ascontiguousarray(each).data)
         for group in self.groups:
             sha.update(repr((group.name, group.modes, group.n_levels)).encode())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uncletc.entries import flat_index
 from uncletc.validation import (
@@ -29,8 +29,8 @@ class Look:
     """Another count of the same true events: a second observer, a later stream, a survey.
 
     Each look at entry i counts true events of the same mean λ_i on its own: its count is Poisson
-    with mean λ_i·p, scattered as its own μ says, given λ_i. A look whose p is known
-    anchors the scale of λ and p, which counts alone leave free.
+    with mean e·λ_i·p, e being its exposure, scattered as its own μ says, given λ_i. A look whose p
+    is known anchors the scale of λ and p, which counts alone leave free.
 
     Parameters
     ----------
@@ -48,6 +48,9 @@ class Look:
     attributes : array_like of float, shape (n, D), optional
         z of this look, the same D attributes as those of the tensor. None: those that its entry
         has in the tensor.
+    exposure : float or array_like of float
+        e > 0, of each count (n,), or of all: how many times λ_i, which has the exposure of the
+        tensor, the look could see. 2 if it watched twice as long as the tensor's own count.
 
     Raises
     ------
@@ -66,6 +69,7 @@ class Look:
     known_detection: FloatArray
     known_error: float
     attributes: FloatArray | None = field(repr=False)
+    exposure: FloatArray = field(repr=False)
 
     def __init__(
         self,
@@ -76,17 +80,17 @@ class Look:
         known_detection: ArrayLike | None = None,
         known_error: float = 0.0,
         attributes: ArrayLike | None = None,
+        exposure: ArrayLike = 1.0,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError(f"name must be a text, got {name!r}")
         where = np.asarray(indices)
-        given = np.asarray(np.nan if known_detection is None else known_detection, dtype=np.float64)
-        if given.shape not in ((), (len(where),)):
-            raise ValueError(
-                f"known_detection must be one number, or one for each of {len(where)} rows of "
-                f"indices, got shape {given.shape}"
-            )
-        p = np.array(np.broadcast_to(given, len(where)))
+        known = np.nan if known_detection is None else known_detection
+        p = _of_each("known_detection", known, len(where))
+        e = _of_each("exposure", exposure, len(where))
+        if not (np.isfinite(e) & (e > 0)).all():
+            row = int(np.argmin(np.isfinite(e) & (e > 0)))
+            raise ValueError(f"exposure must be finite and above 0; position {row} is {e[row]}")
         wrong = ~np.isnan(p) & ~((p > 0) & (p <= 1))
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -105,9 +109,21 @@ class Look:
             "known_detection": p,
             "known_error": check_real("known_error", known_error, 0.0),
             "attributes": z,
+            "exposure": e,
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
+
+    def rows(self, chosen: IntArray | NDArray[np.bool_] | list[int]) -> Look:
+        """The same with some of its rows, a mask (n,) or their numbers."""
+        return replace(
+            self,
+            indices=self.indices[chosen],
+            counts=self.counts[chosen],
+            known_detection=self.known_detection[chosen],
+            attributes=None if self.attributes is None else self.attributes[chosen],
+            exposure=self.exposure[chosen],
+        )
 
     def within(self, shape: tuple[int, ...], n_attributes: int) -> Look:
         """Return the same, checked against a tensor's shape and number of attributes."""
@@ -120,6 +136,17 @@ class Look:
             )
         object.__setattr__(self, "indices", where)
         return self
+
+
+def _of_each(name: str, given: ArrayLike, n: int) -> FloatArray:
+    """One number for each of n rows, from one for all or for each; (n,)."""
+    values = np.asarray(given, dtype=np.float64)
+    if values.shape not in ((), (n,)):
+        raise ValueError(
+            f"{name} must be one number, or one for each of {n} rows of indices, "
+            f"got shape {values.shape}"
+        )
+    return np.array(np.broadcast_to(values, n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +169,8 @@ class AllLooks:
         Row of the tensor's `rate_attributes`, -1 where its entry has none.
     errors : ndarray, shape (L,)
         `known_error` of each further look.
+    exposure : ndarray, shape (N,)
+        That of the looks, beside the tensor's: 1 for its own counts.
     """
 
     indices: IntArray
@@ -152,6 +181,7 @@ class AllLooks:
     rows: IntArray
     rate_rows: IntArray
     errors: FloatArray
+    exposure: FloatArray
 
     @classmethod
     def of(cls, counts: CountTensor) -> AllLooks:
@@ -168,6 +198,7 @@ class AllLooks:
                 rows=own,
                 rate_rows=own,
                 errors=np.empty(0),
+                exposure=np.broadcast_to(np.ones(1), own.shape),
             )
         tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
         for look in looks:
@@ -197,6 +228,7 @@ class AllLooks:
             rows=np.concatenate(rows),
             rate_rows=np.concatenate(rate_rows),
             errors=np.array([look.known_error for look in looks]),
+            exposure=np.concatenate([np.ones(len(own)), *(look.exposure for look in looks)]),
         )
 
     @property

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from uncletc.counts import CountTensor
     from uncletc.model import Fit
 
-COUNTS_FORMAT = 3
+COUNTS_FORMAT = 4
 """Raised whenever files of counts change their contents; part of their digest."""
 _FIT_FORMAT = 7
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
-_LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes")
+_LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes", "exposure")
 _ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
 
 

@@ -20,8 +20,8 @@ _HELP = (
     "day's new cases or each watch's flower visits."
 )
 _CAPTION = (
-    "λ is the same at each {mode}. If animals come or go between, p comes out too small and λ too "
-    "large."
+    "λ is the same at each {mode}, and totals over several hold each event as many times. If "
+    "animals come or go between, p comes out too small and λ too large."
 )
 _LOOKS = (
     "Closed visits do not go with rows kept as several looks: on *Your table*, make what tells "

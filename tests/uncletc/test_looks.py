@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Look, fit, metrics
+from uncletc import CountTensor, Fit, FitSettings, Look, fit, metrics, simulate
 from uncletc.looks import AllLooks
 from uncletc.validation import FloatArray, IntArray
 
@@ -144,6 +145,28 @@ def test_rows_come_below_one_another() -> None:
     assert rows.anchored
 
 
+def test_exposure_is_how_often_a_look_could_see() -> None:
+    y, _ = simulate((6, 6, 6), 1, observed=0.6, attributed=0.8, factor_max=8.0, seed=2)
+    some, settings = y.indices[::3], FitSettings(rank=1, hidden=())
+    seen = [4 * (1 + i % 5) for i in range(len(some))]
+    half = Look("watched twice", some, seen, known_detection=0.2, exposure=2.0)
+    twice = Look("sees twice as well", some, seen, known_detection=0.4)
+    found, other = (fit(y.with_looks(look), settings) for look in (half, twice))
+    np.testing.assert_allclose(found.rate(some), other.rate(some), rtol=0.01)
+    widths = (each.rate(some, spread=True) for each in (found, other))
+    np.testing.assert_allclose(*(each.high / each.low for each in widths), rtol=0.1)
+
+
+def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
+    look = Look("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
+    counts = CountTensor((2, 3), [[0, 0]], [4], looks=[look])
+    assert AllLooks.of(counts).exposure.tolist() == [1.0, 1.0, 2.5]
+    assert look.rows([1]).exposure.tolist() == [2.5]
+    assert counts.digest != counts.with_looks(replace(look, exposure=1.0)).digest
+    counts.save(tmp_path / "counts.npz")
+    assert CountTensor.load(tmp_path / "counts.npz").looks[0].exposure.tolist() == [1.0, 2.5]
+
+
 def test_survive_files_and_subsets(problem: Problem, anchored: Fit, tmp_path: Path) -> None:
     counts = problem.counts.with_looks(problem.deaths(known_error=0.1), problem.second())
     counts.save(tmp_path / "counts.npz")
@@ -161,6 +184,8 @@ def test_survive_files_and_subsets(problem: Problem, anchored: Fit, tmp_path: Pa
     [
         (lambda: Look("a", [[0, 0]], [1], known_detection=1.5), r"in \(0, 1\] or NaN; .* 0 is 1.5"),
         (lambda: Look("a", [[0, 0]], [1], known_detection=[0.5, 0.5]), r"one for each of 1 rows"),
+        (lambda: Look("a", [[0, 0]], [1], exposure=[0.0]), "above 0; position 0 is 0.0"),
+        (lambda: Look("a", [[0, 0]], [1], exposure=[1, 1]), "exposure must be one number, or one"),
         (lambda: Look("a", [[0, 0]], [-1]), "counts must be >= 0"),
         (lambda: Look("a", [[0, 0]], [1], known_error=-1), "known_error must be at least 0"),
         (lambda: Look("a", [[0, 0], [0, 0]], [1, 1]), "indices of look 'a' must be distinct"),

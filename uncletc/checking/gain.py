@@ -15,7 +15,7 @@ from uncletc.checking.outside import detection_of
 from uncletc.counts import CountTensor
 from uncletc.evaluation import Difference, Evaluation, FoldKind, evaluate, paired_difference
 from uncletc.fitting import fit as fit_counts
-from uncletc.looks import Look, anchors_of
+from uncletc.looks import anchors_of
 from uncletc.model import Fit
 from uncletc.records import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.settings import FitSettings
@@ -181,16 +181,7 @@ def fits_of_gain(n_folds: int = 5) -> int:
 
 def without_detection(counts: CountTensor) -> CountTensor:
     """Leave out what acts on detection: p is one number; rate attributes and looks stay."""
-    looks = [
-        Look(
-            look.name,
-            look.indices,
-            look.counts,
-            known_detection=look.known_detection,
-            known_error=look.known_error,
-        )
-        for look in counts.looks
-    ]
+    looks = [replace(look, attributes=None) for look in counts.looks]
     return counts.with_looks(*looks).with_roles(detection=(), rate=counts.rate_attribute_names)
 
 

@@ -180,16 +180,10 @@ def _look(
     else:
         p = world.member.detection(look.attributes)
     off = np.exp(look.known_error * now.standard_normal())
-    mean = rate[grown.look_rows[number]] * np.where(np.isnan(told), p, told / off)
+    mean = rate[grown.look_rows[number]] * look.exposure
+    mean = mean * np.where(np.isnan(told), p, told / off)
     y = [scattered(part, world.fit, rng, look.name) for part, rng in _parts(mean, n, now, later)]
-    return Look(
-        look.name,
-        look.indices,
-        np.concatenate(y),
-        known_detection=told,
-        known_error=look.known_error,
-        attributes=look.attributes,
-    )
+    return replace(look, counts=np.concatenate(y))
 
 
 def _parts(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from uncletc.counts import CountTensor
 from uncletc.groups import Group
-from uncletc.looks import Look
 from uncletc.validation import FloatArray, IntArray
 
 _ASIDE = (0.25, 0.5)  # of the way to the nearest level: where one more lies
@@ -55,7 +54,7 @@ def grow(counts: CountTensor, added: Mapping[str, int], seed: tuple[int, ...]) -
     looks, look_rows = [], []
     for look in counts.looks:
         seen, like = _grown(look.indices, counts.shape, drawn)
-        looks.append(_with_rows(look, seen, like))
+        looks.append(replace(look.rows(like), indices=seen))
         look_rows.append(like)
     sources = [np.append(np.arange(n), drawn[k]) for k, n in enumerate(counts.shape)]
     exposure = counts.exposure
@@ -109,17 +108,6 @@ def _grown(
             numbers.append(rows[chosen])
         where, rows = np.concatenate(parts), np.concatenate(numbers)
     return where, rows
-
-
-def _with_rows(look: Look, indices: IntArray, rows: IntArray) -> Look:
-    return Look(
-        look.name,
-        indices,
-        look.counts[rows],
-        known_detection=look.known_detection[rows],
-        known_error=look.known_error,
-        attributes=None if look.attributes is None else look.attributes[rows],
-    )
 
 
 def _grown_group(

@@ -117,7 +117,7 @@ class Entries:
         n_looks = 1 + len(looks.errors)
         kinds = looks.look[order].astype(np.int8)
         kinds[n_told:] += n_looks
-        exposure = counts.exposure_at(looks.indices)
+        exposure = counts.exposure_at(looks.indices) * looks.exposure
         unit = math.exp(float(np.log(exposure).mean()))
         indices = looks.indices[order]
         few = np.unique(

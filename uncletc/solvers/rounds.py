@@ -431,10 +431,9 @@ class Rounds:
             len(self._mu),
             0,
         )
-        if counts.exposure is not None:
-            exposure = (
-                torch.from_numpy(counts.exposure_at(looks.indices[order])) / self._entries.unit
-            )
+        if counts.exposure is not None or len(looks.errors):
+            each = counts.exposure_at(looks.indices[order]) * looks.exposure[order]
+            exposure = torch.from_numpy(each) / self._entries.unit
         if self._effects is not None:
             exposure = exposure * self._effects.factors[:, member].double()
             mu = self._entry_mu[:, member].cpu()

@@ -106,14 +106,7 @@ def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
 def _fewer(counts: CountTensor, levels: Pairs, look: Look) -> Look:
     """A look without its counts at some levels; those whose p is known stay."""
     kept = ~(_at(counts, levels, look.indices) & np.isnan(look.known_detection))
-    return Look(
-        look.name,
-        look.indices[kept],
-        look.counts[kept],
-        known_detection=look.known_detection[kept],
-        known_error=look.known_error,
-        attributes=None if look.attributes is None else look.attributes[kept],
-    )
+    return look.rows(kept)
 
 
 def _at(counts: CountTensor, levels: Pairs, indices: IntArray) -> NDArray[np.bool_]:

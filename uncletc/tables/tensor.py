@@ -6,6 +6,7 @@ import numpy as np
 
 from uncletc.counts import CountTensor
 from uncletc.datasets.reading import scaled
+from uncletc.entries import exposure_at
 from uncletc.frames import exposure_along
 from uncletc.looks import Look
 from uncletc.tables.absent import absent_entries, carried
@@ -76,14 +77,16 @@ def tensor_of(
             "for every count: take it as the exposure instead"
         )
     with_z = (look == 0) & complete
-    exposure = None
+    exposure, of_looks = None, np.ones(len(counts))
     if columns.exposure is not None:
+        given, first = entries.values[EXPOSURE], entries.look == 0
         exposure = exposure_along(
-            entries.values[EXPOSURE], columns.exposure, entries.indices, long.shape
+            given[first], columns.exposure, entries.indices[first], long.shape
         )
+        of_looks[: len(given)] = given / exposure_at(exposure, entries.indices)
         rules.append(
             f"True counts are assumed proportional to {columns.exposure}; entries without a row "
-            "get its median."
+            "get its median" + ("; further looks have that of their rows." if look.any() else ".")
         )
     return CountTensor(
         long.shape,
@@ -95,7 +98,9 @@ def tensor_of(
         labels=[each.labels for each in long.levels],
         attribute_names=names or None,
         exposure=exposure,
-        looks=_looks(indices, counts, look, known, z if names else None, entries, columns, rules),
+        looks=_looks(
+            indices, counts, look, known, z if names else None, of_looks, entries, columns, rules
+        ),
     )
 
 
@@ -105,6 +110,7 @@ def _looks(
     look: np.ndarray,
     known: FloatArray,
     z: FloatArray | None,
+    exposure: FloatArray,
     entries: Entries,
     columns: Columns,
     rules: list[str],
@@ -129,6 +135,7 @@ def _looks(
                     known_detection=known[rows] if is_known else None,
                     known_error=_error(entries) if is_known else 0.0,
                     attributes=own,
+                    exposure=exposure[rows],
                 )
             )
     if columns.known_detection is not None:

@@ -207,6 +207,14 @@ class TestRepeats:
         assert look.attributes.tolist() == [[0.0]]
         assert len(found.table) == 4
 
+    def test_looks_have_the_exposure_of_their_rows(self):
+        said = {"site": ["a"] * 5, "week": [1, 1, 2, 2, 3], "seen": [3, 4, 5, None, 1]}
+        table = raw(**said, watched=[2, 5, 2, 2, 2])
+        found = made(table, duplicates="looks", exposure="watched")
+        (look,) = found.counts.looks
+        assert found.counts.exposure.ravel().tolist() == [2.0]
+        assert look.exposure.tolist() == [2.5]
+
     def test_known_detection_is_a_look_that_states_the_scale(self):
         table = raw(p=[0.5, None, None, None, 0.25], error=[0.1, None, None, None, 0.1])
         found = made(table, known_detection="p", known_error="error")
