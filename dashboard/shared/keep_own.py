@@ -7,6 +7,8 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.shared.own import PREFIX, RAW, OwnTable, forget, own_table, put
+from dashboard.shared.service import service
+from dashboard.shared.words import plural
 from dashboard.work import keeping
 from dashboard.work.keeping import Kept
 from uncletc.tables import RawTable, as_missing, build
@@ -20,9 +22,10 @@ def restore() -> None:
 
     One that was forgotten elsewhere is forgotten here too.
     """
+    _expire()
     held: str | None = st.session_state.get(_TOKEN)
     if held is not None:
-        if keeping.exists(held):
+        if keeping.opened(held):
             _remember(held)
         else:
             forget_everywhere()
@@ -61,7 +64,8 @@ def keep_toggle(table: OwnTable, raw: RawTable) -> None:
         "Keep it on this machine",
         key=_ASKED,
         help="On: the table and what its columns are stay in the cache folder of this machine, and "
-        "a reload or a restart finds them. Off: they are deleted there, and go with this session.",
+        f"a reload or a restart finds them, until nobody has opened them for {_days()}. Off: they "
+        "are deleted there, and go with this session.",
     )
     if wanted and token is None:
         try:
@@ -76,7 +80,7 @@ def keep_toggle(table: OwnTable, raw: RawTable) -> None:
         _let_go(token)
     st.caption(
         "It is kept under a name that stands only in your address, `mine=…`: **who has that "
-        "address has the table**. *Forget it* deletes it."
+        f"address has the table**. *Forget it* deletes it, and so do {_days()} without a visit."
         if wanted
         else "It goes with this browser session; what is computed from it does too."
     )
@@ -97,6 +101,16 @@ def say_if_lost() -> None:
             "The table that this address names is not on this machine any more. Bring it again.",
             icon=":material/search_off:",
         )
+
+
+@st.cache_resource(ttl=86_400, show_spinner=False)
+def _expire() -> int:
+    """Delete tables that nobody opened for long; once a day."""
+    return keeping.expire(service().limits.table_days)
+
+
+def _days() -> str:
+    return plural(round(service().limits.table_days) or 1, "day")
 
 
 def _remember(token: str) -> None:

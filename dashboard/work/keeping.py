@@ -1,6 +1,7 @@
 """Tables that their owners keep on this machine: Parquet and JSON under a name nobody can guess.
 
-Whoever has the name has the table; it stands nowhere but in its owner's address.
+Whoever has the name has the table; it stands nowhere but in its owner's address. One that nobody
+opens for long is deleted: see :func:`expire`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import time
 
 import platformdirs
 import polars as pl
@@ -21,6 +23,7 @@ from uncletc.tables import Columns, RawTable
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
 _SUFFIXES = (".json", ".parquet")
+_DAY, _NOTED = 86_400.0, 3600.0  # seconds; how exactly it is known when a table was opened
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,7 +70,7 @@ def keep_columns(token: str, kept: Kept) -> None:
 
 def load(token: str) -> Kept | None:
     """The table of this name, or None where there is none, or none that can be read."""
-    if not exists(token):
+    if not opened(token):
         return None
     try:
         said = json.loads(_path(token, ".json").read_text(encoding="utf-8"))
@@ -81,6 +84,31 @@ def load(token: str) -> Kept | None:
 def exists(token: str) -> bool:
     """Whether a table of this name is kept here."""
     return bool(_TOKEN.fullmatch(token)) and all(_path(token, s).is_file() for s in _SUFFIXES)
+
+
+def opened(token: str) -> bool:
+    """Whether a table of this name is kept here; notes that its owner looked at it now."""
+    there = exists(token)
+    if there:
+        with suppress(OSError):
+            if time() - _path(token, ".json").stat().st_mtime > _NOTED:
+                os.utime(_path(token, ".json"))
+    return there
+
+
+def expire(days: float) -> int:
+    """Delete tables that nobody opened for some days, and return how many."""
+    old = []
+    with suppress(OSError):
+        old = [path for path in _folder().iterdir() if _TOKEN.fullmatch(path.stem)]
+    last: dict[str, float] = {}
+    for path in old:
+        with suppress(OSError):
+            last[path.stem] = max(path.stat().st_mtime, last.get(path.stem, 0.0))
+    gone = [token for token, when in last.items() if time() - when > days * _DAY]
+    for token in gone:
+        drop(token)
+    return len(gone)
 
 
 def drop(token: str) -> None:

@@ -36,6 +36,8 @@ class Limits:
         Rank times members of one fit.
     disk_gb : float
         Results kept on disk, 10⁹ bytes.
+    table_days : float
+        How long a reader's own table is kept on this machine after it was last opened.
     """
 
     quick_workers: int = 1
@@ -48,6 +50,7 @@ class Limits:
     looks: int = 20_000_000
     components: int = 400
     disk_gb: float = 4.0
+    table_days: float = 90.0
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from time import time
 
+import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.table.files import sample_table
 from dashboard.work import keeping
+from dashboard.work.keeping import Kept
 from tests.dashboard.looking import in_address, open_screen, own_cache, press, ran, words
+from uncletc.tables import Columns, RawTable
 
 
 @pytest.fixture
@@ -80,3 +85,39 @@ def test_a_damaged_one_is_none(folder):
     assert keeping.load(token) is None
     (folder / f"{token}.parquet").write_bytes(b"PAR1")
     assert keeping.load(token) is None
+
+
+def table_of(name: str) -> Kept:
+    frame = pl.DataFrame({"site": [name], "count": [1]})
+    return Kept(
+        raw=RawTable(name=name, frame=frame, notes=()),
+        columns=Columns(modes=(), count="count"),
+        digest="0",
+    )
+
+
+def age(folder: Path, token: str, days: float) -> None:
+    then = time() - 86_400 * days
+    for path in folder.glob(f"{token}.*"):
+        os.utime(path, (then, then))
+
+
+def test_tables_that_nobody_opens_are_deleted(folder):
+    old, opened, new = (keeping.keep(table_of(name)) for name in ("old", "opened", "new"))
+    for token in (old, opened):
+        age(folder, token, 91)
+    (folder / "notes.txt").write_text("not a table")
+    assert keeping.opened(opened)
+    assert keeping.expire(90) == 1
+    assert not keeping.exists(old)
+    assert keeping.exists(opened)
+    assert keeping.exists(new)
+    assert (folder / "notes.txt").exists()
+    age(folder, new, 3)
+    assert keeping.expire(2) == 1
+
+
+def test_nothing_expires_where_nothing_is_kept(folder):
+    assert not folder.exists()
+    assert keeping.expire(90) == 0
+    assert not keeping.opened("x" * 32)
