@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from uncletc import BCD, CountTensor, Effect, Fit, FitSettings, Group, ModeEffects, fit
+from uncletc import BCD, CountTensor, Effect, Fit, FitSettings, Group, ModeEffects, fit, simulate
+from uncletc.metrics import mae_rate
 
 SITES, DAYS = 30, 28
 
@@ -148,6 +149,13 @@ class TestFit:
     def test_same_seed_same_answer(self, fitted):
         again = fit(sites_and_days()[0], FitSettings(rank=1, effects=EFFECTS))
         assert np.array_equal(again.rate_tensor(), fitted.rate_tensor())
+
+    def test_a_main_effect_alone_leaves_patterns_to_the_factors(self):
+        y, truth = simulate((12, 10, 8), 2, observed=0.6, attributed=0.8, factor_max=4.0, seed=1)
+        found = fit(y, FitSettings(rank=2, hidden=(), effects=["mode 1"]))
+        without = fit(y, FitSettings(rank=2, hidden=()))
+        error, before = (mae_rate(each.rate_tensor(), truth.rate) for each in (found, without))
+        assert error < 1.5 * before
 
     def test_a_useless_effect_is_shrunk_away(self):
         rng = np.random.default_rng(1)

@@ -67,9 +67,17 @@ class ModeSteps:
             chance = np.random.default_rng((settings.seed, 2)).random(len(order))
             least, most = _SHARES_UNSEEN
             self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
+        effects = [Effect.parse(text) for text in settings.effects]
+        named = every_group(counts.groups, counts.modes, counts.labels)
+        self._single = not any(
+            effect.apart
+            or len({mode for group in effect.groups(named) for mode in group.modes}) > 1
+            for effect in effects
+            if not effect.reporting
+        )
         self._surface = Surface(
-            [Effect.parse(text) for text in settings.effects],
-            every_group(counts.groups, counts.modes, counts.labels),
+            effects,
+            named,
             counts.modes,
             looks.indices[order],
             self._look,
@@ -78,6 +86,11 @@ class ModeSteps:
             settings.seed,
             _attributes_of(counts, looks),
         )
+
+    @property
+    def of_single_modes(self) -> bool:
+        """Whether each is of one mode, so that factors have to tell how modes act together."""
+        return self._single
 
     @property
     def factors(self) -> Tensor:

@@ -61,6 +61,9 @@ _START_SHAPE = 3.0  # c of uniform factors, the paper's
 # c beside effects of modes, which have the first word: elements depart from their mean where many
 # counts say so. On held-out places of COVID-19 deviance was 44.7 with 100 and 41.7 with 1000; on
 # plants both are alike. c by empirical Bayes falls while factors still hold what effects could.
+# Where no effect tells how modes act together, factors have to: with effects of one mode beside
+# patterns of rank 3, and 2 to 30 counts an entry, the error of λ was .53 with 1000, and .08 to .13
+# with 3 as well as without effects.
 _SHAPE_OF_REST = 1000.0
 _ROUNDS_SHAPE = 5  # between estimates of c
 # Counts per element of a factor, in units of c, below which c is taken from the joint posterior.
@@ -167,7 +170,8 @@ class Rounds:
             self._effects = ModeSteps(counts, self._looks, self._entries, settings, n_starts)
             if settings.mu is None:
                 self._mu = [FIRST_MU] * len(self._mu)
-        self._shape = _START_SHAPE if self._effects is None else _SHAPE_OF_REST
+        alone = self._effects is None or (settings.rank > 1 and self._effects.of_single_modes)
+        self._shape = _START_SHAPE if alone else _SHAPE_OF_REST
         self._entry_mu: Tensor = None  # type: ignore[assignment]
         self._detect()
         for _ in range(2):
