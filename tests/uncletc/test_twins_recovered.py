@@ -51,6 +51,11 @@ def at(data: Dataset, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values[tuple(data.counts.indices.T)]
 
 
+def _range(p: NDArray[np.float64]) -> float:
+    low, high = np.percentile(p, [5, 95])
+    return float(high / low)
+
+
 def within_guilds(data: Dataset, found: Fit, *, roles: bool) -> float:
     """Mean rank correlation of p with its truth over the entries of each guild."""
     counts = data.with_roles().counts if roles else data.counts
@@ -71,6 +76,7 @@ def covid_fit(covid: Dataset) -> Fit:
     return stated(covid, 15)
 
 
+@pytest.mark.slow
 class TestCovid:
     def test_detection(self, covid: Dataset, covid_fit: Fit):
         assert min(agreement(covid, covid_fit, roles=True).values()) > 0.97
@@ -96,7 +102,6 @@ class TestCovid:
         paper = agreement(covid, fit(covid.counts, FitSettings(rank=15)), roles=False)
         assert max(paper.values()) < -0.2
 
-    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
     @pytest.mark.parametrize("seed", [1, 2])
     def test_it_is_no_accident_of_one_draw(self, seed: int, monkeypatch: pytest.MonkeyPatch):
@@ -127,6 +132,12 @@ class TestPlants:
         rate, true = ppi_fit.rate(ppi.counts.indices), at(ppi, ppi.truth.rate)
         assert rank_correlation(rate, true) > 0.85
 
+    def test_range_of_detection_is_no_wider_than_its_truth_allows(self, ppi: Dataset, ppi_fit: Fit):
+        p = ppi_fit.detection(ppi.with_roles().counts.attributes)
+        found, true = (_range(each) for each in (p, ppi.truth.detection))
+        assert 1.2 < found < 2 * true < 20
+
+    @pytest.mark.slow
     def test_with_the_papers_choice_p_is_far_off(self, ppi: Dataset):
         paper = fit(ppi.counts, FitSettings(rank=5))
         assert within_guilds(ppi, paper, roles=False) < 0.6
