@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.shared.keep_own import forget_everywhere
 from dashboard.shared.own import PREFIX, RAW, own_table
 from dashboard.shared.words import escape
+from dashboard.work.brought import plain_name
 from dashboard.work.tables import Reading, is_quick
 from uncletc.tables import Guess, RawTable, guess, read_file
 
@@ -70,7 +71,7 @@ def _upload() -> Upload | None:
 
 def _take(name: str, data: bytes) -> None:
     """Read a file that was not read before; a large one in a process beside the server."""
-    digest = hashlib.sha256(data).hexdigest()
+    name, digest = plain_name(name), hashlib.sha256(data).hexdigest()
     upload = _upload()
     reading: Reading | None = st.session_state.get(_READING)
     failed = st.session_state.get(_FAILED)

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
 import warnings
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dashboard.work.brought import READERS, limit_memory, plain_name
+from dashboard.work.shape_files import NO_OTHERS, ShapesError, checked
+
 ENDINGS = (".geojson", ".json", ".gpkg", ".zip")
 _MOST_BYTES = 30e6
-_MOST_UNPACKED = 300e6
 _MOST_SHAPES = 5_000
 _MOST_POINTS = 60_000  # drawn; outlines with more are simplified
 _SECONDS = 60
@@ -62,6 +64,7 @@ def read_shapes(data: bytes, name: str) -> Shapes:
     ValueError
         With one sentence that says what is wrong and what to do.
     """
+    name = plain_name(name)
     suffix = Path(name).suffix.lower()
     if suffix not in ENDINGS:
         raise ValueError(
@@ -78,7 +81,14 @@ def read_shapes(data: bytes, name: str) -> Shapes:
         path.write_bytes(data)
         command = [sys.executable, "-m", "dashboard.work.shapes", str(path), str(answer)]
         try:
-            subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)
+            with READERS:
+                subprocess.run(
+                    command,
+                    capture_output=True,
+                    timeout=_SECONDS,
+                    check=True,
+                    env=os.environ | NO_OTHERS,
+                )
             said = json.loads(answer.read_text(encoding="utf-8"))
         except subprocess.TimeoutExpired as error:
             raise ValueError(
@@ -95,14 +105,10 @@ def read_shapes(data: bytes, name: str) -> Shapes:
 
 def _answer(path: Path) -> dict[str, Any]:
     """What a file holds, or what is wrong with it."""
-    if path.suffix == ".zip":
-        try:
-            with zipfile.ZipFile(path) as packed:
-                size = sum(each.file_size for each in packed.infolist())
-        except zipfile.BadZipFile:
-            return {"error": "is no zip file; pack the .shp, .shx, .dbf and .prj together"}
-        if size > _MOST_UNPACKED:
-            return {"error": f"unpacks to {size / 1e6:.0f} MB; simplify its outlines"}
+    try:
+        path = checked(path)
+    except ShapesError as error:
+        return {"error": str(error)}
     try:
         import geopandas
 
@@ -158,4 +164,5 @@ def _outer(shape: Any) -> list[Ring]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    limit_memory()
     Path(sys.argv[2]).write_text(json.dumps(_answer(Path(sys.argv[1]))), encoding="utf-8")

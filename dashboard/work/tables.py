@@ -20,13 +20,12 @@ from time import monotonic
 
 import polars as pl
 
+from dashboard.work.brought import MOST_MEMORY, READERS, limit_memory, plain_name
 from uncletc.tables import Columns, Guess, RawTable, guess, read_file
-
-MOST_MEMORY = 3 << 30
-"""Bytes that the process may use."""
 
 MOST_SECONDS = 180.0
 
+_LOOKED_AFTER = 0.2  # seconds between two looks at whether it is still wanted, while it waits
 _QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
 _CODE = ["-m", "dashboard.work.tables"]
 _PACKED = (b"PK\x03\x04", b"PAR1")
@@ -54,20 +53,13 @@ class Reading:
     """
 
     def __init__(self, data: bytes, name: str, digest: str = "") -> None:
-        self.name, self.digest = name, digest
+        self.name, self.digest = plain_name(name), digest
         self._began = monotonic()
         self._outcome: tuple[RawTable, Guess] | str | None = None
         self._cancelled = False
         self._folder = tempfile.TemporaryDirectory(prefix="uncletc-reading-")  # for this user only
         self._path = Path(self._folder.name) / "table.arrow"
-        self._process = subprocess.Popen(
-            [sys.executable, *_CODE, str(self._path), name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=Path(__file__).resolve().parents[2],
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-        )
+        self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._follow, args=(data,), daemon=True)
         self._thread.start()
 
@@ -97,11 +89,35 @@ class Reading:
     def cancel(self) -> None:
         """End it; there will be no table."""
         self._cancelled = True
-        self._process.kill()
+        if self._process is not None:
+            self._process.kill()
 
     def _follow(self, data: bytes) -> None:
         try:
-            said, _ = self._process.communicate(data, timeout=MOST_SECONDS)
+            while not READERS.acquire(timeout=_LOOKED_AFTER):
+                if self._cancelled:
+                    self._outcome = f"{self.name} was not read: it was stopped"
+                    return
+            try:
+                self._read(data)
+            finally:
+                READERS.release()
+        finally:
+            self._folder.cleanup()
+
+    def _read(self, data: bytes) -> None:
+        process = self._process = subprocess.Popen(
+            [sys.executable, *_CODE, str(self._path), self.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=Path(__file__).resolve().parents[2],
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        if self._cancelled:  # just now
+            process.kill()
+        try:
+            said, _ = process.communicate(data, timeout=MOST_SECONDS)
             message = json.loads(said) if said else {}
             if "notes" in message:
                 frame = pl.read_ipc(io.BytesIO(self._path.read_bytes()))
@@ -126,24 +142,13 @@ class Reading:
             )
         finally:
             with suppress(OSError):
-                self._process.kill()
-            self._process.wait()
-            self._folder.cleanup()
-
-
-def _limit() -> None:
-    """Bound the memory of this process, where the system can."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+                process.kill()
+            process.wait()
 
 
 def main(path: str, name: str) -> None:
     """Read what stands on the input, write the table to `path`, and say how it went."""
-    _limit()
+    limit_memory()
     try:
         raw = read_file(io.BytesIO(sys.stdin.buffer.read()), name)
         raw.frame.write_ipc(path)

@@ -236,6 +236,8 @@ class TestFiles:
         safe = defused(table)
         assert list(safe.columns) == ["'@a", "b"]
         assert safe["'@a"].tolist()[:5] == ["'=1", "-2.5", "'+x", "'-", "plain"]
+        labels = pd.DataFrame({"site": pd.Categorical(["=1", "north", "=1"])})
+        assert defused(labels)["site"].tolist() == ["'=1", "north", "'=1"]
 
     def test_labels_become_numbers_only_where_nothing_is_lost(self):
         assert typed(np.array(["1", "2.5"], dtype=object)).dtype.kind == "f"

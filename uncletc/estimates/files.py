@@ -57,6 +57,8 @@ def defused(table: pd.DataFrame) -> pd.DataFrame:
     changed: dict[str, Any] = {}
     for name in table.columns:
         column = table[name]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            column = column.astype(object)
         if not (pd.api.types.is_object_dtype(column) or isinstance(column.dtype, pd.StringDtype)):
             continue
         values = column.drop_duplicates()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -11,7 +14,9 @@ import geopandas
 import pytest
 from shapely.geometry import Point, Polygon
 
+from dashboard.work import shape_files
 from dashboard.work import shapes as work
+from dashboard.work.shape_files import NO_OTHERS
 from dashboard.work.shapes import read_shapes
 
 
@@ -68,15 +73,71 @@ def test_crossing_outlines_are_mended_and_said(frame):
     ("data", "name", "sentence"),
     [
         (b"", "x.csv", "must be GeoJSON"),
-        (b"{", "x.geojson", "cannot be read as shapes"),
-        (b"no zip", "x.zip", "is no zip file"),
-        (b"\x00" * 10, "x.gpkg", "cannot be read as shapes"),
+        (b"{", "x.geojson", "is no GeoJSON"),
+        (b"no zip", "x.zip", "cannot be unpacked"),
+        (b"\x00" * 10, "x.gpkg", "is no GeoPackage"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(data, name, sentence):
     with pytest.raises(ValueError, match=sentence) as told:
         read_shapes(data, name)
     assert "\n" not in str(told.value)
+
+
+VRT = (
+    "<OGRVRTDataSource><OGRVRTLayer name='private'><SrcDataSource>{}</SrcDataSource>"
+    "<GeometryType>wkbPolygon</GeometryType><GeometryField encoding='WKT' field='WKT'/>"
+    "</OGRVRTLayer></OGRVRTDataSource>"
+)
+ALGORITHM = '{"type": "gdal_streamed_alg", "command_line": "gdal vector info", "features": []}'
+
+
+def zipped(**files: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as into:
+        for name, data in files.items():
+            into.writestr(name, data)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("name", ["x.geojson", "x.json", "x.gpkg", "x.vrt.zip", "x.shp.zip"])
+def test_a_file_that_names_another_on_the_server_is_refused(name, tmp_path):
+    private = tmp_path / "private.csv"
+    private.write_text('WKT,diagnosis\n"POLYGON((0 0,1 0,1 1,0 0))",measles\n')
+    data = VRT.format(private).encode()
+    if name.endswith(".zip"):
+        data = zipped(**{name.removesuffix(".zip"): data})
+    path = tmp_path / f"shapes{Path(name).suffix}"
+    path.write_bytes(data)
+    assert set(work._answer(path)) == {"error"}
+
+
+def test_readers_of_such_files_are_off_too():
+    look = "import pyogrio; print(*pyogrio.list_drivers(), sep=',')"
+    found = subprocess.run(
+        [sys.executable, "-c", look], env=os.environ | NO_OTHERS, capture_output=True, check=True
+    )
+    assert {"GeoJSON", "GPKG", "ESRI Shapefile"} <= set(found.stdout.decode().strip().split(","))
+    assert not {"OGR_VRT", "GDALG", "CSV", "WFS", "HTTP"} & set(found.stdout.decode().split(","))
+
+
+@pytest.mark.parametrize(
+    ("data", "suffix", "sentence"),
+    [
+        (ALGORITHM.encode(), ".json", "is no GeoJSON"),
+        (b"[" * 10**5, ".geojson", "is no GeoJSON"),
+        (zipped(**{f"{k}.shp": b"" for k in range(201)}), ".zip", "must hold at most 200 files"),
+        (zipped(**{"a.shp": bytes(2_000)}), ".zip", "unpacks to more than"),
+        (zipped(**{"../../a.shp": b"no"}), ".zip", "holds a .shp that is none"),
+        (zipped(**{"a.txt": b"no"}), ".zip", "holds no .shp"),
+    ],
+)
+def test_bombs_and_tricks_are_sentences(data, suffix, sentence, tmp_path, monkeypatch):
+    monkeypatch.setattr(shape_files, "_MOST_UNPACKED", 1_000)
+    path = tmp_path / f"shapes{suffix}"
+    path.write_bytes(data)
+    assert sentence in work._answer(path)["error"]
+    assert {each.name for each in tmp_path.iterdir()} == {path.name}
 
 
 def test_points_are_no_areas(frame):
