@@ -13,7 +13,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import numpy as np
 import streamlit as st
 
 from dashboard.shared.memory import forget_all
@@ -22,7 +21,7 @@ from dashboard.shared.scripts import Code, call
 from dashboard.shared.service import me, service
 from uncletc import CountTensor, datasets
 from uncletc.datasets import Dataset
-from uncletc.tables import Columns
+from uncletc.tables import Columns, with_entries
 
 PREFIX = "own-"
 MADE = f"{PREFIX}made"  # keys that begin with it hold what was made of a table with its columns
@@ -60,7 +59,7 @@ class OwnTable:
 
     @property
     def whole(self) -> OwnTable:
-        """The same, its entries having attributes, if only none; see :func:`with_entries`."""
+        """The same, its entries having attributes, if only none."""
         counts = with_entries(self.dataset.counts)
         return replace(self, dataset=replace(self.dataset, counts=counts))
 
@@ -188,22 +187,3 @@ def rank_for(counts: CountTensor) -> int:
     """
     most = 10 if counts.n_observed > _MANY_COUNTS else 5
     return max(1, min(most, counts.n_observed // (_COUNTS_A_LEVEL * sum(counts.shape))))
-
-
-def with_entries(counts: CountTensor) -> CountTensor:
-    """Return counts whose entries have attributes, where there are none an empty row each.
-
-    Detection is then known there, the same everywhere, and pages need not ask. The fit is the same.
-    """
-    if counts.n_attributed:
-        return counts
-    given = {
-        "modes": counts.modes,
-        "labels": counts.labels,
-        "exposure": counts.exposure,
-        "looks": counts.looks,
-        "groups": counts.groups,
-        "simulated": counts.simulated,
-    }
-    empty = np.empty((counts.n_observed, 0))
-    return CountTensor(counts.shape, counts.indices, counts.counts, attributes=empty, **given)

@@ -14,9 +14,15 @@ from dashboard.table.roles import as_it_stands, lacking
 from dashboard.table.upload import Upload
 from uncletc.tables import Columns, as_missing, build, repeated_rows
 
+_OF_COUNT = ("Is ", "Do the ", "Each row ")  # questions that no control asks
+
 
 def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
     """Return the table with these columns; say why where they cannot be used."""
+    if columns.count == upload.guess.columns.count:
+        for question in upload.guess.questions:
+            if question.startswith(_OF_COUNT):
+                st.html(f'<p style="font-size: .875rem">{as_html(question)}</p>')
     if sentence := lacking(columns):
         st.info(sentence, icon=":material/touch_app:")
         return None

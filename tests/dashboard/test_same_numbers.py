@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
 from dashboard.shared.anchors import Anchor
+from dashboard.shared.own import OwnTable
 from dashboard.shared.recipes import recipe_of
 from dashboard.shared.roles import roles_of
 from dashboard.shared.service import service
@@ -58,6 +60,22 @@ def test_to_the_last_digit(file, tmp_path):
     found = fitted_by_the_page(shown, roles.settings(SETTINGS))
     anchor = Anchor(kind="mean", mean=(0.2, 0.4))
     recipe = recipe_of(shown, found, anchor=anchor, roles=roles, table=file.name, columns=COLUMNS)
+    (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
+    out = tmp_path / "out"
+    main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
+    page = every_entry(shown, found, anchor.of(shown.counts, found)).to_bytes("csv")
+    assert (out / "estimates.csv").read_bytes() == page
+
+
+def test_to_the_last_digit_without_attributes(file, tmp_path):
+    columns = replace(COLUMNS, attributes=())
+    loaded = build(read_file(file.read_bytes(), file.name), columns)
+    own = OwnTable(dataset=loaded, columns=columns, name=file.name, digest="mine")
+    roles = roles_of(own.whole.dataset)
+    shown = roles.apply(own.whole.dataset)
+    found = fitted_by_the_page(shown, roles.settings(replace(SETTINGS, members=1, max_iter=20)))
+    anchor = Anchor(kind="relative")
+    recipe = recipe_of(shown, found, anchor=anchor, roles=roles, table=file.name, columns=columns)
     (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
     out = tmp_path / "out"
     main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])

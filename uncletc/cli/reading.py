@@ -15,7 +15,7 @@ from uncletc.model import Fit
 from uncletc.recipe import Recipe
 from uncletc.records import ConvergenceWarning, MisfitWarning
 from uncletc.settings import FitSettings
-from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file
+from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file, with_entries
 
 FIT, SETTINGS = "fit.npz", "settings.toml"
 _RANKS = {"covid": 15}  # of data sets, without settings; those of pages
@@ -122,7 +122,7 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
     dataset = build(raw, chosen)
     if columns is None:
         _told(dataset)
-    return dataset, chosen
+    return replace(dataset, counts=with_entries(dataset.counts)), chosen
 
 
 def _told(dataset: Dataset) -> None:

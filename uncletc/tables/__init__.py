@@ -9,7 +9,7 @@ from uncletc.tables.building import build
 from uncletc.tables.check_days import time_mode
 from uncletc.tables.checks import check_counts
 from uncletc.tables.columns import AttributeColumn, Columns, ModeColumn
-from uncletc.tables.existing import as_missing, existing, n_existing
+from uncletc.tables.existing import as_missing, existing, n_existing, with_entries
 from uncletc.tables.findings import Finding
 from uncletc.tables.guessing import Guess, guess
 from uncletc.tables.reading import RawTable, read_file
@@ -31,4 +31,5 @@ __all__ = [
     "read_file",
     "repeated_rows",
     "time_mode",
+    "with_entries",
 ]

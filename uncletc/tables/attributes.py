@@ -11,6 +11,7 @@ from uncletc.tables.words import (
     is_attribute,
     is_category,
     is_id,
+    is_made,
     is_note,
     is_running,
     is_total,
@@ -20,6 +21,7 @@ from uncletc.tables.words import (
 _MOST = 15
 _MOST_MISSING = 0.2
 _MOST_CATEGORIES = 12
+_RANGE = r"^(\d+ ?(-|–|to) ?\d+|[<>≥≤]=? ?\d+|\d+ ?\+)$"
 
 
 def attributes_of(
@@ -81,6 +83,8 @@ def _why_not(each: Profile, count: str, in_wide: bool) -> str:
     if each.numeric and count_points(name) >= 3 and not is_attribute(name):
         return "by its name it is another count, which would tell the count itself"
     shared = {word for word in set(tokens(name)) & set(tokens(count)) if count_points(word) >= 6}
+    if each.numeric and is_made(name):
+        return "by its name it is a rate made of the counts, which would tell the count itself"
     if each.numeric and shared:
         return f"by its name it is made of the counts ({', '.join(sorted(shared))})"
     if each.of_day:
@@ -110,6 +114,8 @@ def _why_not(each: Profile, count: str, in_wide: bool) -> str:
             f"it holds numbers but for some rows, the first is data row {first + 1} with "
             f"{str(each.column[first])[:30]!r}: empty those, and read the file again"
         )
+    if share(each.column.cast(str).str.contains(_RANGE)) > 0.5:
+        return "it holds ranges such as 1-5, which are no counts: write one number for each"
     if each.n_levels <= _MOST_CATEGORIES:
         return (
             f"it is text with {each.n_levels} values; take it as a category if p may depend on it"

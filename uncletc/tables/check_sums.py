@@ -23,7 +23,7 @@ EQUAL = 0.9  # share of them
 
 _TOTAL = re.compile(
     r"(grand |sub-?)?totals?|all|overall|sums?|gesamt|insgesamt|summe|ensemble|tous|toutes|todos"
-    r"|todas|totale|totaal|both( sexes| genders)?|persons"
+    r"|todas|totale|totaal|both( sexes| genders)?|persons|world|global"
     r"|(all|total|both|overall) (ages?|sexes|genders|regions?|states?|countries|causes|species"
     r"|sites|trusts|groups?|areas|types?)|(ages?|sexes|genders|causes),? (all|total)"
 )

@@ -17,7 +17,7 @@ from uncletc.tables.check_attributes import check_attributes
 from uncletc.tables.check_days import check_days, time_mode
 from uncletc.tables.check_sums import check_running, check_totals
 from uncletc.tables.existing import existing, n_existing
-from uncletc.tables.expected_time import expected_seconds, seconds_text
+from uncletc.tables.expected_time import NETWORK_UP_TO, expected_seconds, seconds_text
 from uncletc.tables.findings import Finding, by_importance, counted, listed
 from uncletc.tables.levels import Levels, fit_levels
 
@@ -225,7 +225,10 @@ def _scatter(counts: CountTensor, levels: Levels) -> Finding:
             sentence=f"Counts scatter less than chance lets them: their variance is {ratio:.2g} "
             "times their mean within levels, and that of counts is 1 at least.",
             advice="Find out whether they are averages, rounded or capped, and use the counts "
-            "themselves.",
+            "themselves."
+            if (counts.counts == 0).any()
+            else "There is no 0 among them: if nothing was seen where there is no row, say that "
+            "such combinations are 0; else find out whether they are averages or rounded.",
             details=details,
         )
     word = "about as" if ratio < 1.5 else "more" if ratio < 10 else "far more"
@@ -242,11 +245,12 @@ def _scatter(counts: CountTensor, levels: Levels) -> Finding:
 
 def _time(counts: CountTensor, rank: int) -> Finding:
     seconds = expected_seconds(counts, rank)
+    tried = bool(counts.attribute_names) and counts.n_observed <= NETWORK_UP_TO
     return Finding(
         kind="time",
         severity="note",
         sentence=f"A fit of {counted(counts.n_observed, 'count')} with rank {rank} takes "
-        f"{seconds_text(seconds)}.",
+        f"{seconds_text(seconds)}{', or some 15 where a network is tried' if tried else ''}.",
         advice="" if seconds < 120 else "Try a smaller rank first, or longer steps of time.",
         details={"seconds": seconds, "rank": rank},
     )

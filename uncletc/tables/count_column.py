@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from uncletc.tables.profiles import Profile, share
 from uncletc.tables.values import LARGE
-from uncletc.tables.words import count_points, is_fips
+from uncletc.tables.words import count_points, is_fips, is_tried
 
 
 def choose_count(profiles: Sequence[Profile], reasons: dict[str, str]) -> tuple[str, list[str]]:
@@ -38,7 +38,7 @@ def choose_count(profiles: Sequence[Profile], reasons: dict[str, str]) -> tuple[
     count = max(good, key=lambda name: round(good[name], 1))
     named = count_points(count) > 0
     others = [n for n in good if n != count and (good[n] >= good[count] - 2.5 or not named)]
-    whole = next(each for each in profiles if each.name == count).kind == "whole"
+    whole = next(each for each in profiles if each.name == count).kind != "number"
     why = "by its name, and it holds" if named else "it is the column most like counts, with"
     doubt = ""
     if others:
@@ -51,6 +51,8 @@ def choose_count(profiles: Sequence[Profile], reasons: dict[str, str]) -> tuple[
 
 def _may_be_count(each: Profile) -> bool:
     """Whether it holds whole numbers of 0 or more; others only by name, and if they are large."""
+    if each.flags:
+        return count_points(each.name) >= 6  # seen or not
     if each.count_like and (each.n_levels > 1 or count_points(each.name) >= 6):
         return True
     if each.kind != "number" or count_points(each.name) < 6 or each.range[0] < 0:
@@ -63,16 +65,19 @@ def _count_points(each: Profile) -> float:
     points = count_points(each.name)
     if each.grid or (each.mode_class and points <= 0):
         return -5.0
+    if each.flags:
+        return points - 4.0 * each.missing
     some = each.column.drop_nulls().cast(float)
     mean, spread = some.mean(), some.std()
     assert isinstance(mean, float)
     varied = isinstance(spread, float) and spread**2 > mean
-    points += 1.0 * varied + 0.5 * bool((some == 0).any()) - 4.0 * each.missing
+    points += 1.0 * varied - 4.0 * each.missing
+    points += 0.5 * (points < 6 and bool((some == 0).any()))
     points -= (
         8.0 * each.numbers_rows
         + (1.0 if points >= 6 else 3.0) * each.designed
         + 6.0 * is_fips(each.name)
     )
     points -= 1.0 * (share(some == 0) > 0.5)
-    points -= 2.0 * share(some < 0)
+    points -= 2.0 * share(some < 0) + 1.0 * is_tried(each.name)
     return points

@@ -7,11 +7,14 @@ import io
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from uncletc.tables.content import HOW_CSV
+from uncletc.tables.headers import joined_names
 from uncletc.tables.records import (
     LINES_LOST,
     SEPARATORS,
@@ -26,6 +29,7 @@ from uncletc.validation import IntArray
 
 _SAMPLE = 300  # lines that the separator and the names are found from
 _MOST_COLUMNS = 20_000
+_MOST_SPACED = 60_000_000  # bytes, split line by line
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +73,13 @@ def read_delimited(text: bytes, name: str) -> Cells:
     notes: list[str] = []
     skipped, stated, text = _stated_separator(text)
     sample = _sample(text)
+    if not stated and _by_spaces(sample):
+        text = _with_tabs(text, name)
+        sample = _sample(text)
+        notes.append("Columns are separated by spaces.")
+        stated = "\t"
     separator = stated or _separator(sample)
-    if separator != ",":
+    if separator != "," and not notes:
         notes.append(f"Columns are separated by {SEPARATORS.get(separator, separator)}s.")
     rows = list(csv.reader(io.StringIO("\n".join(sample)), delimiter=separator))
     at, named = header_row(rows)
@@ -82,6 +91,8 @@ def read_delimited(text: bytes, name: str) -> Cells:
     if not named:
         notes.append(NO_NAMES)
     header = [field.strip() for field in rows[at]]
+    if named and at and (joined := joined_names(rows[at - 1], header)) is not None:
+        header = joined
     body = text
     lines = _lines_of(rows[: at + 1] if named else rows[:at], sample, separator)
     for _ in range(lines):
@@ -123,6 +134,30 @@ def _separator(lines: list[str]) -> str:
         if score > best:
             best, found = score, separator
     return found
+
+
+def _by_spaces(lines: list[str]) -> bool:
+    """Whether there is no separator but spaces, which split all lines alike."""
+    some = [line for line in lines[:-1] or lines if line.strip()]
+    if len(some) < 3 or any(separator in line for line in some for separator in SEPARATORS):
+        return False
+    widths = [len(row) for row in _split_at_spaces(some)]
+    return min(widths[1:]) == max(widths[1:]) >= 2 and widths[0] in (widths[1] - 1, widths[1])
+
+
+def _split_at_spaces(lines: Iterable[str]) -> list[list[str]]:
+    rows = csv.reader((line.strip() for line in lines), delimiter=" ", skipinitialspace=True)
+    return [row for row in rows if row]
+
+
+def _with_tabs(text: bytes, name: str) -> bytes:
+    if len(text) > _MOST_SPACED:
+        raise ValueError(f"{name} has columns separated by spaces and is too large: {HOW_CSV}")
+    made = io.StringIO(newline="")
+    csv.writer(made, delimiter="\t", lineterminator="\n").writerows(
+        _split_at_spaces(text.decode().split("\n"))
+    )
+    return made.getvalue().encode()
 
 
 def header_row(rows: list[list[str]]) -> tuple[int, bool]:

@@ -66,6 +66,35 @@ def n_existing(counts: CountTensor) -> int:
     return max(int(exists.sum()) * int(np.prod(same, dtype=np.int64)), counts.n_observed)
 
 
+def with_entries(counts: CountTensor) -> CountTensor:
+    """Return counts whose entries have attributes, where there are none an empty row each.
+
+    Detection is then known there, the same everywhere. The fit is the same.
+
+    Parameters
+    ----------
+    counts : CountTensor
+
+    Returns
+    -------
+    CountTensor
+    """
+    if counts.n_attributed:
+        return counts
+    return CountTensor(
+        counts.shape,
+        counts.indices,
+        counts.counts,
+        attributes=np.empty((counts.n_observed, 0)),
+        modes=counts.modes,
+        labels=counts.labels,
+        exposure=counts.exposure,
+        looks=counts.looks,
+        groups=counts.groups,
+        simulated=counts.simulated,
+    )
+
+
 _Data = TypeVar("_Data", CountTensor, Dataset)
 
 

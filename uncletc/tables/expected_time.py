@@ -11,6 +11,9 @@ START = 2.5
 PER_MILLION = 6.0
 PER_MILLION_AND_ATTRIBUTE = 0.8
 PER_MILLION_AND_RANK = 1.6
+NETWORK_UP_TO = 20_000
+"""Counts up to which a network may be tried, which takes up to six times as long."""
+
 _FEW_SECONDS = 10.0
 
 

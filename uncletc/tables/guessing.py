@@ -17,6 +17,7 @@ from uncletc.tables.keys import choose_modes
 from uncletc.tables.limits import MOST_ENTRIES
 from uncletc.tables.profiles import Profile, share, unique_share
 from uncletc.tables.reading import RawTable
+from uncletc.tables.values import numbers_of
 from uncletc.tables.wide import Wide, beside, dates_of, find_wide
 from uncletc.tables.words import (
     count_points,
@@ -270,8 +271,13 @@ def _asked(
             f"Is {columns.count} a running total, as its name says? Then let `running` name the "
             "mode in time, and differences are taken."
         )
+    if wide is not None and wide.unsure:
+        questions.append(
+            f"Do the {len(wide.columns)} columns {wide.columns[0]} to {wide.columns[-1]} each hold "
+            f"counts of one level of {wide.mode}? If not, say which one is the count."
+        )
     if columns.count and not wide:
-        counts = raw.frame.get_column(columns.count).cast(pl.String).cast(pl.Float64, strict=False)
+        counts = pl.Series(numbers_of(raw.frame.get_column(columns.count)))
         zeros = share(counts == 0)
         if columns.count == EVENTS and bool((counts == 1).all()):
             columns = replace(columns, absent="zero")

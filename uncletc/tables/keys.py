@@ -62,6 +62,7 @@ def choose_modes(profiles: Sequence[Profile], least: int = 2, wide: bool = False
     rest = sorted(rest, key=lambda each: -_points(each))[:_MOST_CANDIDATES]
     if len(chosen) < least:
         chosen = _searched(chosen, rest, least)
+    chosen = _with_texts(chosen, rest)
     while rest and len(chosen) < _MOST_MODES and unique_share(chosen) < _UNIQUE:
         gains = {
             each.name: unique_share([*chosen, each])
@@ -78,6 +79,18 @@ def choose_modes(profiles: Sequence[Profile], least: int = 2, wide: bool = False
         chosen = _best(chosen, 3)
     order = {each.name: k for k, each in enumerate(profiles)}
     return sorted(chosen, key=lambda each: (each.mode_class == "time", order[each.name]))
+
+
+def _with_texts(chosen: list[Profile], rest: Sequence[Profile]) -> list[Profile]:
+    """Add the two columns of text without which rows repeat, and with which hardly any does."""
+    texts = [each for each in rest if each.kind == "text" and each.n_levels < 0.5 * each.n]
+    if len(chosen) + 2 > _MOST_MODES or len(texts) < 2 or unique_share(chosen) >= _UNIQUE:
+        return chosen
+    if max(unique_share([*chosen, each]) for each in texts) >= _UNIQUE:
+        return chosen  # one is enough
+    pairs = [[*chosen, *pair] for pair in itertools.combinations(texts, 2)]
+    best = max(pairs, key=unique_share)
+    return best if unique_share(best) >= _UNIQUE else chosen
 
 
 def _points(each: Profile) -> float:

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from uncletc.tables.values import FLAGS
 from uncletc.tables.words import Class, class_of, is_fips
 from uncletc.validation import IntArray
 
 Kind = Literal["whole", "number", "date", "text"]
 
-_FLAGS = ({"true", "false"}, {"yes", "no"}, {"t", "f"}, {"y", "n"}, {"ja", "nein"}, {"oui", "non"})
 _MOST_KEYS = 40_000  # keys that are looked at to see how many repeat
 
 
@@ -92,7 +92,7 @@ class Profile:
         """Whether it holds yes and no."""
         if self.kind != "text" or self.n_levels != 2:
             return False
-        return {str(each).lower() for each in self.levels} in _FLAGS
+        return {str(each).lower() for each in self.levels} <= set(FLAGS)
 
     @cached_property
     def range(self) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from uncletc.tables.added import events_of_rows, joined_degrees, row_names
 from uncletc.tables.content import HOW_CSV, kind_of, text_of
 from uncletc.tables.delimited import Cells, read_delimited
 from uncletc.tables.filled import filled_down
+from uncletc.tables.headers import unfolded
 from uncletc.tables.joined import joined_dates, joined_places
 from uncletc.tables.records import short
 from uncletc.tables.stacked import stacked
@@ -210,6 +211,7 @@ def _finished(called: str, frame: pl.DataFrame, notes: list[str], *, comma: bool
 
 _ARRANGED = (
     filled_down,
+    unfolded,
     stacked,
     joined_dates,
     joined_places,

@@ -13,6 +13,10 @@ _FEW = 0.05  # share of rows that may be corrected
 LARGE = 20.0
 """Counts above this are changed little by rounding."""
 
+FLAGS = dict.fromkeys(("true", "yes", "present", "detected", "ja", "oui", "si", "sí"), 1.0)
+FLAGS |= dict.fromkeys(("false", "no", "absent", "not detected", "nein", "non"), 0.0)
+"""Texts that stand for 1 and 0."""
+
 _TOP = 2.0**53  # whole numbers beyond are not exact
 
 
@@ -29,9 +33,8 @@ def numbers_of(column: pl.Series) -> FloatArray:
     if column.dtype in (pl.String, pl.Categorical):
         text = column.cast(pl.String)
         values = text.cast(pl.Float64, strict=False)
-        flags = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-        if text.drop_nulls().str.to_lowercase().is_in(list(flags)).all():
-            values = text.str.to_lowercase().replace_strict(flags, return_dtype=pl.Float64)
+        if text.drop_nulls().str.to_lowercase().is_in(list(FLAGS)).all():
+            values = text.str.to_lowercase().replace_strict(FLAGS, return_dtype=pl.Float64)
         wrong = text.is_not_null() & (values.is_null() | ~values.is_finite().fill_null(True))
         if not wrong.any():
             return values.fill_null(np.nan).to_numpy().astype(np.float64)

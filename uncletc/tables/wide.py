@@ -41,12 +41,15 @@ class Wide:
     dates : bool
         Whether their names are dates.
     reason : str
+    unsure : bool
+        Whether nothing but their values says so.
     """
 
     columns: tuple[str, ...]
     mode: str
     dates: bool
     reason: str
+    unsure: bool = False
 
 
 def find_wide(profiles: Sequence[Profile]) -> Wide | None:
@@ -182,6 +185,7 @@ def _alike(profiles: Sequence[Profile]) -> Wide | None:
         mode,
         False,
         f"these {len(block)} columns all hold whole numbers of like size",
+        unsure=not latin and len(block) <= _FEW_KEYS,
     )
 
 

@@ -50,6 +50,8 @@ _MILD = {
     "females",
     "negative",
     "negatives",
+    "cured",
+    "recovered",
 }
 _NEW = {"increase", "new", "daily", "incident", "weekly"}
 _WHOLE = {"combined", "total", "all"}
@@ -59,6 +61,10 @@ _NOT_COUNT = word_set("""
     se std variance log proportion prop flag probable currently
 """)
 
+_OF_AREAS = word_set("reporting health survey study local admin")
+_OF_COUNTS = word_set("current previous max median ytd")  # as in "current week" of reports
+_TRIED = word_set("tested examined inspected sampled processed")
+_MADE = word_set("prevalence incidence cfr cpue lpue taux tasa")
 _RUNNING = word_set("cumulative cum cumul cumulated acumulado acumulados kumuliert cumulé running")
 
 _TIME = word_set("""
@@ -74,7 +80,7 @@ _PLACE = word_set("""
     village town municipality province hospital clinic school precinct ward locality statefips
     countyfips geoid island reserve park forest colony tract prefecture department canton where
     admin1 admin2 iso3 ort pond river beach reef zone sector facility store office camera cameratrap
-    orchard nation community borough admin circle square trust geo lga subcounty woreda
+    orchard nation community borough admin circle square garden trust geo lga subcounty woreda
     municipio município provincia província estado sitio parcela localidad localidade distrito
     barrio bairro departamento région commune département parcelle lieu fläche flaeche wiese
     landkreis bundesland gemeinde standort gemeente provincie regio comune regione provincia
@@ -86,6 +92,7 @@ _KIND = word_set("""
     bee insect item visitor bird art espece especie ethnicity race breed strain serotype kind
     predator prey symptom gene tree fish butterfly pest crop virus vector consumer resource
     scientific common indicator specialty speciality ageband enfermedad sexo edad faixa soort specie
+    altersgruppe altersklasse geschlecht leeftijd geslacht sexe genre tranche bloque tramo
     вид 物种 النوع
 """)
 _ATTRIBUTE = word_set("""
@@ -128,7 +135,10 @@ def class_of(name: str) -> Class:
     words = [_singular(word) for word in tokens(name)]
     if re.sub(r"\W|_", "", name.lower()) in ("admin1", "admin2"):
         return "place"
-    if set(words) & set(_ATTRIBUTE) or set(words) & _NOTE:
+    if words[-1:] == ["area"] and set(words) & _OF_AREAS:
+        return "place"
+    sums = words[-1:] and words[-1] in ("total", "sum") and len(words) > 1
+    if sums or set(words) & {*_ATTRIBUTE, *_NOTE, *_OF_COUNTS}:
         return ""
     classes: tuple[tuple[Class, frozenset[str]], ...] = (
         ("kind", _KIND),
@@ -199,6 +209,16 @@ def is_note(name: str) -> bool:
 def is_running(name: str) -> bool:
     """Whether a name is of running totals."""
     return bool(set(tokens(name)) & _RUNNING)
+
+
+def is_tried(name: str) -> bool:
+    """Whether a name is of how many were looked at, among which others are found."""
+    return bool(set(tokens(name)) & _TRIED)
+
+
+def is_made(name: str) -> bool:
+    """Whether a name is of rates made of counts."""
+    return bool(set(tokens(name)) & _MADE)
 
 
 def is_total(name: str) -> bool:

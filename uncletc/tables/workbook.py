@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from uncletc.tables.content import HOW_CSV
 from uncletc.tables.delimited import NO_NAMES, Cells, header_row
+from uncletc.tables.headers import joined_names
 from uncletc.tables.records import short
 
 _MOST_CELLS = 12_000_000  # of a sheet: about a minute
@@ -125,6 +126,8 @@ def _from_sheet(blocks: list[tuple[int, pl.DataFrame]], name: str) -> Cells:
     used = [_trimmed(row) for row in first]
     at, named = header_row(used)
     header = [field.strip() for field in first[at]] if named else [""] * width
+    if named and at and (joined := joined_names(first[at - 1], header)) is not None:
+        header = joined
     notes = []
     if named and at:
         notes.append(

@@ -68,6 +68,22 @@ def test_merged_cells_are_filled_downwards():
     assert modes(guess(raw)) == ["Site", "Species", "year"]
 
 
+def test_two_rows_of_names_are_two_modes():
+    rows = [f"site {k},{k},2,{k % 3},0" for k in range(6)]
+    text = lines(",Robin,,Wren,", "Site,visit 1,visit 2,visit 1,visit 2", *rows)
+    raw = read_file(text, "birds.csv")
+    assert "Robin … over visit 1 …" in " ".join(raw.notes)
+    found = guess(raw)
+    assert (set(modes(found)), found.columns.count) == ({"Site", "group", "visit"}, "count")
+    assert build(raw, found.columns).counts.n_observed == 24
+
+
+def test_a_title_above_repeated_names_is_no_group():
+    rows = [f"s{k},{k},2" for k in range(6)]
+    raw = read_file(lines("My birds,,", "site,count,count", *rows), "birds.csv")
+    assert raw.frame.columns == ["site", "count", "count (2)"]
+
+
 def test_a_matrix_of_counts_alone_has_its_rows_numbered():
     head = "Carabus nemoralis,Abax ater,Nebria brevicollis,Amara aenea"
     rows = [",".join(map(str, RNG.poisson(3, 4))) for _ in range(6)]

@@ -1,6 +1,7 @@
 """Generated files and tables: a data set or one sentence, never anything else, and soon.
 
-``UNCLETC_TABLES=20000 pytest -n 0 tests/uncletc/tables/test_generated.py`` tries that many.
+``UNCLETC_TABLES=20000 pytest -n 0 --timeout 0 tests/uncletc/tables/test_generated.py`` tries that
+many.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from uncletc.tables import build, guess, read_file
+from uncletc.tables import build, check_counts, guess, read_file
 
 TRIED = int(os.environ.get("UNCLETC_TABLES", "80"))
 SOON = settings(
@@ -58,13 +59,28 @@ NAMES = st.sampled_from(
         "id",
         "total",
         "rows",
+        "y.1",
+        "y.2",
+        "wind.1",
+        "wind.2",
+        "visit 1",
+        "visit 2",
+        "visit 3",
+        "case_id",
+        "semana_epi",
+        "timestamp",
+        "cumulative_cases",
+        "Jan-20",
+        "Feb-20",
+        "Mar-20",
     ]
 ) | st.text(max_size=8)
 VALUES = st.sampled_from(
     ["", "NA", ".", "0", "1", "2", "17", "-3", "2.5", "3,5", "1,234", "1.234.567", "1e3", "1e999",
      "01001", "6037", "<5", "12%", "2024-05-01", "1.5.2024", "5/13/2024", "13/5/2024", "2024-W05",
      "31.2.2024", "a", "b", "site 1", "TRUE", "no", "Total", "é", '"', "a;b", "x\ty", "inf", "nan",
-     "9" * 30, "٣"]
+     "9" * 30, "٣", "X", "n/d", "*", ":", "4 p", "12*", "202005", "20200501", "Apr-21", "2020M05",
+     "09:30", "2023-06-01T00:00:00+02:00", "01/02/2021 11:30:00 PM", "Total", "All"]
 ) | st.text(max_size=6)  # fmt: skip
 
 
@@ -78,6 +94,7 @@ def told(data: bytes, name: str) -> None:
             assert reason.endswith((".", "?")), reason
         dataset = build(raw, found.columns)
         assert dataset.counts.n_observed > 0
+        assert check_counts(dataset)
     except ValueError as error:
         sentence = str(error)
         assert 10 < len(sentence) < 700
@@ -120,7 +137,8 @@ def tables(draw) -> pd.DataFrame:
         frame[len(frame), name] = values
     table = pd.DataFrame(dict(enumerate(frame.values())))
     table.columns = [name for _, name in frame]
-    return table
+    times = draw(st.sampled_from([1, 1, 1, 1, 1, 1, 1, 1200 // n + 1]))
+    return pd.concat([table] * times, ignore_index=True)  # long columns are held otherwise
 
 
 @SOON

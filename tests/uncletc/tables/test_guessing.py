@@ -120,6 +120,44 @@ class TestLong:
         found = guess(raw(**base, count=counts(60)))
         assert modes(found) == ["region", "species", "age", "week"]
 
+    def test_registers_in_other_languages(self):
+        base = grid(Bundesland=["BY", "HE"], Altersgruppe=["A00", "A15"], Geschlecht=["M", "W"])
+        base = {name: values * 5 for name, values in base.items()}
+        day = [f"2020-03-{1 + k // 8:02d}" for k in range(40)]
+        found = guess(raw(**base, Meldedatum=day, AnzahlFall=counts(40)))
+        assert modes(found) == ["Bundesland", "Altersgruppe", "Geschlecht", "Meldedatum"]
+        base = grid(municipio=names("m"), semana_epi=[f"2020-W{k:02d}" for k in range(1, 9)])
+        people = [1e5 * (1 + k // 8) for k in range(40)]
+        found = guess(raw(**base, casos=counts(40), populacao=people)).columns
+        assert (found.count, found.exposure) == ("casos", "populacao")
+
+    def test_two_texts_that_only_together_name_rows_are_modes(self):
+        base = grid(site=names("s", n=4), zzz=["u", "v", "w"], qqq=["k", "l", "m"], week=[1, 2, 3])
+        assert len(modes(guess(raw(**base, seen=counts(108))))) == 4
+
+    def test_seen_or_not_is_a_count(self):
+        base = grid(site=names("s"), visit=[1, 2, 3, 4])
+        found = guess(raw(**base, detected=["TRUE", "FALSE"] * 10))
+        assert found.columns.count == "detected"
+        assert build(
+            raw(**base, detected=["TRUE", "FALSE"] * 10), found.columns
+        ).counts.counts.max()
+
+    def test_yes_and_no_and_numbers_of_observers_are_attributes(self):
+        base = grid(site=names("s"), visit=[1, 2, 3, 4])
+        more = {"n_observers": [1, 2] * 10, "holiday": ["yes", "no"] * 10}
+        found = guess(raw(**base, seen=counts(20), **more)).columns
+        assert {each.column for each in found.attributes} == set(more)
+
+    def test_running_totals_rates_and_ranges_are_left_out_with_a_reason(self):
+        base = grid(site=names("s"), week=[1, 2, 3, 4])
+        more = {"cum_cases": list(range(20)), "prevalence": RNG.random(20).tolist()}
+        more["abundance"] = ["1-5", "6-20"] * 10
+        found = guess(raw(**base, cases=counts(20), **more))
+        assert found.columns.attributes == ()
+        for name, said in zip(more, ("running total", "a rate", "ranges"), strict=True):
+            assert said in found.reasons[name]
+
     def test_row_numbers_and_remarks_are_left_out(self):
         base = grid(site=names("s"), week=[1, 2, 3, 4])
         notes = [f"remark {k}" for k in range(20)]

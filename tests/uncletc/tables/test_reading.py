@@ -58,6 +58,14 @@ class TestText:
     def test_excels_own_line_about_the_separator(self):
         assert read("sep=;\n" + TEXT.replace(",", ";")).frame.columns == ["site", "week", "seen"]
 
+    @pytest.mark.parametrize("head", ["site week n", '"site" "week" "n"', " site  week   n"])
+    def test_columns_between_spaces(self, head):
+        rows = "\n".join(f'"s {k % 2}"  {k}  {k * 3}' for k in range(5))
+        raw = read_file(f"{head}\n{rows}\n".encode(), "t.txt")
+        assert raw.frame.columns == ["site", "week", "n"]
+        assert raw.frame["site"].to_list()[:2] == ["s 0", "s 1"]
+        assert raw.notes == ("Columns are separated by spaces.",)
+
     def test_decimal_commas_are_read_and_said(self):
         raw = read("site;temp;seen\na;1,5;4\nb;12,25;0\nc;3;7\n")
         assert column(raw, "temp") == [1.5, 12.25, 3.0]
