@@ -142,7 +142,8 @@ def place_mode(dataset: Dataset) -> int:
 def choose_shapes(dataset: Dataset, mode: int) -> Joined | None:
     """Ask for shapes of the levels of a mode, and for the column that names them."""
     shapes: Shapes | None = st.session_state.get(_SHAPES)
-    with st.expander("Shapes of your own", expanded=shapes is None, icon=":material/layers:"):
+    nowhere = shapes is None and mode != located_mode(dataset)
+    with st.expander("Shapes of your own", expanded=nowhere, icon=":material/layers:"):
         st.markdown(
             "GeoJSON, a GeoPackage, or a shapefile with all its parts in one zip. One column must "
             "name the levels; the file stays in this session."

@@ -92,7 +92,7 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None
 
 def facts(view: OverviewView) -> None:
     """Draw the main numbers; they wrap on a narrow screen."""
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         for label, value, note in view.facts:
             st.metric(label, value, help=note, width="content")
 

@@ -199,7 +199,7 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale) -> pd.D
         if f"{quantity}_low" in table:
             ends = (times_what * table[f"{quantity}_{end}"] for end in ("low", "high"))
             shown[f"{titles[quantity]}: 90 %"] = [
-                f"{amount(low)}–{amount(high)}" if np.isfinite(low) else ""
+                f"{_three(low)}–{_three(high)}" if np.isfinite(low) else ""
                 for low, high in zip(*ends, strict=True)
             ]
     if "share" in table:
@@ -216,6 +216,12 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale) -> pd.D
 def _rounded(values: pd.Series) -> list[float]:
     """Three digits of each number."""
     return [float(f"{value:.3g}") for value in values.tolist()]
+
+
+def _three(value: float) -> str:
+    """Three digits of a number, also where the last ones are 0: "0.140", "16.0", "61,000"."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 or rounded == 0 else f"{rounded:#.3g}"
 
 
 def _between(row: Mapping[str, Any], name: str, least: float = 0.0) -> str:

@@ -86,7 +86,11 @@ def matrix_chart(
     return framed(
         figure,
         160 + 12 * max(len(rows), 12),
-        x=axis | {"title": matrix.p.columns.name, "range": [-0.5, len(columns) - 0.5]},
+        x=axis
+        | {
+            "title": {"text": matrix.p.columns.name, "standoff": 12},  # below the longest label
+            "range": [-0.5, len(columns) - 0.5],
+        },
         y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},
     )
 

@@ -103,7 +103,7 @@ def _changed(upload: Upload, name: str, first: Columns) -> None:
 def _row(upload: Upload, name: str, first: Columns) -> Said:
     """The control of one column, with its reason, and what its role asks for."""
     usual = said_of(first, name, is_text=_is_text(upload, name))
-    left, middle, right = st.columns([4, 3, 5], vertical_alignment="top")
+    left, middle, right = st.columns([4, 3, 5], vertical_alignment="bottom")
     key = _key(upload, name, "role")
     st.session_state.setdefault(key, usual.role)
     role: Role = middle.selectbox(
@@ -205,7 +205,7 @@ def _attribute(upload: Upload, name: str, usual: AttributeColumn) -> AttributeCo
 
 def _block(upload: Upload, block: tuple[str, ...], first: Columns) -> dict[str, Said]:
     """One control for many columns of counts."""
-    left, middle, _ = st.columns([4, 3, 5], vertical_alignment="top")
+    left, middle, _ = st.columns([4, 3, 5], vertical_alignment="bottom")
     called = f"{len(block)} columns, {block[0]} to {block[-1]}"
     left.html(_about(called, upload.guess.reasons.get(block[0], "")))
     key = _key(upload, _BLOCK, "role")
