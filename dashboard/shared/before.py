@@ -17,6 +17,7 @@ from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Finding
 
 _CALLED = {"mend": "Mend", "look": "Look at"}
+_RANK = default_settings("ppi").rank
 _FAILED = f"{PREFIX}not-mended"
 _MENDED = {
     "days": (
@@ -81,7 +82,15 @@ def headline(findings: Sequence[Finding]) -> str:
     return f"{' and '.join(said)}, most important first."
 
 
-def before_you_fit(dataset: Dataset, *, rank: int = default_settings("ppi").rank) -> None:
+def to_mend(dataset: Dataset, *, rank: int = _RANK) -> str:
+    """What is to be mended before a fit, as one sentence of HTML; empty where nothing is."""
+    some = [each for each in findings_of(dataset, rank) if each.severity == "mend"]
+    if not some:
+        return ""
+    return f"{escape(some[0].sentence)} <em>Mend it under “Before you fit”, below.</em>"
+
+
+def before_you_fit(dataset: Dataset, *, rank: int = _RANK) -> None:
     """Draw what was found: a headline, what to mend or look at, and the rest folded.
 
     Where the table is the reader's own, one click takes days on which almost nobody reports as

@@ -7,6 +7,7 @@ from html import escape as as_html
 
 import streamlit as st
 
+from dashboard.shared.before import to_mend
 from dashboard.shared.own import PREFIX, OwnTable, own_table
 from dashboard.shared.words import escape
 from dashboard.table.controls import ask_about_rows, current
@@ -88,6 +89,8 @@ def counted(table: OwnTable) -> None:
         f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations.",
         icon=":material/check:",
     )
+    if sentence := to_mend(table.dataset):
+        st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
     with st.container(horizontal=True):
         st.page_link("explore/page.py", label="**See what was missed**", icon=":material/explore:")
         st.page_link(
