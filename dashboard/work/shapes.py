@@ -29,6 +29,7 @@ _MOST_BYTES = 30e6
 _MOST_SHAPES = 5_000
 _MOST_POINTS = 60_000  # drawn; outlines with more are simplified
 _SECONDS = 60
+_LONGEST = 200  # characters of a name, as of a level of a table
 
 Ring = list[list[float]]
 
@@ -145,7 +146,7 @@ def _answer(path: Path) -> dict[str, Any]:
             points, step = int(frame.geometry.count_coordinates().sum()), 2 * step
         notes.append("Outlines are drawn with fewer points than the file has.")
     columns = {
-        str(column): [str(value) for value in frame[column]]
+        str(column)[:_LONGEST]: [str(value)[:_LONGEST] for value in frame[column]]
         for column in frame.columns
         if column != frame.geometry.name
     }

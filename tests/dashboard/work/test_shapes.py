@@ -36,6 +36,12 @@ def as_geojson(frame: geopandas.GeoDataFrame) -> bytes:
     return frame.to_json().encode()
 
 
+def test_names_are_no_longer_than_those_of_a_table(frame, tmp_path):
+    path = tmp_path / "shapes.geojson"
+    path.write_bytes(as_geojson(frame.assign(name="x" * 100_000)))
+    assert work._answer(path)["columns"]["name"] == ["x" * 200] * 3
+
+
 def test_geojson(frame):
     found = read_shapes(as_geojson(frame), "sites.geojson")
     assert found.columns["name"] == ["site 1", "site 2", "site 3"]
