@@ -119,6 +119,7 @@ def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
         x=deciles["predicted"].clip(lower=low),
         y=drawn,
         mode="markers",
+        cliponaxis=False,  # one at the bottom is whole
         error_y=spread(
             (deciles["high"].clip(upper=high) - drawn).clip(lower=0),
             arrayminus=(drawn - deciles["low"].clip(lower=low)).clip(lower=0),

@@ -25,14 +25,17 @@ st.title("What moves detection?")
 family = choose_family()
 choices = sidebar(family, scale=False)  # ratios of p alone, the same on any scale
 dataset = dataset_or_stop(choices.dataset)
-simulated_badge(dataset)
+badges = st.empty()
+with badges.container():
+    simulated_badge(dataset)
 st.info(
     "**A description, not a cause.** This page shows what the fitted p is associated with. An "
     "attribute may stand for something that was not recorded.",
     icon=":material/info:",
 )
 dataset, fit, roles = fit_or_stop(dataset, choices)
-fit_badges(dataset, fit, family)
+with badges.container():
+    fit_badges(dataset, fit, family)
 
 tables = {}
 if not fit.n_attributes and not dataset.counts.rate_attribute_names:

@@ -18,6 +18,7 @@ from dashboard.plan.view import (
     trust_words,
     wish_words,
 )
+from dashboard.shared.badges import fit_badges
 from dashboard.shared.own import code_of
 from dashboard.shared.parts import fit_details, meaning, role_details, show_chart
 from dashboard.shared.running import fit_or_stop, unfinished
@@ -32,13 +33,17 @@ st.title("What would more counts tell?")
 family = choose_family()
 choices = sidebar(family, scale=False)
 dataset = dataset_or_stop(choices.dataset)
-simulated_badge(dataset)
+badges = st.empty()
+with badges.container():
+    simulated_badge(dataset)
 st.markdown(
     "Plan the next season from the fit of this one. Seasons with more counts are **simulated from "
     "the fit and fitted anew**, and their 90 % intervals are compared with those of a season like "
     "this one."
 )
 dataset, fit, roles = fit_or_stop(dataset, choices)
+with badges.container():
+    fit_badges(dataset, fit, family)
 if unfinished(fit):
     st.caption("Plans can be made when the fit has finished.")
     st.stop()
