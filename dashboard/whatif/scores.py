@@ -30,7 +30,7 @@ class Score:
     Attributes
     ----------
     rrmse, deviance : float
-        See :mod:`uncletc.metrics`.
+        See :mod:`uncletc.metrics`; rRMSE is NaN where no event is held out.
     squares, deviances : ndarray, shape (n,)
         Squared error and Poisson deviance of each held-out entry.
     """
@@ -57,7 +57,8 @@ def constant_score(counts: CountTensor) -> Score:
 def _score(y: NDArray[np.int64], predicted: NDArray[np.float64]) -> Score:
     predicted = np.maximum(predicted, _LEAST)
     each = checking.deviances(y, predicted)
-    return Score(rrmse(y, predicted), float(each.mean()), (y - predicted) ** 2, each)
+    relative = rrmse(y, predicted) if y.any() else np.nan  # of sparse counts none may be held out
+    return Score(relative, float(each.mean()), (y - predicted) ** 2, each)
 
 
 def verdict(a: Score, b: Score, n: int) -> str:

@@ -21,7 +21,7 @@ from dashboard.whatif.scores import (
     sweep_table,
     verdict,
 )
-from uncletc import FitSettings
+from uncletc import CountTensor, FitSettings
 
 RUNS = {side: Run(settings=FitSettings(rank=2)) for side in "AB"}
 
@@ -69,6 +69,12 @@ class TestScore:
 
 class TestVerdict:
     noise = np.random.default_rng(0).normal(size=400)
+
+    def test_without_an_event_held_out_there_is_no_relative_error(self, small):
+        zeros = np.zeros(small.n_observed, dtype=int)
+        nothing = constant_score(CountTensor(small.shape, small.indices, zeros))
+        assert np.isnan(nothing.rrmse)
+        assert np.isfinite(nothing.deviance)
 
     def test_a_clear_difference_names_who_is_ahead(self):
         a, b = made(10 + self.noise), made(9 + 0.9 * self.noise)
