@@ -51,6 +51,8 @@ class Readiness:
         if service.lookup(order) is not None:
             self._ready, self._found = True, past
             return ""
+        if service.away:  # for all replicas alike: pages that say so are better than none
+            return ""
         job = service.job(order)
         if job is not None and job.state == "failed":
             log.error("the tiny fit failed")

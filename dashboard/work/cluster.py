@@ -122,6 +122,11 @@ class Cluster:
         threading.Thread(target=self._listen, daemon=True).start()
 
     @property
+    def trouble(self) -> str:
+        """Why no order is taken, as a part of a sentence; empty where it is."""
+        return self._connection.trouble
+
+    @property
     def processes(self) -> list[Sent]:
         """Orders that the cluster has."""
         with self._lock:

@@ -19,7 +19,14 @@ class Crew:
     limits : Limits
     hear, lost : callable
         See :class:`dashboard.work.processes.Worker`.
+
+    Attributes
+    ----------
+    trouble : str
+        Why none takes an order, as a part of a sentence: these always may.
     """
+
+    trouble = ""
 
     def __init__(
         self,

@@ -64,12 +64,16 @@ class Service:
         self._register = Register()
         self._closed = threading.Event()
         with self._lock:  # a cluster may have room at once
-            self._crew: Crew | Cluster = (
-                Cluster(scheduler, hear=self._hear, lost=self._lost, changed=self._dispatch_all)
-                if scheduler
-                else Crew(self.limits, hear=self._hear, lost=self._lost)
-            )
+            talk = {"hear": self._hear, "lost": self._lost}
+            self._crew: Crew | Cluster = Crew(self.limits, **talk)
+            if scheduler:
+                self._crew = Cluster(scheduler, **talk, changed=self._dispatch_all)
         threading.Thread(target=self._look_after_all, daemon=True).start()
+
+    @property
+    def away(self) -> bool:
+        """Whether a cluster does the work, and takes none now."""
+        return bool(self._crew.trouble)
 
     def warm(self, lane: Lane = "quick") -> None:
         """Start a lane's first process now: its first order need not wait for torch to load."""
@@ -95,7 +99,7 @@ class Service:
             return None
 
     def place(self, job: Job) -> int:
-        """How many orders are worked on before this one; 0 for one that runs or has ended."""
+        """See :meth:`dashboard.work.register.Register.place`."""
         with self._lock:
             return self._register.place(job)
 
@@ -115,7 +119,8 @@ class Service:
             if job is not None and job.active:
                 job.watchers.add(watcher)
                 return job
-            refusal = self._refusal(order, watcher)
+            held, mine = len(self._register.active), self._register.of_session(watcher)
+            refusal = self.limits.refusal(order, of_session=mine, of_all=held)
             job = self._register.add(order, watcher)
             if refusal:
                 self._end(job, "failed", refusal)
@@ -212,10 +217,6 @@ class Service:
         with self._lock:
             self._crew.close()
             self._shelf.private.close()
-
-    def _refusal(self, order: Order[Any], watcher: str) -> str:
-        of_session, of_all = self._register.of_session(watcher), len(self._register.active)
-        return self.limits.refusal(order, of_session=of_session, of_all=of_all)
 
     def _dispatch_all(self) -> None:
         for lane in LANES:

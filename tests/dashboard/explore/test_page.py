@@ -126,7 +126,7 @@ def test_shapes_of_ones_own_are_joined_and_drawn():
     assert charts(at)[0]["data"][0]["fill"] == "toself"
     box = at.file_uploader(key=f"{PREFIX}shapes-file")
     ran(box.set_value(("other.geojson", b"{", "application/json")))
-    assert "cannot be read as shapes" in words(at)
+    assert "is no GeoJSON" in words(at)
 
 
 def visits() -> pd.DataFrame:

@@ -28,6 +28,7 @@ class Fake:
         self.results: dict[Any, Any] = {}
         self.asked = 0
         self.waiting = 0.0
+        self.away = False
         self.limits = Limits(queue=3)
 
     def numbers(self) -> dict[str, float]:
@@ -121,3 +122,13 @@ def test_the_order_can_be_worked_on(readiness: Readiness, service: Fake) -> None
     readiness.look()
     (order,) = service.jobs
     assert recover(order, lambda **_: None)["curve"]
+
+
+def test_a_server_whose_cluster_is_away_still_has_pages(
+    readiness: Readiness, service: Fake
+) -> None:
+    service.away = True
+    assert not readiness.look()
+    assert service.asked == 0
+    service.away = False
+    assert readiness.look() == "The first tiny fit has not finished yet."
