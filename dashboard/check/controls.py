@@ -11,7 +11,7 @@ from dashboard.check import charts
 from dashboard.check.groups import CELL, fibres_of, names_of_groupings
 from dashboard.check.ranks import rank_orders, rank_table, rank_words
 from dashboard.check.verdict import Verdict
-from dashboard.check.view import CheckView, Kind
+from dashboard.check.view import CheckView, Kind, check_view
 from dashboard.check.words import (
     dispersion_words,
     lag_words,
@@ -19,7 +19,7 @@ from dashboard.check.words import (
     size_words,
 )
 from dashboard.countymap.component import show_county_map
-from dashboard.countymap.picture import county_map
+from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.badges import MARKS
 from dashboard.shared.kept import cached
 from dashboard.shared.model import Family
@@ -97,7 +97,9 @@ def sizes(view: CheckView) -> None:
     )
 
 
-def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
+def places_and_times(
+    dataset: Dataset, fit: Fit, kind: Kind, view: CheckView, family: Family
+) -> str:
     """Draw mean residuals by a mode that the reader chooses; return its name."""
     st.header("Where and when is it off?")
     by: str = segmented(
@@ -109,7 +111,7 @@ def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     )
     groups = view.groups[by]
     if by == CELL and view.counties is not None:
-        _map(dataset, view.counties)
+        _map(cached("check map", _picture, dataset, fit, kind))
     show_chart(
         partial(charts.group_chart, groups, by=by, ordered=by in view.ordered),
         key="groups",
@@ -128,20 +130,26 @@ def places_and_times(dataset: Dataset, view: CheckView, family: Family) -> str:
     return by
 
 
-def _map(dataset: Dataset, counties: pd.DataFrame) -> None:
+def _picture(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
+    counties = cached("check", check_view, dataset, fit, kind).counties
+    assert counties is not None
+    return county_map(
+        counties,
+        title="mean residual (standard deviations; 0: as predicted)",
+        hover=("counted", "cell_note"),
+        limits=(-_MAP_LIMIT, _MAP_LIMIT),
+        colorscale="diverging",
+        uncertain="unsure",
+        uncertain_means="not clear: its 95 % interval holds 0, or fewer than 5 counts",
+        number_format="+.2f",
+        remark="Hatched: no held-out count."
+        + (" Simulated counts." if dataset.provenance.simulated else ""),
+    )
+
+
+def _map(picture: MapPicture) -> None:
     show_county_map(
-        county_map(
-            counties,
-            title="mean residual (standard deviations; 0: as predicted)",
-            hover=("counted", "cell_note"),
-            limits=(-_MAP_LIMIT, _MAP_LIMIT),
-            colorscale="diverging",
-            uncertain="unsure",
-            uncertain_means="not clear: its 95 % interval holds 0, or fewer than 5 counts",
-            number_format="+.2f",
-            remark="Hatched: no held-out count."
-            + (" Simulated counts." if dataset.provenance.simulated else ""),
-        ),
+        picture,
         key="residual-map",
         alt="Map of US counties coloured by mean residual of held-out counts",
     )

@@ -35,7 +35,7 @@ with verdict_here:
 st.caption(view.held)
 parts.sizes(view)
 parts.distributions(view, fit.mu)
-by = parts.places_and_times(dataset, view, family)
+by = parts.places_and_times(dataset, fit, kind, view, family)
 parts.one_after_another(view, dataset.counts.modes[-1])
 gain = gain_section(dataset, fit, kind)
 ranks = parts.ranks(dataset, fit, kind)

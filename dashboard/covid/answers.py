@@ -62,9 +62,14 @@ class CovidAnswers:
         }
 
 
-def cell_totals(dataset: Dataset, fit: Fit, day: int | None = None) -> Sums:
-    """Sum counts, λ and p of cells, over the days or of one, in the order of :func:`places_of`."""
-    counts, listed = dataset.counts, places_of(dataset)
+def cell_totals(
+    dataset: Dataset, fit: Fit, day: int | None = None, *, listed: pd.DataFrame | None = None
+) -> Sums:
+    """Sum counts, λ and p of cells, over the days or of one, in the order of :func:`places_of`.
+
+    `listed` is what that returned, if it was asked already.
+    """
+    counts, listed = dataset.counts, places_of(dataset) if listed is None else listed
     number = np.full(counts.shape[:2], -1)
     number[listed["latitude_index"], listed["longitude_index"]] = np.arange(len(listed))
     groups = number[tuple(counts.indices[:, :2].T)]
@@ -95,6 +100,7 @@ def build_answers(
     day: int | None = None,
     states: Sequence[str] = (),
     sums: Sums | None = None,
+    listed: pd.DataFrame | None = None,
 ) -> CovidAnswers:
     """Return answers for places, states and all together.
 
@@ -111,9 +117,12 @@ def build_answers(
         The states to keep; none: all. Ranks are those among all places.
     sums : Sums, optional
         ``cell_totals(dataset, fit, day)`` if it has been computed already.
+    listed : DataFrame, optional
+        ``places_of(dataset)``, likewise.
     """
-    sums = cell_totals(dataset, fit, day) if sums is None else sums
-    listed = places_of(dataset).drop(columns=["latitude_index", "longitude_index"])
+    listed = places_of(dataset) if listed is None else listed
+    sums = cell_totals(dataset, fit, day, listed=listed) if sums is None else sums
+    listed = listed.drop(columns=["latitude_index", "longitude_index"])
     listed = listed.head(len(sums.entries))  # those at the end may have no count on a day
     bounded = day is None or not reports_late(fit)
     names, state = np.unique(listed["state"].to_numpy(dtype=str), return_inverse=True)

@@ -89,7 +89,8 @@ def cells_to_click(view: CovidView, county: CountyView | None) -> None:
                     title=view.title,
                     color=BAR_COLORS[side],
                     limit=limit,
-                    chosen=None if county is None else county.cell,
+                    # None where it is not among them: the same figure for all such counties.
+                    chosen=county.cell if county and county.cell in set(bars["cell"]) else None,
                 ),
                 key=f"bars-{side}",
                 on_select=partial(_on_bar, f"bars-{side}"),

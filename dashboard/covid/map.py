@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -19,10 +20,11 @@ from dashboard.shared.anchors import Anchor
 from dashboard.shared.answers import anchor_words
 from dashboard.shared.days import day_text
 from dashboard.shared.detection import DetectionGrids, color_limits
-from dashboard.shared.kept import cached, grids_of
+from dashboard.shared.kept import cached, grids_of, of_counts
 from dashboard.shared.widgets import segmented
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
+from uncletc.estimates import Sums
 
 Quantity = Literal["p", "per_1000", "rate"]
 States = tuple[str, ...]
@@ -49,9 +51,20 @@ def covid_view(
     dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: States
 ) -> CovidView:
     """Return the view of a fit, a day and some states; for `cached`."""
-    grids = grids_of(dataset, fit, anchor)
-    sums = cached("covid sums", cell_totals, dataset, fit, day)
-    return build_covid_view(dataset, fit, anchor, day=day, states=states, grids=grids, sums=sums)
+    made = {
+        "grids": grids_of(dataset, fit, anchor),
+        "sums": cached("covid sums", _totals, dataset, fit, day),
+        "listed": _places(dataset),
+    }
+    return build_covid_view(dataset, fit, anchor, day=day, states=states, **made)
+
+
+def _totals(dataset: Dataset, fit: Fit, day: int | None) -> Sums:
+    return cell_totals(dataset, fit, day, listed=_places(dataset))
+
+
+def _places(dataset: Dataset) -> pd.DataFrame:
+    return of_counts("covid places", places_of, dataset)
 
 
 def the_map(
@@ -110,7 +123,7 @@ def _rates(dataset: Dataset, fit: Fit, scale: Scale, quantity: Quantity) -> NDAr
     grid = scale.rate(cached("covid rates", rate_grid, dataset, fit))
     if quantity == "rate":
         return grid
-    listed, people = places_of(dataset), np.full(grid.shape[:2], np.nan)
+    listed, people = _places(dataset), np.full(grid.shape[:2], np.nan)
     people[listed["latitude_index"], listed["longitude_index"]] = listed["population"]
     return np.asarray(PER * grid / np.where(people > 0, people, np.nan)[:, :, None])
 

@@ -101,6 +101,7 @@ def build_covid_view(
     n: int = 10,
     grids: DetectionGrids | None = None,
     sums: Sums | None = None,
+    listed: pd.DataFrame | None = None,
 ) -> CovidView:
     """Return p per county, averaged over the days or for one day.
 
@@ -120,6 +121,8 @@ def build_covid_view(
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     sums : Sums, optional
         ``cell_totals(dataset, fit, day)`` if it has been computed already.
+    listed : DataFrame, optional
+        ``places_of(dataset)``, likewise.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     p, scale = grids.p, grids.scale
@@ -130,7 +133,7 @@ def build_covid_view(
     mean = at(p)
     table = dataset.table
     where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
-    answers = build_answers(dataset, fit, scale, day=day, states=states, sums=sums)
+    answers = build_answers(dataset, fit, scale, day=day, states=states, sums=sums, listed=listed)
     inside = table["state"].isin(list(states)) if states else table["state"].notna()
     of_cell = answers.all_places.set_index("cell")
     ends = {end: table["cell"].map(of_cell[f"detection_{end}"]) for end in grids.ends}

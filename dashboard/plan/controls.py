@@ -18,6 +18,7 @@ from dashboard.plan.designs import (
     shown_name,
 )
 from dashboard.plan.view import Measure, factor
+from dashboard.shared.kept import of_counts
 from uncletc.datasets import Dataset
 from uncletc.planning import Costs
 
@@ -104,8 +105,12 @@ def _more_places(dataset: Dataset, kinds: Kinds, prefix: str) -> tuple[str, list
     return of, more
 
 
+def _most(dataset: Dataset, kinds: Kinds, of: str) -> int:
+    return most_surveyed(dataset.counts, kinds, of)
+
+
 def _survey(dataset: Dataset, kinds: Kinds, of: str, prefix: str) -> tuple[list[int], int]:
-    most = most_surveyed(dataset.counts, kinds, of)
+    most = of_counts("surveyed at most", _most, dataset, kinds, of)
     what = plural_name(of) if of else kinds.all_places
     sizes = [n for n in SURVEYED if n <= most] or [most]
     surveys = st.pills(

@@ -175,7 +175,7 @@ def best_and_worst(view: PpiView, chosen: Sequence[str]) -> None:
                     color=BAR_COLORS[side],
                     limits=limits,
                     log=view.log,
-                    chosen=chosen,
+                    chosen=[label for label in chosen if label in set(bars["label"])],
                 ),
                 key=f"bars-{side}",
                 on_select=lambda key=f"bars-{side}": on_click(key),

@@ -143,18 +143,20 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
         key="run-sweep",
         help=f"Fits A with {values}, twice each, one after the other.",
     )
-    if not batch_under_way(
+    under_way = batch_under_way(
         "sweep",
         (dataset.name, base, parameter),
         orders,
         pressed=pressed,
         words="Sweeping: {done} of {all} fits finished",
-        draw=lambda: _draw_sweep(dataset, runs, current, parameter),
-    ):
+        draw=lambda: _draw_sweep(_sweep_table(dataset, runs, current), current, parameter),
+    )
+    table = _sweep_table(dataset, runs, current)
+    if not under_way:
         if missing:
             st.caption(f"{values}: {missing} of {len(orders)} fits are still missing.")
-        _draw_sweep(dataset, runs, current, parameter)
-    return _sweep_table(dataset, runs, current).dropna(subset="seconds")
+        _draw_sweep(table, current, parameter)
+    return table.dropna(subset="seconds")
 
 
 def _sweep_table(dataset: Dataset, runs: dict[Any, Run], current: Any) -> pd.DataFrame:
@@ -164,8 +166,7 @@ def _sweep_table(dataset: Dataset, runs: dict[Any, Run], current: Any) -> pd.Dat
     return sweep_table(jobs.counts_of(dataset.counts, roles), fits, current)
 
 
-def _draw_sweep(dataset: Dataset, runs: dict[Any, Run], current: Any, parameter: str) -> None:
-    table = _sweep_table(dataset, runs, current)
+def _draw_sweep(table: pd.DataFrame, current: Any, parameter: str) -> None:
     if table["seconds"].count() < 2:  # one dot is no curve
         return
     if (insight := sweep_insight(table, parameter)) is not None:
