@@ -41,9 +41,8 @@ _NOTE = f"""Mean over 5 folds and the seeds of folds named; lower is better ever
 and *CRPS* are of negative binomial counts about ŷ. How widely they scatter is told by the
 validation fold, which is neither fitted nor tested, by one rule for all methods: their size 1/φ is
 μ·(max(ŷ, .5)/20)^ν, with μ > 0 and ν in [0, 1] by maximum likelihood. *With one φ* is the log score
-with the same φ for large and small counts, as earlier reports had it; rows that have only that are
-of an earlier run, made before the rule. Differences are fold by fold, ± the standard error of one
-seed's five folds: other seeds divide the same counts anew and are no further data. All methods run
+with the same φ for large and small counts, as earlier reports had it. Differences are fold by fold,
+± the standard error of one seed's five folds: other seeds divide the same counts anew and are no further data. All methods run
 to their own end; none is stopped early by held-out counts. \\* ignores exposure, the people of a
 place. † not in the paper.
 
