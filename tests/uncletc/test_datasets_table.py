@@ -146,7 +146,7 @@ class TestMistakes:
             (FRAME.iloc[:0], {}, "must have at least one row"),
             (changed("seen", 2, "-7"), {}, "seen must be at least 0; data row 3 is -7"),
             (changed("seen", 0, 2.5), {}, "seen must be whole numbers; data row 1 is 2.5"),
-            (changed("seen", 4, "many"), {}, "seen must hold numbers; data row 5 is 'many'"),
+            (changed("seen", 4, "7 or 8"), {}, "seen must hold numbers; data row 5 is '7 or 8'"),
             (changed("seen", 4, "inf"), {}, "seen must hold numbers; data row 5 is 'inf'"),
             (changed("seen", 4, 1e20), {}, r"seen must be below 2\*\*53; data row 5 is 1e\+20"),
             (FRAME.assign(seen=""), {}, "seen must hold at least one count"),

@@ -26,7 +26,9 @@ _KNOWN = word_set("""
 """)
 _KNOWN |= {"not recorded", "not counted", "not surveyed", "not available", "not done", "no data"}
 _KNOWN |= {"no count", "keine angabe", "sin dato", "sem dados"}
-_NOTHING = word_set("nil zero none nothing no keine kein aucun aucune nada ninguno")
+_NO_CODES = word_set("""
+    nil zero none nothing no keine kein aucun aucune nada ninguno inf +inf -inf infinity
+""")
 _SECRET = re.compile(r"(<|≤|<=) ?\d+")
 _NUMBER = re.compile(r"[+-]?[\d.,'’ ]*\d([eE][+-]?\d+)?%?")
 _MARKED = re.compile(r"([+-]?\d[\d.,'’]*) ?([*†‡§]+|(?<= )[A-Za-z]{1,2})")
@@ -84,7 +86,7 @@ def without_codes(column: pl.Series) -> Coded | None:
             secret += n
         elif level.casefold() in _KNOWN:
             codes[level] += n
-        elif re.search(r"\d", level) or len(level) > _LONGEST or level.casefold() in _NOTHING:
+        elif re.search(r"\d", level) or len(level) > _LONGEST or level.casefold() in _NO_CODES:
             return None
         else:
             codes[level] += n
