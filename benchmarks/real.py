@@ -42,9 +42,9 @@ and *CRPS* are of negative binomial counts about ŷ. How widely they scatter is 
 validation fold, which is neither fitted nor tested, by one rule for all methods: their size 1/φ is
 μ·(max(ŷ, .5)/20)^ν, with μ > 0 and ν in [0, 1] by maximum likelihood. *With one φ* is the log score
 with the same φ for large and small counts, as earlier reports had it. Differences are fold by fold,
-± the standard error of one seed's five folds: other seeds divide the same counts anew and are no further data. All methods run
-to their own end; none is stopped early by held-out counts. \\* ignores exposure, the people of a
-place. † not in the paper.
+± the standard error of one seed's five folds: other seeds divide the same counts anew and are no
+further data. All methods run to their own end; none is stopped early by held-out counts.
+\\* ignores exposure, the people of a place. † not in the paper.
 
 *UncleTC* is the paper's model, λ = CP and p = g(z) with all attributes in g, by our solver.
 *{ROLES}* gives each attribute its stated role and sign. *{EXTENDED}* is our extended
