@@ -1,14 +1,16 @@
 """How the dashboard answers many visitors at once, on this machine.
 
     python -m benchmarks.load [--sessions 10 30 60] [--seconds 60] [--each 10] [--flood 500]
-                              [--write FILE]
+                              [--browsers 10] [--write FILE]
 
 Visitors are sessions at the websocket that draw nothing: each opens a page, then asks for another
 view, of the same or another page, after a pause of 1 to 4 seconds, over and over. All views were
 fitted before. Besides the time that answers take, what the server's process computes for one is
 measured, on average with many visitors and for each view with one: it depends little on what else
 the machine does. Then a flood of sessions is opened and closed, and the memory of the server is
-looked at before and after. Simulated counts, an empty cache of its own, loopback alone.
+looked at before and after. At last browsers that draw what they get open the same views, alone and
+beside as many visitors as were asked for first. Simulated counts, an empty cache of its own,
+loopback alone.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from urllib.parse import quote, unquote, urlsplit
 import numpy as np
 import psutil
 
+from benchmarks._browsers import browse
 from benchmarks._report import machine, publish
 from benchmarks._visitors import Heard, View, Visitor, visit
 from docs.screenshots import serving
@@ -66,14 +69,37 @@ def server_of(address: str) -> psutil.Process:
 
 def crowd(address: str, sessions: int, seconds: float) -> Heard:
     """Let so many visitors click for a while."""
+    return asyncio.run(_crowd(address, sessions, seconds))
 
-    async def everyone() -> Heard:
-        heard = Heard()
-        each = (visit(address, VIEWS, heard, seconds=seconds, seed=k) for k in range(sessions))
-        await asyncio.gather(*each)
-        return heard
 
-    return asyncio.run(everyone())
+async def _crowd(address: str, sessions: int, seconds: float) -> Heard:
+    heard = Heard()
+    each = (visit(address, VIEWS, heard, seconds=seconds, seed=k) for k in range(sessions))
+    await asyncio.gather(*each)
+    return heard
+
+
+def browsers(address: str, n: int, sessions: int, seconds: float) -> str:
+    """How so many browsers fare, alone and beside a crowd, in words."""
+    said = []
+    for beside in (0, sessions):
+
+        async def both(beside: int = beside) -> Heard:
+            seen, _ = await asyncio.gather(
+                browse(address, VIEWS, n, seconds), _crowd(address, beside, seconds)
+            )
+            return seen
+
+        heard = asyncio.run(both())
+        company = f"beside {beside} visitors" if beside else "alone"
+        said.append(
+            f"{company}: p50 {quantile(heard.first, 0.5)}, p95 {quantile(heard.first, 0.95)} "
+            f"seconds ({len(heard.first)} views, {len(heard.failed)} failed)"
+        )
+    return (
+        f"{n} browsers that draw on the same processors, from asking for an address until its "
+        f"pictures stand: {'; '.join(said)}."
+    )
 
 
 def flood(address: str, sessions: int) -> Heard:
@@ -154,9 +180,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--each", type=int, default=10, help="times each view is asked for alone")
     parser.add_argument("--flood", type=int, default=500, help="sessions opened and closed")
+    parser.add_argument("--browsers", type=int, default=10, help="that draw what they get")
     parser.add_argument("--write", type=Path, help="file of the report")
     chosen = parser.parse_args()
-    rows, memory, found = [], [], ""
+    rows, memory, drawn, found = [], [], [], ""
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as address:
         wait_for_fits(address)
         server = server_of(address)
@@ -191,6 +218,9 @@ def main() -> None:
                 f"{after / 1e6:.0f} MB {_SETTLE:.0f} seconds after."
             ]
             print(memory[0])
+        if chosen.browsers:
+            drawn = [browsers(address, chosen.browsers, chosen.sessions[0], chosen.seconds)]
+            print(drawn[0])
     names = [
         "sessions",
         "first view p50",
@@ -212,6 +242,7 @@ def main() -> None:
             table(names, rows),
             *([found] if found else []),
             *memory,
+            *drawn,
         ]
     )
     publish(text, chosen.write)
