@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard.shared.roles import PAPER as ROLES
 from tests.browser.looking import LONGEST, finished, settle, slider
 from uncletc import Fit
 from uncletc.citation import PAPER
@@ -103,7 +104,11 @@ def test_settings_outlive_other_pages_and_are_reset_together(visit):
     settle(page)  # the address changes before the server is told
     menu.get_by_role("link", name="COVID-19").click()
     expect(rank).to_have_value(str(int(usual) - 1))
-    page.wait_for_function("location.search.includes('covid_layers=')")
+    page.wait_for_function(  # one after the other
+        "chosen => Object.entries(chosen).every("
+        "([key, value]) => new URL(location).searchParams.get(key) === value)",
+        arg=chosen,
+    )
     assert address(page) == chosen
 
     page.get_by_role("button", name="Reset").first.click()
@@ -178,7 +183,8 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
 
 
 def test_back_restores_what_was_set(visit):
-    seen = visit(f"{COVID}&covid_rank=3")
+    quick = f"covid_layers=0&covid_twin_roles={quote(ROLES)}"
+    seen = visit(f"{COVID}&covid_rank=3&{quick}")
     page = seen.page
     fitted(page)
     handle = slider(page, "covid_rank")

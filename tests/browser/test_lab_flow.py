@@ -39,7 +39,7 @@ def bars(page: Page, key: str) -> list[str]:
 
 
 def test_the_story_from_one_entry_to_the_theorem(visit):
-    seen = visit("/lab")
+    seen = visit("/lab?lab_layers=0&lab_members=1")  # quick fits
     page = seen.page
     expect(page.get_by_role("heading", name="Lab")).to_be_visible()
     expect(page.get_by_text("Simulated counts.")).to_be_visible()

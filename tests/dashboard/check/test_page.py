@@ -37,8 +37,8 @@ def quick(tmp_path_factory) -> Iterator[None]:
 
     def sidebar(family: state.Family, **options: bool) -> state.Choices:
         choices = whole(family, **options)
-        few = replace(choices.settings, rank=2, hidden=(), members=1, max_iter=12, tol=1e-3)
-        return replace(choices, settings=few)
+        few = {"rank": 2, "hidden": (), "members": 1, "max_iter": 12, "tol": 1e-3, "effects": ()}
+        return replace(choices, settings=replace(choices.settings, **few))
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
