@@ -17,7 +17,7 @@ from dashboard.ppi.controls import (
 from dashboard.ppi.layout import ORDERS
 from dashboard.ppi.table import answer_tables
 from dashboard.ppi.view import build_ppi_view, chosen_visits
-from dashboard.shared.answers import answer, open_scale
+from dashboard.shared.answers import answer, chance_words, open_scale
 from dashboard.shared.badges import fit_badges
 from dashboard.shared.detection import for_download
 from dashboard.shared.gain import gain_in_headline, gain_table, order_remark
@@ -60,6 +60,8 @@ if view.answers is None:
 with headline:
     answers = view.answers
     said = answer(answers.total, view.scale, so_far=unfinished(fit))
+    if not unfinished(fit):
+        said = f"{said} {chance_words(answers.total, view.scale)}".rstrip()
     st.markdown(f"**All interactions shown, together.** {said} {open_scale(view.scale)}")
 insight_with_caution(" ".join(filter(None, (view.insight, answers.apart.words))), view.caution)
 gain = gain_in_headline(dataset, fit)

@@ -17,6 +17,7 @@ BELOW = (
     "On a single day λ may lie below what was reported: reports of other days come in then, and "
     "that belongs to reporting."
 )
+_FAR = 0.15  # share of what was reported, by which a fit may miss it unsaid
 _OPEN = 0.8  # of all ranks; a range that is wider tells nothing
 _WIDEST = 2  # decimals of a share below 1 %
 _QUANTITIES = ("rate", "detection", "share")
@@ -105,6 +106,22 @@ def open_scale(scale: Scale) -> str:
     if scale.absolute:
         return ""
     return "How many there truly were stays open until you state something under *Scale of p*."
+
+
+def chance_words(row: Mapping[str, Any], scale: Scale) -> str:
+    """What a fit expects where that is far from what was reported; empty where it is not.
+
+    For counts without effects on reporting, and on a relative scale: on an absolute one λ is never
+    below what was reported.
+    """
+    expected, reported = float(row["rate"] * row["detection"]), float(row["reported"])
+    if scale.absolute or not abs(expected - reported) > _FAR * reported:
+        return ""
+    side = "above" if expected < reported else "below"
+    return (
+        f"The fit itself expects {amount(expected)} counts here, λ times p: single counts far "
+        f"{side} it are taken for chance."
+    )
 
 
 def reports_late(fit: Fit) -> bool:

@@ -9,6 +9,7 @@ from dashboard.shared.answers import (
     alike,
     amount,
     answer,
+    chance_words,
     for_display,
     open_scale,
     percent,
@@ -52,6 +53,15 @@ def test_a_relative_scale_has_no_true_cases():
     assert "counted**" not in said
     assert "Scale of p" in open_scale(RELATIVE)
     assert open_scale(ABSOLUTE) == ""
+
+
+def test_a_fit_that_expects_far_less_or_more_says_so():
+    row = {"reported": 100.0, "rate": 50.0, "detection": 1.2}
+    assert "expects 60 counts here" in chance_words(row, RELATIVE)
+    assert "far above it" in chance_words(row, RELATIVE)
+    assert "far below it" in chance_words(row | {"rate": 100.0}, RELATIVE)
+    assert chance_words(row | {"rate": 80.0}, RELATIVE) == ""
+    assert chance_words(row, STATED) == ""
 
 
 def test_without_intervals_there_are_no_brackets():
