@@ -49,8 +49,8 @@ NONE_ON_DETECTION = (
 # Mean of five seeds at rank 15, Spearman's correlation by state: benchmarks/results/outside.md.
 PAPERS_COVID = (
     "On these counts that turns the map over: p by state then runs **against** outside estimates "
-    "that the fit has not seen (rank correlation −.27 with blood surveys, −.47 with tests per "
-    "person). With the stated roles, from cases alone too, it agrees with them (+.31 and +.54), "
+    "that the fit has not seen (rank correlation −.26 with blood surveys, −.47 with tests per "
+    "person). With the stated roles, from cases alone too, it agrees with them (+.33 and +.54), "
     "mostly because their directions are stated: held-out counts hardly tell the two apart."
 )
 
