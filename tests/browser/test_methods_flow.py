@@ -106,11 +106,11 @@ def test_a_long_comparison_can_be_cancelled(visit, mine):
     seen = visit("/table")
     page = seen.page
     upload(page, mine)
-    only(page, "CoSTCo")
+    only(page, "POND")
     page.locator(".st-key-folds").get_by_role("slider").press("End")
     page.wait_for_function("location.search.includes('folds=5')")
     press(page, "Compare")
-    expect(page.get_by_text(re.compile(r"CoSTCo: fold \d of 5"))).to_be_visible(timeout=LONGEST)
+    expect(page.get_by_text(re.compile(r"POND: fold \d of 5"))).to_be_visible(timeout=LONGEST)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     expect(page.get_by_text("to run 1 of 1 methods")).to_be_visible()
