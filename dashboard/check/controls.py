@@ -26,6 +26,7 @@ from dashboard.shared.model import Family
 from dashboard.shared.parts import show_chart
 from dashboard.shared.service import batch_under_way, session
 from dashboard.shared.widgets import key_of, segmented
+from dashboard.shared.words import capital
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -40,7 +41,7 @@ def choose_held_out(dataset: Dataset, family: Family) -> Kind:
         ["single entries", whole],
         key=key_of(family, "held"),
         help="A fifth of the counts is kept from the fit and then predicted. **Single entries**: "
-        f"gaps among other counts of the same place. **{whole.capitalize()}**: all counts of "
+        f"gaps among other counts of the same place. **{capital(whole)}**: all counts of "
         "some, to see what can be said where nothing was counted; that is much harder.",
     )
     return "entry" if chosen == "single entries" else "fibre"

@@ -13,6 +13,7 @@ from dashboard.shared.kept import of_counts
 from dashboard.shared.model import Family
 from dashboard.shared.places import is_covid, is_own, place_table, place_words
 from dashboard.shared.widgets import bound, key_of, segmented
+from dashboard.shared.words import capital
 from uncletc.datasets import Dataset
 
 
@@ -104,7 +105,7 @@ def choose_place(dataset: Dataset) -> tuple[str, tuple[int, ...]]:
         st.session_state[one] = st.query_params.get(one, kept_county())
     key = _linked(
         st,
-        one.capitalize(),
+        capital(one),
         list(labels),
         key=key_of("own", "here") if is_own(dataset) else one,
         help="Type to search. The most populous comes first."

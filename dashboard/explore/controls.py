@@ -34,6 +34,7 @@ from dashboard.shared.parts import show_chart
 from dashboard.shared.places import located_mode
 from dashboard.shared.ranked_bars import interaction_bars, log_range
 from dashboard.shared.widgets import segmented
+from dashboard.shared.words import capital
 from dashboard.work.shapes import Shapes, read_shapes
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
@@ -289,7 +290,7 @@ def choose_lines(dataset: Dataset, view: ExploreView) -> tuple[int | None, tuple
     by_size = view.groups.sort_values("counted", ascending=False)["label"].tolist()
     key = f"{PREFIX}lines-{'-'.join(map(str, view.modes))}"
     labels = st.multiselect(
-        " and ".join(view.names).capitalize(),
+        capital(" and ".join(view.names)),
         by_size,
         by_size[:1],
         key=key,

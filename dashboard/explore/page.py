@@ -34,7 +34,7 @@ from dashboard.shared.scripts import fit_script
 from dashboard.shared.sidebar import sidebar
 from dashboard.shared.sources import dataset_or_stop
 from dashboard.shared.takeaway import take_away
-from dashboard.shared.words import WHISKERS
+from dashboard.shared.words import WHISKERS, capital
 
 st.title("What was missed in your counts?")
 choices = sidebar("own")
@@ -57,7 +57,7 @@ insight_with_caution(f"{view.insight} {apart}", view.caution)
 if shown.view == "places":
     places_map(dataset, view)
 elif shown.view == "pairs":
-    st.header(f"{view.names[0].capitalize()} and {view.names[1]}")
+    st.header(f"{capital(view.names[0])} and {view.names[1]}")
     show_chart(
         partial(
             matrix_chart,

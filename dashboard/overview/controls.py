@@ -16,7 +16,7 @@ from dashboard.shared.own import PREFIX
 from dashboard.shared.parts import show_chart
 from dashboard.shared.places import is_own
 from dashboard.shared.widgets import bound, family_choice, segmented, source_choice
-from dashboard.shared.words import escape
+from dashboard.shared.words import capital, escape
 from uncletc.datasets import Dataset, Source
 
 MAP = "map"
@@ -79,7 +79,7 @@ def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None
     if span == "all":
         return shown, None
     chosen = st.select_slider(
-        third.capitalize(),
+        capital(third),
         steps,
         steps[0],
         format_func=day_text,

@@ -18,6 +18,7 @@ from dashboard.shared.widgets import (
     draw,
     key_of,
 )
+from dashboard.shared.words import capital
 from uncletc import datasets
 
 _MEAN = 25  # % detected, where the reader states a mean or a total
@@ -155,7 +156,7 @@ def _entry_anchor(family: Family, dataset: str) -> Anchor:
     by_name = _places_of(loaded)
     key = key_of(family, "place")
     name = st.selectbox(
-        _PAIR if family == "ppi" else place_words(loaded)[0].capitalize(),
+        _PAIR if family == "ppi" else capital(place_words(loaded)[0]),
         sorted(by_name),
         index=sorted(by_name).index(next(iter(by_name))),
         key=key,

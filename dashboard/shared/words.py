@@ -30,6 +30,11 @@ def escape(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}" if line else ""
 
 
+def capital(text: str) -> str:
+    """Return it with a capital first letter, and the rest as it is: a name in capitals stays."""
+    return text[:1].upper() + text[1:]
+
+
 def plural(n: int, one: str, many: str = "") -> str:
     """A number of things: "1 row", "2,000 rows"; `many` where an s is not enough."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
