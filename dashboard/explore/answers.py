@@ -11,6 +11,7 @@ import pandas as pd
 from dashboard.shared.answers import (
     Apart,
     answer,
+    chance_words,
     for_display,
     open_scale,
     reports_late,
@@ -83,6 +84,8 @@ class ExploreAnswers:
             words = f"Reported **{self.total['reported']:,.0f}**. {P_IS_THE_SAME}"
         else:
             words = answer(self.total, self.scale, so_far=so_far)
+            if not so_far and not self.late:
+                words = f"{words} {chance_words(self.total, self.scale)}".rstrip()
         return f"**All counts together.** {words} {open_scale(self.scale)}"
 
     def display(self, names: tuple[str, ...]) -> pd.DataFrame:
