@@ -34,8 +34,10 @@ class Effect:
     in units of the group's positions, at which they are still alike by a factor 1/e (default: a
     sixth of the largest distance). ``reporting(…)`` about it all makes it act on reporting.
     ``apart(…)`` about an effect of one mode or group keeps it uncorrelated, over levels, with the
-    attributes: it takes what they leave. Without, places and attributes share what both explain,
-    and attributes that say much of places lose most of it.
+    attributes until p is found: it takes what they leave. From then on p stays, and the effect
+    shares with attributes that act on λ what both explain, which predicts places without counts
+    better. Without ``apart`` they share from the start, and p, whose attributes say much of places,
+    loses most of its range.
 
     Attributes
     ----------

@@ -1,5 +1,7 @@
 """Effects of modes and groups: how they are stated, fitted, kept and predicted with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -214,6 +216,42 @@ class TestFit:
         assert found.effects.slopes[0] == pytest.approx(slope, abs=0.15)
         held = found.rate(where, spread=True)  # though no attribute acts on detection
         assert (held.low < held.estimate).all()
+
+    def test_in_the_end_effects_share_with_attributes_and_p_stays(self):
+        rng = np.random.default_rng(4)
+        x = rng.normal(size=(SITES, 9))  # which tell nothing of the level of a site
+        level = 0.7 * np.sin(np.arange(SITES) / 3) + 0.4 * x[:, 0]
+        y = rng.poisson(20 * np.exp(level)[:, None] * rng.gamma(3, 1 / 3, (SITES, DAYS)))
+        where = np.argwhere(y >= 0)
+        site = np.arange(SITES)
+        place = Group("place", ["site"], site, list(map(str, site)), site[:, None].astype(float))
+        counts = CountTensor(
+            y.shape,
+            where,
+            y.ravel(),
+            modes=("site", "day"),
+            groups=[place],
+            attributes=x[where[:, 0], :1],
+            attribute_names=["skill"],
+            rate_attributes=x[where[:, 0], 1:],
+        )
+        logs, slopes = [], []
+
+        def watch(now):
+            found = now.current()
+            logs.append(np.log(found.detection(x[:, :1])))
+            slopes.append(found.effects.slopes)
+
+        settings = FitSettings(rank=1, signs={"skill": 1}, effects=["apart(smooth(place, 2))"])
+        apart = fit(counts, settings, callback=watch)
+        shared = fit(counts, replace(settings, effects=["smooth(place, 2)"]))
+        steady = [abs(each - logs[-1]).max() < 1e-6 for each in logs]
+        first = steady.index(True)
+        assert 0 < first < len(steady) - 5
+        assert all(steady[first:])
+        assert logs[-1].std() > np.log(shared.detection(x[:, :1])).std()
+        assert abs(slopes[first]).max() > 0.15  # of what has nothing to do with the counts
+        assert abs(apart.effects.slopes).max() < 0.02
 
 
 def test_ranges_of_deviations_are_narrower_with_more_levels_that_differ(fitted):

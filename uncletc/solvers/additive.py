@@ -11,10 +11,13 @@ active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
@@ -182,7 +185,7 @@ class Detection:
         elif self._rounds > max(_ROUNDS_BEFORE_SMOOTHING, self.straight):
             self._smooth(curvature, prior)
 
-    def linear(self, m: int, weights: Tensor, residual: Tensor, dispersion: float) -> Linear:
+    def linear(self, m: int, weights: Tensor, dispersion: float) -> Linear:
         """θ and β of one member beside effects of modes: what a common step needs of them.
 
         Parameters
@@ -190,8 +193,6 @@ class Detection:
         m : int
         weights : Tensor, shape (N, 1)
             Of the entries, the negative binomial's, not yet divided by φ.
-        residual : Tensor, shape (N, 1)
-            Counts less their expectation, as weighted.
         dispersion : float
             φ.
         """
@@ -201,14 +202,9 @@ class Detection:
         curvature = self._gram(weights[:told], slope)[0] / dispersion
         system = curvature + torch.diag(prior + self._damping[m] * torch.diagonal(curvature))
         self._variance[m] = torch.linalg.inv(curvature + torch.diag(prior + 1e-9)).diagonal()
-        uphill = self._slope_of(residual[:told], slope)
-        free = ~(self._bounded & (theta <= 0) & (uphill <= 0))
-        keep = free.double()
-        held = torch.where(free[:, None] & free[None, :], system, 0.0) + torch.diag(1 - keep)
-        root = torch.linalg.cholesky(held + 1e-9 * torch.eye(len(theta), dtype=torch.float64))
 
         def forward(change: FloatArray) -> FloatArray:
-            of_g, of_rate = self._along((torch.from_numpy(change) * keep)[None])
+            of_g, of_rate = self._along(torch.from_numpy(change)[None])
             moved = np.zeros(n)
             moved[: len(slope)] = (of_g * slope)[:, 0].double().numpy()
             moved[:told] += of_rate[:, 0].double().numpy()
@@ -216,13 +212,22 @@ class Detection:
 
         def back(values: FloatArray) -> FloatArray:
             rows = torch.from_numpy(values[:told, None]).to(slope.dtype)
-            return np.asarray((self._slope_of(rows, slope) * keep).numpy())
+            return np.asarray(self._slope_of(rows, slope).numpy())
 
-        def solve(right: FloatArray) -> FloatArray:
-            solved = torch.cholesky_solve((torch.from_numpy(right) * keep)[:, None], root)[:, 0]
-            return np.asarray((solved * keep).numpy())
+        def solver(free: NDArray[np.bool_]) -> Callable[[FloatArray], FloatArray]:
+            moved = np.flatnonzero(free)
+            root = cho_factor(system.numpy()[np.ix_(moved, moved)])
 
-        return Linear(forward, back, (theta - self.centre).numpy(), prior.numpy(), solve)
+            def solve(right: FloatArray) -> FloatArray:
+                out = np.zeros_like(right)
+                out[moved] = cho_solve(root, right[moved])
+                return out
+
+            return solve
+
+        lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
+        gap = (theta - self.centre).numpy()
+        return Linear(forward, back, gap, prior.numpy(), lowest, solver)
 
     def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
         """Sums of derivatives of log λp by θ and β, weighted by values (T, 1); (Q + P,)."""

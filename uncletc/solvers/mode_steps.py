@@ -2,6 +2,10 @@
 
 Beside effects, counts that scatter would be followed one by one: μ, and how it grows with the
 expected count, is learnt from a share of the entries that the effects have not seen until then.
+
+Effects apart from attributes leave p what it can explain. Attributes that act on λ then get too
+much: what places have by chance in common with them. So once p is found it stays, and the effects
+share with these attributes as their priors say (:meth:`ModeSteps.share`).
 """
 
 from __future__ import annotations
@@ -61,6 +65,7 @@ class ModeSteps:
         order = looks.order
         self._entries, self._look = entries, looks.look[order]
         self.powers = [0.0] * entries.n_looks
+        self._p_stays = False
         entries.each_its_own = torch.arange(len(order), dtype=torch.int32)
         self._unseen = np.zeros(len(order), dtype=bool)
         if settings.mu is None:
@@ -96,6 +101,17 @@ class ModeSteps:
     def factors(self) -> Tensor:
         """What effects make of the expected count of each row; (N, M)."""
         return torch.from_numpy(np.exp(self._surface.logs)).to(self._entries.counts.dtype)
+
+    def share(self) -> bool:
+        """From now on, leave p as it is and let effects share with attributes what both explain.
+
+        Returns
+        -------
+        bool
+            Whether an effect was apart from attributes until now; else nothing changes.
+        """
+        self._p_stays = self._surface.share()
+        return self._p_stays
 
     def n_free(self, m: int) -> float:
         """How many values of effects the counts determine."""
@@ -141,9 +157,12 @@ class ModeSteps:
         y = self._entries.counts[:, 0].double().numpy()
         for m in range(mean.shape[1]):
             own_mean, own_mu = mean[:, m : m + 1].double(), mu[:, m : m + 1].double()
-            linear = None
+            linear, stay = None, 0
             if detection is not None and not bool(held[m]):
                 linear = self._linear(m, own_mean, own_mu, dispersion, detection)
+                if self._p_stays:
+                    stay = detection.features.n_features
+                    linear = linear.after(stay)
             step = self._surface.step(
                 m,
                 own_mean[:, 0].numpy(),
@@ -155,7 +174,7 @@ class ModeSteps:
                 deviations=deviations,
             )
             if linear is not None and detection is not None:
-                detection.move(m, step)
+                detection.move(m, np.concatenate([np.zeros(stay), step]))
         if detection is not None and not bool(held.any()):
             detection.smooth()
 
@@ -225,7 +244,7 @@ class ModeSteps:
         expected = mean * torch.from_numpy(np.exp(self._surface.logs[:, m : m + 1]))
         less = 1 / (1 + expected / mu)
         expected = expected * (less * y).sum() / (less * expected).sum()
-        return detection.linear(m, expected * less, (y - expected) * less, dispersion)
+        return detection.linear(m, expected * less, dispersion)
 
 
 def _attributes_of(counts: CountTensor, looks: AllLooks) -> FloatArray | None:

@@ -232,9 +232,22 @@ class Rounds:
         ):
             return False
         if self.scatters:
-            return True
+            return not self._shares()
         self._estimate_scatter()
         return False
+
+    def _shares(self) -> bool:
+        """Let places share with attributes, once; whether they did not before."""
+        if self._effects is None or not self._effects.share():
+            return False
+        self._begin_anew()
+        return True
+
+    def _begin_anew(self) -> None:
+        """Wait for the objective to settle again."""
+        self._settled_at = self._rounds
+        self._values.clear()
+        self._earlier = None
 
     def _unchanged(self, tol: float) -> bool:
         values = self._values
@@ -249,9 +262,8 @@ class Rounds:
         """Take μ, where it is not given, and φ from the residuals of the likeliest member."""
         best = int(self._likeliness().argmin())
         if self._effects is not None:
-            self.scatters, self._settled_at = True, self._rounds
-            self._values.clear()
-            self._earlier = None
+            self.scatters = True
+            self._begin_anew()
             return
         given = self._settings.mu is not None
         if not given or len(self._mu) > 1:
@@ -260,11 +272,10 @@ class Rounds:
             self._detect()
             self._measure(self._members.rate(self._entries))
         self._dispersion = accepted(self._dispersion_of(best))
-        self.scatters, self._settled_at = True, self._rounds
+        self.scatters = True
         self._few = self.optimum().told < _FEW * self._shape
         self._refinements = _MOST_REFINED if self._few else 0
-        self._values.clear()
-        self._earlier = None
+        self._begin_anew()
 
     def _refine_shape(self) -> None:
         """Take c from the joint posterior of the likeliest member."""

@@ -30,6 +30,7 @@ _START, _LEAST = 0.3, 1e-3  # of σ
 # place of such a state that does publish then weighs more than all others.
 MOST_DEVIATION = 1.0
 _STEPS, _PRECISION = 25, 0.03  # of conjugate gradients
+_ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
 _FARTHEST = 1.0  # change of a log factor in one step
 _PROBES = 2
 _VARIES = 0.05  # standard deviation of attributes over levels below which they tell nothing
@@ -47,15 +48,36 @@ class Linear:
         and the transpose.
     gap, precision : ndarray, shape (Q,)
         Of the coefficients from the centre of their normal prior, and its precisions.
-    solve : callable
-        Divide by their own second derivatives, prior included.
+    lowest : ndarray, shape (Q,)
+        Least changes allowed; -inf where there is none.
+    solver : callable
+        From which coefficients may change (Q,) to a function that divides by the second
+        derivatives of these alone, prior included, and is 0 elsewhere.
     """
 
     forward: Callable[[FloatArray], FloatArray]
     back: Callable[[FloatArray], FloatArray]
     gap: FloatArray
     precision: FloatArray
-    solve: Callable[[FloatArray], FloatArray]
+    lowest: FloatArray
+    solver: Callable[[NDArray[np.bool_]], Callable[[FloatArray], FloatArray]]
+
+    def after(self, first: int) -> Linear:
+        """What is needed of the coefficients from `first` on alone; those before do not move."""
+        none = np.zeros(first)
+
+        def forward(change: FloatArray) -> FloatArray:
+            return self.forward(np.concatenate([none, change]))
+
+        def back(values: FloatArray) -> FloatArray:
+            return self.back(values)[first:]
+
+        def solver(free: NDArray[np.bool_]) -> Callable[[FloatArray], FloatArray]:
+            solve = self.solver(np.concatenate([none.astype(bool), free]))
+            return lambda right: solve(np.concatenate([none, right]))[first:]
+
+        gap, precision, lowest = (x[first:] for x in (self.gap, self.precision, self.lowest))
+        return Linear(forward, back, gap, precision, lowest, solver)
 
 
 @dataclass(eq=False)
@@ -182,6 +204,13 @@ class Surface:
         self._free, self.logs = self._free[chosen], self.logs[:, chosen]
         self._shift = [self._shift[m] for m in chosen]
 
+    def share(self) -> bool:
+        """Let no effect be apart from attributes any more; whether one was."""
+        found = any(term.told is not None for term in self._terms)
+        for term in self._terms:
+            term.told = None
+        return found
+
     def n_free(self, m: int) -> float:
         """How many values the counts determine."""
         return float(self._free[m])
@@ -228,7 +257,7 @@ class Surface:
         level = float((counts * less).sum()) / max(float(weights.sum()), 1e-30)
         system = _System(self, m, weights * level, linear)
         uphill = system.back((counts - level * expected) * less) - system.pull()
-        change = system.solve(uphill)
+        change = system.within_bounds(uphill)
         farthest = float(np.abs(system.forward(change)).max(initial=0.0))
         change *= min(1.0, _FARTHEST / max(farthest, 1e-30))
         own = self._t.shape[1]
@@ -366,6 +395,16 @@ class _System:
         self._diagonal = surface.diagonal(m, weights)
         self._own = len(self._diagonal)
         self.size = self._own + (0 if linear is None else len(linear.gap))
+        self._lowest = np.full(self.size, -np.inf)
+        if linear is not None:
+            self._lowest[self._own :] = linear.lowest
+        self._leave(self._lowest < 0)
+
+    def _leave(self, free: NDArray[np.bool_]) -> None:
+        """Let these alone change."""
+        self._free = free
+        if self._linear is not None:
+            self._divided = self._linear.solver(free[self._own :])
 
     def forward(self, x: FloatArray) -> FloatArray:
         """Changes of the logarithms of expected counts; (N,)."""
@@ -388,16 +427,39 @@ class _System:
             return own
         return np.concatenate([own, self._linear.precision * self._linear.gap])
 
+    def within_bounds(self, uphill: FloatArray) -> FloatArray:
+        """Highest point of the quadratic approximation that no bound forbids.
+
+        Coefficients that would cross their bound are set to it, and those leave it that the slope
+        pulls away from it, until neither happens (a primal-dual active set).
+        """
+        active = (self._lowest >= 0) & (uphill <= 0)
+        x: FloatArray = np.zeros_like(uphill)
+        for _ in range(_ACTIVE_SETS):
+            self._leave(~active)
+            x = np.where(active, self._lowest, x)
+            rest = uphill - self._times(x) if x.any() else uphill
+            x = x + self.solve(rest)
+            rest = uphill - self._times(x) if active.any() else uphill
+            changed = np.where(active, rest <= 0, x < self._lowest)
+            if (changed == active).all():
+                break
+            active = changed
+        return np.asarray(np.maximum(x, self._lowest))
+
     def solve(self, right: FloatArray) -> FloatArray:
-        """Solve for x by conjugate gradients; the level of all counts is free, and profiled out."""
-        x, rest = np.zeros_like(right), right.copy()
+        """Solve for what may change, by conjugate gradients; 0 elsewhere.
+
+        The level of all counts is free, and profiled out.
+        """
+        x, rest = np.zeros_like(right), np.where(self._free, right, 0.0)
         scaled = self._roughly(rest)
         direction, size = scaled, float(rest @ scaled)
         enough = _PRECISION**2 * size
         for _ in range(_STEPS):
             if not size > enough:
                 break
-            product = self._times(direction)
+            product = np.where(self._free, self._times(direction), 0.0)
             length = size / float(direction @ product)
             x += length * direction
             rest -= length * product
@@ -427,7 +489,7 @@ class _System:
         own = right[: self._own] / self._diagonal
         if self._linear is None:
             return own
-        return np.concatenate([own, self._linear.solve(right[self._own :])])
+        return np.concatenate([own, self._divided(right[self._own :])])
 
 
 def _first_look(term: _Term) -> tuple[int, ...]:

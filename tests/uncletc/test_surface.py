@@ -1,0 +1,70 @@
+"""Steps of effects of modes with coefficients beside them."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+from uncletc import Effect, Group
+from uncletc.solvers.surface import Linear, Surface
+
+SITES, ROWS = 4, 200
+
+
+def surface():
+    where = np.arange(ROWS) % SITES
+    group = Group("site", ["site"], np.arange(SITES), list("abcd"))
+    none = np.zeros(ROWS, dtype=np.int64)
+    effects = [Effect.parse("site")]
+    return Surface(effects, {"site": group}, ("site",), where[:, None], none, 1, 1, 0)
+
+
+def linear(x, lowest):
+    """Coefficients of the columns of x about 0, with precisions of 1."""
+    size = x.shape[1]
+
+    def solver(free):
+        moved = np.flatnonzero(free)
+
+        def solve(right):
+            out = np.zeros(size)
+            own = 30 * x[:, moved].T @ x[:, moved] + np.eye(len(moved))
+            out[moved] = np.linalg.solve(own, right[moved])
+            return out
+
+        return solve
+
+    return Linear(
+        lambda change: x @ change, lambda v: x.T @ v, np.zeros(size), np.ones(size), lowest, solver
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_step_is_the_best_that_bounds_allow(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(ROWS, 1)) + 0.5 * rng.normal(size=(ROWS, 5))  # alike: bounds interact
+    mean, mu = np.full(ROWS, 30.0), np.full(ROWS, 1e9)
+    y = rng.poisson(30 * np.exp(x @ [0.1, -0.1, 0.05, -0.05, 0.0])).astype(float)
+    lowest = np.array([0.0, 0.0, 0.0, -0.01, -np.inf])
+    step = surface().step(0, mean, y, mu, 1.0, linear=linear(x, lowest))
+
+    site = 0.3 * np.eye(SITES)[np.arange(ROWS) % SITES]  # which begins with a deviation of 0.3
+    a = np.column_stack([x, site])
+    weights = np.full(ROWS, y.mean())
+    centred = a - a.mean(axis=0)
+    second = (centred * weights[:, None]).T @ centred + np.eye(a.shape[1])
+    root = np.linalg.cholesky(second).T
+    slope = a.T @ (y - y.mean())
+    low = np.concatenate([lowest, np.full(SITES, -np.inf)])
+    best = lsq_linear(root, np.linalg.solve(root.T, slope), (low - 1e-12, np.inf)).x
+    assert step == pytest.approx(best[:5], abs=0.005)
+    assert (step >= lowest).all()
+
+
+def test_coefficients_that_stay_move_nothing():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(ROWS, 3))
+    y = rng.poisson(30 * np.exp(x @ [0.2, 0.1, -0.1])).astype(float)
+    mean, mu, free = np.full(ROWS, 30.0), np.full(ROWS, 1e9), np.full(3, -np.inf)
+    rest = surface().step(0, mean, y, mu, 1.0, linear=linear(x, free).after(2))
+    alone = surface().step(0, mean, y, mu, 1.0, linear=linear(x[:, 2:], free[2:]))
+    assert rest == pytest.approx(alone, abs=1e-9)
