@@ -47,6 +47,12 @@ class TestRealData:
         assert f"{(counts.counts > 0).sum() / entries:.2%}" == "5.56%"
         assert f"{(counts.counts == 0).sum() / entries:.2%}" == "23.50%"
 
+    def test_pollinators_of_a_genus_share_a_level(self, ppi: datasets.Dataset) -> None:
+        genus = {group.name: group for group in ppi.counts.groups}["genus"]
+        of = dict(zip(ppi.counts.labels[1], genus.codes, strict=True))
+        assert of["Bombus mixtus"] == of["Bombus vosnesenskii"] != of["Apis mellifera"]
+        assert genus.labels[of["Apis mellifera"]] == "Apis"
+
     def test_attributes_cover_every_entry(self, ppi: datasets.Dataset) -> None:
         z = ppi.counts.attributes
         assert len(z) == 50 * 50 * 18

@@ -4,14 +4,16 @@ Source: G. Ke, Q. Meng, T. Finley, T. Wang, W. Chen, W. Ma, Q. Ye and T.-Y. Liu,
 Efficient Gradient Boosting Decision Tree", NeurIPS 2017.
 
 Poisson loss with log exposure as offset. A tree may divide a mode by its order and as a category,
-and attributes by value; unknown ones are missing values. Trees are added until the loss of a fifth
-of the counts, set aside from a second ensemble that grows beside the first, no longer falls.
+groups of levels as categories, and attributes by value; unknown ones are missing values. Trees are
+added until the loss of a fifth of the counts, set aside from a second ensemble that grows beside
+the first, no longer falls.
 
 It needs LightGBM, an optional dependency: the extra "boosting".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -22,6 +24,7 @@ from uncletc.baselines.base import Algorithm, Estimate, Settings
 from uncletc.baselines.holding import Held, check_held, set_aside
 from uncletc.counts import CountTensor
 from uncletc.entries import exposure_at
+from uncletc.groups import Group
 from uncletc.negbin import log_scores
 from uncletc.validation import FloatArray, IntArray
 
@@ -80,12 +83,17 @@ class LightGBMEstimate(Estimate):
     level : float
         Count per unit of exposure that they start from.
     exposure : ndarray, optional
+    groups : tuple of Group
+        Of the counts.
+    modes : tuple of str
     """
 
     booster: Any
     trees: int
     level: float
     exposure: FloatArray | None
+    groups: tuple[Group, ...]
+    modes: tuple[str, ...]
 
     def _rate(self, indices: IntArray) -> FloatArray:
         return self._expected(indices, np.full((len(indices), self.n_attributes), np.nan))
@@ -94,9 +102,8 @@ class LightGBMEstimate(Estimate):
         start = self.level * exposure_at(self.exposure, indices)
         if not self.trees or not len(indices):
             return start
-        raw = self.booster.predict(
-            _columns(indices, attributes), raw_score=True, num_iteration=self.trees, num_threads=1
-        )
+        columns, _ = _columns(self.groups, self.modes, indices, attributes)
+        raw = self.booster.predict(columns, raw_score=True, num_iteration=self.trees, num_threads=1)
         return start * np.exp(np.asarray(raw, dtype=np.float64))
 
 
@@ -115,7 +122,7 @@ class LightGBM(Algorithm):
             self.boosters = [self._booster(library, part) for part in (data, rest)]
         where = self.aside.indices
         z = self.aside.attributes_at(where, unknown_as_nan=True)[:, : self.n_attributes]
-        self.aside_columns = _columns(where, z)
+        self.aside_columns, _ = _columns(data.groups, data.modes, where, z)
         self.aside_log = np.log(np.maximum(self.level * self.aside.exposure_at(where), _LEAST))
         self.grown, self.trees = 0, 0
         self.best = self.value = self._loss()
@@ -135,11 +142,12 @@ class LightGBM(Algorithm):
         }
         start = np.maximum(self.level * data.exposure_at(data.indices), _LEAST)
         z = data.attributes_at(data.indices, unknown_as_nan=True)[:, : self.n_attributes]
+        columns, categories = _columns(data.groups, data.modes, data.indices, z)
         table = library.Dataset(
-            _columns(data.indices, z),
+            columns,
             label=data.counts,
             init_score=np.log(start),
-            categorical_feature=list(range(len(data.shape))),
+            categorical_feature=list(range(categories)),
             params=parameters,
         )
         return library.Booster(parameters, table)
@@ -177,12 +185,18 @@ class LightGBM(Algorithm):
             trees=self.trees,
             level=self.level,
             exposure=self.data.exposure,
+            groups=self.data.groups,
+            modes=self.data.modes,
         )
 
 
-def _columns(indices: IntArray, attributes: FloatArray) -> FloatArray:
-    """Indices as categories, the same as numbers, attributes; (n, 2K + D)."""
-    return np.hstack([indices, indices, attributes]).astype(np.float64)
+def _columns(
+    groups: Sequence[Group], modes: tuple[str, ...], indices: IntArray, attributes: FloatArray
+) -> tuple[FloatArray, int]:
+    """Indices and levels of groups, indices again, attributes; how many first are categories."""
+    levels = [group.at(indices, modes) for group in groups if group.name not in modes]
+    categories = np.column_stack([indices, *levels])
+    return np.hstack([categories, indices, attributes]).astype(np.float64), categories.shape[1]
 
 
 def _library() -> ModuleType:

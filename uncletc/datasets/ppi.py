@@ -12,7 +12,7 @@ from uncletc.counts import CountTensor
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.described import PLANT_ATTRIBUTES, described
 from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
-from uncletc.datasets.ppi_groups import EFFECTS, visits_in_time
+from uncletc.datasets.ppi_groups import EFFECTS, genus_of, visits_in_time
 from uncletc.datasets.ppi_roles import plant_roles
 from uncletc.datasets.reading import scaled
 from uncletc.validation import FloatArray, IntArray
@@ -125,7 +125,9 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         ],
         attribute_names=tuple(attributes),
     )
-    tensor = tensor.with_groups(visits_in_time(visits))
+    tensor = tensor.with_groups(
+        visits_in_time(visits), genus_of(pollinator_table["pollinator"].astype(str).tolist())
+    )
     return Dataset(
         name="ppi",
         roles=plant_roles(attributes),
