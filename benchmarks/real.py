@@ -49,9 +49,10 @@ further data. All methods run to their own end; none is stopped early by held-ou
 *UncleTC* is the paper's model, λ = CP and p = g(z) with all attributes in g, by our solver.
 *{ROLES}* gives each attribute its stated role and sign. *{EXTENDED}* is our extended
 model: roles and signs, effects of modes on λ and on reporting, and a μ that grows with the expected
-count. *{PLAIN}* has effects of places beside attributes, not apart from
-them. *{BARE}* has the effects alone: p is one number and λ owes nothing
-to attributes. Methods with a rank have 15 on COVID-19 and 5 on plants. *Stack* pools NB regression,
+count. Its effects of places are apart from attributes until p is found, and share with them then;
+those of *{PLAIN}* always share. *{BARE}* has the effects alone: p is one number and λ owes nothing
+to attributes. Methods with a rank have 15 on COVID-19 and 5 on plants. *LightGBM* knows the groups
+that effects are about (state, weekday, genus) as categories. *Stack* pools NB regression,
 Neighbours and LightGBM. Seconds are of the processor, for a fold's fit and predictions, on a
 machine that did other work.
 

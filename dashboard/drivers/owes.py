@@ -13,7 +13,7 @@ from dashboard.shared.mode_effects import acts_on, effect_name, effects_of
 from dashboard.shared.places import cells, is_covid
 from uncletc import Effect, Fit, Group, ModeEffects
 from uncletc.datasets import Dataset
-from uncletc.solvers.surface import MOST_DEVIATION
+from uncletc.solvers.surface import MOST_OF_REPORTING
 
 NOTHING = 1.02  # factor below which an effect is as good as shrunk to nothing
 _BY_WEEKDAY = Effect(("state", "weekday"), (0.0, 0.0), reporting=True)
@@ -227,9 +227,12 @@ def _names(dataset: Dataset) -> dict[str, dict[str, str]]:
 
 def _note(sizes: pd.DataFrame, of: str) -> str:
     held = ""
-    if (sizes["factor"] > 0.999 * np.exp(MOST_DEVIATION)).any():
-        most = f"{np.exp(MOST_DEVIATION):.2g}"
-        held = f" No effect may be larger than × {most}; one that is may be held there."
+    reporting = sizes.loc[sizes["acts_on"] == "reporting", "factor"]
+    if (reporting > 0.999 * np.exp(MOST_OF_REPORTING)).any():
+        most = f"{np.exp(MOST_OF_REPORTING):.2g}"
+        held = (
+            f" No effect on reporting may be larger than × {most}; one that is may be held there."
+        )
     return (
         "Dot: the factor by which about two levels out of three lie apart from × 1 at most, up or "
         "down (exp of the standard deviation σ). Whiskers: σ is an estimate itself, and so many "

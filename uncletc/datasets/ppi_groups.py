@@ -13,7 +13,6 @@ EFFECTS = {
     "plant": "Plants draw more visitors or fewer.",
     "pollinator": "Some pollinators are common, others rare.",
     "visit": "Some watches find more of everything.",
-    "plant × pollinator": "Pollinators have plants they prefer.",
     "plant × genus": "Pollinators of one genus prefer the same plants.",
     "plant × visit": "How much of a plant is in flower differs from visit to visit.",
     "pollinator × visit": "How many of a pollinator fly differs from visit to visit.",

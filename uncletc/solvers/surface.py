@@ -28,7 +28,8 @@ _SHARE = 6.0  # of the largest distance: the default length is one part in so ma
 _START, _LEAST = 0.3, 1e-3  # of σ
 # Without a limit the reporting of states that publish nothing on Sundays tends to 0, and the one
 # place of such a state that does publish then weighs more than all others.
-MOST_DEVIATION = 1.0
+MOST_OF_REPORTING = 1.0
+_MOST = 3.0  # of σ of effects on λ
 _STEPS, _PRECISION = 25, 0.03  # of conjugate gradients
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
 _FARTHEST = 1.0  # change of a log factor in one step
@@ -377,7 +378,8 @@ class Surface:
             determined = min(max(size - undetermined, 1.0), float(size))
             ratio = float(self._t[m, part] @ self._t[m, part]) / determined
             old = self._deviation[m, i]
-            new = min(max(old * np.sqrt(max(ratio, 0.1)), _LEAST), MOST_DEVIATION)
+            most = MOST_OF_REPORTING if self._terms[i].effect.reporting else _MOST
+            new = min(max(old * np.sqrt(max(ratio, 0.1)), _LEAST), most)
             self._deviation[m, i] = new
             self._t[m, part] *= old / new
             free += determined
