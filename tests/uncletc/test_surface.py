@@ -5,7 +5,8 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from uncletc import Effect, Group
-from uncletc.solvers.surface import Linear, Surface
+from uncletc.solvers.quadratic import Linear
+from uncletc.solvers.surface import Surface
 
 SITES, ROWS = 4, 200
 

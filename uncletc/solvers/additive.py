@@ -24,8 +24,8 @@ from torch.nn.functional import logsigmoid
 from uncletc.features import AttributeFeatures
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.parallel import largest, total
+from uncletc.solvers.quadratic import Linear
 from uncletc.solvers.smoothing import Smoothing
-from uncletc.solvers.surface import Linear
 from uncletc.validation import FloatArray
 
 START_LOGIT = -1.0

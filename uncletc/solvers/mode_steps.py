@@ -24,7 +24,8 @@ from uncletc.settings import FitSettings
 from uncletc.solvers.additive import Detection
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.dispersion import likely_law
-from uncletc.solvers.surface import Linear, Surface
+from uncletc.solvers.quadratic import Linear
+from uncletc.solvers.surface import Surface
 from uncletc.validation import FloatArray
 
 FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
