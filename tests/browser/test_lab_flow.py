@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as LateError
 
 from dashboard.lab.lessons import STEP_NAMES
 from tests.browser.looking import LONGEST, PHONE, in_address, settle, sideways
@@ -26,9 +28,16 @@ def drawn(page: Page, key: str) -> Locator:
 
 
 def go_on(page: Page, step: str) -> None:
-    settle(page)
-    page.get_by_role("button", name=f"Next: {STEP_NAMES[step]}").click()
-    page.wait_for_function("step => location.search.includes('step=' + step)", arg=step)
+    for _ in range(3):  # a click on a button that moves just then is lost
+        settle(page)
+        if in_address(page, "step") == step:
+            return
+        page.get_by_role("button", name=f"Next: {STEP_NAMES[step]}").click()
+        with suppress(LateError):
+            page.wait_for_function(
+                "step => location.search.includes('step=' + step)", arg=step, timeout=10_000
+            )
+    assert in_address(page, "step") == step
 
 
 def bars(page: Page, key: str) -> list[str]:
