@@ -17,10 +17,11 @@ test: $(VENV)/.installed-test
 
 # Two processes, each with a server and a browser of its own; files stay whole.
 test-browser: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests/browser
 
 test-slow: $(VENV)/.installed-test
 	$(PYTEST) -m "slow and not browser"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow tests/browser
 
 test-all: test test-browser test-slow
 

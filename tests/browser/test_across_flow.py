@@ -55,6 +55,7 @@ def test_a_change_fits_at_once_and_fast_changes_leave_one_fit(visit):
     assert not seen.strangers
 
 
+@pytest.mark.slow
 def test_without_it_changes_wait_and_a_result_says_that_it_is_not_theirs(visit):
     seen = visit(PPI + "&ppi_members=1&live=false")
     page = seen.page

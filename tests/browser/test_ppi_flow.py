@@ -125,6 +125,7 @@ def test_overview_steps_by_keyboard_through_one_mode(visit):
     assert not seen.strangers
 
 
+@pytest.mark.slow
 def test_a_role_is_changed_by_a_click_and_a_link_has_it(visit):
     seen = visit(PAGE)
     page = drawn(seen.page)

@@ -30,6 +30,7 @@ def compare(page: Page) -> None:
     settle(page, 1_000)
 
 
+@pytest.mark.slow
 def test_plants_are_compared_and_the_link_opens_the_same_view_elsewhere(visit):
     seen = visit(PLANTS)
     page = seen.page

@@ -99,6 +99,7 @@ def test_size_matters() -> None:
     assert _error(small, p, z) > 2 * _error(large, p, z)
 
 
+@pytest.mark.slow
 def test_folds_judge_and_the_best_of_their_networks_are_kept() -> None:
     optimum, _, _ = _problem("xor", 0)
     found = learn_network(optimum, (20, 20), seed=0)

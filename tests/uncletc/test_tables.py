@@ -153,6 +153,7 @@ class TestSettings:
 
 
 class TestCells:
+    @pytest.mark.slow
     def test_errors_agree_with_a_fit_by_hand(self) -> None:
         found, seconds = measure(TINY, "UncleTC", 3, "exact", "errors")
         counts, truth = simulate(**TINY.simulation, seed=3)

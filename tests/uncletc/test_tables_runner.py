@@ -150,6 +150,7 @@ def _alive(pid: int) -> bool:
     return not state.exists() or ") Z " not in state.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_killing_a_run_leaves_its_trials_and_no_process(tmp_path: Path) -> None:
     here = Path(__file__)
     script = (

@@ -75,6 +75,7 @@ def test_verdict_first_then_every_check(open_page, covid_twin):
     assert 'fitted = fit(seen_counts(dataset.counts, "entry"), FitSettings(' in at.code[0].value
 
 
+@pytest.mark.slow
 def test_choices_change_the_checks(open_page):
     at = open_page()
     before = named(at)

@@ -146,6 +146,7 @@ def test_plant_pollinator(open_page, ppi_twin):
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.slow
 def test_estimates_so_far_show_importance_alone(monkeypatch):
     monkeypatch.setattr(running, "fit_or_stop", still_fitting())
     at = new_test("drivers")

@@ -35,7 +35,11 @@ def total(counts, *, of: str = "all", where: tuple[int, ...] = ()) -> pd.DataFra
 
 
 @pytest.mark.parametrize(
-    ("name", "build"), [("covid-twin", build_covid_view), ("ppi-twin", build_ppi_view)]
+    ("name", "build"),
+    [
+        pytest.param("covid-twin", build_covid_view, marks=pytest.mark.slow),
+        ("ppi-twin", build_ppi_view),
+    ],
 )
 def test_runs_on_its_own_with_the_library_alone(name, build, tmp_path):
     # In a process of its own: nothing of this test is there to lean on, Streamlit is not either.

@@ -245,6 +245,7 @@ class TestFitsUnderWay:
 
 
 class TestSweep:
+    @pytest.mark.slow
     def test_fills_in_and_can_be_cancelled(self, compared):
         at = compared(**PPI, sweep="layers")
         at.run()
