@@ -107,7 +107,9 @@ SHOTS = (
         end="pit",
     ),
     Shot(name="methods", path="/methods", last=".st-key-paper-2 .main-svg", end="paper-2"),
-    Shot(name="lab", path="/lab?step=scale", last=".st-key-lab-next", end="lab-next"),
+    Shot(
+        name="lab", path="/lab?step=scale&hide=questions", last=".st-key-lab-next", end="lab-next"
+    ),
 )
 
 
