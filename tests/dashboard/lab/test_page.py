@@ -228,8 +228,7 @@ class TestFit:
     def test_a_lost_process_is_a_sentence(self):
         at = open_lab(step="fit", lab_fit_rank="7", lab_members="5", lab_gamma_omega="1.0", **RIGHT)
         at.button(key="lab-fit").click().run()
-        until(at, lambda page: page.get("progress"))
-        lose_processes()
+        lose_processes()  # at once: what is done cannot be lost
         until(at, lambda page: page.error)
         assert "did not finish" in at.error[0].value
         self.fitted(lab_seed="8")
