@@ -111,8 +111,9 @@ class ModeSteps:
         bool
             Whether an effect was apart from attributes until now; else nothing changes.
         """
-        self._p_stays = self._surface.share()
-        return self._p_stays
+        shares = self._surface.share()
+        self._p_stays = self._p_stays or shares
+        return shares
 
     def n_free(self, m: int) -> float:
         """How many values of effects the counts determine."""
