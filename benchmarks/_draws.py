@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from benchmarks._problem import Problem
 from uncletc import CountTensor, Truth, rate_tensor
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
 
 FEWEST_HELD = 100  # entries of Ξ outside Ω that suffice to judge predictions
 USUAL_P = (0.09, 0.98)  # mean p over Ξ; other draws, of nearly no or no missed counts, are redrawn

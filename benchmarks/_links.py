@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from uncletc import CountTensor
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
 
 DEGREE = "Degree"  # a pollinator's number of plants in the first years: no model at all
 

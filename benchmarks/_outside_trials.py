@@ -13,8 +13,8 @@ import pandas as pd
 
 from uncletc import ConvergenceWarning, FitSettings, MisfitWarning, datasets, fit
 from uncletc.checking import OutsideCheck, by_cell, by_state, compare_outside, detection_of
+from uncletc.common.validation import FloatArray
 from uncletc.datasets import Dataset, Outside
-from uncletc.validation import FloatArray
 
 _STEP = 0.3  # of log p by one standard deviation of an index: p then spreads about 2-fold
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from uncletc import CountTensor, Fit, Truth
-from uncletc.evaluation.scores import count_distribution, dispersion, floored
-from uncletc.metrics import mae_detection, mae_rate, rrmse
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.compare.metrics import mae_detection, mae_rate, rrmse
+from uncletc.compare.scores import count_distribution, dispersion, floored
 
 
 def log_score(counts: IntArray, predicted: FloatArray) -> float:

@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import expit
 
 from uncletc import ConvergenceWarning, CountTensor, FitSettings, Truth, fit, rate_tensor, theory
-from uncletc.metrics import mae_rate
+from uncletc.compare.metrics import mae_rate
 
 RANK, N_ATTRIBUTES, FACTOR_MAX = 3, 10, 15.0
 HIDDEN = (20, 20, 20)

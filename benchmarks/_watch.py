@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks._problem import Problem
 from uncletc import ConvergenceWarning, Fit, FitSettings, Iteration, fit
-from uncletc.metrics import mae_rate, poisson_deviance, rrmse
+from uncletc.compare.metrics import mae_rate, poisson_deviance, rrmse
 
 LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
 

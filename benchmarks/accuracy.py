@@ -28,7 +28,7 @@ from benchmarks._report import machine, publish
 from benchmarks._settings import SOLVERS, fit_settings, in_words
 from benchmarks.problems import PROBLEMS
 from uncletc import ConvergenceWarning, fit, simulate
-from uncletc.metrics import mae_detection, mae_rate
+from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.paper.words import grid as table
 
 SUBSET = 10  # the first so many seeds are also summed up on their own

@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from benchmarks._visitors import Heard, View, visit
-from dashboard.shared.model import SETTINGS
+from dashboard.shared.sidebar.model import SETTINGS
 from docs.screenshots import serving
 
 _HOUSE = Path(__file__).resolve().parents[1] / "dashboard"

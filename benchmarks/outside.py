@@ -24,10 +24,10 @@ from benchmarks._report import machine, publish
 from benchmarks._settings import BCD_ITERATIONS
 from uncletc import Effect, FitSettings, datasets
 from uncletc.checking import Agreement
+from uncletc.common.validation import FloatArray
 from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_roles import COVID_ROLES
 from uncletc.paper.words import grid as table
-from uncletc.validation import FloatArray
 
 RANK = 15  # unless a model says otherwise; the page's default
 SEEDS = [0, 1, 2, 3, 4]

@@ -20,11 +20,11 @@ from scipy.special import expit, logit
 
 from benchmarks._report import machine, publish
 from uncletc import CountTensor, FitSettings, Joint, Look, fit, rate_tensor, simulate_visits
+from uncletc.common.validation import FloatArray
 from uncletc.paper.words import grid
 from uncletc.planning import PRESENT, Design, Survey, plan
 from uncletc.planning.drawing import places_of
 from uncletc.planning.widths import Present, measured
-from uncletc.validation import FloatArray
 
 MODES = ("site", "species", "visit")
 _NAMES = {"detection": "p", "rate": "λ", "total": "total of λ", "scale": "scale"}

@@ -28,11 +28,11 @@ from benchmarks._settings import BCD_ITERATIONS
 from benchmarks._watch import Seen, Watch
 from benchmarks.problems import PROBLEMS
 from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit, simulate
-from uncletc.looks import AllLooks
-from uncletc.metrics import mae_rate
+from uncletc.compare.metrics import mae_rate
+from uncletc.data.observations import AllLooks
+from uncletc.fitting.threads import one_thread
 from uncletc.paper.words import grid as table
 from uncletc.solvers.batch import Entries, Members
-from uncletc.threads import one_thread
 
 PROBLEM = "covid-uniform"
 GOAL_RATE, GOAL_RRMSE = 0.069, 0.455  # MAE_λ, and rRMSE of held-out counts, of 99 iterations of BCD

@@ -22,9 +22,9 @@ from benchmarks._problem import Problem
 from benchmarks._report import machine, publish
 from benchmarks.problems import PROBLEMS
 from uncletc import ConvergenceWarning, Fit, FitSettings, Interval, fit
-from uncletc.metrics import coverage
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.compare.metrics import coverage
 from uncletc.paper.words import grid as table
-from uncletc.validation import FloatArray, IntArray
 
 USUAL = ["covid-uniform", "o05", "o10", "o30", "sparse", "low", "nb", "inter"]
 MOST = 8000  # entries that coverage is taken over

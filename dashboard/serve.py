@@ -31,7 +31,7 @@ from dashboard.server import metrics, signin
 from dashboard.server.base import Base
 from dashboard.server.origin import SameOrigin
 from dashboard.server.readiness import Readiness
-from dashboard.shared.service import service
+from dashboard.shared.fit_status.service import service
 from dashboard.work.limits import Limits
 
 APP = Path(__file__).with_name("app.py")

@@ -43,10 +43,10 @@ def test_rooms_import_as_the_contracts_say() -> None:
     ("module", "planted", "contract"),
     [
         ("dashboard/covid/view.py", "import dashboard.ppi.view", "no page on another"),
-        ("dashboard/shared/words.py", "import dashboard.lab.lessons", "no page on another"),
+        ("dashboard/shared/text/words.py", "import dashboard.lab.lessons", "no page on another"),
         ("dashboard/work/orders.py", "import streamlit", "know no Streamlit"),
         ("dashboard/check/charts.py", "import streamlit", "are pure"),
-        ("uncletc/metrics.py", "import plotly", "knows nothing of pages"),
+        ("uncletc/compare/metrics.py", "import plotly", "knows nothing of pages"),
     ],
 )
 def test_a_planted_import_breaks_its_contract(

@@ -16,26 +16,21 @@ from uncletc import (
     effects,
     estimates,
     evaluation,
-    metrics,
     paper,
     planning,
     search,
     tables,
 )
-from uncletc.anchor import Anchor
 from uncletc.baselines import METHODS, PAPER_METHODS
-from uncletc.counts import CountTensor
-from uncletc.cp import rate_tensor
-from uncletc.detection import DetectionNetwork
-from uncletc.fitting import fit, fit_on
-from uncletc.groups import Group
-from uncletc.looks import Look
-from uncletc.members import Interval, Member
-from uncletc.mode_effects import Effect, ModeEffects
-from uncletc.model import Fit
-from uncletc.paper import theory
-from uncletc.recipe import Deaths, Recipe
-from uncletc.records import (
+from uncletc.common.results_version import RESULTS
+from uncletc.compare import metrics
+from uncletc.data.counts import CountTensor
+from uncletc.data.groups import Group
+from uncletc.data.observations import Look
+from uncletc.data.roles import Role, Roles
+from uncletc.data.simulate import Truth, simulate, simulate_visits
+from uncletc.fitting.fit import fit, fit_on
+from uncletc.fitting.history import (
     ConvergenceWarning,
     FitError,
     Iteration,
@@ -43,11 +38,16 @@ from uncletc.records import (
     StopReason,
     UnreadableFitError,
 )
-from uncletc.results import RESULTS
-from uncletc.roles import Role, Roles
-from uncletc.scale import Scale
-from uncletc.settings import FitSettings
-from uncletc.simulate import Truth, simulate, simulate_visits
+from uncletc.fitting.settings import FitSettings
+from uncletc.io.recipe import Deaths, Recipe
+from uncletc.model.cp import rate_tensor
+from uncletc.model.detection import DetectionNetwork
+from uncletc.model.random_effects import Effect, ModeEffects
+from uncletc.paper import theory
+from uncletc.result.anchor import Anchor
+from uncletc.result.ensemble import Interval, Member
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
 from uncletc.solvers.options import BCD, Joint
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts import (
+from dashboard.shared.charts.style import (
     ABOVE,
     BLUE,
     DASHED,
@@ -20,7 +20,7 @@ from dashboard.shared.charts import (
     spread,
     whiskers,
 )
-from dashboard.shared.days import DAY_AXIS, day_text, is_day
+from dashboard.shared.text.days import DAY_AXIS, day_text, is_day
 
 _CHANCE = "rgba(128,128,128,0.25)"
 _WITH_LEGEND = {"legend": ABOVE, "top": 64}  # it stands below the toolbar

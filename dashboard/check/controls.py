@@ -20,13 +20,13 @@ from dashboard.check.words import (
 )
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
-from dashboard.shared.badges import MARKS
-from dashboard.shared.kept import cached
-from dashboard.shared.model import Family
-from dashboard.shared.parts import show_chart
-from dashboard.shared.service import batch_under_way, session
-from dashboard.shared.widgets import key_of, segmented
-from dashboard.shared.words import capital
+from dashboard.shared.cache import cached
+from dashboard.shared.fit_status.badges import MARKS
+from dashboard.shared.fit_status.service import batch_under_way, session
+from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.widgets import key_of, segmented
+from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.words import capital
 from uncletc import Fit
 from uncletc.datasets import Dataset
 

@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard.check.view import Kind
 from dashboard.check.words import alone_words, spread_words
-from dashboard.shared.gain import SECTION, gain_table, whole
-from dashboard.shared.roles import NONE_ON_DETECTION
-from dashboard.shared.service import progress_bar, say_failed, session
+from dashboard.shared.fit_status.gain import SECTION, gain_table, whole
+from dashboard.shared.fit_status.service import progress_bar, say_failed, session
+from dashboard.shared.sidebar.roles import NONE_ON_DETECTION
 from dashboard.work.jobs import Job
 from dashboard.work.orders import AttributeGain
 from uncletc import Fit

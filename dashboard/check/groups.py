@@ -10,8 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.days import is_day
-from dashboard.shared.places import cell_notes, cells, is_covid, is_ordered, is_own, pair_columns
+from dashboard.shared.charts.places import (
+    cell_notes,
+    cells,
+    is_covid,
+    is_ordered,
+    is_own,
+    pair_columns,
+)
+from dashboard.shared.text.days import is_day
 from uncletc.datasets import Dataset
 
 CELL = "county cell"

@@ -5,14 +5,14 @@ import streamlit as st
 from dashboard.check import controls as parts
 from dashboard.check.gain import gain_section
 from dashboard.check.view import check_script, check_view, seen_dataset
-from dashboard.shared.badges import Verdict, remember_verdict
-from dashboard.shared.kept import cached
-from dashboard.shared.own import code_of
-from dashboard.shared.parts import fit_details, meaning, role_details
-from dashboard.shared.running import fit_or_stop, unfinished
-from dashboard.shared.sidebar import choose_family, sidebar
-from dashboard.shared.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.takeaway import take_away
+from dashboard.shared.cache import cached
+from dashboard.shared.fit_status.badges import Verdict, remember_verdict
+from dashboard.shared.fit_status.running import fit_or_stop, unfinished
+from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.own_table.own import code_of
+from dashboard.shared.sidebar.sidebar import choose_family, sidebar
+from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.text.parts import fit_details, meaning, role_details
 
 st.title("Does the model fit the counts?")
 family = choose_family()

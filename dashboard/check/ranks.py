@@ -12,7 +12,7 @@ from dashboard.check.view import Kind, held_mask, seen_counts
 from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.evaluation import likely_law
-from uncletc.negbin import floored
+from uncletc.model.negbin import floored
 
 LARGEST = 20  # as the slider
 

@@ -13,10 +13,19 @@ from scipy.stats import norm
 from dashboard.check.groups import CELL, Grouping, county_residuals, fibres_of, groupings
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.words import held_out_words
-from dashboard.shared.memory import remembered
-from dashboard.shared.places import is_ordered
-from dashboard.shared.roles import RoleChoice
-from dashboard.shared.scripts import COUNTS, DATASET, FITTED, Code, call, fit_code, load, script
+from dashboard.shared.charts.places import is_ordered
+from dashboard.shared.fit_status.memory import remembered
+from dashboard.shared.sidebar.roles import RoleChoice
+from dashboard.shared.text.scripts import (
+    COUNTS,
+    DATASET,
+    FITTED,
+    Code,
+    call,
+    fit_code,
+    load,
+    script,
+)
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
 from uncletc.datasets import Dataset

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.outcome import number_of_mu
-from dashboard.shared.words import plural, times
+from dashboard.shared.fit_status.outcome import number_of_mu
+from dashboard.shared.text.words import plural, times
 from uncletc import CountTensor
 from uncletc.checking import Check, Gain
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.answers import Apart, for_display, reports_late, told_apart
-from dashboard.shared.places import cells
+from dashboard.shared.charts.answers import Apart, for_display, reports_late, told_apart
+from dashboard.shared.charts.places import cells
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, group_sums

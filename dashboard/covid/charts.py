@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts import (
+from dashboard.shared.charts.style import (
     AMBER,
     BLUE,
     CLEAR,
@@ -20,7 +20,7 @@ from dashboard.shared.charts import (
     two_lines,
     whiskers,
 )
-from dashboard.shared.days import DAY_AXIS
+from dashboard.shared.text.days import DAY_AXIS
 
 _COUNTED = "#999999"
 _LONGEST_LINE = 45  # characters of a title
@@ -37,7 +37,7 @@ def cell_bars(
     Parameters
     ----------
     bars : DataFrame
-        As for :func:`dashboard.shared.charts.bar_chart`, and fips and cell.
+        As for :func:`dashboard.shared.charts.style.bar_chart`, and fips and cell.
     title : str
         What the value is.
     color : str

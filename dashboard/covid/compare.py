@@ -12,13 +12,13 @@ import streamlit as st
 
 from dashboard.covid.answers import CovidAnswers
 from dashboard.covid.county import build_county_view
-from dashboard.shared.answers import answer, rank_words
-from dashboard.shared.charts import below, faint, framed
-from dashboard.shared.days import DAY_AXIS
-from dashboard.shared.detection import DetectionGrids
-from dashboard.shared.parts import show_chart
-from dashboard.shared.ranked_bars import LINES
-from dashboard.shared.widgets import segmented
+from dashboard.shared.charts.answers import answer, rank_words
+from dashboard.shared.charts.detection import DetectionGrids
+from dashboard.shared.charts.ranked_bars import LINES
+from dashboard.shared.charts.style import below, faint, framed
+from dashboard.shared.sidebar.widgets import segmented
+from dashboard.shared.text.days import DAY_AXIS
+from dashboard.shared.text.parts import show_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 

@@ -11,9 +11,9 @@ from dashboard.countymap.choice import choose_county
 from dashboard.covid.charts import cell_bars, county_chart
 from dashboard.covid.county import CountyView
 from dashboard.covid.view import CovidView
-from dashboard.shared.answers import alike
-from dashboard.shared.charts import BAR_COLORS, axis_limit
-from dashboard.shared.parts import show_chart
+from dashboard.shared.charts.answers import alike
+from dashboard.shared.charts.style import BAR_COLORS, axis_limit
+from dashboard.shared.text.parts import show_chart
 from uncletc.datasets import Dataset
 
 

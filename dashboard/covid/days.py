@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.shared.widgets import segmented
+from dashboard.shared.sidebar.widgets import segmented
 
 _DAY = "day"  # in the address, and in the session for the way back from another page
 

@@ -16,12 +16,12 @@ from dashboard.countymap.play import Steps
 from dashboard.covid.answers import PER, cell_totals, places_of
 from dashboard.covid.days import keep_day
 from dashboard.covid.view import UNCERTAIN_MEANS, CovidView, build_covid_view
-from dashboard.shared.anchors import Anchor
-from dashboard.shared.answers import anchor_words
-from dashboard.shared.days import day_text
-from dashboard.shared.detection import DetectionGrids, color_limits
-from dashboard.shared.kept import cached, grids_of, of_counts
-from dashboard.shared.widgets import segmented
+from dashboard.shared.cache import cached, grids_of, of_counts
+from dashboard.shared.charts.answers import anchor_words
+from dashboard.shared.charts.detection import DetectionGrids, color_limits
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.shared.sidebar.widgets import segmented
+from dashboard.shared.text.days import day_text
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums

@@ -17,10 +17,10 @@ from dashboard.covid.outside import (
     build_outside_view,
     difference_view,
 )
-from dashboard.shared.kept import cached
-from dashboard.shared.parts import show_chart
-from dashboard.shared.sources import dataset_or_stop
-from dashboard.shared.widgets import segmented
+from dashboard.shared.cache import cached
+from dashboard.shared.sidebar.sources import dataset_or_stop
+from dashboard.shared.sidebar.widgets import segmented
+from dashboard.shared.text.parts import show_chart
 from uncletc import Fit, datasets
 from uncletc.datasets import Dataset, Outside
 

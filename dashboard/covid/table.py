@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.covid.answers import CovidAnswers
-from dashboard.shared.answers import BELOW, share_words
-from dashboard.shared.parts import show_table
-from dashboard.shared.widgets import segmented
+from dashboard.shared.charts.answers import BELOW, share_words
+from dashboard.shared.sidebar.widgets import segmented
+from dashboard.shared.text.parts import show_table
 
 
 def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool, late: bool) -> None:
@@ -19,7 +19,7 @@ def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool, late: bool) -
     uncertain_scale : bool
         Whether intervals hold how uncertain the scale is.
     late : bool
-        Whether reports may come late; see :func:`dashboard.shared.answers.reports_late`.
+        Whether reports may come late; see :func:`dashboard.shared.charts.answers.reports_late`.
     """
     st.header("Reported and estimated, by place")
     by = segmented(

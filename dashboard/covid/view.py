@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.covid.answers import CovidAnswers, build_answers
-from dashboard.shared.anchors import Anchor, axis_title
-from dashboard.shared.answers import amount, rate_name
-from dashboard.shared.detection import (
+from dashboard.shared.charts.answers import amount, rate_name
+from dashboard.shared.charts.detection import (
     DetectionGrids,
     color_limits,
     contrast,
@@ -21,9 +20,10 @@ from dashboard.shared.detection import (
     for_download,
     over_last,
 )
-from dashboard.shared.places import cell_notes, cells
-from dashboard.shared.ranking import Ranking
-from dashboard.shared.words import P_IS_THE_SAME, times
+from dashboard.shared.charts.places import cell_notes, cells
+from dashboard.shared.charts.ranking import Ranking
+from dashboard.shared.sidebar.anchors import Anchor, axis_title
+from dashboard.shared.text.words import P_IS_THE_SAME, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from dashboard.drivers.place import ExplanationView, by
 from dashboard.drivers.view import EffectView, SurfaceView
-from dashboard.shared.charts import (
+from dashboard.shared.charts.style import (
     BAR_COLORS,
     DOTTED,
     GREY,

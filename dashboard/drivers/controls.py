@@ -9,11 +9,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.countymap.choice import keep_county, kept_county
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
-from dashboard.shared.kept import of_counts
-from dashboard.shared.model import Family
-from dashboard.shared.places import is_covid, is_own, place_table, place_words
-from dashboard.shared.widgets import bound, key_of, segmented
-from dashboard.shared.words import capital
+from dashboard.shared.cache import of_counts
+from dashboard.shared.charts.places import is_covid, is_own, place_table, place_words
+from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.widgets import bound, key_of, segmented
+from dashboard.shared.text.words import capital
 from uncletc.datasets import Dataset
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.mode_effects import acts_on, effect_name, effects_of
-from dashboard.shared.places import cells, is_covid
+from dashboard.shared.charts.places import cells, is_covid
+from dashboard.shared.sidebar.random_effects import acts_on, effect_name, effects_of
 from uncletc import Effect, Fit, Group, ModeEffects
 from uncletc.datasets import Dataset
 from uncletc.solvers.surface import MOST_OF_REPORTING

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dashboard.drivers.charts import ratio_axis, ratio_ticks
 from dashboard.drivers.owes import ends, in_time
-from dashboard.shared.charts import (
+from dashboard.shared.charts.style import (
     BLUE,
     DOTTED,
     GREY,

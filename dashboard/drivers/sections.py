@@ -28,12 +28,12 @@ from dashboard.drivers.place import explanation_view
 from dashboard.drivers.rates import rates_view
 from dashboard.drivers.view import ImportanceView, effect_view, importance_view, surface_view
 from dashboard.drivers.words import about_words
-from dashboard.shared.kept import cached
-from dashboard.shared.model import Family
-from dashboard.shared.outcome import joint_effect_words
-from dashboard.shared.parts import insight_with_caution, show_chart
-from dashboard.shared.roles import RoleChoice
-from dashboard.shared.running import unfinished
+from dashboard.shared.cache import cached
+from dashboard.shared.fit_status.outcome import joint_effect_words
+from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.roles import RoleChoice
+from dashboard.shared.text.parts import insight_with_caution, show_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 

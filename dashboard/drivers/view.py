@@ -17,8 +17,8 @@ from dashboard.drivers.words import (
     strength_words,
     two_names,
 )
-from dashboard.shared.detection import contrast
-from dashboard.shared.words import caution
+from dashboard.shared.charts.detection import contrast
+from dashboard.shared.text.words import caution
 from uncletc import CountTensor, Fit, effects
 from uncletc.datasets import Dataset
 

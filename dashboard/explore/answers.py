@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.answers import (
+from dashboard.shared.charts.answers import (
     Apart,
     answer,
     chance_words,
@@ -17,8 +17,8 @@ from dashboard.shared.answers import (
     reports_late,
     told_apart,
 )
-from dashboard.shared.places import distinct, free_names, is_ordered
-from dashboard.shared.words import P_IS_THE_SAME
+from dashboard.shared.charts.places import distinct, free_names, is_ordered
+from dashboard.shared.text.words import P_IS_THE_SAME
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, group_sums
@@ -66,7 +66,7 @@ class ExploreAnswers:
     moved : bool
         Whether anything acts on p.
     late : bool
-        Whether reports may come late; see :func:`dashboard.shared.answers.reports_late`.
+        Whether reports may come late; see :func:`dashboard.shared.charts.answers.reports_late`.
     scale : Scale
     """
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.explore.answers import MOST_LISTED, ExploreAnswers
-from dashboard.shared.answers import share_words
-from dashboard.shared.parts import show_table
+from dashboard.shared.charts.answers import share_words
+from dashboard.shared.text.parts import show_table
 
 
 def answer_table(answers: ExploreAnswers, names: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dashboard.lab.view import KINDS
 from dashboard.lab.view_fits import ERROR_NAMES
-from dashboard.shared.charts import (
+from dashboard.shared.charts.style import (
     AMBER,
     BLUE,
     GREY,

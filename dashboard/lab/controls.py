@@ -10,8 +10,8 @@ import streamlit as st
 from dashboard.lab.lessons import STEP_NAMES, STEPS, Step
 from dashboard.lab.view import Setup
 from dashboard.lab.view_fits import LEVERS
-from dashboard.shared.model import MODEL, Control, settings_of
-from dashboard.shared.widgets import draw
+from dashboard.shared.sidebar.model import MODEL, Control, settings_of
+from dashboard.shared.sidebar.widgets import draw
 from uncletc import FitSettings
 
 QUESTIONS = "questions"

@@ -13,12 +13,18 @@ from dashboard.lab.steps import Shown, predict
 from dashboard.lab.view import Setup, picture, simulated, truth_of
 from dashboard.lab.view_fits import compare, error_curve, error_table, recovery
 from dashboard.lab.ways import compare_ways
-from dashboard.shared.detection import for_download
-from dashboard.shared.model import describe
-from dashboard.shared.parts import show_chart
-from dashboard.shared.running import how_it_was_fitted, say_outcome
-from dashboard.shared.scripts import COUNTS, DATASET, FITTED, call, fit_code, script
-from dashboard.shared.service import fit_words, progress_bar, say_changed, say_failed, session
+from dashboard.shared.charts.detection import for_download
+from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
+from dashboard.shared.fit_status.service import (
+    fit_words,
+    progress_bar,
+    say_changed,
+    say_failed,
+    session,
+)
+from dashboard.shared.sidebar.model import describe
+from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.scripts import COUNTS, DATASET, FITTED, call, fit_code, script
 from dashboard.work.orders import FitOrder, Recovery
 from dashboard.work.recovery import recovery_errors
 from uncletc import Fit, FitSettings

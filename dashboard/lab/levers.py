@@ -22,9 +22,9 @@ from dashboard.lab.view_fits import (
     lever_table,
     trials,
 )
-from dashboard.shared.parts import show_chart
-from dashboard.shared.service import batch_under_way, session
-from dashboard.shared.words import plural
+from dashboard.shared.fit_status.service import batch_under_way, session
+from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.words import plural
 from uncletc import FitSettings
 
 THEOREM = """\

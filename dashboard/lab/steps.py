@@ -23,9 +23,9 @@ from dashboard.lab.view import (
     simulated,
     slice_table,
 )
-from dashboard.shared.detection import for_download
-from dashboard.shared.parts import show_chart
-from dashboard.shared.scripts import DATASET, Code, call, script
+from dashboard.shared.charts.detection import for_download
+from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.scripts import DATASET, Code, call, script
 from uncletc import Fit
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, truth_of
-from dashboard.shared.detection import dense
-from dashboard.shared.model import changed
-from dashboard.shared.scripts import Code, call, script
+from dashboard.shared.charts.detection import dense
+from dashboard.shared.sidebar.model import changed
+from dashboard.shared.text.scripts import Code, call, script
 from dashboard.work.orders import Recovery
 from dashboard.work.recovery import recover, recovery_errors
 from uncletc import Fit, FitSettings, Scale

@@ -11,9 +11,9 @@ import streamlit as st
 
 from dashboard.lab.view import Setup
 from dashboard.lab.view_fits import ERROR_NAMES, recovery
-from dashboard.shared.model import SETTINGS, changed
-from dashboard.shared.service import batch_under_way, session
-from dashboard.shared.words import plural
+from dashboard.shared.fit_status.service import batch_under_way, session
+from dashboard.shared.sidebar.model import SETTINGS, changed
+from dashboard.shared.text.words import plural
 from dashboard.work.orders import Recovery
 from uncletc import FitSettings, Joint
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.shared.charts import (
+from dashboard.shared.charts.style import (
     ABOVE,
     AMBER,
     BLUE,

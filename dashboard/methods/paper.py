@@ -28,8 +28,8 @@ from dashboard.methods.view import (
     titles,
 )
 from dashboard.methods.words import ABOUT, metric_of
-from dashboard.shared.parts import show_chart
-from dashboard.shared.takeaway import take_away
+from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.text.parts import show_chart
 from uncletc import PAPER_METHODS
 from uncletc.paper import tables
 

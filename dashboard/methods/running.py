@@ -8,8 +8,8 @@ import streamlit as st
 
 from dashboard.methods.charts import running_chart
 from dashboard.methods.scores import curve_frame
-from dashboard.shared.parts import show_chart
-from dashboard.shared.service import progress_bar, session
+from dashboard.shared.fit_status.service import progress_bar, session
+from dashboard.shared.text.parts import show_chart
 from dashboard.work.jobs import Job
 from dashboard.work.orders import Cell, Evaluate
 from dashboard.work.session import Session

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dashboard.methods.view import OURS, committed_rows
 from dashboard.methods.words import metric_of, number, spread
-from dashboard.shared.scripts import COUNTS, Code, call, script
+from dashboard.shared.text.scripts import COUNTS, Code, call, script
 from dashboard.work.orders import N_FOLDS, Cell, FoldKind, make_settings
 from dashboard.work.worker import plain_numbers
 from uncletc import METHODS, PAPER_METHODS, CountTensor, evaluation

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.methods.words import METRICS, REAL, metric_of, number, spread
-from dashboard.shared.scripts import call, script
+from dashboard.shared.text.scripts import call, script
 from uncletc import PAPER_METHODS, CountTensor
 from uncletc.datasets import Dataset, Provenance
 from uncletc.paper import tables

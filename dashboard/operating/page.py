@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import logs
 from dashboard.operating import view
 from dashboard.server import counted, signin
-from dashboard.shared.service import service
+from dashboard.shared.fit_status.service import service
 
 st.title("Server")
 if not signin.is_operator():

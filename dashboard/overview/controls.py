@@ -9,14 +9,14 @@ import streamlit as st
 from dashboard.overview.charts import attribute_chart
 from dashboard.overview.places import place_modes
 from dashboard.overview.view import OverviewView, along_mode, attribute_histogram, mode_pairs
-from dashboard.shared.days import day_text
-from dashboard.shared.kept import of_counts
-from dashboard.shared.model import Family
-from dashboard.shared.own import PREFIX
-from dashboard.shared.parts import show_chart
-from dashboard.shared.places import is_own
-from dashboard.shared.widgets import bound, family_choice, segmented, source_choice
-from dashboard.shared.words import capital, escape
+from dashboard.shared.cache import of_counts
+from dashboard.shared.charts.places import is_own
+from dashboard.shared.own_table.own import PREFIX
+from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.widgets import bound, family_choice, segmented, source_choice
+from dashboard.shared.text.days import day_text
+from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.words import capital, escape
 from uncletc.datasets import Dataset, Source
 
 MAP = "map"

@@ -11,16 +11,16 @@ from dashboard.overview.controls import (
 )
 from dashboard.overview.sections import pattern_section, places_section
 from dashboard.overview.view import build_overview
-from dashboard.shared.before import before_you_fit
-from dashboard.shared.kept import of_counts
-from dashboard.shared.own import NAME, code_of
-from dashboard.shared.parts import role_details
-from dashboard.shared.roles import roles_of
-from dashboard.shared.scripts import load, script
-from dashboard.shared.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.takeaway import take_away
-from dashboard.shared.widgets import first_rank
-from dashboard.shared.words import escape
+from dashboard.shared.cache import of_counts
+from dashboard.shared.fit_status.data_report import before_you_fit
+from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.own_table.own import NAME, code_of
+from dashboard.shared.sidebar.roles import roles_of
+from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.sidebar.widgets import first_rank
+from dashboard.shared.text.parts import role_details
+from dashboard.shared.text.scripts import load, script
+from dashboard.shared.text.words import escape
 
 NEXT = {
     "covid": ("covid/page.py", "See where cases were probably missed", ":material/map:"),

@@ -14,10 +14,10 @@ from dashboard.countymap.picture import MapPicture
 from dashboard.overview.charts import along_chart, pattern_figure, points_chart
 from dashboard.overview.places import build_places, county_picture
 from dashboard.overview.view import along_mode, along_table, build_pattern, pattern_table
-from dashboard.shared.kept import of_counts
-from dashboard.shared.parts import show_chart
-from dashboard.shared.scripts import DATASET, Code, call
-from dashboard.shared.words import escape
+from dashboard.shared.cache import of_counts
+from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.scripts import DATASET, Code, call
+from dashboard.shared.text.words import escape
 from uncletc.datasets import Dataset
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.words import escape
+from dashboard.shared.text.words import escape
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import existing, n_existing, time_mode

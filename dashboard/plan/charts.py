@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts import ABOVE, COLORS, DOTTED, framed, log_axis, whiskers
+from dashboard.shared.charts.style import ABOVE, COLORS, DOTTED, framed, log_axis, whiskers
 
 _SYMBOLS = ("circle", "square", "diamond")
 _ROOM = 0.12  # beyond the narrowest and the widest, as a share of what is between

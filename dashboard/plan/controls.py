@@ -18,7 +18,7 @@ from dashboard.plan.designs import (
     shown_name,
 )
 from dashboard.plan.view import Measure, factor
-from dashboard.shared.kept import of_counts
+from dashboard.shared.cache import of_counts
 from uncletc.datasets import Dataset
 from uncletc.planning import Costs
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.places import is_covid
-from dashboard.shared.words import escape
+from dashboard.shared.charts.places import is_covid
+from dashboard.shared.text.words import escape
 from dashboard.work.orders import TryDesign
 from uncletc import CountTensor, FitSettings
 from uncletc.datasets import Dataset

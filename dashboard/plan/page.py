@@ -18,15 +18,15 @@ from dashboard.plan.view import (
     trust_words,
     wish_words,
 )
-from dashboard.shared.badges import fit_badges
-from dashboard.shared.own import code_of
-from dashboard.shared.parts import fit_details, meaning, role_details, show_chart
-from dashboard.shared.running import fit_or_stop, unfinished
-from dashboard.shared.scripts import given
-from dashboard.shared.sidebar import choose_family, sidebar
-from dashboard.shared.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.takeaway import take_away
-from dashboard.shared.words import NO_INTERVALS, plural
+from dashboard.shared.fit_status.badges import fit_badges
+from dashboard.shared.fit_status.running import fit_or_stop, unfinished
+from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.own_table.own import code_of
+from dashboard.shared.sidebar.sidebar import choose_family, sidebar
+from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
+from dashboard.shared.text.parts import fit_details, meaning, role_details, show_chart
+from dashboard.shared.text.scripts import given
+from dashboard.shared.text.words import NO_INTERVALS, plural
 from uncletc.planning import fits_of_plan, seconds_of_plan
 
 st.title("What would more counts tell?")

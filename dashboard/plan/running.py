@@ -8,8 +8,8 @@ from time import monotonic
 import streamlit as st
 
 from dashboard.plan.view import time_words
-from dashboard.shared.service import progress_bar, say_failed, session
-from dashboard.shared.words import escape
+from dashboard.shared.fit_status.service import progress_bar, say_failed, session
+from dashboard.shared.text.words import escape
 from dashboard.work.jobs import Job
 from dashboard.work.orders import TryDesign
 from dashboard.work.session import Session

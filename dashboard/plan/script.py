@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.plan.designs import Choice
-from dashboard.shared.scripts import COUNTS, FITTED, Code, call, fit_code, script
+from dashboard.shared.text.scripts import COUNTS, FITTED, Code, call, fit_code, script
 from uncletc import FitSettings
 from uncletc.planning import Costs, Design, Survey, plan
 

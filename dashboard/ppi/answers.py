@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.shared.answers import Apart, for_display, told_apart
+from dashboard.shared.charts.answers import Apart, for_display, told_apart
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, group_sums

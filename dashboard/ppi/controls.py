@@ -21,13 +21,13 @@ from dashboard.ppi.view import (
     quick_pick,
     toggled,
 )
-from dashboard.shared.anchors import Anchor
-from dashboard.shared.charts import BAR_COLORS, axis_limit
-from dashboard.shared.kept import cached, grids_of, of_counts
-from dashboard.shared.pairs import Matrix
-from dashboard.shared.parts import show_chart
-from dashboard.shared.ranked_bars import interaction_bars, log_range
-from dashboard.shared.running import unfinished
+from dashboard.shared.cache import cached, grids_of, of_counts
+from dashboard.shared.charts.pairs import Matrix
+from dashboard.shared.charts.ranked_bars import interaction_bars, log_range
+from dashboard.shared.charts.style import BAR_COLORS, axis_limit
+from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.shared.text.parts import show_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 

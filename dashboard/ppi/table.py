@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.ppi.answers import BY, PpiAnswers
-from dashboard.shared.answers import share_words
-from dashboard.shared.parts import show_table
-from dashboard.shared.widgets import segmented
+from dashboard.shared.charts.answers import share_words
+from dashboard.shared.sidebar.widgets import segmented
+from dashboard.shared.text.parts import show_table
 
 _NAMES = {
     "pair": "pair",

@@ -11,9 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.ppi.answers import PpiAnswers, build_answers
-from dashboard.shared.anchors import Anchor, axis_title
-from dashboard.shared.days import days_text
-from dashboard.shared.detection import (
+from dashboard.shared.charts.detection import (
     DetectionGrids,
     color_limits,
     contrast,
@@ -22,9 +20,11 @@ from dashboard.shared.detection import (
     for_download,
     mean_ends,
 )
-from dashboard.shared.places import labels_of_pairs, pair_columns
-from dashboard.shared.ranking import Ranking
-from dashboard.shared.words import P_IS_THE_SAME, caution, times
+from dashboard.shared.charts.places import labels_of_pairs, pair_columns
+from dashboard.shared.charts.ranking import Ranking
+from dashboard.shared.sidebar.anchors import Anchor, axis_title
+from dashboard.shared.text.days import days_text
+from dashboard.shared.text.words import P_IS_THE_SAME, caution, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums

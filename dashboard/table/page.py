@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from dashboard.shared.before import before_you_fit
-from dashboard.shared.keep_own import keep_toggle
-from dashboard.shared.own import put
-from dashboard.shared.takeaway import csv_bytes
+from dashboard.shared.fit_status.data_report import before_you_fit
+from dashboard.shared.fit_status.takeaway import csv_bytes
+from dashboard.shared.own_table.own import put
+from dashboard.shared.own_table.saved_table import keep_toggle
 from dashboard.table.controls import choose_columns
 from dashboard.table.files import sample_table
 from dashboard.table.preview import preview

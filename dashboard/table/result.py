@@ -7,9 +7,9 @@ from html import escape as as_html
 
 import streamlit as st
 
-from dashboard.shared.before import to_mend
-from dashboard.shared.own import PREFIX, OwnTable, own_table
-from dashboard.shared.words import escape
+from dashboard.shared.fit_status.data_report import to_mend
+from dashboard.shared.own_table.own import PREFIX, OwnTable, own_table
+from dashboard.shared.text.words import escape
 from dashboard.table.controls import ask_about_rows, current
 from dashboard.table.roles import as_it_stands, lacking
 from dashboard.table.upload import Upload

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.shared.keep_own import forget_everywhere
-from dashboard.shared.own import PREFIX, RAW, own_table
-from dashboard.shared.words import escape
+from dashboard.shared.own_table.own import PREFIX, RAW, own_table
+from dashboard.shared.own_table.saved_table import forget_everywhere
+from dashboard.shared.text.words import escape
 from dashboard.work.brought import plain_name
 from dashboard.work.tables import Reading, is_quick
 from uncletc.tables import Guess, RawTable, guess, read_file

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from dashboard.shared.places import is_own, place_modes
+from dashboard.shared.charts.places import is_own, place_modes
 from dashboard.whatif.view import WhatIfView
 from uncletc.datasets import Dataset
 

@@ -8,10 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.shared.charts import objective_chart
-from dashboard.shared.own import state_key
-from dashboard.shared.parts import show_chart
-from dashboard.shared.service import (
+from dashboard.shared.charts.style import objective_chart
+from dashboard.shared.fit_status.service import (
     batch_under_way,
     fit_words,
     progress_bar,
@@ -19,6 +17,8 @@ from dashboard.shared.service import (
     say_failed,
     session,
 )
+from dashboard.shared.own_table.own import state_key
+from dashboard.shared.text.parts import show_chart
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import sweep_chart
 from dashboard.whatif.runs import SWEEPS, Run

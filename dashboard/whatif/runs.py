@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.shared.memory import remembered
-from dashboard.shared.model import MODEL, changed, describe
-from dashboard.shared.roles import NOBODYS, RoleChoice
+from dashboard.shared.fit_status.memory import remembered
+from dashboard.shared.sidebar.model import MODEL, changed, describe
+from dashboard.shared.sidebar.roles import NOBODYS, RoleChoice
 from dashboard.work.iterations import limits_before
 from dashboard.work.orders import FitOrder
 from dashboard.work.session import Session

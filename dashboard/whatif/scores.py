@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.memory import remembered
-from dashboard.shared.places import level_groups
+from dashboard.shared.charts.places import level_groups
+from dashboard.shared.fit_status.memory import remembered
 from dashboard.whatif.runs import SWEEPS, Run, counts_of, held_rows
 from dashboard.whatif.view import spearman
 from uncletc import CountTensor, Fit, checking
+from uncletc.compare.metrics import mae_detection, mae_rate, rrmse
 from uncletc.datasets import Dataset
-from uncletc.metrics import mae_detection, mae_rate, rrmse
 
 _LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
 _CLEAR = 2.0  # standard errors
@@ -30,7 +30,7 @@ class Score:
     Attributes
     ----------
     rrmse, deviance : float
-        See :mod:`uncletc.metrics`; rRMSE is NaN where no event is held out.
+        See :mod:`uncletc.compare.metrics`; rRMSE is NaN where no event is held out.
     squares, deviances : ndarray, shape (n,)
         Squared error and Poisson deviance of each held-out entry.
     """

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.detection import color_limits, for_download, on_grid, over_last
-from dashboard.shared.memory import remembered
-from dashboard.shared.places import (
+from dashboard.shared.charts.detection import color_limits, for_download, on_grid, over_last
+from dashboard.shared.charts.places import (
     cell_notes,
     cells,
     free_names,
@@ -25,7 +24,8 @@ from dashboard.shared.places import (
     place_modes,
     place_words,
 )
-from dashboard.shared.scripts import (
+from dashboard.shared.fit_status.memory import remembered
+from dashboard.shared.text.scripts import (
     DATASET,
     Code,
     call,
@@ -34,7 +34,7 @@ from dashboard.shared.scripts import (
     load,
     script,
 )
-from dashboard.shared.words import times
+from dashboard.shared.text.words import times
 from dashboard.whatif.runs import Run, visible
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset

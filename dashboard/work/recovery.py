@@ -45,7 +45,7 @@ def recover(order: Recovery, report: Callable[..., None] = _to_nobody) -> Number
 
 
 def recovery_errors(estimate: Fit, truth: Truth) -> dict[str, float]:
-    """MAE_λ and MAE_p of a fit over all entries; see :mod:`uncletc.metrics`."""
+    """MAE_λ and MAE_p of a fit over all entries; see :mod:`uncletc.compare.metrics`."""
     assert truth.attributes is not None
     p = estimate.detection(truth.attributes.reshape(-1, truth.attributes.shape[-1]))
     return {

@@ -21,9 +21,9 @@ from playwright.sync_api import (
 )
 
 from dashboard.check.view import seen_dataset
-from dashboard.shared.looks import looks_of, may_have_deaths
-from dashboard.shared.model import Family, default_settings
-from dashboard.shared.roles import PAPER, Preset, RoleChoice, roles_of
+from dashboard.shared.sidebar.model import Family, default_settings
+from dashboard.shared.sidebar.observations import looks_of, may_have_deaths
+from dashboard.shared.sidebar.roles import PAPER, Preset, RoleChoice, roles_of
 from dashboard.whatif.runs import Run
 from dashboard.whatif.runs import order as order_of
 from dashboard.work.orders import FitOrder

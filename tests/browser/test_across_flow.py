@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.shared.roles import PAPER as ROLES
+from dashboard.shared.sidebar.roles import PAPER as ROLES
 from tests.browser.looking import LONGEST, finished, settle, slider
 from uncletc import Fit
-from uncletc.citation import PAPER
+from uncletc.io.citation import PAPER
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 

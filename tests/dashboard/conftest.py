@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dashboard import operator_settings
-from dashboard.shared import service
+from dashboard.shared.fit_status import service
 from dashboard.work.service import Service
 from uncletc import CountTensor, Fit, FitSettings, datasets
 from uncletc.datasets import Dataset

@@ -16,12 +16,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from dashboard.shared import running, service, sources
-from dashboard.shared.own import PREFIX, OwnTable
-from dashboard.shared.parts import HOW
-from dashboard.shared.roles import PAPER
-from dashboard.shared.sidebar import Choices
-from dashboard.shared.takeaway import BOX
+from dashboard.shared.fit_status import running, service
+from dashboard.shared.fit_status.takeaway import BOX
+from dashboard.shared.own_table.own import PREFIX, OwnTable
+from dashboard.shared.sidebar import sources
+from dashboard.shared.sidebar.roles import PAPER
+from dashboard.shared.sidebar.sidebar import Choices
+from dashboard.shared.text.parts import HOW
 from dashboard.table.files import plain_columns, sample_table
 from dashboard.work.jobs import Job
 from dashboard.work.processes import Process
@@ -30,7 +31,7 @@ from uncletc.datasets import Dataset
 
 PLAIN = {f"{family}_twin_roles": PAPER for family in ("covid", "ppi")}
 """Address of pages of simulated counts as they are: no roles, effects or further looks."""
-APP = Path(running.__file__).parents[1] / "app.py"
+APP = Path(running.__file__).parents[2] / "app.py"
 
 
 @contextmanager

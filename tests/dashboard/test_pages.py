@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared import sidebar as state
-from dashboard.shared import sources
-from dashboard.shared.service import service
+from dashboard.shared.fit_status.service import service
+from dashboard.shared.sidebar import sidebar as state
+from dashboard.shared.sidebar import sources
 from tests.dashboard.looking import (
     active_jobs,
     charts,

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared import running, sources
-from dashboard.shared import sidebar as state
-from dashboard.shared.model import settings_of
-from dashboard.shared.roles import OWN, PAPER, STATED, columns_of
+from dashboard.shared.fit_status import running
+from dashboard.shared.sidebar import sidebar as state
+from dashboard.shared.sidebar import sources
+from dashboard.shared.sidebar.model import settings_of
+from dashboard.shared.sidebar.roles import OWN, PAPER, STATED, columns_of
 from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
@@ -67,7 +68,7 @@ def quick(
 
 def all_have(family: str, dataset: Dataset, option: str) -> dict[str, str]:
     """The address where each attribute has one role."""
-    from dashboard.shared.role_controls import role_key
+    from dashboard.shared.sidebar.role_controls import role_key
 
     names = columns_of(dataset.counts)
     return {f"{family}_roles": OWN} | {role_key("", family, name): option for name in names}

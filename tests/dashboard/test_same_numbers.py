@@ -8,11 +8,11 @@ from time import monotonic, sleep
 
 import pytest
 
-from dashboard.shared.anchors import Anchor
-from dashboard.shared.own import OwnTable
-from dashboard.shared.recipes import recipe_of
-from dashboard.shared.roles import roles_of
-from dashboard.shared.service import service
+from dashboard.shared.fit_status.service import service
+from dashboard.shared.own_table.own import OwnTable
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.shared.sidebar.recipes import recipe_of
+from dashboard.shared.sidebar.roles import roles_of
 from dashboard.table.files import sample_table
 from dashboard.work.orders import FitOrder
 from uncletc import Fit, FitSettings

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from uncletc import simulate
-from uncletc.features import AttributeFeatures
-from uncletc.looks import AllLooks
+from uncletc.data.observations import AllLooks
+from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.additive import Detection
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.curves import BinnedCurves, PlainCurves

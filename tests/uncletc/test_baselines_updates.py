@@ -17,7 +17,7 @@ from scipy.stats import gamma as gamma_distribution
 from uncletc import CountTensor, simulate
 from uncletc.baselines import METHODS, Prediction, bptf, halrtc, ntf_kl, ntf_ls, ntf_tucker, pond
 from uncletc.baselines.factors import FactorEstimate, Observed, balance
-from uncletc.cp import products
+from uncletc.model.cp import products
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 

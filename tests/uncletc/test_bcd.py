@@ -18,7 +18,7 @@ from torch import Tensor
 
 from tests.starting import WHOLE, start_of
 from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, Truth, fit, metrics, simulate
-from uncletc.detection import DetectionNetwork
+from uncletc.model.detection import DetectionNetwork
 from uncletc.solvers import bcd, blocks
 from uncletc.solvers.blocks import Problem
 from uncletc.solvers.options import Loss

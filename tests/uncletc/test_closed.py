@@ -16,7 +16,7 @@ from uncletc import (
     fit,
     simulate_visits,
 )
-from uncletc.metrics import coverage
+from uncletc.compare.metrics import coverage
 from uncletc.solvers.closed import log_likelihood, state
 from uncletc.solvers.closed.cells import Cells
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from uncletc.detection import JointDetection, network_output, standardised
-from uncletc.draws import Draws
-from uncletc.features import AttributeFeatures
-from uncletc.members import Member
-from uncletc.slopes import logit_slopes
+from uncletc.model.detection import JointDetection, network_output, standardised
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.slopes import logit_slopes
+from uncletc.result.ensemble import Member
+from uncletc.result.posterior import Draws
 from uncletc.solvers import curvature, information
 from uncletc.solvers.curvature import draws_of
 from uncletc.solvers.descent import layer_precisions
@@ -231,7 +231,7 @@ def test_draws_are_the_same_for_the_same_seed() -> None:
 
 @pytest.mark.parametrize("most", [1_500, 5])
 def test_slopes_are_derivatives(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uncletc.slopes._MOST_WEIGHTS", most)
+    monkeypatch.setattr("uncletc.model.slopes._MOST_WEIGHTS", most)
     optimum = made_optimum(layers=True)
     g = member_of(optimum).network
     assert isinstance(g, JointDetection)

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit
 
 from uncletc import Effect, datasets
+from uncletc.data.groups import every_group
 from uncletc.datasets import Dataset, DataUnavailableError, twins
-from uncletc.groups import every_group
 
 DATA = Path(__file__).parents[2] / "data"
 MU = {"covid-twin": 8.0, "ppi-twin": 3.0}

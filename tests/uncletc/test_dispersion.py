@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.special import polygamma
 
-from uncletc.draws import Draws
+from uncletc.result.posterior import Draws
 from uncletc.solvers.dispersion import shape_of_posterior
 
 

@@ -23,8 +23,8 @@ from uncletc import (
     StopReason,
     effects,
 )
-from uncletc.members import Member
-from uncletc.records import Iteration
+from uncletc.fitting.history import Iteration
+from uncletc.result.ensemble import Member
 
 Function = Callable[[np.ndarray], np.ndarray]
 

@@ -11,6 +11,7 @@ from scipy.stats import nbinom, poisson
 
 from uncletc import METHODS, CountTensor, FitSettings, Iteration, simulate
 from uncletc.baselines import Method
+from uncletc.compare.metrics import auprc, auroc, coverage, mae
 from uncletc.evaluation import (
     LEVELS,
     SizeLaw,
@@ -22,7 +23,6 @@ from uncletc.evaluation import (
     score,
     splits,
 )
-from uncletc.metrics import auprc, auroc, coverage, mae
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, fit, metrics, simulate
-from uncletc.entries import exposure_at
+from uncletc.data.entries import exposure_at
 from uncletc.solvers.options import SolverName
 
 SHAPE = (12, 10, 8)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from uncletc.detection import JointDetection
-from uncletc.features import AttributeFeatures
+from uncletc.model.detection import JointDetection
+from uncletc.model.features import AttributeFeatures
 
 
 def make(z: np.ndarray, *, curved: bool = True) -> AttributeFeatures:

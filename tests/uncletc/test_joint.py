@@ -24,7 +24,7 @@ from uncletc import (
     metrics,
     simulate,
 )
-from uncletc.detection import JointDetection
+from uncletc.model.detection import JointDetection
 from uncletc.solvers import joint
 from uncletc.solvers.batch import Members
 

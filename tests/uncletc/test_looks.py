@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, Look, fit, metrics, simulate
-from uncletc.looks import AllLooks
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.observations import AllLooks
 
 SHAPE = (14, 14, 12)
 KNOWN = 0.05

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from uncletc import BCD, CountTensor, Effect, Fit, FitSettings, Group, ModeEffects, fit, simulate
-from uncletc.metrics import mae_rate
+from uncletc.compare.metrics import mae_rate
 
 SITES, DAYS = 30, 28
 

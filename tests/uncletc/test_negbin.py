@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom, poisson
 
-from uncletc.negbin import SizeLaw, crps, dispersion, floored, likely_law, log_scores
+from uncletc.model.negbin import SizeLaw, crps, dispersion, floored, likely_law, log_scores
 
 MEANS = np.array([0.003, 0.4, 2.0, 30.0, 400.0])
 COUNTS = np.array([0, 3, 1, 90, 350])

@@ -7,11 +7,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from uncletc.features import AttributeFeatures
+from uncletc.fitting.threads import one_thread
+from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.descent import Rows, cost
 from uncletc.solvers.network import learn_network
 from uncletc.solvers.optimum import Optimum
-from uncletc.threads import one_thread
 
 SHAPE, RANK, D = (14, 14, 12), 2, 4
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from uncletc import BCD, CountTensor, Fit, FitSettings, Joint, Role, Roles, fit, metrics
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
 
 SHAPE = (14, 14, 12)
 NAMES = ("rising", "falling", "both")

@@ -12,7 +12,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Interval, Joint, Scale, fit, scale, simulate
+from uncletc import CountTensor, Fit, FitSettings, Interval, Joint, Scale, fit, simulate
+from uncletc.result import scale
 
 P = np.array([0.1, 0.2, 0.4])
 RATE = np.array([30.0, 10.0, 60.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uncletc import rate_tensor, simulate, simulate_visits
-from uncletc.simulate import DetectionFunction
+from uncletc.data.simulate import DetectionFunction
 
 TRANSFORMS = {
     "cubic": lambda z: z**3 / 2 + z / 5,

@@ -11,7 +11,7 @@ import pytest
 
 from uncletc import PAPER_METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
 from uncletc.baselines import KLSettings
-from uncletc.metrics import mae_detection, mae_rate
+from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.paper.tables import (
     FIGURES,
     ITERATIONS,

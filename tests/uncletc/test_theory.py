@@ -13,7 +13,7 @@ import torch
 from scipy.spatial.distance import pdist, squareform
 
 from uncletc import CountTensor, Fit, FitSettings, Truth, fit, simulate, theory
-from uncletc.detection import JointDetection
+from uncletc.model.detection import JointDetection
 from uncletc.paper.theory import Layers, largest_slope, recoverability, similar_entries
 from uncletc.paper.theory.network import SILU
 

@@ -12,12 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc.counts import CountTensor
-from uncletc.jsonable import Jsonable
-from uncletc.records import ConvergenceWarning, FitError, History, Iteration, StopReason
-from uncletc.solvers.blocks import TINY
-from uncletc.threads import one_thread
-from uncletc.validation import (
+from uncletc.common.jsonable import Jsonable
+from uncletc.common.validation import (
     FloatArray,
     IntArray,
     check_indices,
@@ -25,6 +21,10 @@ from uncletc.validation import (
     check_seed,
     check_whole,
 )
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.history import ConvergenceWarning, FitError, History, Iteration, StopReason
+from uncletc.fitting.threads import one_thread
+from uncletc.solvers.blocks import TINY
 
 DENSE_LIMIT = 2**24  # entries of a tensor that dense methods accept: 128 MiB an array
 _ROWS = 65_536  # entries predicted at once

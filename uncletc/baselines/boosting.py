@@ -22,11 +22,11 @@ import numpy as np
 
 from uncletc.baselines.base import Algorithm, Estimate, Settings
 from uncletc.baselines.holding import Held, check_held, set_aside
-from uncletc.counts import CountTensor
-from uncletc.entries import exposure_at
-from uncletc.groups import Group
-from uncletc.negbin import log_scores
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.data.groups import Group
+from uncletc.model.negbin import log_scores
 
 _PATIENCE = 30  # trees without a better score before it stops
 _COLUMNS = 0.5  # share that a tree may use: fewer predict new entries better, and cost less

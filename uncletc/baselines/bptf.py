@@ -20,10 +20,10 @@ from scipy.special import digamma, gammaln, logsumexp
 
 from uncletc.baselines.base import Algorithm, RankSettings
 from uncletc.baselines.factors import FactorEstimate, Observed, starting_factors
-from uncletc.counts import CountTensor
-from uncletc.cp import fill_rows, products
+from uncletc.common.validation import FloatArray, check_choice
+from uncletc.data.counts import CountTensor
+from uncletc.model.cp import fill_rows, products
 from uncletc.solvers.blocks import TINY
-from uncletc.validation import FloatArray, check_choice
 
 Point = Literal["geometric", "arithmetic"]
 _LEAST_MEAN = 1e-100  # of a mode's elements, where all counts are zero

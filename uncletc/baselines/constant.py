@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from uncletc.baselines.base import Algorithm, Estimate, Settings
-from uncletc.counts import CountTensor
-from uncletc.entries import exposure_at
-from uncletc.negbin import log_scores
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.model.negbin import log_scores
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,8 +26,8 @@ from torch import Tensor, nn
 
 from uncletc.baselines.base import Algorithm, Estimate, RankSettings
 from uncletc.baselines.neural import Standard, one_epoch, seeded
-from uncletc.counts import CountTensor
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from uncletc.baselines.base import Algorithm, Estimate, RankSettings
-from uncletc.counts import CountTensor
-from uncletc.cp import fill_rows, products
-from uncletc.entries import exposure_at
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.model.cp import fill_rows, products
 from uncletc.solvers.blocks import TINY, Problem
-from uncletc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from uncletc.baselines.base import Algorithm, Estimate, Settings, check_dense
-from uncletc.counts import CountTensor
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.counts import CountTensor
-from uncletc.entries import flat_index
-from uncletc.negbin import dispersion, floored, log_scores
-from uncletc.validation import FloatArray, IntArray, check_choice
+from uncletc.common.validation import FloatArray, IntArray, check_choice
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
+from uncletc.model.negbin import dispersion, floored, log_scores
 
 Held = Literal["entry", "fibre"]
 _SHARE = 5  # one of so many is set aside

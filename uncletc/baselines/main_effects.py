@@ -24,10 +24,10 @@ from scipy.special import ndtri
 
 from uncletc.baselines.base import Algorithm, Estimate, Settings
 from uncletc.baselines.holding import fibre_of
-from uncletc.counts import CountTensor
-from uncletc.entries import exposure_at
-from uncletc.negbin import log_scores
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.model.negbin import log_scores
 
 _STEP = 2.0  # of an effect at most, so that none overshoots from a bad start
 _LOG_RANGE = (-30.0, 45.0)  # of log λ: beyond what counts can tell, within what floats can hold

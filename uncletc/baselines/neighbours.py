@@ -23,8 +23,8 @@ from scipy.signal import lfilter
 from uncletc.baselines.base import Algorithm, Estimate, Settings, check_dense, run
 from uncletc.baselines.holding import Held, check_held, held_out_score, set_aside
 from uncletc.baselines.main_effects import EffectsEstimate, MainEffects, MainEffectsSettings
-from uncletc.counts import CountTensor
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 
 _DECAYS = (0.0, 0.15, 0.35, 0.6, 0.8, 0.9, 0.95, 1.0)  # r of an ordered mode
 _SHARES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # r of another

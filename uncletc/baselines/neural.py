@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
 from uncletc.solvers.blocks import adam_step
-from uncletc.validation import FloatArray
 
 
 @contextmanager

@@ -21,9 +21,9 @@ import numpy as np
 
 from uncletc.baselines.base import RankSettings
 from uncletc.baselines.factors import CP, Observed
-from uncletc.counts import CountTensor
-from uncletc.cp import products
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.model.cp import products
 
 
 @dataclass(frozen=True, kw_only=True)

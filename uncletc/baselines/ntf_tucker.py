@@ -27,11 +27,11 @@ import numpy as np
 from uncletc.baselines.base import Algorithm, Estimate, RankSettings, check_dense
 from uncletc.baselines.halrtc import unfold
 from uncletc.baselines.ntf_ls import nonnegative_rows
-from uncletc.counts import CountTensor
-from uncletc.cp import fill_rows
-from uncletc.entries import exposure_at
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.model.cp import fill_rows
 from uncletc.solvers.blocks import TINY
-from uncletc.validation import FloatArray, IntArray
 
 _CORE_LIMIT = 2**22  # elements of the core, and of a mode's systems of equations
 

@@ -27,8 +27,8 @@ from torch import Tensor, nn
 
 from uncletc.baselines.base import Algorithm, Estimate, RankSettings
 from uncletc.baselines.neural import one_epoch, seeded
-from uncletc.counts import CountTensor
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 
 _JITTER = 1e-6  # on the diagonal of the inducing points' kernel, relative to a²
 

@@ -22,7 +22,7 @@ from uncletc.baselines.ntf_ls import LS, LSSettings
 from uncletc.baselines.ntf_tucker import Tucker, TuckerSettings
 from uncletc.baselines.pond import POND, PONDSettings
 from uncletc.baselines.stack import Stack, StackSettings
-from uncletc.settings import FitSettings
+from uncletc.fitting.settings import FitSettings
 
 _RANKS = (5, 10, 15, 20)
 

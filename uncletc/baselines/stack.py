@@ -19,10 +19,10 @@ from scipy.optimize import minimize
 
 from uncletc.baselines.base import Algorithm, Estimate, Prediction, RankSettings
 from uncletc.baselines.holding import Held, check_held, set_aside
-from uncletc.counts import CountTensor
-from uncletc.negbin import dispersion, floored, log_scores
-from uncletc.records import ConvergenceWarning, MisfitWarning
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.history import ConvergenceWarning, MisfitWarning
+from uncletc.model.negbin import dispersion, floored, log_scores
 
 MEMBERS = ("Main effects", "NB regression", "Neighbours", "NTF-CPD-KL")
 _ROUNDS = 10  # of the optimiser per iteration

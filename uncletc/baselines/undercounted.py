@@ -16,11 +16,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from uncletc import fitting
-from uncletc.counts import CountTensor
-from uncletc.entries import flat_index
-from uncletc.model import Callback, Fit
-from uncletc.settings import FitSettings
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
+from uncletc.fitting import fit as fitting
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Callback, Fit
 
 
 def fit(counts: CountTensor, settings: FitSettings, *, callback: Callback | None = None) -> Fit:

@@ -18,10 +18,10 @@ from uncletc.checking.counts import (
     share_of_zeros,
 )
 from uncletc.checking.groups import Deciles, Ratio, by_decile, ratio
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, check_indices
+from uncletc.data.counts import CountTensor
 from uncletc.evaluation import FoldKind, make_folds
-from uncletc.negbin import SizeLaw, floored, likely_law
-from uncletc.validation import FloatArray, check_indices
+from uncletc.model.negbin import SizeLaw, floored, likely_law
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import kstest
 
-from uncletc.evaluation.scores import count_distribution, floored
-from uncletc.metrics import poisson_deviances
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
+from uncletc.compare.metrics import poisson_deviances
+from uncletc.compare.scores import count_distribution, floored
 
 RESIDUAL_LIMIT = 8.0
 _TINY = 1e-300

@@ -12,13 +12,13 @@ import numpy as np
 
 from uncletc.baselines import METHODS
 from uncletc.checking.outside import detection_of
-from uncletc.counts import CountTensor
+from uncletc.data.counts import CountTensor
+from uncletc.data.observations import anchors_of
 from uncletc.evaluation import Difference, Evaluation, FoldKind, evaluate, paired_difference
-from uncletc.fitting import fit as fit_counts
-from uncletc.looks import anchors_of
-from uncletc.model import Fit
-from uncletc.records import ConvergenceWarning, Iteration, MisfitWarning
-from uncletc.settings import FitSettings
+from uncletc.fitting.fit import fit as fit_counts
+from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Fit
 
 Follow = Callable[[int, Iteration[Any]], None]
 _FIT = METHODS["UncleTC"]

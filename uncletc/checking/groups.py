@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
 from uncletc.checking.counts import validated_pair
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
 
 FAR = 0.25
 _LEAST_IN_GROUP = 3  # one or two residuals are no evidence on their group

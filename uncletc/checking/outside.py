@@ -17,9 +17,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from uncletc.checking.ranks import resampled, spearman
-from uncletc.counts import CountTensor
-from uncletc.model import Fit
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.result.fit_result import Fit
 
 Verdict = Literal["against", "partly against", "unclear", "weaker", "as well", "agrees"]
 

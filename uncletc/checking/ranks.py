@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
 
 _LEAST_PLACES = 4  # a rank correlation of fewer has no interval worth the name
 

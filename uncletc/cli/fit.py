@@ -88,7 +88,7 @@ def run(chosen: argparse.Namespace) -> None:
 
 def summary(found: Fitted) -> list[str]:
     """What a fit says in a few lines."""
-    from uncletc.records import StopReason
+    from uncletc.fitting.history import StopReason
     from uncletc.report import headline
 
     fit = found.fit

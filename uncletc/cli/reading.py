@@ -11,10 +11,10 @@ from pathlib import Path
 from uncletc import datasets
 from uncletc.cli.saying import InputError, note, progress
 from uncletc.datasets.base import Dataset
-from uncletc.model import Fit
-from uncletc.recipe import Recipe
-from uncletc.records import ConvergenceWarning, MisfitWarning
-from uncletc.settings import FitSettings
+from uncletc.fitting.history import ConvergenceWarning, MisfitWarning
+from uncletc.fitting.settings import FitSettings
+from uncletc.io.recipe import Recipe
+from uncletc.result.fit_result import Fit
 from uncletc.tables import Columns, RawTable, build, check_counts, guess, read_file, with_entries
 
 FIT, SETTINGS = "fit.npz", "settings.toml"

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from uncletc.datasets.base import DataUnavailableError
-from uncletc.records import FitError, Iteration, UnreadableFitError
+from uncletc.fitting.history import FitError, Iteration, UnreadableFitError
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 _OFTEN, _SELDOM = 0.1, 5.0  # seconds between lines of progress: on a terminal, in a log

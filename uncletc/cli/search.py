@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from uncletc.counts import CountTensor
+    from uncletc.data.counts import CountTensor
     from uncletc.search import SearchProgress, Study
 
 _CHOICES = {

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from uncletc.counts import CountTensor
-from uncletc.looks import Look
-from uncletc.roles import Roles
-from uncletc.simulate import Truth
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.observations import Look
+from uncletc.data.roles import Roles
+from uncletc.data.simulate import Truth
 
 
 class DataUnavailableError(RuntimeError):

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, IntArray, check_choice
+from uncletc.data.counts import CountTensor
 from uncletc.datasets import covid_sources as sources
 from uncletc.datasets.base import AttributeInfo, Dataset, Provenance
 from uncletc.datasets.covid_attributes import RULES, CountyAttributes, read_attributes
@@ -19,7 +20,6 @@ from uncletc.datasets.covid_groups import EFFECTS, covid_groups
 from uncletc.datasets.covid_roles import COVID_ROLES
 from uncletc.datasets.described import COVID_ATTRIBUTES, described
 from uncletc.datasets.reading import every_day, scaled
-from uncletc.validation import FloatArray, IntArray, check_choice
 
 SharedCells = Literal["sum", "largest"]
 Negative = Literal["zero", "missing"]

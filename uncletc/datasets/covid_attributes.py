@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from uncletc.common.validation import FloatArray
 from uncletc.datasets import fetch
 from uncletc.datasets.covid_files import DAYS, GEOGRAPHY, TESTS, TRACKER, read_by_fips
 from uncletc.datasets.reading import read_table, with_numbers
-from uncletc.validation import FloatArray
 
 DEMOGRAPHICS = (
     "jrstromme/county-demographics-covid-database/3e88e48a0c51d68fdecd33a2f82c1b548b41c4db"

@@ -12,10 +12,10 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
+from uncletc.common.validation import check_positive
+from uncletc.data.observations import Look
 from uncletc.datasets.base import Dataset
 from uncletc.datasets.covid_files import DAYS, read_by_fips, read_daily
-from uncletc.looks import Look
-from uncletc.validation import check_positive
 
 DEATHS_LAG = 16
 """Days from the report of a case to the report of a death of those infected at the same time."""

@@ -11,10 +11,10 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
+from uncletc.common.validation import FloatArray
+from uncletc.data.frames import numbers
 from uncletc.datasets import fetch
 from uncletc.datasets.reading import read_table, with_numbers
-from uncletc.frames import numbers
-from uncletc.validation import FloatArray
 
 DAYS = pd.date_range("2021-01-01", "2021-03-01", freq="D")
 """The 60 days of the data set."""

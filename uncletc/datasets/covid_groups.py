@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from uncletc.groups import Group
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
+from uncletc.data.groups import Group
 
 EFFECTS = {
     "apart(place)": "Places differ in how much happens there, beyond what attributes tell.",

@@ -4,7 +4,7 @@ Stated before any fit, from how cases are found and reported. What speaks for th
 estimates of detection, which no fit sees: `benchmarks/results/outside.md`.
 """
 
-from uncletc.roles import Role, Roles
+from uncletc.data.roles import Role, Roles
 
 COVID_ROLES = Roles(
     [

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uncletc.common.validation import FloatArray
 from uncletc.datasets.base import AttributeInfo
-from uncletc.validation import FloatArray
 
 SIMULATED_UNIT = "simulated; 0: smallest, 1: largest"
 

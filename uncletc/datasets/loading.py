@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from uncletc.common.validation import check_choice
 from uncletc.datasets.base import Dataset
-from uncletc.validation import check_choice
 
 _LOADERS = {
     "covid": ("uncletc.datasets.covid", "load_covid"),

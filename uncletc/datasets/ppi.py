@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.described import PLANT_ATTRIBUTES, described
 from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
 from uncletc.datasets.ppi_groups import EFFECTS, genus_of, visits_in_time
 from uncletc.datasets.ppi_roles import plant_roles
 from uncletc.datasets.reading import scaled
-from uncletc.validation import FloatArray, IntArray
 
 _RULES = (
     "A row of the watches is used if its status is 1 (or none is given) and it has both names, a "

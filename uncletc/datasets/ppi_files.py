@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from uncletc.data.frames import numbers
 from uncletc.datasets import fetch
 from uncletc.datasets.reading import read_table, with_numbers
-from uncletc.frames import numbers
 
 WATCHES = (
     "lamb-j/plant-pollinator-prediction/5ddfcce2b7f4ab04933bcec2839f10a167845f86/"

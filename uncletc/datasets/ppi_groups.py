@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from uncletc.groups import Group
+from uncletc.data.groups import Group
 
 EFFECTS = {
     "plant": "Plants draw more visitors or fewer.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from uncletc.roles import ActsOn, Role, Roles
+from uncletc.data.roles import ActsOn, Role, Roles
 
 
 def plant_roles(attributes: Iterable[str]) -> Roles:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import MinMaxScaler
 
-from uncletc.frames import numbers
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.frames import numbers
 
 
 def read_table(path: Path, columns: Sequence[str], *, encoding: str = "utf-8") -> pd.DataFrame:

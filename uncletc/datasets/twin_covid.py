@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.roles import Roles
+from uncletc.data.simulate import Truth
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.covid_groups import covid_groups
 from uncletc.datasets.covid_roles import COVID_ROLES
 from uncletc.datasets.described import COVID_ATTRIBUTES, simulated_info
 from uncletc.datasets.reading import every_day
 from uncletc.datasets.twins import LEVELS, Arrays, detection_probability, read_twin
-from uncletc.roles import Roles
-from uncletc.simulate import Truth
-from uncletc.validation import FloatArray, IntArray
 
 EFFECTS = {
     "apart(place)": "Each place has a level of its own, beyond what attributes tell.",

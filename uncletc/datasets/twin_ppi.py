@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uncletc.counts import CountTensor
-from uncletc.cp import rate_tensor
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.simulate import Truth
 from uncletc.datasets.base import Dataset, Provenance
 from uncletc.datasets.described import PLANT_ATTRIBUTES, simulated_info
 from uncletc.datasets.ppi_groups import visits_in_time
 from uncletc.datasets.ppi_roles import plant_roles
 from uncletc.datasets.twins import LEVELS, Arrays, detection_probability, read_twin
-from uncletc.simulate import Truth
-from uncletc.validation import FloatArray, IntArray
+from uncletc.model.cp import rate_tensor
 
 EFFECTS = {
     "plant": "Plants draw more visitors or fewer.",

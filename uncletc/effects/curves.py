@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import check_whole
+from uncletc.data.counts import CountTensor
 from uncletc.effects.entries import averaged, log_p, sample, validated
 from uncletc.effects.grids import binned, levels, mean_along
 from uncletc.effects.records import Effect, PairEffect
-from uncletc.model import Fit
-from uncletc.validation import check_whole
+from uncletc.result.fit_result import Fit
 
 
 def partial_dependence(

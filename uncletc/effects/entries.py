@@ -6,9 +6,9 @@ from itertools import groupby
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.model import Fit
-from uncletc.validation import FloatArray, check_whole
+from uncletc.common.validation import FloatArray, check_whole
+from uncletc.data.counts import CountTensor
+from uncletc.result.fit_result import Fit
 
 LEAST = 1e-12  # of λ and p, for logarithms
 _POOL = 20  # entries that one background entry is drawn from

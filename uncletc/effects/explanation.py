@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import check_indices, check_whole
+from uncletc.data.counts import CountTensor
 from uncletc.effects.entries import along_p, attribute_groups, log_p, validated
 from uncletc.effects.records import Explanation
-from uncletc.model import Fit
-from uncletc.validation import check_indices, check_whole
+from uncletc.result.fit_result import Fit
 
 
 def explain(

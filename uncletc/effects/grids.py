@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
 
 
 def levels(x: FloatArray, points: int) -> FloatArray:

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, IntArray, check_whole
+from uncletc.compare.metrics import negative_binomial_deviance
+from uncletc.compare.scores import count_distribution
+from uncletc.data.counts import CountTensor
 from uncletc.effects.entries import LEAST, attribute_groups, validated
 from uncletc.effects.records import Importance
-from uncletc.evaluation.scores import count_distribution
-from uncletc.metrics import negative_binomial_deviance
-from uncletc.model import Fit
-from uncletc.validation import FloatArray, IntArray, check_whole
+from uncletc.result.fit_result import Fit
 
 _SIZES = (-8.0, 12.0)  # logarithms between which a negative binomial's size is sought
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
 
 _NORMAL = 1.6449  # quantile at .95
 

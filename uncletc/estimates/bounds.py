@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncletc.anchor import Anchor, detection_over
-from uncletc.counts import CountTensor
-from uncletc.members import Interval
-from uncletc.model import Fit
-from uncletc.scale import Scale
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.result.anchor import Anchor, detection_over
+from uncletc.result.ensemble import Interval
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
 
 
 def check_fitted(counts: CountTensor, fit: Fit) -> None:

@@ -12,10 +12,10 @@ from typing import IO, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from uncletc.citation import citation
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, IntArray, check_choice
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at, flat_index
 from uncletc.datasets.base import Dataset
-from uncletc.entries import exposure_at, flat_index
 from uncletc.estimates.bounds import (
     check_fitted,
     detection_ends,
@@ -24,10 +24,10 @@ from uncletc.estimates.bounds import (
     scale_of,
 )
 from uncletc.estimates.names import Named, named_columns
-from uncletc.members import Interval
-from uncletc.model import Fit
-from uncletc.scale import Scale
-from uncletc.validation import FloatArray, IntArray, check_choice
+from uncletc.io.citation import citation
+from uncletc.result.ensemble import Interval
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
 
 Entries = Literal["all", "known"]
 MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole

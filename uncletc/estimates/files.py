@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from uncletc.common.validation import check_choice
 from uncletc.estimates.netcdf import write_netcdf
-from uncletc.validation import check_choice
 
 if TYPE_CHECKING:
     from uncletc.estimates.entries import Estimates

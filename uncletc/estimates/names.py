@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.observations import Look
 from uncletc.datasets.base import Dataset
-from uncletc.looks import Look
-from uncletc.validation import IntArray
 
 _OURS = ("reported", "reporting", "scale", "simulated", "entry")
 _ESTIMATES = ("rate", "detection", "expected")

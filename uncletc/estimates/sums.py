@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
-from uncletc.counts import CountTensor
-from uncletc.draws import Quantity
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 from uncletc.estimates.bounds import detection_ends, rate_ends
-from uncletc.members import Interval, between, combined, interval
-from uncletc.model import Fit
-from uncletc.scale import Scale
-from uncletc.validation import FloatArray, IntArray
+from uncletc.result.ensemble import Interval, between, combined, interval
+from uncletc.result.fit_result import Fit
+from uncletc.result.posterior import Quantity
+from uncletc.result.scale import Scale
 
 _LEAST = 1e-300
 
@@ -33,7 +33,7 @@ class Summed:
     apart : ndarray, shape (G,)
         Its variance if all entries erred apart from each other.
     widths : tuple of float
-        As :meth:`uncletc.draws.Draws.widths` returns them.
+        As :meth:`uncletc.result.posterior.Draws.widths` returns them.
     """
 
     values: FloatArray

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import IntArray
+from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.bounds import check_fitted, reports_late, scale_of
 from uncletc.estimates.names import Name, named_columns
 from uncletc.estimates.sums import group_sums
-from uncletc.model import Fit
-from uncletc.scale import Scale
-from uncletc.validation import IntArray
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
 
 
 def totals(

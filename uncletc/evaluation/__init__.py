@@ -17,9 +17,9 @@ Whether one method is better than another is asked of :func:`paired_difference`:
 that folds which are hard for all do not hide it.
 """
 
-from uncletc.evaluation.folds import FoldKind, Split, make_folds, splits
-from uncletc.evaluation.paired import Difference, paired_difference
-from uncletc.evaluation.scores import (
+from uncletc.compare.folds import FoldKind, Split, make_folds, splits
+from uncletc.compare.paired import Difference, paired_difference
+from uncletc.compare.scores import (
     Scores,
     SizeLaw,
     count_interval,
@@ -27,7 +27,7 @@ from uncletc.evaluation.scores import (
     likely_law,
     score,
 )
-from uncletc.evaluation.trials import LEVELS, Evaluation, Trial, evaluate, run_trial
+from uncletc.compare.trials import LEVELS, Evaluation, Trial, evaluate, run_trial
 
 __all__ = [
     "LEVELS",

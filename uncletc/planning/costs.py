@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import check_real
+from uncletc.data.counts import CountTensor
 from uncletc.planning.designs import Design
-from uncletc.validation import check_real
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from uncletc.counts import CountTensor
-from uncletc.jsonable import Jsonable
-from uncletc.validation import check_real, check_whole
+from uncletc.common.jsonable import Jsonable
+from uncletc.common.validation import check_real, check_whole
+from uncletc.data.counts import CountTensor
 
 _LARGEST = 20.0  # times as many levels: beyond, a refit is no plan
 

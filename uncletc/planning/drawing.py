@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.detection import JointDetection
-from uncletc.entries import flat_index
-from uncletc.looks import Look
-from uncletc.members import Member
-from uncletc.model import Fit
-from uncletc.negbin import LEAST_MEAN, MEAN_OF_MU
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
+from uncletc.data.observations import Look
+from uncletc.model.detection import JointDetection
+from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.planning.designs import Survey
 from uncletc.planning.growing import Grown
-from uncletc.validation import FloatArray, IntArray
+from uncletc.result.ensemble import Member
+from uncletc.result.fit_result import Fit
 
 SURVEY = "survey"
 """Name of the look that a survey adds."""

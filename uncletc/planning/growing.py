@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial import cKDTree
 
-from uncletc.counts import CountTensor
-from uncletc.groups import Group
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.groups import Group
 
 _ASIDE = (0.25, 0.5)  # of the way to the nearest level: where one more lies
 

@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import check_choice
+from uncletc.data.counts import CountTensor
 from uncletc.planning.costs import Costs
 from uncletc.planning.designs import PRESENT, Design
-from uncletc.validation import check_choice
 
 PlannedQuantity = Literal["detection", "rate", "total", "scale"]
 PlannedScale = Literal["relative", "absolute"]

@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from uncletc.counts import CountTensor
-from uncletc.detection import JointDetection
-from uncletc.fitting import fit as fit_counts
-from uncletc.intervals import drawn
-from uncletc.model import Fit
+from uncletc.common.validation import check_seed, check_whole
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.fit import fit as fit_counts
+from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import JointDetection
 from uncletc.planning.designs import PRESENT, Design
 from uncletc.planning.drawing import World, draw_season
 from uncletc.planning.growing import grow
 from uncletc.planning.results import Plan
 from uncletc.planning.widths import Present, Row, measured, widths_of_fit
-from uncletc.records import ConvergenceWarning, Iteration, MisfitWarning
-from uncletc.settings import FitSettings
+from uncletc.result.fit_result import Fit
+from uncletc.result.intervals import drawn
 from uncletc.solvers.options import Joint
-from uncletc.validation import check_seed, check_whole
 
 Follow = Callable[[int, Iteration[Any]], bool | None]
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.draws import Draws, Quantity
-from uncletc.intervals import drawn
-from uncletc.members import Interval, Member
-from uncletc.model import Fit
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 from uncletc.planning.drawing import places_of
 from uncletc.planning.results import ABSOLUTE, RELATIVE
+from uncletc.result.ensemble import Interval, Member
+from uncletc.result.fit_result import Fit
+from uncletc.result.intervals import drawn
+from uncletc.result.posterior import Draws, Quantity
 from uncletc.solvers.combine import align, detection_over
-from uncletc.validation import FloatArray, IntArray
 
 LEVEL = 0.9
 """Nominal coverage of the intervals."""

@@ -11,10 +11,10 @@ import pandas as pd
 from uncletc.datasets.base import Dataset
 from uncletc.estimates import totals
 from uncletc.estimates.names import named_columns
-from uncletc.model import Fit
 from uncletc.report.svg import Bar, bars, course, squares
 from uncletc.report.words import number
-from uncletc.scale import Scale
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
 
 _SHOWN = 10  # lowest, and highest, of many
 _MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few

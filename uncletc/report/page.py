@@ -7,14 +7,14 @@ from html import escape
 from importlib.metadata import version
 from string import Template
 
-from uncletc.citation import citation
 from uncletc.datasets.base import Dataset
-from uncletc.model import Fit
-from uncletc.recipe import Recipe
+from uncletc.io.citation import citation
+from uncletc.io.recipe import Recipe
 from uncletc.report.figures import Extremes, extremes, over_last, over_pairs, short
 from uncletc.report.style import PAGE
 from uncletc.report.words import between, headline, number, percent, scatter_words
-from uncletc.scale import Scale
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
 
 
 def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> str:

@@ -7,14 +7,14 @@ import math
 import pandas as pd
 
 from uncletc import checking
-from uncletc.counts import CountTensor
+from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates import totals
-from uncletc.fitting import fit as fit_counts
-from uncletc.model import Fit
-from uncletc.records import StopReason
-from uncletc.scale import Scale
-from uncletc.settings import FitSettings
+from uncletc.fitting.fit import fit as fit_counts
+from uncletc.fitting.history import StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
 
 _CLOSE, _OFF = 0.05, 0.10  # as on the page Model check: of residuals, and of the mean
 _FEWEST = 100  # held-out counts below which nothing is said

@@ -15,10 +15,10 @@ from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
 from uncletc.baselines import Method
-from uncletc.counts import CountTensor
+from uncletc.common.results_version import RESULTS
+from uncletc.compare.metrics import mean_and_sd
+from uncletc.data.counts import CountTensor
 from uncletc.evaluation import Split, make_folds, splits
-from uncletc.metrics import mean_and_sd
-from uncletc.results import RESULTS
 from uncletc.search import journal as journal
 from uncletc.search.sampler import Untried
 from uncletc.search.settings import SearchProgress, SearchSettings, Workers

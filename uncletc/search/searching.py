@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from uncletc.baselines import METHODS, Method
-from uncletc.counts import CountTensor
+from uncletc.common.validation import check_choice
+from uncletc.data.counts import CountTensor
 from uncletc.search.settings import SearchProgress, SearchSettings, Workers
 from uncletc.search.space import size_of, space_of
 from uncletc.search.study import Study, open_study
-from uncletc.validation import check_choice
 
 
 def search(

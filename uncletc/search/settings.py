@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from uncletc.common.validation import check_choice, check_whole
 from uncletc.evaluation import FoldKind
 from uncletc.search.space import Space
-from uncletc.validation import check_choice, check_whole
 
 Strategy = Literal["tpe", "random", "grid"]
 

@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any
 
 from uncletc.baselines import Method
-from uncletc.settings import FitSettings
+from uncletc.fitting.settings import FitSettings
 from uncletc.solvers.options import SOLVERS
 
 Space = dict[str, tuple[Any, ...]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from uncletc.baselines import METHODS
-from uncletc.metrics import mean_and_sd
+from uncletc.compare.metrics import mean_and_sd
 from uncletc.search.settings import SearchSettings
 from uncletc.search.space import settings_of
 

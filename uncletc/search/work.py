@@ -13,9 +13,9 @@ import numpy as np
 from joblib import parallel_config
 
 from uncletc.baselines import Method
-from uncletc.counts import CountTensor
+from uncletc.data.counts import CountTensor
 from uncletc.evaluation import Split, run_trial
-from uncletc.records import FitError
+from uncletc.fitting.history import FitError
 from uncletc.search.settings import Workers
 
 CONNECT = 20  # seconds to wait for a scheduler

@@ -21,12 +21,12 @@ from scipy.linalg import cho_factor, cho_solve
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from uncletc.features import AttributeFeatures
+from uncletc.common.validation import FloatArray
+from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.parallel import largest, total
 from uncletc.solvers.quadratic import Linear
 from uncletc.solvers.smoothing import Smoothing
-from uncletc.validation import FloatArray
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it

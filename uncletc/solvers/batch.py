@@ -16,15 +16,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.counts import CountTensor
-from uncletc.features import AttributeFeatures
-from uncletc.looks import AllLooks
-from uncletc.rates import RateTable, normal_scores
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.observations import AllLooks
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.rates import RateTable, normal_scores
 from uncletc.solvers.blocks import multiply, product_of
 from uncletc.solvers.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.kernels import IndexArray, rates, slice_sums
 from uncletc.solvers.parallel import total, world
-from uncletc.validation import FloatArray, IntArray
 
 _CHUNK = 4_194_304  # numbers in a chunk's largest array on a GPU: bounds its memory
 _SMALLEST = 1e-30

@@ -34,12 +34,12 @@ import math
 import torch
 from torch import Tensor
 
-from uncletc.counts import CountTensor
-from uncletc.cp import fill_rows
-from uncletc.detection import SMALLEST_PROBABILITY, DetectionNetwork
-from uncletc.model import Callback, Fit
-from uncletc.records import FitError, History, StopReason
-from uncletc.settings import FitSettings
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.history import FitError, History, StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.cp import fill_rows
+from uncletc.model.detection import SMALLEST_PROBABILITY, DetectionNetwork
+from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.blocks import (
     TINY,
     Problem,

@@ -11,9 +11,9 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from uncletc.counts import CountTensor
-from uncletc.detection import DetectionNetwork
-from uncletc.validation import IntArray
+from uncletc.common.validation import IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.model.detection import DetectionNetwork
 
 TINY = 1e-300  # keeps y/λ and log λ finite; far below any rate that a count can support
 

@@ -15,14 +15,14 @@ from functools import partial
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.draws import QUANTITIES, Draws
-from uncletc.model import Fit
-from uncletc.settings import FitSettings
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Fit
+from uncletc.result.posterior import QUANTITIES, Draws
 from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
 from uncletc.solvers.rounds import Rounds
-from uncletc.validation import FloatArray, IntArray
 
 # Counts per element of a factor, in units of the prior's c, below which draws are widened. Refits
 # of problems with more found factors of 1.0.

@@ -10,12 +10,12 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from uncletc.counts import CountTensor
-from uncletc.detection import JointDetection
-from uncletc.entries import over_attributed
-from uncletc.features import AttributeFeatures
-from uncletc.members import Member, combined
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import over_attributed
+from uncletc.model.detection import JointDetection
+from uncletc.model.features import AttributeFeatures
+from uncletc.result.ensemble import Member, combined
 
 _ROWS = 65_536  # entries evaluated at once
 

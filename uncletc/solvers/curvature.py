@@ -23,12 +23,12 @@ import torch
 from scipy.special import expit
 from torch import Tensor
 
-from uncletc.detection import DetectionNetwork
-from uncletc.draws import Draws, Float32Array
-from uncletc.slopes import logit_slopes
+from uncletc.common.validation import FloatArray
+from uncletc.model.detection import DetectionNetwork
+from uncletc.model.slopes import logit_slopes
+from uncletc.result.posterior import Draws, Float32Array
 from uncletc.solvers.information import Information
 from uncletc.solvers.optimum import Optimum
-from uncletc.validation import FloatArray
 
 _MOST_DRAWN = 25_000_000  # numbers in all draws: 100 MB
 DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %

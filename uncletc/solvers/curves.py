@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.features import AttributeFeatures
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.kernels import IndexArray, bin_sums, curve_sums
 from uncletc.solvers.parallel import total
-from uncletc.validation import FloatArray, IntArray
 
 # Bins per attribute. A bin is 1/4096 of the range, so a curve is off by about its slope over the
 # range / 14,000: below 1e-3 in the logit. More take memory in the cache, and gain nothing seen.

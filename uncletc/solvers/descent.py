@@ -17,11 +17,11 @@ from scipy.optimize import Bounds
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from uncletc.detection import network_output, standardised
+from uncletc.common.validation import FloatArray
+from uncletc.model.detection import network_output, standardised
 from uncletc.solvers.batch import SHARE
 from uncletc.solvers.downhill import downhill
 from uncletc.solvers.optimum import Optimum
-from uncletc.validation import FloatArray
 
 # Precisions of raw weights and biases about 0: larger ones smooth g. Between 3 and 30 errors
 # differ by less than between seeds.

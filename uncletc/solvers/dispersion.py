@@ -10,11 +10,11 @@ import torch
 from scipy.special import gammaln
 from torch import Tensor
 
-from uncletc import negbin
-from uncletc.draws import Draws
-from uncletc.negbin import LEAST_MEAN
+from uncletc.common.validation import FloatArray
+from uncletc.model import negbin
+from uncletc.model.negbin import LEAST_MEAN
+from uncletc.result.posterior import Draws
 from uncletc.solvers.parallel import total
-from uncletc.validation import FloatArray
 
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or cannot be told from Poisson
 _GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid

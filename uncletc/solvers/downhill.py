@@ -9,7 +9,7 @@ import torch
 from scipy.optimize import Bounds, minimize
 from torch import Tensor
 
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
 
 _MEMORY = 100  # pairs of L-BFGS: 30 needs 1.3 times the iterations
 

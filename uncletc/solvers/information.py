@@ -15,15 +15,15 @@ import numba
 import numpy as np
 from scipy.linalg import blas, cholesky, solve_triangular
 
-from uncletc.cp import products
-from uncletc.detection import JointDetection
-from uncletc.draws import Float32Array
-from uncletc.slopes import logit_slopes, varying_layers
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.cp import products
+from uncletc.model.detection import JointDetection
+from uncletc.model.slopes import logit_slopes, varying_layers
+from uncletc.result.posterior import Float32Array
 from uncletc.solvers.batch import SHARE
 from uncletc.solvers.descent import layer_precisions
 from uncletc.solvers.kernels import IndexArray
 from uncletc.solvers.optimum import Optimum
-from uncletc.validation import FloatArray, IntArray
 
 _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one core
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 100 MB

@@ -39,12 +39,13 @@ from functools import partial
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.looks import AllLooks, anchors_of
-from uncletc.members import Member, combined
-from uncletc.model import Callback, Fit
-from uncletc.records import History, StopReason
-from uncletc.settings import FitSettings
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.observations import AllLooks, anchors_of
+from uncletc.fitting.history import History, StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.ensemble import Member, combined
+from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.bootstrap import checked
 from uncletc.solvers.combine import align, detection_over, observed_detection
 from uncletc.solvers.curvature import draws_of
@@ -53,7 +54,6 @@ from uncletc.solvers.optimum import Optimum
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import anywhere
 from uncletc.solvers.rounds import START_MU, Estimate, Rounds
-from uncletc.validation import FloatArray
 
 
 def fit_joint(

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
 
 IndexArray = NDArray[np.signedinteger[Any]]
 CodeArray = NDArray[np.uint16]

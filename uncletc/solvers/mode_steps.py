@@ -14,19 +14,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.counts import CountTensor
-from uncletc.groups import every_group
-from uncletc.looks import AllLooks
-from uncletc.mode_effects import Effect, ModeEffects
-from uncletc.negbin import LEAST_MEAN, MEAN_OF_MU
-from uncletc.rates import normal_scores
-from uncletc.settings import FitSettings
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.groups import every_group
+from uncletc.data.observations import AllLooks
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
+from uncletc.model.random_effects import Effect, ModeEffects
+from uncletc.model.rates import normal_scores
 from uncletc.solvers.additive import Detection
 from uncletc.solvers.batch import Entries
 from uncletc.solvers.dispersion import likely_law
 from uncletc.solvers.quadratic import Linear
 from uncletc.solvers.surface import Surface
-from uncletc.validation import FloatArray
 
 FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
 # Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.detection import standardised
+from uncletc.model.detection import standardised
 from uncletc.solvers.descent import Rows, afresh, cost, descend, expected, with_network
 from uncletc.solvers.dispersion import likely_mu
 from uncletc.solvers.joint_effect import joint_effect

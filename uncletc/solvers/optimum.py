@@ -10,15 +10,15 @@ import torch
 from scipy.special import expit
 from torch import Tensor
 
-from uncletc.cp import products
-from uncletc.detection import JointDetection
-from uncletc.features import AttributeFeatures
-from uncletc.looks import AllLooks
-from uncletc.members import Member
-from uncletc.rates import RateEffects, RateTable
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.observations import AllLooks
+from uncletc.model.cp import products
+from uncletc.model.detection import JointDetection
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.rates import RateEffects, RateTable
+from uncletc.result.ensemble import Member
 from uncletc.solvers.dispersion import accepted, likely_mu, pearson_dispersion
 from uncletc.solvers.kernels import IndexArray
-from uncletc.validation import FloatArray, IntArray
 
 _SMALLEST = 1e-30
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected weighs no more
@@ -56,7 +56,7 @@ class Optimum:
     precisions, centre : Tensor, shape (Q + P,)
         Of the normal prior of θ and β.
     layers : tuple of Tensor
-        Of the trained network, as :class:`uncletc.detection.JointDetection` has them; () without.
+        Of the trained network, as :class:`~uncletc.model.detection.JointDetection` has; () without.
     unattributed : float
         p of entries without attributes whose p is not known.
     mu : Tensor, shape (N,)

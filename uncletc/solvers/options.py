@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from uncletc.jsonable import Jsonable
-from uncletc.validation import check_choice, check_positive, check_whole
+from uncletc.common.jsonable import Jsonable
+from uncletc.common.validation import check_choice, check_positive, check_whole
 
 Loss = Literal["ls", "kl"]
 Precision = Literal["float32", "float64"]

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.validation import FloatArray
+from uncletc.common.validation import FloatArray
 
 _STEPS, _PRECISION = 25, 0.03  # of conjugate gradients
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual

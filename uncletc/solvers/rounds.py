@@ -14,14 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.counts import CountTensor
-from uncletc.features import AttributeFeatures
-from uncletc.looks import AllLooks
-from uncletc.members import Member
-from uncletc.model import Fit
-from uncletc.rates import RateTable, normal_scores
-from uncletc.records import FitError
-from uncletc.settings import FitSettings
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.observations import AllLooks
+from uncletc.fitting.history import FitError
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.rates import RateTable, normal_scores
+from uncletc.result.ensemble import Member
+from uncletc.result.fit_result import Fit
 from uncletc.solvers.additive import START_LOGIT, Detection
 from uncletc.solvers.batch import Entries, Members
 from uncletc.solvers.combine import nearest_coefficients
@@ -38,7 +39,6 @@ from uncletc.solvers.optimum import Optimum, constant, member_of
 from uncletc.solvers.options import Joint
 from uncletc.solvers.parallel import choose_device, total
 from uncletc.solvers.starts import adapt_components
-from uncletc.validation import FloatArray
 
 _SWEEPS = 2  # updates of every factor per round
 _ROUNDS_HELD = 10  # in which λ alone moves

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from uncletc.features import AttributeFeatures
+from uncletc.model.features import AttributeFeatures
 
 _BENDS, _MONOTONE, _RATES = 1, 2, 3  # groups; that of lines is 0
 # Least precisions of lines, bends, coefficients of monotone curves and of β. Ten of a monotone

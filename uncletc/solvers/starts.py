@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.counts import CountTensor
-from uncletc.detection import SMALLEST_PROBABILITY, DetectionNetwork
-from uncletc.model import Fit
-from uncletc.settings import FitSettings
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import SMALLEST_PROBABILITY, DetectionNetwork
+from uncletc.result.fit_result import Fit
 from uncletc.solvers.blocks import (
     TINY,
     Problem,
@@ -25,7 +26,6 @@ from uncletc.solvers.blocks import (
     rate_at,
     update_factors,
 )
-from uncletc.validation import FloatArray
 
 _ROUNDS_FIRST = 50  # of factor updates under the first g, before it may learn
 START_STEPS = 3000  # of Adam in total

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from uncletc.groups import Group
-from uncletc.mode_effects import Effect, ModeEffects, level_of
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.groups import Group
+from uncletc.model.random_effects import Effect, ModeEffects, level_of
 from uncletc.solvers.quadratic import Linear, System
-from uncletc.validation import FloatArray, IntArray
 
 MOST_LEVELS = 3_000  # of a group over which an effect is smooth: its correlations are a matrix
 _SHARE = 6.0  # of the largest distance: the default length is one part in so many

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from uncletc.entries import flat_index
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.entries import flat_index
 from uncletc.tables.limits import MOST_COUNTS
-from uncletc.validation import FloatArray, IntArray
 
 
 def absent_entries(indices: IntArray, shape: Sequence[int], modes: Sequence[str]) -> IntArray:

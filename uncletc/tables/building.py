@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+from uncletc.common.validation import FloatArray, check_choice
+from uncletc.data.frames import MOST_MODES
+from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, Source
 from uncletc.datasets.described import described
-from uncletc.frames import MOST_MODES
-from uncletc.roles import Role, Roles
 from uncletc.tables.columns import Absent, Columns, Duplicates, Step
 from uncletc.tables.existing import as_missing
 from uncletc.tables.long import Long, long_rows
@@ -20,7 +21,6 @@ from uncletc.tables.reading import RawTable
 from uncletc.tables.repeats import Entries, entries_of
 from uncletc.tables.tensor import ERROR, EXPOSURE, KNOWN, tensor_of
 from uncletc.tables.values import attribute_values, numbers_of, positive
-from uncletc.validation import FloatArray, check_choice
 
 _TAKEN = ("count", "rows", "total")
 

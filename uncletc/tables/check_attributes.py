@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 from uncletc.tables.findings import Finding, listed
 from uncletc.tables.levels import Levels
-from uncletc.validation import FloatArray, IntArray
 
 # Rank correlation with the count from which an attribute is nearly the count itself. Attributes of
 # real detection lie far below: tests per person and cases have .5.

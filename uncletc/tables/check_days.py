@@ -10,10 +10,10 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 from uncletc.tables.findings import Finding, counted, listed
 from uncletc.tables.levels import Levels
-from uncletc.validation import FloatArray, IntArray
 
 # Of the places that would have a count above 0 by what they have on days around, so few have one.
 # Below, a day is no weak day but none; Sundays with half the usual reports stay counts.

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import IntArray
+from uncletc.data.counts import CountTensor
 from uncletc.tables.findings import Finding, listed
 from uncletc.tables.words import class_of
-from uncletc.validation import IntArray
 
 LEAST_STEPS = 8  # of a mode in time
 LEAST_RISES = 20

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import nbinom
 
-from uncletc.counts import CountTensor
+from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.tables.check_attributes import check_attributes
 from uncletc.tables.check_days import check_days, time_mode

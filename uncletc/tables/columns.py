@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from uncletc.roles import ActsOn
+from uncletc.data.roles import ActsOn
 
 Step = Literal["day", "week", "month"]
 Duplicates = Literal["refuse", "sum", "looks"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import IntArray
 from uncletc.tables.content import HOW_CSV
 from uncletc.tables.headers import joined_names
 from uncletc.tables.records import (
@@ -25,7 +26,6 @@ from uncletc.tables.records import (
     short,
     too_long,
 )
-from uncletc.validation import IntArray
 
 _SAMPLE = 300  # lines that the separator and the names are found from
 _MOST_COLUMNS = 20_000

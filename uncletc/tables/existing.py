@@ -9,11 +9,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.observations import Look
 from uncletc.datasets.base import Dataset
-from uncletc.looks import Look
 from uncletc.tables.findings import listed
-from uncletc.validation import IntArray
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uncletc.counts import CountTensor
+from uncletc.data.counts import CountTensor
 
 # Of the joint solver with its defaults and one thread, on two cores of a server of 2026, from
 # ``benchmarks/results/expected-time.md``. Fits of more than 20,000 counts took a third to three

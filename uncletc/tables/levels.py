@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
 
 _ROUNDS = 8  # of all effects; from marginal means on, they hardly move after six
 _PRECISION = 0.2  # of effects: they stay finite where all counts are 0

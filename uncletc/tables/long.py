@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.tables.columns import Columns, ModeColumn
 from uncletc.tables.findings import listed
 from uncletc.tables.limits import MOST_ENTRIES
@@ -17,7 +18,6 @@ from uncletc.tables.periods import periods
 from uncletc.tables.running import without_totals
 from uncletc.tables.values import counts_of
 from uncletc.tables.wide import dates_of
-from uncletc.validation import FloatArray, IntArray
 
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import IntArray
 from uncletc.tables.columns import ModeColumn
 from uncletc.tables.dates import by_step
 from uncletc.tables.values import numbers_of
 from uncletc.tables.words import is_fips
-from uncletc.validation import IntArray
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

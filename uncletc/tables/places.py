@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.tables.columns import Columns
 from uncletc.tables.mode_levels import Levels
 from uncletc.tables.values import numbers_of
 from uncletc.tables.words import class_of, is_fips
-from uncletc.validation import FloatArray, IntArray
 
 _STATES = {
     "AL": ("01", "Alabama"), "AK": ("02", "Alaska"), "AZ": ("04", "Arizona"),

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import IntArray
 from uncletc.tables.values import FLAGS
 from uncletc.tables.words import Class, class_of, is_fips
-from uncletc.validation import IntArray
 
 Kind = Literal["whole", "number", "date", "text"]
 

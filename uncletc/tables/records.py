@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from uncletc.common.validation import IntArray
 from uncletc.tables.content import HOW_CSV
-from uncletc.validation import IntArray
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc.entries import flat_index
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.entries import flat_index
 from uncletc.tables.columns import Columns, Duplicates
 from uncletc.tables.long import Long, long_rows
 from uncletc.tables.reading import RawTable
-from uncletc.validation import FloatArray, IntArray
 
 _MOST_LOOKS = 12
 

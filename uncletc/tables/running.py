@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.tables.columns import Columns, ModeColumn
 from uncletc.tables.mode_levels import Levels, levels_of
-from uncletc.validation import FloatArray, IntArray
 
 
 def without_totals(

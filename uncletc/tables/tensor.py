@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncletc.counts import CountTensor
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.data.frames import exposure_along
+from uncletc.data.observations import Look
 from uncletc.datasets.reading import scaled
-from uncletc.entries import exposure_at
-from uncletc.frames import exposure_along
-from uncletc.looks import Look
 from uncletc.tables.absent import absent_entries, carried
 from uncletc.tables.columns import Columns
 from uncletc.tables.long import Long
 from uncletc.tables.repeats import Entries
-from uncletc.validation import FloatArray
 
 EXPOSURE, KNOWN, ERROR = "\x00exposure", "\x00known", "\x00error"  # no column is called so
 _KNOWN_LOOK = "known detection"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from uncletc.common.validation import FloatArray
 from uncletc.tables.columns import AttributeColumn
-from uncletc.validation import FloatArray
 
 _MOST_CATEGORIES = 30
 _FEW = 0.05  # share of rows that may be corrected

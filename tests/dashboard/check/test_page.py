@@ -10,10 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.check.view import held_mask
-from dashboard.shared import running
-from dashboard.shared import sidebar as state
-from dashboard.shared.parts import HOW
-from dashboard.shared.takeaway import BOX
+from dashboard.shared.fit_status import running
+from dashboard.shared.fit_status.takeaway import BOX
+from dashboard.shared.sidebar import sidebar as state
+from dashboard.shared.text.parts import HOW
 from tests.dashboard.looking import (
     charts,
     ended,

@@ -20,8 +20,8 @@ from dashboard.covid.outside import (
     difference_view,
 )
 from uncletc import CountTensor
+from uncletc.data.simulate import Truth
 from uncletc.datasets import Dataset, Outside, Provenance
-from uncletc.simulate import Truth
 
 N = 30
 P = np.linspace(0.1, 0.9, N)

@@ -14,7 +14,9 @@ from streamlit.testing.v1 import AppTest
 from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
 from dashboard.covid import panel
-from dashboard.shared import gain, kept, running, sources
+from dashboard.shared import cache as kept
+from dashboard.shared.fit_status import gain, running
+from dashboard.shared.sidebar import sources
 from tests.dashboard.looking import PLAIN, open_screen, showing, words
 from uncletc import Fit, StopReason, datasets
 from uncletc.checking import Gain

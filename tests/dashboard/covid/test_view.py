@@ -11,10 +11,10 @@ import pytest
 
 from dashboard.covid.map import day_steps
 from dashboard.covid.view import build_covid_view
-from dashboard.shared.anchors import Anchor
-from dashboard.shared.detection import detection_grids, fitted_detection
-from dashboard.shared.scripts import fit_script
-from dashboard.shared.words import caution, times
+from dashboard.shared.charts.detection import detection_grids, fitted_detection
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.shared.text.scripts import fit_script
+from dashboard.shared.text.words import caution, times
 from tests.dashboard.made import fit_by_hand
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset, Provenance

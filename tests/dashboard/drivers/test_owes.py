@@ -18,8 +18,8 @@ from dashboard.drivers.owes import (
     weekday_words,
 )
 from dashboard.drivers.owes_charts import levels_chart, sizes_chart, weekday_chart
-from dashboard.shared.mode_effects import effects_in_fit
-from dashboard.shared.running import how_it_was_fitted
+from dashboard.shared.fit_status.running import how_it_was_fitted
+from dashboard.shared.sidebar.random_effects import effects_in_fit
 from uncletc import Effect, Fit, Group, ModeEffects, StopReason
 from uncletc.datasets import Dataset
 

@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.drivers import controls as drivers_choices
-from dashboard.shared import running
-from dashboard.shared import sidebar as state
-from dashboard.shared.parts import HOW
-from dashboard.shared.places import place_table
-from dashboard.shared.takeaway import BOX
+from dashboard.shared.charts.places import place_table
+from dashboard.shared.fit_status import running
+from dashboard.shared.fit_status.takeaway import BOX
+from dashboard.shared.sidebar import sidebar as state
+from dashboard.shared.text.parts import HOW
 from tests.dashboard.looking import (
     PLAIN,
     charts,

@@ -15,9 +15,9 @@ from dashboard.drivers.view import (
     is_category,
     surface_view,
 )
-from dashboard.shared.places import place_table
-from dashboard.shared.scripts import fit_script
-from dashboard.shared.words import times
+from dashboard.shared.charts.places import place_table
+from dashboard.shared.text.scripts import fit_script
+from dashboard.shared.text.words import times
 from uncletc import effects
 from uncletc.datasets import AttributeInfo
 

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.explore import answers
 from dashboard.explore.answers import build_answers, level_sums, too_many
-from dashboard.shared.anchors import Anchor
+from dashboard.shared.sidebar.anchors import Anchor
 from uncletc import Scale
 
 

@@ -15,7 +15,7 @@ from dashboard.lab.controls import CONTROLS
 from dashboard.lab.lessons import LESSONS, QUESTIONS, STEP_NAMES, STEPS
 from dashboard.lab.view import Setup, one_entry, simulated, truth_of
 from dashboard.lab.view_fits import LEVERS, trials
-from dashboard.shared.model import settings_of
+from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.recovery import recovery_errors
 from tests.dashboard.looking import (
     charts,

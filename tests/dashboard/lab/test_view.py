@@ -31,7 +31,7 @@ from dashboard.lab.view_fits import (
     recovery,
     trials,
 )
-from dashboard.shared.model import settings_of
+from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.recovery import recovery_errors
 from uncletc import Fit, fit, simulate
 

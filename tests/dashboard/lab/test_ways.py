@@ -12,7 +12,7 @@ import pytest
 from dashboard.lab.lessons import LESSONS, QUESTIONS
 from dashboard.lab.view import Setup
 from dashboard.lab.ways import CURVES, LINES, NETWORK, ways_of, ways_table, ways_words
-from dashboard.shared.model import settings_of
+from dashboard.shared.sidebar.model import settings_of
 from tests.dashboard.looking import ended, open_screen, own_cache, words
 
 

@@ -24,7 +24,7 @@ from dashboard.methods.scores import (
     what_is_hidden,
 )
 from dashboard.methods.view import committed_rows
-from dashboard.shared.scripts import load
+from dashboard.shared.text.scripts import load
 from dashboard.work.orders import Cell, make_settings
 from uncletc import METHODS, evaluation
 from uncletc.paper import tables

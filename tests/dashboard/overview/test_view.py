@@ -19,7 +19,7 @@ from dashboard.overview.view import (
     mode_pairs,
     pattern_table,
 )
-from dashboard.shared.scripts import DATASET, call, load, script
+from dashboard.shared.text.scripts import DATASET, call, load, script
 from uncletc import CountTensor
 from uncletc.datasets import Dataset, Provenance
 from uncletc.tables import n_existing

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared import running
-from dashboard.shared import sidebar as state
-from dashboard.shared.own import NAME
+from dashboard.shared.fit_status import running
+from dashboard.shared.own_table.own import NAME
+from dashboard.shared.sidebar import sidebar as state
 from tests.dashboard.looking import (
     active_jobs,
     charts,

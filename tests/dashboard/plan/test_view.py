@@ -21,7 +21,7 @@ from dashboard.plan.view import (
     trust_words,
     wish_words,
 )
-from dashboard.shared.scripts import load
+from dashboard.shared.text.scripts import load
 from uncletc import CountTensor, FitSettings, datasets
 from uncletc.planning import PRESENT, Costs, Plan
 

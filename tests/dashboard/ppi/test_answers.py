@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.ppi.answers import BY, build_answers
 from dashboard.ppi.view import build_ppi_view
-from dashboard.shared.anchors import Anchor
+from dashboard.shared.sidebar.anchors import Anchor
 
 
 @pytest.fixture(scope="module")

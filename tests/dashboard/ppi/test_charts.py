@@ -10,10 +10,10 @@ import pytest
 
 from dashboard.ppi.charts import visits_chart
 from dashboard.ppi.view import MOST_CHOSEN
-from dashboard.shared.charts import short_names
-from dashboard.shared.matrix import matrix_chart
-from dashboard.shared.pairs import Matrix
-from dashboard.shared.ranked_bars import LINES, interaction_bars, log_range, short_pair
+from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.charts.pairs import Matrix
+from dashboard.shared.charts.ranked_bars import LINES, interaction_bars, log_range, short_pair
+from dashboard.shared.charts.style import short_names
 
 NAN = math.nan
 

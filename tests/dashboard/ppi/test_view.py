@@ -19,9 +19,9 @@ from dashboard.ppi.view import (
     quick_pick,
     toggled,
 )
-from dashboard.shared.anchors import Anchor
-from dashboard.shared.detection import detection_grids
-from dashboard.shared.scripts import fit_script
+from dashboard.shared.charts.detection import detection_grids
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.shared.text.scripts import fit_script
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uncletc
-from dashboard.shared.anchors import Anchor, axis_title, entries_at, impossible, places
+from dashboard.shared.sidebar.anchors import Anchor, axis_title, entries_at, impossible, places
 from uncletc import Scale
 
 P = np.array([0.1, 0.2, 0.2, 0.4])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dashboard.shared.answers import (
+from dashboard.shared.charts.answers import (
     alike,
     amount,
     answer,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.shared import badges
-from dashboard.shared.badges import Verdict, known_verdict, of_check, of_convergence
+from dashboard.shared.fit_status import badges
+from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
 from uncletc import StopReason
 
 

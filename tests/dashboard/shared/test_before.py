@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.shared.before import headline
+from dashboard.shared.fit_status.data_report import headline
 from uncletc.tables import Finding
 
 

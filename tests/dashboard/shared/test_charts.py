@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.shared.charts import (
+from dashboard.shared.charts.style import (
     BAR_COLORS,
     CHART_CONFIG,
     COLORS,

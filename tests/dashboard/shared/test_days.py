@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from dashboard.shared import days
+from dashboard.shared.text import days
 
 
 @pytest.fixture

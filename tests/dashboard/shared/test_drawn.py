@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 import pytest
 import streamlit as st
 
-from dashboard.shared import drawn as kept
-from dashboard.shared import own
-from dashboard.shared.drawn import Kept, Ready, contents, drawn
+from dashboard.shared import figure_cache as kept
+from dashboard.shared.figure_cache import Kept, Ready, contents, drawn
+from dashboard.shared.own_table import own
 
 DRAWN = []
 

@@ -31,9 +31,9 @@ def dataset(small: CountTensor) -> Dataset:
 def page(dataset, settings) -> None:
     import streamlit as st
 
-    from dashboard.shared.anchors import Anchor
-    from dashboard.shared.running import fit_or_stop
-    from dashboard.shared.sidebar import Choices
+    from dashboard.shared.fit_status.running import fit_or_stop
+    from dashboard.shared.sidebar.anchors import Anchor
+    from dashboard.shared.sidebar.sidebar import Choices
 
     live = st.session_state.get("live", True)
     choices = Choices(
@@ -115,8 +115,8 @@ def test_the_way_to_a_limit_makes_no_difference(small, tmp_path):
 def two_fits(dataset, settings) -> None:
     import streamlit as st
 
-    from dashboard.shared.going_on import offer_more, order_of, pressed
-    from dashboard.shared.service import service
+    from dashboard.shared.fit_status.resume import offer_more, order_of, pressed
+    from dashboard.shared.fit_status.service import service
 
     for side in ("a_", "b_"):
         order = order_of(dataset.counts, settings[side], side=side)

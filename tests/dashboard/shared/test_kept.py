@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.shared import kept
+from dashboard.shared import cache as kept
 from uncletc import StopReason
 
 made: list[object] = []

@@ -7,10 +7,10 @@ import os
 import pytest
 
 from dashboard.covid.view import build_covid_view
-from dashboard.shared.anchors import Anchor, axis_title
-from dashboard.shared.looks import LookChoice, looks_of, may_have_deaths
-from dashboard.shared.roles import PAPER, RoleChoice, roles_of
-from dashboard.shared.scripts import load
+from dashboard.shared.sidebar.anchors import Anchor, axis_title
+from dashboard.shared.sidebar.observations import LookChoice, looks_of, may_have_deaths
+from dashboard.shared.sidebar.roles import PAPER, RoleChoice, roles_of
+from dashboard.shared.text.scripts import load
 from uncletc import ConvergenceWarning, CountTensor, FitSettings, Look, datasets, fit
 
 

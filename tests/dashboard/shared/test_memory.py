@@ -8,8 +8,8 @@ import weakref
 import numpy as np
 
 from dashboard.check.view import seen_counts
-from dashboard.shared.memory import forget_all
-from dashboard.shared.roles import applied
+from dashboard.shared.fit_status.memory import forget_all
+from dashboard.shared.sidebar.roles import applied
 from dashboard.whatif.runs import visible
 from uncletc import Role, Roles
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from dashboard.shared.mode_effects import (
+from dashboard.shared.sidebar.random_effects import (
     NO_EFFECTS,
     OWN_EFFECTS,
     STATED_EFFECTS,
@@ -17,8 +17,8 @@ from dashboard.shared.mode_effects import (
     effect_name,
     effects_of,
 )
-from dashboard.shared.roles import PAPER, RoleChoice, roles_of
-from dashboard.shared.scripts import fit_script
+from dashboard.shared.sidebar.roles import PAPER, RoleChoice, roles_of
+from dashboard.shared.text.scripts import fit_script
 from dashboard.whatif.runs import Run, differences, order
 from uncletc import FitSettings, Role, Roles, datasets
 from uncletc.datasets import Dataset

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared import model
-from dashboard.shared.model import (
+from dashboard.shared.sidebar import model
+from dashboard.shared.sidebar.model import (
     FROM_COUNTS,
     MODEL,
     Setting,
@@ -108,7 +108,7 @@ class TestOneMore:
         assert values_of(settings_of(rank=2, max_iter=50))["max_iter"] == 50
 
     def test_it_is_drawn_in_the_sidebar(self, monkeypatch):
-        from dashboard.shared import sidebar, widgets
+        from dashboard.shared.sidebar import sidebar, widgets
 
         for module in (sidebar, widgets):
             monkeypatch.setattr(module, "MODEL", model.MODEL)
@@ -116,7 +116,7 @@ class TestOneMore:
         def page() -> None:
             import streamlit as st
 
-            from dashboard.shared.sidebar import sidebar
+            from dashboard.shared.sidebar.sidebar import sidebar
 
             st.session_state["choices"] = sidebar("ppi")
 

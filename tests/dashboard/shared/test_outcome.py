@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.outcome import (
+from dashboard.shared.fit_status.outcome import (
     joint_effect_words,
     misfit_words,
     mu_words,
@@ -92,7 +92,7 @@ def _page(found: Fit) -> AppTest:
     def page() -> None:
         import streamlit as st
 
-        from dashboard.shared.running import say_outcome
+        from dashboard.shared.fit_status.running import say_outcome
 
         say_outcome(st.session_state["found"], of="**A**")
 

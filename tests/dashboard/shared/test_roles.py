@@ -10,10 +10,10 @@ import pytest
 
 from dashboard.drivers.rates import rates_view
 from dashboard.ppi.view import build_ppi_view
-from dashboard.shared.anchors import Anchor
-from dashboard.shared.looks import LookChoice
-from dashboard.shared.model import describe, stem_of
-from dashboard.shared.roles import (
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.shared.sidebar.model import describe, stem_of
+from dashboard.shared.sidebar.observations import LookChoice
+from dashboard.shared.sidebar.roles import (
     NONE_ON_DETECTION,
     OPTIONS,
     OWN,
@@ -27,8 +27,8 @@ from dashboard.shared.roles import (
     remark,
     roles_of,
 )
-from dashboard.shared.scripts import fit_script
-from dashboard.shared.words import P_IS_THE_SAME
+from dashboard.shared.text.scripts import fit_script
+from dashboard.shared.text.words import P_IS_THE_SAME
 from dashboard.whatif.runs import Run
 from dashboard.whatif.view import build_whatif_view, whatif_script
 from uncletc import Fit, FitSettings, Role, Roles, datasets

@@ -13,8 +13,8 @@ import pytest
 import dashboard
 from dashboard.covid.view import build_covid_view
 from dashboard.ppi.view import build_ppi_view
-from dashboard.shared.anchors import Anchor
-from dashboard.shared.scripts import COUNTS, DATASET, Code, call, fit_script, load, script
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.shared.text.scripts import COUNTS, DATASET, Code, call, fit_script, load, script
 from uncletc import BCD, FitSettings, datasets, fit
 
 SETTINGS = FitSettings(rank=2, hidden=(5,), max_iter=4, mu=100.0, tol=0.0, members=2)

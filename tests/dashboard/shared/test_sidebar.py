@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared import sources
-from dashboard.shared.anchors import Anchor, places
-from dashboard.shared.mode_effects import NO_EFFECTS, OWN_EFFECTS, STATED_EFFECTS
-from dashboard.shared.roles import OWN, PAPER, STATED
+from dashboard.shared.sidebar import sources
+from dashboard.shared.sidebar.anchors import Anchor, places
+from dashboard.shared.sidebar.random_effects import NO_EFFECTS, OWN_EFFECTS, STATED_EFFECTS
+from dashboard.shared.sidebar.roles import OWN, PAPER, STATED
 from tests.dashboard.looking import in_address
 from uncletc import Role, Roles, datasets
 from uncletc.datasets.covid_roles import COVID_ROLES
@@ -26,7 +26,7 @@ PPI_ROLES = Roles([Role("wind", "both", -1, "Insects are hard to see in wind.")]
 def page(family: str) -> None:
     import streamlit as st
 
-    from dashboard.shared.sidebar import sidebar
+    from dashboard.shared.sidebar.sidebar import sidebar
 
     st.session_state["choices"] = sidebar(family)
 
@@ -75,7 +75,7 @@ def test_no_scale_is_asked_for_where_no_number_has_one():
     def page() -> None:
         import streamlit as st
 
-        from dashboard.shared.sidebar import sidebar
+        from dashboard.shared.sidebar.sidebar import sidebar
 
         st.session_state["choices"] = sidebar("covid", scale=False)
 

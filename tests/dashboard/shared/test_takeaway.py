@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.takeaway import (
+from dashboard.shared.fit_status.takeaway import (
     BOX,
     csv_bytes,
     file_stem,
@@ -16,8 +16,8 @@ from dashboard.shared.takeaway import (
     parquet_bytes,
 )
 from uncletc import Fit, FitSettings
-from uncletc.citation import PAPER, citation
 from uncletc.datasets import Dataset
+from uncletc.io.citation import PAPER, citation
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
 
@@ -67,8 +67,8 @@ class TestCitation:
 def page(found, table, own=None) -> None:
     import streamlit as st
 
-    from dashboard.shared.parts import chart_config
-    from dashboard.shared.takeaway import take_away
+    from dashboard.shared.fit_status.takeaway import take_away
+    from dashboard.shared.text.parts import chart_config
     from uncletc import datasets
 
     st.session_state["camera"] = chart_config()["toImageButtonOptions"]["format"]

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.shared.words import caution, escape, plural, times
+from dashboard.shared.text.words import caution, escape, plural, times
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.model import settings_of
-from dashboard.shared.roles import STATED
+from dashboard.shared.sidebar.model import settings_of
+from dashboard.shared.sidebar.roles import STATED
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
     charts,

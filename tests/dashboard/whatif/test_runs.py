@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from dashboard.shared.model import FROM_COUNTS, settings_of
+from dashboard.shared.sidebar.model import FROM_COUNTS, settings_of
 from dashboard.whatif.runs import (
     Run,
     describe_run,

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from uncletc import CountTensor, datasets, simulate
-from uncletc.groups import Group
-from uncletc.looks import Look
+from uncletc.data.groups import Group
+from uncletc.data.observations import Look
 from uncletc.tables import (
     AttributeColumn,
     Columns,

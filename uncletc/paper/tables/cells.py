@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from uncletc.baselines import PAPER_METHODS, Callback, Prediction
-from uncletc.counts import CountTensor
-from uncletc.cp import rate_tensor
-from uncletc.metrics import mae_detection, mae_rate
-from uncletc.model import Fit
+from uncletc.common.validation import FloatArray
+from uncletc.compare.metrics import mae_detection, mae_rate
+from uncletc.data.counts import CountTensor
+from uncletc.data.simulate import Truth, simulate
+from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.cp import rate_tensor
 from uncletc.paper.tables.definitions import KNOWN, PAPERS_OWN, Column, find
-from uncletc.records import ConvergenceWarning, Iteration, MisfitWarning
-from uncletc.settings import FitSettings
-from uncletc.simulate import Truth, simulate
+from uncletc.result.fit_result import Fit
 from uncletc.solvers.options import Joint
-from uncletc.validation import FloatArray
 
 # Iterations at which the figure shows errors: all at first, then increasingly sparse.
 ITERATIONS = (*range(1, 31), *range(35, 101, 5), *range(120, 301, 20))

@@ -13,12 +13,12 @@ import pandas as pd
 
 from uncletc import datasets
 from uncletc.baselines import PAPER_METHODS
-from uncletc.counts import CountTensor
+from uncletc.data.counts import CountTensor
 from uncletc.evaluation import FoldKind, Trial, make_folds, run_trial, splits
+from uncletc.fitting.history import FitError
+from uncletc.fitting.settings import FitSettings
 from uncletc.paper.tables.results import DATA, REAL_TRIALS
 from uncletc.paper.tables.runner import Notify, Row, run_all
-from uncletc.records import FitError
-from uncletc.settings import FitSettings
 from uncletc.solvers.options import Joint
 
 FOLDS = 5

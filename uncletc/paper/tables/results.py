@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from uncletc.metrics import mean_and_sd
+from uncletc.compare.metrics import mean_and_sd
 from uncletc.paper.tables.cells import ITERATIONS
 from uncletc.paper.tables.definitions import KNOWN, TABLES, Table
 from uncletc.paper.tables.printed import REAL, SCALING

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from joblib import Parallel, delayed, parallel_config
 
+from uncletc.fitting.history import FitError
 from uncletc.paper.tables.cells import measure, settings_for
 from uncletc.paper.tables.definitions import FIGURES, TABLES, Column, Table, find
 from uncletc.paper.tables.results import CURVE_TRIALS, TRIALS, Store
-from uncletc.records import FitError
 
 Notify = Callable[[str], None]
 Row = dict[str, Any]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from uncletc.counts import CountTensor
-from uncletc.model import Fit
+from uncletc.common.validation import FloatArray, check_finite
+from uncletc.data.counts import CountTensor
+from uncletc.data.simulate import Truth
 from uncletc.paper.theory.network import Layers
-from uncletc.simulate import Truth
-from uncletc.validation import FloatArray, check_finite
+from uncletc.result.fit_result import Fit
 
 Origin = Literal["given", "from the truth", "from the fit", "from the layers"]
 _PAIRED = 2_000  # entries compared in pairs

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from uncletc.detection import DetectionNetwork, JointDetection, standardised
-from uncletc.model import Fit
-from uncletc.validation import FloatArray, check_finite
+from uncletc.common.validation import FloatArray, check_finite
+from uncletc.model.detection import DetectionNetwork, JointDetection, standardised
+from uncletc.result.fit_result import Fit
 
 # Largest slopes of activations; that of ReLU and of the identity is 1.
 SIGMOID = 0.25

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from uncletc.counts import CountTensor
+from uncletc.data.counts import CountTensor
 from uncletc.paper.theory.assumed import Assumed
 from uncletc.paper.theory.network import Layers
 from uncletc.paper.theory.similar import SimilarEntries

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from uncletc.validation import FloatArray, IntArray, check_finite
+from uncletc.common.validation import FloatArray, IntArray, check_finite
 
 _N_ZETAS = 40
 _PAIRS = 2**21  # distances held at once

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.entries import flat_index
-from uncletc.model import Fit
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
+from uncletc.data.simulate import Truth
 from uncletc.paper.theory.assumed import Given, assume
 from uncletc.paper.theory.network import Layers
 from uncletc.paper.theory.report import Recoverability, summands
 from uncletc.paper.theory.similar import SimilarEntries, similar_entries
-from uncletc.simulate import Truth
+from uncletc.result.fit_result import Fit
 
 
 def recoverability(

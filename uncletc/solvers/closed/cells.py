@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncletc.counts import CountTensor
-from uncletc.entries import flat_index
-from uncletc.settings import FitSettings
-from uncletc.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
+from uncletc.fitting.settings import FitSettings
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,12 +20,12 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.sparse import csr_matrix, hstack
 from scipy.special import expit
 
-from uncletc.cp import products
-from uncletc.draws import Draws
+from uncletc.common.validation import FloatArray
+from uncletc.model.cp import products
+from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.sums import true_counts
 from uncletc.solvers.information import prior_curvature
-from uncletc.validation import FloatArray
 
 MOST_PARAMETERS = 3_000  # of the dense matrix: 72 MB, and .5 s of one core
 # Relative size of the next term after the curvature, over counts per element. Without it intervals

@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from uncletc.counts import CountTensor
-from uncletc.cp import fill_rows, products
-from uncletc.draws import Draws
-from uncletc.features import AttributeFeatures
-from uncletc.model import Callback, Fit
-from uncletc.rates import RateTable
-from uncletc.records import FitError, History, StopReason
-from uncletc.settings import FitSettings
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.history import FitError, History, StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.cp import fill_rows, products
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.rates import RateTable
+from uncletc.result.fit_result import Callback, Fit
+from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.search import search
 from uncletc.solvers.closed.state import START_LOGIT, Problem, State
@@ -23,7 +24,6 @@ from uncletc.solvers.combine import nearest_coefficients
 from uncletc.solvers.curvature import DRAWS
 from uncletc.solvers.dispersion import pearson_dispersion
 from uncletc.solvers.starts import adapt_components
-from uncletc.validation import FloatArray
 
 ANCHOR = "repeat visits"
 _STARTS = 4

@@ -11,10 +11,11 @@ from scipy.special import expit
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from uncletc.draws import Draws
-from uncletc.features import AttributeFeatures
-from uncletc.members import Member
-from uncletc.rates import RateTable
+from uncletc.common.validation import FloatArray
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.rates import RateTable
+from uncletc.result.ensemble import Member
+from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.curvature import Curvature
 from uncletc.solvers.closed.sums import LogSum, likely_mu, log_likelihood
@@ -22,7 +23,6 @@ from uncletc.solvers.descent import prior_spread
 from uncletc.solvers.dispersion import shape_of_posterior
 from uncletc.solvers.optimum import member_of
 from uncletc.solvers.smoothing import Smoothing
-from uncletc.validation import FloatArray
 
 STEPS = 5  # of L-BFGS per round
 START_LOGIT = -1.0

@@ -1,0 +1,1 @@
+"""How figures look, and the tables that they draw."""

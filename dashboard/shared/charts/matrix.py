@@ -1,0 +1,114 @@
+"""The matrix of pairs, such as plants and pollinators. Tables in, a figure out; no Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard.shared.charts.pairs import Matrix
+from dashboard.shared.charts.ranked_bars import CHOSEN, LONGEST_LINE
+from dashboard.shared.charts.style import CLEAR, GREY, framed, short_names, top_bar, two_lines
+
+
+def matrix_chart(
+    matrix: Matrix,
+    *,
+    title: str,
+    limits: tuple[float, float],
+    log: bool,
+    chosen: Sequence[str] = (),
+    separated: bool = False,
+) -> go.Figure:
+    """Heat map of mean p, blank where two levels were never counted together.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    title : str
+        What p is.
+    limits : tuple of float
+        Colour limits.
+    log : bool
+        Whether colours follow the logarithm of p.
+    chosen : sequence of str
+        Labels of pairs to outline.
+    separated : bool
+        Draw lines between guilds; for pollinators that are in the order of their guilds.
+    """
+    p = matrix.p.to_numpy()
+    rows, columns = short_names(matrix.p.index), short_names(matrix.p.columns)
+    figure = go.Figure(
+        go.Heatmap(
+            z=(np.log10(p) if log else p).round(4),  # fewer bytes to send
+            x=columns,
+            y=rows,
+            zmin=np.log10(limits[0]) if log else limits[0],
+            zmax=np.log10(limits[1]) if log else limits[1],
+            colorscale="Cividis",
+            xgap=0.5,
+            ygap=0.5,
+            hoverinfo="skip",
+            colorbar=top_bar(
+                two_lines(f"mean {title}", LONGEST_LINE), **(_powers(limits) if log else {})
+            ),
+        )
+    )
+    row, column = np.nonzero(np.isfinite(p))
+    # Heat maps cannot be clicked on in Streamlit; markers over them can.
+    figure.add_scatter(
+        x=np.array(columns)[column],
+        y=np.array(rows)[row],
+        mode="markers",
+        marker={"size": 9, "symbol": "square", "color": CLEAR},
+        unselected_marker_opacity=1,
+        showlegend=False,
+        customdata=[
+            f"{first} – {second}"
+            for first, second in zip(matrix.p.index[row], matrix.p.columns[column], strict=True)
+        ],
+        text=[
+            f"{p[i, j]:.3g}<br>{matrix.seen.iat[i, j]:,} seen{_guild(matrix, j)}"
+            for i, j in zip(row, column, strict=True)
+        ],
+        hovertemplate=f"<b>%{{customdata}}</b><br>mean {title}: %{{text}}<extra></extra>",
+    )
+    for i, j in _cells(matrix, chosen):
+        figure.add_shape(
+            x0=j - 0.5, x1=j + 0.5, y0=i - 0.5, y1=i + 0.5, line={"color": CHOSEN, "width": 3}
+        )
+    if separated:
+        for j in range(1, len(matrix.guilds)):
+            if matrix.guilds[j] != matrix.guilds[j - 1]:
+                figure.add_vline(x=j - 0.5, line={"color": GREY, "width": 1.5})
+    axis = {"type": "category", "showgrid": False}
+    return framed(
+        figure,
+        160 + 12 * max(len(rows), 12),
+        x=axis
+        | {
+            "title": {"text": matrix.p.columns.name, "standoff": 12},  # below the longest label
+            "range": [-0.5, len(columns) - 0.5],
+        },
+        y=axis | {"title": matrix.p.index.name, "range": [len(rows) - 0.5, -0.5]},
+    )
+
+
+def _guild(matrix: Matrix, j: int) -> str:
+    return f"<br>{matrix.guilds[j]}" if matrix.guilds else ""
+
+
+def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for label in labels:
+        first, second = label.split(" – ", 1)
+        if first in matrix.p.index and second in matrix.p.columns:
+            yield matrix.p.index.get_loc(first), matrix.p.columns.get_loc(second)
+
+
+def _powers(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:
+    """Marks of a logarithmic colour bar: at most about six powers of ten."""
+    first, last = np.ceil(np.log10(limits[0])), np.floor(np.log10(limits[1]))
+    step = max(int(np.ceil((last - first) / 5)), 1)
+    powers = np.arange(first, last + 1, step)
+    return {"tickvals": powers.tolist(), "ticktext": [f"10<sup>{at:.0f}</sup>" for at in powers]}

@@ -1,0 +1,1 @@
+"""Fits on pages: running, finished, their badges and downloads."""

@@ -1,0 +1,211 @@
+"""What stands beside every picture of a fit: whether it converged, and what Model check says."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import streamlit as st
+
+from dashboard.shared.fit_status.outcome import outcome_words
+from dashboard.shared.sidebar.model import Family
+from dashboard.work.orders import FitOrder
+from uncletc import Fit, StopReason
+from uncletc.datasets import Dataset
+
+Status = Literal["fits", "misfit", "open"]
+Color = Literal["green", "orange", "gray", "blue"]
+MARKS: dict[Status, tuple[Color, str]] = {
+    "fits": ("green", ":material/check_circle:"),
+    "misfit": ("orange", ":material/warning:"),
+    "open": ("gray", ":material/help:"),
+}
+_PAGE = "check/page.py"
+_MOST = 500  # verdicts kept
+
+
+class Badge(NamedTuple):
+    """A few words with a colour and a sign.
+
+    Attributes
+    ----------
+    words : str
+    color : {"green", "orange", "gray", "blue"}
+    icon : str
+    help : str
+        What it means.
+    """
+
+    words: str
+    color: Color
+    icon: str
+    help: str
+
+
+class Verdict(NamedTuple):
+    """What Model check found of a fit.
+
+    Attributes
+    ----------
+    status : {"fits", "misfit", "open"}
+    headline : str
+    """
+
+    status: Status
+    headline: str
+
+
+def run_badges(dataset: Dataset, fit: Fit, side: str, *, checked: bool = True) -> None:
+    """Draw the badges of one of several fits, in a row that begins with its name.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its counts are all that there are, with the roles of the fit.
+    fit : Fit
+    side : str
+        "A" or "B".
+    checked : bool
+        Whether Model check can judge it: not a fit to a part of the counts.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key=f"fit-badges-{side}"):
+        st.markdown(f"**{side}**", width="content")
+        _draw(of_convergence(fit))
+        if checked:
+            _draw(of_check(known_verdict(dataset, fit)))
+
+
+def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
+    """Draw the badges of a fit, with the way to Model check; of simulated counts that they are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its counts are those of the fit.
+    fit : Fit
+    family : {"covid", "ppi", "own"}
+        The data set that Model check opens with.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key="fit-badges"):
+        if dataset.provenance.simulated:
+            st.markdown(
+                ":orange-badge[:material/science: Simulated counts.]",
+                width="content",
+                help="No number here was observed: all were drawn from the model, so the truth is "
+                "known.",
+            )
+        _draw(of_convergence(fit))
+        if fit.stop is StopReason.CALLBACK:
+            return
+        _draw(of_check(known_verdict(dataset, fit)))
+        _remember(family)
+        st.page_link(
+            _PAGE,
+            label="Model check",
+            icon=":material/fact_check:",
+            help="Whether counts that the fit has not seen are consistent with it.",
+        )
+
+
+def _draw(badge: Badge) -> None:
+    st.badge(badge.words, color=badge.color, icon=badge.icon, help=badge.help)
+
+
+def why_here(family: Family) -> None:
+    """Draw the way from the chosen place to what moves its p.
+
+    Parameters
+    ----------
+    family : {"covid", "ppi", "own"}
+    """
+    _remember(family)
+    st.page_link(
+        "drivers/page.py",
+        label="Why here? What moves p of this place",
+        icon=":material/tune:",
+        help="Opens Drivers with this place and these settings.",
+    )
+
+
+def _remember(family: Family) -> None:
+    """Let pages that have the choice of data set open with this one; the menu then does so, too."""
+    if family != "own" and st.session_state.get("data", "covid") != family:
+        st.session_state["data"] = family
+
+
+def of_convergence(fit: Fit) -> Badge:
+    """Say whether the estimates had settled when the fit stopped."""
+    if fit.stop is StopReason.CALLBACK:
+        return Badge(
+            "Still fitting: estimates so far", "blue", ":material/hourglass_top:", "They change."
+        )
+    if fit.stop is StopReason.MAX_ITER:
+        return Badge(
+            "Not converged",
+            "orange",
+            ":material/warning:",
+            "The fit stopped at its limit of iterations, before the estimates had settled.",
+        )
+    if fit.misfit:
+        return Badge(
+            "Converged, a poor fit",
+            "orange",
+            ":material/warning:",
+            "The estimates had settled, and the counts scatter far more about them than the model "
+            "allows.",
+        )
+    return Badge(
+        "Converged",
+        "green",
+        ":material/check_circle:",
+        " ".join(filter(None, ("The estimates no longer changed.", outcome_words(fit)))),
+    )
+
+
+def of_check(verdict: Verdict | None) -> Badge:
+    """Say what Model check found, or that it has not been asked."""
+    if verdict is None:
+        return Badge(
+            "Not checked yet",
+            "gray",
+            ":material/help:",
+            "Model check fits these settings without a fifth of the counts, and looks how well it "
+            "predicts them.",
+        )
+    color, icon = MARKS[verdict.status]
+    return Badge(
+        f"Model check: {verdict.headline[:1].lower()}{verdict.headline[1:]}",
+        color,
+        icon,
+        "With these settings, on counts that were kept from the fit.",
+    )
+
+
+def remember_verdict(dataset: Dataset, fit: Fit, verdict: Verdict) -> None:
+    """Keep what Model check found, for the badges of the same counts and settings.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With all counts.
+    fit : Fit
+        Its settings are meant; it may have seen a part of the counts.
+    verdict : Verdict
+    """
+    known = _verdicts()
+    known[_key(dataset, fit)] = verdict
+    while len(known) > _MOST:
+        known.pop(next(iter(known)), None)
+
+
+def known_verdict(dataset: Dataset, fit: Fit) -> Verdict | None:
+    """What Model check found of these counts and settings; None where nobody asked it."""
+    return _verdicts().get(_key(dataset, fit))
+
+
+def _key(dataset: Dataset, fit: Fit) -> str:
+    return FitOrder(dataset.counts, fit.settings).key  # a digest: nobody guesses it
+
+
+@st.cache_resource(show_spinner=False)
+def _verdicts() -> dict[str, Verdict]:
+    return {}

@@ -1,0 +1,172 @@
+"""The report on counts before the fit, as pages show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from dashboard.shared.own_table.own import PREFIX, RAW, own_table, put
+from dashboard.shared.sidebar.model import default_settings
+from dashboard.shared.text.words import plural
+from uncletc import tables
+from uncletc.datasets import Dataset
+from uncletc.tables import Columns, Finding
+
+_CALLED = {"mend": "Mend", "look": "Look at"}
+_RANK = default_settings("ppi").rank
+_FAILED = f"{PREFIX}not-mended"
+_MENDED = {
+    "days": (
+        "missing",
+        "Take {n} without reports as missing",
+        ":material/event_busy:",
+        "Their counts are left out; λ and p are estimated there all the same. The file stays as it "
+        "is.",
+    ),
+    "totals": (
+        "without",
+        "Leave out {n} that are sums of others",
+        ":material/functions:",
+        "All rows of these levels are left out. The file stays as it is.",
+    ),
+    "running totals": (
+        "running",
+        "Take differences along {mode}",
+        ":material/difference:",
+        "Each count becomes what it adds to the one before it; the first of each series is "
+        "missing. The file stays as it is.",
+    ),
+}
+
+
+def findings_of(dataset: Dataset, rank: int) -> tuple[Finding, ...]:
+    """What was found in counts, made once; that of a reader's own table stays with the reader.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rank : int
+        Of the fit whose time is told.
+    """
+    if dataset.name != "own":
+        return _kept(dataset.counts.digest, rank, dataset)
+    key = f"{PREFIX}before"
+    kept = st.session_state.get(key)
+    if kept is None or kept[:2] != (dataset.counts.digest, rank):
+        found = tables.check_counts(dataset, rank=rank)
+        kept = st.session_state[key] = (dataset.counts.digest, rank, found)
+    found = kept[2]
+    return found  # noqa: RET504, typed
+
+
+@st.cache_resource(max_entries=20, show_spinner=False)
+def _kept(digest: str, rank: int, _dataset: Dataset) -> tuple[Finding, ...]:  # noqa: ARG001
+    return tables.check_counts(_dataset, rank=rank)
+
+
+def headline(findings: Sequence[Finding]) -> str:
+    """How many things are to be mended or looked at, in one sentence."""
+    mend = sum(each.severity == "mend" for each in findings)
+    look = sum(each.severity == "look" for each in findings)
+    if not mend and not look:
+        return "**Nothing to mend**: these counts can be fitted as they are."
+    said = []
+    if mend:
+        said.append(f"**{plural(mend, 'thing')} to mend first**")
+    if look:
+        said.append(f"**{plural(look, 'thing')} to look at**")
+    return f"{' and '.join(said)}, most important first."
+
+
+def to_mend(dataset: Dataset, *, rank: int = _RANK) -> str:
+    """What is to be mended before a fit, as one sentence of HTML; empty where nothing is."""
+    some = [each for each in findings_of(dataset, rank) if each.severity == "mend"]
+    if not some:
+        return ""
+    return f"{escape(some[0].sentence)} <em>Mend it under “Before you fit”, below.</em>"
+
+
+def before_you_fit(dataset: Dataset, *, rank: int = _RANK) -> None:
+    """Draw what was found: a headline, what to mend or look at, and the rest folded.
+
+    Where the table is the reader's own, one click takes days on which almost nobody reports as
+    missing, leaves out totals beside their parts, or takes differences of running totals.
+    """
+    findings = findings_of(dataset, rank)
+    st.markdown(headline(findings))
+    faults = [each for each in findings if each.severity != "note"]
+    if faults:
+        st.html(_list(faults))
+    if dataset.name == "own":
+        _mend(findings)
+    with st.expander("What else is known before a fit: size, gaps, scatter, time"):
+        st.html(_list(each for each in findings if each.severity == "note"))
+
+
+def _list(findings: Iterable[Finding]) -> str:
+    """Findings as HTML, not Markdown: words of a reader's own file stay what they are."""
+    items = []
+    for each in findings:
+        called = f"<strong>{_CALLED[each.severity]}:</strong> " if each.severity in _CALLED else ""
+        advice = f" <em>{escape(each.advice)}</em>" if each.advice else ""
+        items.append(f"<li>{called}{escape(each.sentence)}{advice}</li>")
+    return f"<ul>{''.join(items)}</ul>"
+
+
+def _mend(findings: Sequence[Finding]) -> None:
+    """Buttons that mend a reader's own table, and one that takes it back."""
+    table = own_table()
+    if table is None:
+        return
+    for each in findings:
+        if each.kind not in _MENDED:
+            continue
+        field, label, icon, help_text = _MENDED[each.kind]
+        value = each.details[field]
+        st.button(
+            label.format(
+                n=plural(len(value), "level"), mode=value if isinstance(value, str) else ""
+            ),
+            key=f"own_take_{field}",
+            on_click=_take,
+            args=(field, value),
+            icon=icon,
+            help=help_text,
+        )
+    if (failed := st.session_state.pop(_FAILED, None)) is not None:
+        st.error(f"That cannot be done: {failed}", icon=":material/error:")
+    columns = table.columns
+    if columns.missing or columns.without or columns.running:
+        st.button(
+            "Take counts as they stand in the file",
+            key="own_take_back",
+            on_click=_say,
+            args=(replace(columns, missing=(), without=(), running=None),),
+            icon=":material/undo:",
+            help="No level is left out or taken as missing, and no differences are taken.",
+        )
+
+
+def _take(field: str, value: str | tuple[tuple[str, str], ...]) -> None:
+    table = own_table()
+    if table is not None:
+        before = getattr(table.columns, field)
+        changed: Any = value if isinstance(value, str) else (*before, *value)
+        _say(replace(table.columns, **{field: changed}))
+
+
+def _say(columns: Columns) -> None:
+    """Make the table with other columns; say why where that cannot be done."""
+    table, raw = own_table(), st.session_state.get(RAW)
+    if table is None or raw is None:
+        return
+    try:
+        dataset = tables.build(raw, columns)
+    except ValueError as error:
+        st.session_state[_FAILED] = str(error)
+        return
+    put(replace(table, dataset=dataset, columns=columns))

@@ -1,0 +1,277 @@
+"""From settings to a fit on the page: cached, fitting with progress, or not requested yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dashboard.shared.fit_status.outcome import misfit_words, outcome_words
+from dashboard.shared.fit_status.resume import goes_on, offer_more, order_of, pressed
+from dashboard.shared.fit_status.service import (
+    fit_words,
+    progress_bar,
+    say_changed,
+    service,
+    session,
+)
+from dashboard.shared.own_table.own import state_key
+from dashboard.shared.sidebar.anchors import impossible
+from dashboard.shared.sidebar.model import describe
+from dashboard.shared.sidebar.random_effects import effects_in_fit
+from dashboard.shared.sidebar.roles import RoleChoice, remark
+from dashboard.shared.sidebar.sidebar import Choices
+from dashboard.work.jobs import Job
+from dashboard.work.orders import FitOrder
+from uncletc import Fit, StopReason
+from uncletc.datasets import Dataset
+
+_REDRAWN = 1.0  # seconds at least between two pictures of a fit under way
+_LOOKED = 0.2  # seconds between two looks at its progress
+_HISTORY = ":material/history:"
+
+
+class Shown(NamedTuple):
+    """What a page shows: a fit, and what it was fitted to.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Its counts have the roles of the fit, which are not those chosen now while an earlier fit
+        is shown.
+    fit : Fit
+    roles : RoleChoice
+    """
+
+    dataset: Dataset
+    fit: Fit
+    roles: RoleChoice
+
+
+@dataclass
+class _Track:
+    """What one session has seen of the fits of one data set.
+
+    Attributes
+    ----------
+    finished : Shown, optional
+        The last finished one shown.
+    drawn : Shown, optional
+        The last one shown, perhaps estimates so far.
+    job : Job, optional
+        The last one asked for.
+    left : str
+        Key of the one that this session cancelled, and has not asked for since.
+    roles : str
+        Of the last one asked for, in words.
+    estimate : tuple
+        Which estimates so far were drawn last, and when: run, number, time.
+    detection : tuple, optional
+        A fit and its p over Ξ.
+    """
+
+    finished: Shown | None = None
+    drawn: Shown | None = None
+    job: Job | None = None
+    left: str = ""
+    roles: str = ""
+    estimate: tuple[str, int, float] = ("", 0, 0.0)
+    detection: tuple[Fit, NDArray[np.float64]] | None = None
+
+
+def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
+    """Return the fit to show and what it is of, with its progress or a note drawn above it.
+
+    Settings fitted before show at once. The first view of a data set fits by itself, and so does
+    every change while *Fit as I change* is on: this session's earlier fit of the data set is left
+    then. Without it changes wait for the Fit button. Until a fit has estimates the last result
+    stays, with a note that says so; then its estimates so far are returned.
+    """
+    # One box, empty or not: what follows keeps its place on the page, and so its state.
+    with st.container(key="fit-status"):
+        shown = _fit_to_show(choices.roles.apply(dataset), choices)
+        if shown is not None:
+            _say_if_impossible(shown, choices)
+            offer_more(shown.dataset.counts, choices.settings, shown.fit)
+            say_misfit(shown.fit)
+            if words := remark(shown.roles, shown.dataset):
+                st.info(words, icon=":material/alt_route:")
+    if shown is None:
+        st.stop()
+    return shown
+
+
+def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
+    mine, track = session("fit"), _track(state_key(dataset, "fits"))
+    order = order_of(dataset.counts, choices.settings)
+    choices = replace(choices, pressed=choices.pressed or pressed())
+    if choices.pressed or track.left != order.key:
+        track.left = ""
+    job = service().job(order)  # before the look-up: a fit that ends in between is found
+    fit = mine.lookup(order)
+    if fit is not None:
+        _leave_earlier(track, order, choices)
+        track.finished = track.drawn = Shown(dataset, fit, choices.roles)
+        return track.drawn
+
+    if _should_submit(track, job, choices):
+        _leave_earlier(track, order, choices)
+        job = track.job = service().submit(order, mine.watcher)
+        track.roles = choices.roles.words
+    waiting = job is not None and job.active and mine.watcher in job.watchers
+    if job is not None and waiting:
+        so_far = _so_far(track, job)
+        _progress(state_key(dataset, "fits"), order)
+        if so_far is not None:
+            track.drawn = Shown(dataset, so_far, choices.roles)
+            st.info(
+                "**Still fitting: these are estimates so far.** They change until it finishes.",
+                icon=":material/hourglass_top:",
+            )
+            return track.drawn
+    elif job is not None:
+        track.drawn = track.finished
+        _say_why_not(job, choices.roles.words)
+
+    before = track.drawn if waiting else track.finished
+    if before is not None and waiting and goes_on(order, before.fit):
+        st.info("**Going on from where it stopped.** Below: the estimates then.", icon=_HISTORY)
+    elif before is not None:
+        _say_changed(before, choices, waiting=waiting)
+    elif not waiting:
+        st.info("Press **Fit** in the sidebar to estimate detection with these settings.")
+    return before
+
+
+def _should_submit(track: _Track, job: Job | None, choices: Choices) -> bool:
+    """Whether to ask for a fit that is not there: asked for by its reader, or by itself."""
+    if choices.pressed:
+        return True
+    if track.left or (job is not None and job.state == "failed"):
+        return False
+    if job is not None and job.active:  # another session's: wait along
+        return True
+    return choices.live or (track.drawn is None and track.job is None)
+
+
+def _leave_earlier(track: _Track, order: FitOrder, choices: Choices) -> None:
+    """Let go of the last fit asked for, where the reader has moved on to another."""
+    if track.job is not None and track.job.order != order and (choices.live or choices.pressed):
+        service().cancel(track.job, session("fit").watcher)
+
+
+def _say_changed(before: Shown, choices: Choices, *, waiting: bool) -> None:
+    requested = describe(choices.settings, choices.roles.words)
+    then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
+    so_far = " (estimates so far)" if unfinished(before.fit) else ""
+    say_changed(f"{describe(before.fit.settings, before.roles.words)}{so_far}", then)
+
+
+def _say_if_impossible(shown: Shown, choices: Choices) -> None:
+    (dataset, fit, _), anchor = shown, choices.anchor
+    if anchor.kind not in ("mean", "entry", "total"):
+        return
+    track = _track(state_key(dataset, "fits"))
+    if track.detection is None or track.detection[0] is not fit:
+        track.detection = (fit, fit.detection(dataset.counts.attributes))
+    p = track.detection[1]
+    note = impossible(anchor.of(dataset.counts, fit, p), p)
+    if note:
+        st.warning(note, icon=":material/balance:")
+
+
+def say_outcome(fit: Fit, of: str = "") -> None:
+    """Say what a finished fit found about μ and joint effects, and warn where it is poor.
+
+    Parameters
+    ----------
+    fit : Fit
+    of : str
+        Which fit it is, in Markdown, where a page shows several.
+    """
+    say_misfit(fit, of)
+    words = "" if unfinished(fit) else outcome_words(fit)
+    if words:
+        st.caption(f"{of}: {words}" if of else words)
+
+
+def say_misfit(fit: Fit, of: str = "") -> None:
+    """Warn where a finished fit is poor; the parameters are those of :func:`say_outcome`."""
+    words = "" if unfinished(fit) else misfit_words(fit)
+    if words:
+        st.warning(f"{of}: {words}" if of else words, icon=":material/warning:")
+
+
+def how_it_was_fitted(fit: Fit, roles: RoleChoice | None = None) -> str:
+    """One line under a result: its settings, how long it ran and why it stopped."""
+    last, how = fit.history[-1], describe(fit.settings, roles.words if roles else "")
+    took = f"{last.iteration} iterations in {last.seconds:.1f} s"
+    if unfinished(fit):
+        return f"Still being fitted with {how}: {took} so far."
+    why = f"because {fit.stop.value}"
+    if fit.stop is StopReason.MAX_ITER:
+        why = "at the iteration limit, before the estimates had settled"
+    sentences = [
+        f"Fitted with {how}: {took}; stopped {why}.",
+        outcome_words(fit),
+        effects_in_fit(fit),
+        *(f"{reason}." for reason in fit.dropped),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def unfinished(fit: Fit) -> bool:
+    """Whether these are estimates so far; a cancelled fit is not kept."""
+    return fit.stop is StopReason.CALLBACK
+
+
+def _track(key: str) -> _Track:
+    track: _Track = st.session_state.setdefault(key, _Track())
+    return track
+
+
+def _so_far(track: _Track, job: Job) -> Fit | None:
+    """The estimates so far, if any; notes which were looked at, and when, for :func:`_newer`."""
+    if job.estimates:
+        track.estimate = (job.run, job.estimates, monotonic())
+    return service().latest(job)
+
+
+def _newer(track: _Track, job: Job) -> bool:
+    """Whether there are newer estimates than those drawn, and it is time to draw again."""
+    run, drawn, when = track.estimate
+    if run != job.run:
+        return job.estimates > 0
+    return job.estimates > drawn and monotonic() - when >= _REDRAWN
+
+
+@st.fragment(run_every=_LOOKED)
+def _progress(track_key: str, order: FitOrder) -> None:
+    track, job = _track(track_key), service().job(order)
+    if job is None or not job.active or track.left == order.key or _newer(track, job):
+        st.rerun()
+    text = fit_words(f"Fitting {describe(job.order.settings, track.roles)}", job)
+    key = f"cancel-{order.key}"
+    progress_bar(job.share, text, key=key, on_cancel=_leave, args=(track, job))
+
+
+def _leave(track: _Track, job: Job) -> None:
+    track.left = job.order.key
+    service().cancel(job, session("fit").watcher)
+
+
+def _say_why_not(job: Job, roles: str) -> None:
+    what = describe(job.order.settings, roles)
+    if job.state == "failed":
+        st.error(f"This fit did not finish: {job.message}")
+    elif job.state == "cancelled":
+        st.info(f"The fit with {what} was cancelled.")
+    elif job.active:
+        st.info(
+            f"You left the fit with {what}. It continues because someone "
+            "else is waiting for it too."
+        )

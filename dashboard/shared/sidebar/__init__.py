@@ -1,0 +1,1 @@
+"""Controls of the sidebar, and the settings that they make."""

@@ -1,0 +1,289 @@
+"""Roles of attributes as a reader chooses them: what each may change, and what is said of it. Pure.
+
+Three choices: the roles that a data set states, with reasons; the paper's, where every attribute
+acts on detection; and the reader's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import pandas as pd
+
+from dashboard.shared.charts.places import is_covid
+from dashboard.shared.fit_status.memory import remembered
+from dashboard.shared.sidebar.observations import LookChoice
+from dashboard.shared.sidebar.random_effects import NO_EFFECTS, EffectChoice, effects_of
+from uncletc import CountTensor, FitSettings, Look, Role, Roles
+from uncletc.data.roles import ActsOn
+from uncletc.datasets import Dataset
+from uncletc.effects import attribute_groups
+
+# What a reader sees, and what the address says.
+Preset = Literal["stated roles", "the paper's: all on detection", "my own"]
+STATED: Preset = "stated roles"
+PAPER: Preset = "the paper's: all on detection"
+OWN: Preset = "my own"
+OPTIONS: dict[str, tuple[ActsOn, int]] = {
+    "detection, rises": ("detection", 1),
+    "detection, falls": ("detection", -1),
+    "detection, free": ("detection", 0),
+    "true rate": ("rate", 0),
+    "both, p rises": ("both", 1),
+    "both, p falls": ("both", -1),
+    "both, p free": ("both", 0),
+    "left out": ("neither", 0),
+}
+_NAMES = {value: option for option, value in OPTIONS.items()}
+_MOST_NAMED = 3  # changes that a description spells out
+
+NO_ROLES_YET = (
+    "These counts have no stated roles, so all attributes act on detection here, as in the paper."
+)
+NONE_ON_DETECTION = (
+    "**No attribute acts on detection here, so p is the same everywhere**: 1, unless a second look "
+    "or a statement says otherwise. Ranks and ratios of p say nothing then."
+)
+# Mean of five seeds at rank 15, Spearman's correlation by state: benchmarks/results/outside.md.
+PAPERS_COVID = (
+    "On these counts that turns the map over: p by state then runs **against** outside estimates "
+    "that the fit has not seen (rank correlation −.26 with blood surveys, −.47 with tests per "
+    "person). With the stated roles, from cases alone too, it agrees with them (+.33 and +.54), "
+    "mostly because their directions are stated: held-out counts hardly tell the two apart."
+)
+
+
+# Of the twin that comes with this program, rank 15: tests/uncletc/test_twins_recovered.py.
+PAPERS_SIMULATED = (
+    "On these simulated counts, where the truth is known, that turns the map over: p by state runs "
+    "**against** it (rank correlation −.5), and agrees with it (above +.9) with the roles that the "
+    "counts were drawn with."
+)
+
+
+@dataclass(frozen=True)
+class AttributeRole:
+    """An attribute, and what it may change.
+
+    Attributes
+    ----------
+    name : str
+        Of a category the name without its levels.
+    columns : tuple of str
+        Its names in the counts: its levels, or itself.
+    stated : Role
+        What a data set states, with its reason, or else the paper's.
+    now : Role
+        What is chosen.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    stated: Role
+    now: Role
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What may be chosen for it; levels of a category have no order to rise with."""
+        several = len(self.columns) > 1
+        return tuple(option for option, (_, sign) in OPTIONS.items() if not (several and sign))
+
+
+@dataclass(frozen=True)
+class RoleChoice:
+    """The roles that all attributes of a data set have.
+
+    Attributes
+    ----------
+    preset : str
+        What was chosen: `STATED`, `PAPER` or `OWN`.
+    usual : str
+        What pages choose for this data set at first.
+    attributes : tuple of AttributeRole
+        Empty where the counts are not here.
+    looks : LookChoice
+        Further looks, which the paper's choice has none of.
+    effects : EffectChoice
+        Effects of places and calendars, which the paper's choice has none of.
+    """
+
+    preset: Preset = PAPER
+    usual: Preset = PAPER
+    attributes: tuple[AttributeRole, ...] = ()
+    looks: LookChoice = field(default_factory=LookChoice)
+    effects: EffectChoice = field(default_factory=EffectChoice)
+
+    @property
+    def roles(self) -> Roles:
+        """Roles of the columns of the counts; without those that are the paper's."""
+        return Roles(
+            replace(each.now, attribute=column, reason="")
+            for each in self.attributes
+            for column in each.columns
+            if (each.now.acts_on, each.now.sign) != ("detection", 0)
+        )
+
+    def apply(self, dataset: Dataset) -> Dataset:
+        """Return the data set with these roles; the same counts for the same counts."""
+        return replace(dataset, counts=self.of(dataset.counts))
+
+    def settings(self, settings: FitSettings) -> FitSettings:
+        """Return settings with the signs of these roles, and with the effects."""
+        return replace(settings, signs=self.roles.signs, effects=self.effects.now)
+
+    def of(self, counts: CountTensor) -> CountTensor:
+        """Return counts with these roles and looks; the same for the same counts."""
+        return applied(counts, self.roles, self.looks.looks)
+
+    @property
+    def words(self) -> str:
+        """What a description of a fit says; empty for what is usual."""
+        return ", ".join(filter(None, (self.without_effects, self.effects.words)))
+
+    @property
+    def without_effects(self) -> str:
+        """The same without what it says of effects."""
+        return ", ".join(filter(None, (self._words_of_roles, self.looks.words)))
+
+    @property
+    def _words_of_roles(self) -> str:
+        if self.preset == self.usual:
+            return ""
+        if self.preset != OWN:
+            return "the paper's roles" if self.preset == PAPER else "stated roles"
+        changes = self.changes
+        more = len(changes) - _MOST_NAMED
+        named = [*changes[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
+        return f"own roles ({'; '.join(named) if named else 'as at first'})"
+
+    @property
+    def stem(self) -> str:
+        """The same as a part of a file's name."""
+        names = {STATED: "stated-roles", PAPER: "papers-roles", OWN: "own-roles"}
+        own = "" if self.preset == self.usual else names[self.preset]
+        return "-".join(filter(None, (own, self.looks.stem, self.effects.stem)))
+
+    @property
+    def changes(self) -> list[str]:
+        """Attributes whose role is not the one at first, with what they have now."""
+        return [
+            f"{each.name}: {option_of(each.now)}"
+            for each in self.attributes
+            if option_of(each.now) != option_of(each.stated)
+        ]
+
+    @property
+    def on_detection(self) -> str:
+        """Names of the attributes that act on p, in a row; empty for none."""
+        return ", ".join(each.name for each in self.attributes if each.now.on_detection)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per attribute: attribute, may change, and where they are stated stated, why."""
+        table = pd.DataFrame(
+            {
+                "attribute": [each.name for each in self.attributes],
+                "may change": [in_words(each.now) for each in self.attributes],
+            }
+        )
+        if self.usual != STATED:
+            return table
+        if self.preset != STATED:
+            table["stated"] = [in_words(each.stated) for each in self.attributes]
+        return table.assign(why=[each.stated.reason for each in self.attributes])
+
+    def sign_words(self, attribute: str) -> str:
+        """Which way p may go with an attribute; empty where it does not act on p."""
+        for each in self.attributes:
+            if each.name == attribute and each.now.on_detection:
+                way = {1: "only rise", -1: "only fall", 0: "rise and fall"}[each.now.sign]
+                also = " It may change λ, too." if each.now.on_rate else ""
+                return f"By its role p may {way} with {attribute}.{also}"
+        return ""
+
+
+NOBODYS = RoleChoice()  # as of counts that are not here
+
+
+def roles_of(
+    dataset: Dataset, preset: Preset | None = None, own: Mapping[str, str] | None = None
+) -> RoleChoice:
+    """Return the roles that a choice gives to the attributes of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As it was loaded: all attributes act on detection.
+    preset : str, optional
+        None: the usual one.
+    own : mapping of str to str, optional
+        For `OWN`: options by attribute; those not named are as stated.
+    """
+    usual = usual_preset(dataset)
+    chosen = usual if preset is None else preset
+    attributes = []
+    for name, columns in columns_of(dataset.counts).items():
+        stated = replace(dataset.roles.of(columns[0]), attribute=name)
+        now = Role(name) if chosen == PAPER else stated
+        if chosen == OWN and own and name in own:
+            now = Role(name, *OPTIONS[own[name]])
+        attributes.append(AttributeRole(name, columns, stated, now))
+    papers = chosen == PAPER != usual
+    effects = effects_of(dataset, NO_EFFECTS if papers else None)
+    return RoleChoice(chosen, usual, tuple(attributes), effects=effects)
+
+
+def usual_preset(dataset: Dataset) -> Preset:
+    """What pages choose for a data set at first: the stated roles where there are any."""
+    return STATED if dataset.roles.roles else PAPER
+
+
+def presets_of(dataset: Dataset) -> tuple[Preset, ...]:
+    """What may be chosen for a data set."""
+    return (STATED, PAPER, OWN) if dataset.roles.roles else (PAPER, OWN)
+
+
+def option_of(role: Role) -> str:
+    """What a reader chooses for this role."""
+    return _NAMES[role.acts_on, role.sign]
+
+
+def in_words(role: Role) -> str:
+    """What an attribute with this role may change, for a table."""
+    p = {1: "p, upwards only", -1: "p, downwards only", 0: "p"}[role.sign]
+    both = {1: "p (upwards only) and λ", -1: "p (downwards only) and λ", 0: "p and λ"}[role.sign]
+    return {"detection": p, "rate": "λ", "both": both, "neither": "nothing: left out"}[role.acts_on]
+
+
+def remark(roles: RoleChoice, dataset: Dataset) -> str:
+    """What a reader should know of the roles of a fit, where that is something; else empty."""
+    if roles.attributes and not roles.on_detection:
+        return NONE_ON_DETECTION
+    if roles.preset == PAPER and roles.usual == STATED:
+        head = (
+            "**The paper's choice: every attribute may move p either way, and none moves λ.** "
+            "Whatever a place is known for can then pass for detection."
+        )
+        if not is_covid(dataset):
+            return head
+        return f"{head} {PAPERS_SIMULATED if dataset.provenance.simulated else PAPERS_COVID}"
+    return ""
+
+
+@remembered(8)  # looks at every entry; a data set is loaded once
+def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
+    """Columns of each attribute by its name; levels of one category count as one attribute."""
+    names = counts.attribute_names
+    return {
+        attribute: tuple(names[j] for j in columns)
+        for attribute, columns in attribute_groups(counts).items()
+    }
+
+
+@remembered(16)  # copies of the attributes, some MB each
+def applied(counts: CountTensor, roles: Roles, looks: tuple[Look, ...] = ()) -> CountTensor:
+    """Return counts with roles and looks, the very object where it was made before."""
+    given = roles.apply(counts) if roles.roles else counts
+    return given.with_looks(*looks) if looks else given

@@ -1,0 +1,137 @@
+"""Parts that several screens draw alike."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard.shared.charts.dark import on_dark
+from dashboard.shared.charts.style import objective_chart, picture_config
+from dashboard.shared.figure_cache import drawn
+from dashboard.shared.fit_status.running import how_it_was_fitted
+from dashboard.shared.sidebar.random_effects import EffectChoice
+from dashboard.shared.sidebar.roles import NO_ROLES_YET, PAPER, RoleChoice
+from dashboard.shared.sidebar.sidebar import picture_format
+from uncletc import Fit
+
+HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
+
+
+def chart_config() -> dict[str, Any]:
+    """How a chart behaves: `CHART_CONFIG`, with the camera saving what the reader chose."""
+    return picture_config(picture_format())
+
+
+def show_chart(
+    figure: go.Figure | partial[go.Figure], *, key: str, alt: str, where: Any = st, **more: Any
+) -> None:
+    """Draw a figure, with the camera saving what the reader chose.
+
+    Parameters
+    ----------
+    figure : Figure or partial
+        A partial names the function that draws it and what it draws: it is called once, and its
+        figure kept for all who look at the same numbers.
+    key : str
+    alt : str
+        What it shows, for those who do not see it.
+    where : optional
+        A column.
+    **more
+        Other arguments of ``st.plotly_chart``.
+    """
+    dark = st.context.theme.type == "dark"
+    if isinstance(figure, partial):
+        shown = drawn(figure, dark=dark)
+    else:
+        shown = on_dark(figure) if dark else figure
+    where.plotly_chart(shown, config=chart_config(), key=key, alt=alt, **more)
+
+
+def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) -> None:
+    """Draw a table that can be sorted, its numbers as this reader's country writes them.
+
+    Parameters
+    ----------
+    table : DataFrame
+    key : str
+    alt : str
+        What it shows, for those who do not see it.
+    height : int
+        In pixels; ten rows.
+    """
+    numbers = table.select_dtypes("number").columns
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=height,
+        key=key,
+        column_config={name: st.column_config.NumberColumn(format="localized") for name in numbers},
+        alt=alt,
+    )
+
+
+def insight_with_caution(insight: str, caution: str | None) -> None:
+    """Draw the main finding, and below it why not to trust it, where there is a reason."""
+    st.markdown(insight)
+    if caution:
+        st.warning(caution, icon=":material/error:")
+
+
+def meaning(*points: str) -> None:
+    """Draw the folded list of what the numbers of a screen mean and do not mean."""
+    always = (
+        "**Only ratios of p are known.** Twice the true events with half the detection would "
+        "give the same counts. Absolute values rest on the statement under *Scale of p*.",
+        "**No cause is claimed.** An attribute may stand for something that was not recorded.",
+    )
+    with st.expander("What these numbers mean, and what they do not"):
+        st.markdown("\n".join(f"- {point}" for point in (*points, *always)))
+
+
+def role_details(roles: RoleChoice) -> None:
+    """Draw the folded tables of what each attribute may change, and of effects, with reasons."""
+    with st.expander("What each attribute may change, and why"):
+        st.markdown(
+            "**p** is the chance that an event is counted, **λ** how many events there are. Counts "
+            "alone hardly tell a place where more happens from one where more is noticed; what is "
+            "known of an attribute from elsewhere does. Roles and directions are stated before any "
+            "fit, and are ours; in the paper every attribute acts on p. On the pages that fit, the "
+            "sidebar changes them."
+        )
+        if roles.usual == PAPER:
+            st.markdown(NO_ROLES_YET)
+        st.table(roles.table.set_index("attribute"))
+    _effect_details(roles.effects)
+
+
+def _effect_details(effects: EffectChoice) -> None:
+    """Draw the folded table of the effects that a data set states, where it states any."""
+    if not effects.stated:
+        return
+    with st.expander(effects.title):
+        st.markdown(
+            "An effect is one factor for each of its levels, or for each pair of levels. **On λ** "
+            "it changes how many events there are, **on reporting** how many of those counted are "
+            "published then. Factors are shrunk towards 1 as far as the counts allow. In brackets: "
+            "the distance over which near ones are alike. In the paper there are none. On the "
+            "pages that fit, the sidebar changes them."
+        )
+        st.table(effects.table.set_index("effect"))
+
+
+def fit_details(fit: Fit, roles: RoleChoice) -> None:
+    """Draw the folded account of how a fit went; its chart is drawn once it is open."""
+    folded = st.expander("How it was fitted", key=HOW, on_change="rerun")
+    with folded:
+        st.markdown(how_it_was_fitted(fit, roles))
+        if folded.open:
+            show_chart(
+                partial(objective_chart, {"": [record.objective for record in fit.history]}),
+                key="objective",
+                alt="Objective after each iteration",
+            )

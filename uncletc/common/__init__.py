@@ -1,0 +1,1 @@
+"""Validation, JSON and the version of results."""

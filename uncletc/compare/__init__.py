@@ -1,0 +1,1 @@
+"""Folds, scores and comparisons on held-out counts."""

@@ -1,0 +1,200 @@
+"""The loop over trials: fit, choose the iteration, score."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from uncletc.baselines import Method, Prediction
+from uncletc.common.validation import FloatArray, IntArray, check_choice, check_whole
+from uncletc.compare import metrics
+from uncletc.compare.folds import FoldKind, Split, make_folds, splits
+from uncletc.compare.scores import (
+    Scores,
+    SizeLaw,
+    count_interval,
+    dispersion,
+    floored,
+    likely_law,
+    score,
+)
+from uncletc.data.counts import CountTensor
+from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
+
+Callback = Callable[[int, Iteration[Prediction]], bool | None]
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trial:
+    """One fit of a cross-validation, and its scores.
+
+    Attributes
+    ----------
+    trial : int
+    iteration : int
+        The iteration used: of those tried, the one with the smallest validation rRMSE.
+    validation, test : Scores
+        Both with that law, or that φ, which the test counts have not seen.
+    law : SizeLaw
+        How widely the validation counts scatter, by the count expected.
+    phi : float
+        Their dispersion if it is one for all, as in `log_score_one_phi` of the scores.
+    coverage : dict of float to float
+        Share of test counts within :func:`count_interval` with that law, by nominal level.
+    predicted : ndarray, shape (n,)
+        ŷ of the test entries.
+    rows : ndarray of int, shape (n,)
+        Their rows of ``counts.indices``.
+    seconds : float
+    """
+
+    trial: int
+    iteration: int
+    validation: Scores
+    test: Scores
+    law: SizeLaw
+    phi: float
+    coverage: dict[float, float]
+    predicted: FloatArray = field(repr=False)
+    rows: IntArray = field(repr=False)
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """A method's trials over all folds.
+
+    Attributes
+    ----------
+    method : str
+    settings : object
+    kind : {"entry", "fibre"}
+    trials : tuple of Trial
+        Fewer than folds if the callback stopped.
+    """
+
+    method: str
+    settings: Any
+    kind: FoldKind
+    trials: tuple[Trial, ...]
+
+    def mean(self, name: str, part: Literal["validation", "test"] = "test") -> tuple[float, float]:
+        """One of the :class:`Scores` over trials; see :func:`uncletc.metrics.mean_and_sd`."""
+        return metrics.mean_and_sd(self.values(name, part))
+
+    def values(self, name: str, part: Literal["validation", "test"] = "test") -> FloatArray:
+        """One of the :class:`Scores` of each trial; (T,)."""
+        check_choice("name", name, tuple(score.name for score in fields(Scores)))
+        check_choice("part", part, ("validation", "test"))
+        return np.array([getattr(getattr(trial, part), name) for trial in self.trials], dtype=float)
+
+
+def evaluate(
+    counts: CountTensor,
+    method: Method,
+    settings: Any,
+    *,
+    n_folds: int = 5,
+    kind: FoldKind = "entry",
+    across: Sequence[int] | None = None,
+    seed: int = 0,
+    every: int | None = 10,
+    callback: Callback | None = None,
+) -> Evaluation:
+    """Cross-validate a method with given settings.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    method : Method
+        One of :data:`uncletc.METHODS`.
+    settings : object
+        Settings of that method.
+    n_folds, kind, across, seed
+        See :func:`make_folds`.
+    every : int, optional
+        Predict the validation fold after every `every` iterations and after the last, and keep the
+        best, as the paper chooses the number of iterations. None: take the last.
+    callback : callable, optional
+        Called with the trial and each :class:`uncletc.Iteration`; return True to stop the whole
+        evaluation. Finished trials are kept.
+
+    Returns
+    -------
+    Evaluation
+    """
+    step = None if every is None else check_whole("every", every, 1)
+    folds = make_folds(counts, n_folds, kind=kind, across=across, seed=seed)
+    trials: list[Trial] = []
+    for split in splits(folds):
+        trial = run_trial(counts, method, settings, split, step, callback)
+        if trial is None:
+            break
+        trials.append(trial)
+    return Evaluation(method=method.name, settings=settings, kind=kind, trials=tuple(trials))
+
+
+def run_trial(
+    counts: CountTensor,
+    method: Method,
+    settings: Any,
+    split: Split,
+    every: int | None,
+    callback: Callback | None,
+) -> Trial | None:
+    """Fit the training counts and score the others; None if the callback stopped the fit."""
+    began, stopped = time.perf_counter(), False
+    y, held_out = counts.counts, split.validation | split.test
+    z = counts.attributes_at(counts.indices[held_out], unknown_as_nan=True)
+    validating = split.validation[held_out]
+    best: tuple[float, int, FloatArray] | None = None
+
+    def keep_best(fit: Prediction, iteration: int) -> None:
+        """Keep the predictions with the smallest validation error."""
+        nonlocal best
+        predicted = fit.expected(counts.indices[held_out], z if fit.n_attributes else None)
+        error = float(np.mean((predicted[validating] - y[split.validation]) ** 2))
+        if best is None or error < best[0]:
+            best = error, iteration, predicted
+
+    def after_iteration(record: Iteration[Prediction]) -> bool | None:
+        nonlocal stopped
+        if every is not None and record.current and record.iteration % every == 0:
+            keep_best(record.current(), record.iteration)
+        stopped = callback is not None and bool(callback(split.trial, record))
+        return stopped
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", MisfitWarning)  # the scores show it
+        fit = method.fit(counts.subset(split.train), settings, callback=after_iteration)
+    if stopped:
+        return None
+    keep_best(fit, fit.history[-1].iteration)
+    assert best is not None
+    _, iteration, predicted = best
+    tested = predicted[~validating]
+    aside = y[split.validation]
+    phi = dispersion(aside, predicted[validating])
+    law = likely_law(aside, floored(predicted[validating]))
+    return Trial(
+        trial=split.trial,
+        iteration=iteration,
+        validation=score(aside, predicted[validating], phi, law),
+        test=score(y[split.test], tested, phi, law),
+        law=law,
+        phi=phi,
+        coverage={
+            level: metrics.coverage(y[split.test], *count_interval(tested, level, law))
+            for level in LEVELS
+        },
+        predicted=tested,
+        rows=np.flatnonzero(split.test),
+        seconds=time.perf_counter() - began,
+    )

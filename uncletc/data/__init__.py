@@ -1,0 +1,1 @@
+"""Count tensors: entries, attributes, groups and observation processes."""

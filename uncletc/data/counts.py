@@ -1,0 +1,560 @@
+"""CountTensor: counts (Ω), attributes (Ξ) and labels of the entries of a tensor."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from uncletc.common.validation import (
+    FloatArray,
+    IntArray,
+    check_counts,
+    check_distinct,
+    check_indices,
+    check_shape,
+)
+from uncletc.data.entries import (
+    check_attributed,
+    check_labels,
+    check_names,
+    check_observed_exposure,
+    exposure_at,
+    flat_index,
+)
+from uncletc.data.frames import frame_of, read_dense, read_rows
+from uncletc.data.groups import Group, check_groups
+from uncletc.data.observations import Look, check_looks
+from uncletc.io.saving import COUNTS_FORMAT, load_counts, save_counts
+
+_T = TypeVar("_T", bound=np.generic)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class CountTensor:
+    """Counts of some entries of a tensor, and attributes of some entries.
+
+    The entries with a count are the observed set Ω, those with attributes the attributed set Ξ
+    (paper, section 2.1). Either may contain the other, they may be equal, or overlap in part.
+    An entry outside Ω was not counted: it is missing, not zero.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Size I_k of each of the K ≥ 2 modes.
+    indices : array_like of int, shape (N, K)
+        Ω, one distinct entry per row, 0 ≤ index < I_k.
+    counts : array_like of int, shape (N,)
+        y ≥ 0, the reported count of each row of `indices`.
+    attributes : array_like of float, shape (S, D), optional
+        z, finite, one row per attributed entry. None: no entry has attributes.
+    attribute_indices : array_like of int, shape (S, K), optional
+        Ξ, one distinct entry per row of `attributes`. None: the same rows as `indices`.
+    modes : sequence of str, optional
+        K distinct names of the modes. None: "mode 1", "mode 2", …
+    labels : sequence of sequences, optional
+        For each mode I_k labels, stored as text. None: the indices themselves.
+    attribute_names : sequence of str, optional
+        D distinct names. None: "z1", "z2", …
+    rate_attributes : array_like of float, shape (S, P), optional
+        x, finite, one row per attributed entry: attributes that act on the true rate, λ, where
+        `attributes` act on detection. One that may act on both stands in both, under one name.
+        None: none does, as in the paper.
+    rate_attribute_names : sequence of str, optional
+        P distinct names. None: "x1", "x2", …
+    exposure : array_like of float, optional
+        What true counts are proportional to, all else being equal, such as the population of a
+        place: λ is exposure times a low-rank tensor. K dimensions, each of size I_k or 1 (constant
+        along that mode); ≥ 0, and > 0 at observed entries. None: 1 everywhere.
+    looks : sequence of Look, optional
+        Further counts of the same entries, each with its own detection; see :class:`Look`. None:
+        each entry was counted once.
+    groups : sequence of Group, optional
+        What else entries have in common than their modes, for effects of modes: a state, a
+        weekday. None: nothing.
+    simulated : bool
+        Whether the data contain no real observation; every view then says so.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument, the value and the rule it breaks.
+
+    Examples
+    --------
+    >>> y = CountTensor((2, 3), [[0, 0], [1, 2]], [4, 0], attributes=[[0.5], [0.1]])
+    >>> y.n_observed, y.n_attributed, y.share_observed
+    (2, 2, 0.3333333333333333)
+    """
+
+    shape: tuple[int, ...]
+    indices: IntArray
+    counts: IntArray
+    attributes: FloatArray
+    attribute_indices: IntArray
+    modes: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    attribute_names: tuple[str, ...]
+    rate_attributes: FloatArray
+    rate_attribute_names: tuple[str, ...]
+    exposure: FloatArray | None
+    looks: tuple[Look, ...]
+    groups: tuple[Group, ...]
+    simulated: bool
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        indices: ArrayLike,
+        counts: ArrayLike,
+        *,
+        attributes: ArrayLike | None = None,
+        attribute_indices: ArrayLike | None = None,
+        modes: Sequence[str] | None = None,
+        labels: Sequence[Sequence[Any]] | None = None,
+        attribute_names: Sequence[str] | None = None,
+        rate_attributes: ArrayLike | None = None,
+        rate_attribute_names: Sequence[str] | None = None,
+        exposure: ArrayLike | None = None,
+        looks: Sequence[Look] = (),
+        groups: Sequence[Group] = (),
+        simulated: bool = False,
+    ) -> None:
+        sizes = check_shape(shape)
+        observed = check_indices(indices, sizes, "indices")
+        check_distinct(flat_index(observed, sizes), observed, "indices")
+        reported = check_counts(counts, len(observed))
+        z, attributed, x = check_attributed(
+            attributes, rate_attributes, attribute_indices, observed, sizes
+        )
+        sized = check_observed_exposure(exposure, sizes, observed)
+        names = check_names(modes, len(sizes), "modes", "mode ")
+        values = {
+            "shape": sizes,
+            "indices": _frozen(observed),
+            "counts": _frozen(reported),
+            "attributes": _frozen(z),
+            "attribute_indices": _frozen(attributed),
+            "modes": names,
+            "labels": check_labels(labels, sizes),
+            "attribute_names": check_names(attribute_names, z.shape[1], "attribute_names", "z"),
+            "rate_attributes": _frozen(x),
+            "rate_attribute_names": check_names(
+                rate_attribute_names, x.shape[1], "rate_attribute_names", "x"
+            ),
+            "exposure": None if sized is None else _frozen(sized),
+            "looks": check_looks(looks, sizes, z.shape[1]),
+            "groups": check_groups(groups, names, sizes),
+            "simulated": bool(simulated),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        modes: Sequence[str],
+        counts: str = "count",
+        attributes: Sequence[str] = (),
+        rate_attributes: Sequence[str] = (),
+        exposure: str | None = None,
+        labels: Sequence[Sequence[Any]] | None = None,
+        simulated: bool = False,
+    ) -> CountTensor:
+        """Make counts from a table in long form, one row per entry.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A combination of labels without a row is missing, not zero.
+        modes : sequence of str
+            K ≥ 2 columns that name an entry, such as place, species and week.
+        counts : str
+            The column with counts, whole numbers ≥ 0. Empty: not counted, which is missing, not
+            zero; attributes of the row are still used.
+        attributes : sequence of str
+            D columns of numbers that detection may depend on, not rescaled. A row with an empty one
+            has no attributes.
+        rate_attributes : sequence of str
+            P columns of numbers that the true rate may depend on; a column may be in both. A row
+            with an empty one has no attributes.
+        exposure : str, optional
+            A column of numbers > 0 that true counts are proportional to, such as people or traps;
+            entries without a row get the median.
+        labels : sequence of sequences, optional
+            The labels of each mode in order, including those without a row. None: those of the
+            rows, sorted as numbers or dates if all labels of a mode are, else as text.
+        simulated : bool
+            See :class:`CountTensor`.
+
+        Raises
+        ------
+        ValueError
+            Naming the column, the data row, the value and the rule it breaks.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"site": ["a", "a", "b"], "week": [1, 2, 1], "count": [4, 0, 2]})
+        >>> CountTensor.from_frame(frame, modes=["site", "week"])
+        CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
+        """
+        rows = read_rows(
+            frame,
+            modes=modes,
+            counts=counts,
+            attributes=(*attributes, *(each for each in rate_attributes if each not in attributes)),
+            exposure=exposure,
+            labels=labels,
+        )
+        columns = list(rows.attribute_columns.values())
+        values = np.column_stack(columns) if columns else None
+        tensor = cls(**rows.fields(modes, values), simulated=simulated)
+        if not rate_attributes:
+            return tensor
+        return tensor.with_roles(detection=attributes, rate=rate_attributes)
+
+    @classmethod
+    def from_dense(
+        cls,
+        array: ArrayLike,
+        *,
+        attributes: ArrayLike | None = None,
+        modes: Sequence[str] | None = None,
+        labels: Sequence[Sequence[Any]] | None = None,
+        attribute_names: Sequence[str] | None = None,
+        exposure: ArrayLike | None = None,
+        simulated: bool = False,
+    ) -> CountTensor:
+        """Make counts from a dense array.
+
+        Parameters
+        ----------
+        array : array_like, shape (I_1, …, I_K)
+            Counts, whole numbers ≥ 0; NaN: not counted.
+        attributes : array_like of float, shape (I_1, …, I_K, D), optional
+            z of every entry; an entry with a NaN has no attributes.
+        modes, labels, attribute_names, exposure, simulated
+            See :class:`CountTensor`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Naming the argument, the value and the rule it breaks.
+
+        Examples
+        --------
+        >>> CountTensor.from_dense([[4, 0, np.nan], [np.nan, 2, 1]])
+        CountTensor(2 × 3, 4 observed (66.7%), 0 attributed, 0 attributes)
+        """
+        return cls(
+            **read_dense(array, attributes),
+            modes=modes,
+            labels=labels,
+            attribute_names=attribute_names,
+            exposure=exposure,
+            simulated=simulated,
+        )
+
+    def to_frame(self, *, counts: str = "count", exposure: str = "exposure") -> pd.DataFrame:
+        """Write a table in long form, which :meth:`from_frame` reads back.
+
+        Parameters
+        ----------
+        counts, exposure : str
+            Names of these columns.
+
+        Returns
+        -------
+        DataFrame
+            One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode,
+            the counts (NaN: not counted), the exposure if any, and a column per attribute and
+            per rate attribute that is none of these (NaN: outside Ξ).
+
+        Raises
+        ------
+        ValueError
+            If two columns would have the same name.
+
+        Examples
+        --------
+        >>> y = CountTensor((2, 2), [[0, 1], [1, 0]], [3, 5], labels=[["a", "b"], ["x", "y"]])
+        >>> y.to_frame()
+          mode 1 mode 2  count
+        0      a      y    3.0
+        1      b      x    5.0
+        """
+        indices, y = self.entries()
+        columns = [*self.label_columns(indices), (counts, y)]
+        if self.exposure is not None:
+            columns.append((exposure, self.exposure_at(indices)))
+        rows = self.rows_of(indices)
+        values = np.full((len(rows), len(self.all_attribute_names)), np.nan)
+        values[rows >= 0] = self._all_attributes[rows[rows >= 0]]
+        return frame_of([*columns, *zip(self.all_attribute_names, values.T, strict=True)])
+
+    def with_roles(
+        self, *, detection: Sequence[str] | None = None, rate: Sequence[str] = ()
+    ) -> CountTensor:
+        """Choose by name which attributes act on detection and which on the true rate.
+
+        Parameters
+        ----------
+        detection : sequence of str, optional
+            Names among `all_attribute_names`. None: those that have the role now.
+        rate : sequence of str
+            The same; a name may be in both. (): none acts on the rate, as in the paper.
+
+        Returns
+        -------
+        CountTensor
+            With the same counts. An attribute that is in neither is gone from it.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown or occurs twice.
+
+        Examples
+        --------
+        >>> y = CountTensor((2, 2), [[0, 1], [1, 0]], [3, 5], attributes=[[0.1, 7], [0.9, 8]])
+        >>> y.with_roles(detection=["z1"], rate=["z1", "z2"]).rate_attribute_names
+        ('z1', 'z2')
+        """
+        names = self.all_attribute_names
+        chosen = []
+        for name, given in (("detection", detection), ("rate", rate)):
+            wanted = self.attribute_names if given is None else tuple(given)
+            for each in wanted:
+                if each not in names:
+                    raise ValueError(f"{name} must name attributes of {names}, got {each!r}")
+                if wanted.count(each) > 1:
+                    raise ValueError(f"{name} must hold distinct names, {each!r} occurs twice")
+            chosen.append(wanted)
+        values = self._all_attributes
+        z, x = (values[:, [names.index(each) for each in wanted]] for wanted in chosen)
+        if chosen[0] != self.attribute_names and self._looks_have_attributes:
+            raise ValueError("attributes of looks of their own keep their role, detection")
+        fields = self._fields() | {
+            "attributes": z,
+            "attribute_names": chosen[0],
+            "rate_attributes": x,
+            "rate_attribute_names": chosen[1],
+        }
+        return CountTensor(**fields)
+
+    def with_counts(self, counts: ArrayLike) -> CountTensor:
+        """The same entries, attributes, exposure and looks with other counts (N,)."""
+        return CountTensor(**self._fields() | {"counts": counts})
+
+    def with_looks(self, *looks: Look) -> CountTensor:
+        """The same counts with these further looks instead of any others."""
+        return CountTensor(**self._fields() | {"looks": looks})
+
+    def with_groups(self, *groups: Group) -> CountTensor:
+        """The same counts with these groups instead of any others."""
+        return CountTensor(**self._fields() | {"groups": groups})
+
+    def entries(self) -> tuple[IntArray, FloatArray]:
+        """Entries of Ω or Ξ in the order of the modes (n, K), and their counts or NaN (n,)."""
+        observed = flat_index(self.indices, self.shape)
+        every = np.union1d(observed, flat_index(self.attribute_indices, self.shape))
+        y = np.full(len(every), np.nan)
+        y[np.searchsorted(every, observed)] = self.counts
+        return np.column_stack(np.unravel_index(every, self.shape)), y
+
+    def label_columns(self, indices: IntArray) -> list[tuple[str, NDArray[Any]]]:
+        """Name of each mode, and the labels (n,) of valid entries (n, K) along it."""
+        return [
+            (mode, np.asarray(labels, dtype=object)[indices[:, k]])
+            for k, (mode, labels) in enumerate(zip(self.modes, self.labels, strict=True))
+        ]
+
+    def __repr__(self) -> str:
+        size = " × ".join(str(size) for size in self.shape)
+        return (
+            f"CountTensor({size}, {self.n_observed:,} observed ({self.share_observed:.1%}), "
+            f"{self.n_attributed:,} attributed, {self.n_attributes} attributes)"
+        )
+
+    @property
+    def n_observed(self) -> int:
+        """|Ω|, the number of entries with a count."""
+        return len(self.indices)
+
+    @property
+    def n_attributed(self) -> int:
+        """|Ξ|, the number of entries with attributes."""
+        return len(self.attribute_indices)
+
+    @property
+    def n_attributes(self) -> int:
+        """D, the number of attributes of an entry."""
+        return int(self.attributes.shape[1])
+
+    @property
+    def all_attribute_names(self) -> tuple[str, ...]:
+        """Names of all attributes, whatever they act on, each once."""
+        return tuple(dict.fromkeys((*self.attribute_names, *self.rate_attribute_names)))
+
+    @property
+    def share_observed(self) -> float:
+        """|Ω| over the number of entries, between 0 and 1."""
+        return self.n_observed / float(np.prod([float(size) for size in self.shape]))
+
+    @cached_property
+    def attribute_rows(self) -> IntArray:
+        """Row of `attributes` of each observed entry, -1 if it has none; (N,)."""
+        if np.array_equal(self.indices, self.attribute_indices):
+            return _frozen(np.arange(self.n_observed))
+        return _frozen(self.rows_of(self.indices))
+
+    def rows_of(self, indices: IntArray) -> IntArray:
+        """Row of `attributes` of each valid entry (n, K), -1 if it has none; (n,)."""
+        if not self.n_attributed:
+            return np.full(len(indices), -1, dtype=np.int64)
+        order, ids = self._attributed_order
+        flat = flat_index(indices, self.shape)
+        place = np.minimum(np.searchsorted(ids, flat), len(ids) - 1)
+        return np.where(ids[place] == flat, order[place], -1)
+
+    def exposure_at(self, indices: IntArray) -> FloatArray:
+        """Exposure of valid entries (n, K), 1 if none was given; (n,)."""
+        return exposure_at(self.exposure, indices)
+
+    def attributes_at(self, indices: ArrayLike, *, unknown_as_nan: bool = False) -> FloatArray:
+        """Attributes of the given entries.
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (n, K)
+            Any entries; repeats are allowed.
+        unknown_as_nan : bool
+            Return rows of NaN for entries outside Ξ, as :meth:`uncletc.Fit.expected` expects them,
+            instead of rejecting them.
+
+        Returns
+        -------
+        ndarray of float, shape (n, D)
+
+        Raises
+        ------
+        ValueError
+            If an entry lies outside the shape, or has no attributes and `unknown_as_nan` is False.
+        """
+        entries = check_indices(indices, self.shape, "indices")
+        rows = self.rows_of(entries)
+        unknown = rows < 0
+        if unknown.any() and not unknown_as_nan:
+            entry = tuple(entries[int(np.argmax(unknown))].tolist())
+            raise ValueError(f"indices must be entries with attributes; entry {entry} has none")
+        z = np.full((len(entries), self.n_attributes), np.nan)
+        z[~unknown] = self.attributes[rows[~unknown]]
+        return z
+
+    def in_order(self) -> CountTensor:
+        """Sort Ω and Ξ by entry; return the same object if they are sorted."""
+        observed = flat_index(self.indices, self.shape)
+        attributed = flat_index(self.attribute_indices, self.shape)
+        if (np.diff(observed) > 0).all() and (np.diff(attributed) > 0).all():
+            return self
+        return self._rows(np.argsort(observed), np.argsort(attributed))
+
+    def subset(self, observed: ArrayLike) -> CountTensor:
+        """Keep some observed entries; the attributes of all entries stay.
+
+        This is how entries are held out: their counts are dropped, their attributes remain.
+
+        Parameters
+        ----------
+        observed : array_like of bool, shape (N,), or of int
+            Mask over, or rows of, `indices` to keep.
+        """
+        rows = np.asarray(observed)
+        if rows.dtype != bool:
+            rows = check_indices(rows.reshape(-1, 1), (self.n_observed,), "observed")[:, 0]
+        elif rows.shape != (self.n_observed,):
+            raise ValueError(
+                f"observed must have shape ({self.n_observed},) when it is a mask, got {rows.shape}"
+            )
+        return self._rows(rows, slice(None))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over all that a fit can see: shape, Ω, counts, Ξ, attributes, exposure."""
+        names = self.attribute_names, self.rate_attribute_names  # signs are stated by name
+        sha = hashlib.sha256(repr((COUNTS_FORMAT, self.shape, names)).encode())
+        for array in (
+            self.indices,
+            self.counts,
+            self.attributes,
+            self.rate_attributes,
+            self.attribute_indices,
+        ):
+            sha.update(np.ascontiguousarray(array).data)
+        if self.exposure is not None:
+            sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
+        for look in self.looks:
+            sha.update(repr((len(look.counts), look.known_error)).encode())
+            own = look.indices, look.counts, look.known_detection, look.attributes, look.exposure
+            for each in own:
+                sha.update(b"" if each is None else np.ascontiguousarray(each).data)
+        for group in self.groups:
+            sha.update(repr((group.name, group.modes, group.n_levels)).encode())
+            sha.update(group.codes.tobytes())
+            sha.update(b"" if group.positions is None else group.positions.tobytes())
+        return sha.hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
+        save_counts(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> CountTensor:
+        """Read what :meth:`save` wrote, validating it like any other input."""
+        return cls(**load_counts(Path(path)))
+
+    def _rows(self, observed: Any, attributed: Any) -> CountTensor:
+        chosen = {
+            "indices": self.indices[observed],
+            "counts": self.counts[observed],
+            "attributes": self.attributes[attributed],
+            "rate_attributes": self.rate_attributes[attributed],
+            "attribute_indices": self.attribute_indices[attributed],
+        }
+        return CountTensor(**self._fields() | chosen)
+
+    def _fields(self) -> dict[str, Any]:
+        """The arguments that make this tensor."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def _looks_have_attributes(self) -> bool:
+        return any(look.attributes is not None for look in self.looks)
+
+    @property
+    def _all_attributes(self) -> FloatArray:
+        """Values over Ξ of `all_attribute_names`; (S, ·)."""
+        own = set(self.attribute_names)
+        others = [j for j, name in enumerate(self.rate_attribute_names) if name not in own]
+        return np.column_stack([self.attributes, self.rate_attributes[:, others]])
+
+    @cached_property
+    def _attributed_order(self) -> tuple[IntArray, IntArray]:
+        flat = flat_index(self.attribute_indices, self.shape)
+        order = np.argsort(flat, kind="stable")
+        return order, flat[order]
+
+
+def _frozen(array: NDArray[_T]) -> NDArray[_T]:
+    copy = np.array(array, order="C")
+    copy.flags.writeable = False
+    return copy

@@ -1,0 +1,120 @@
+"""Entries of a tensor: their numbers, exposure and attributes, and checks of such input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uncletc.common.validation import (
+    FloatArray,
+    IntArray,
+    check_distinct,
+    check_exposure,
+    check_finite,
+    check_indices,
+)
+
+
+def flat_index(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
+    """Number the entries of a tensor in row-major order; (n, K) to (n,)."""
+    return np.asarray(np.ravel_multi_index(tuple(indices.T), shape), dtype=np.int64)
+
+
+def exposure_at(exposure: FloatArray | None, indices: IntArray) -> FloatArray:
+    """Exposure of valid entries (n, K) as :class:`CountTensor` holds it; 1 for None; (n,)."""
+    if exposure is None:
+        return np.ones(len(indices))
+    along = [
+        np.minimum(where, size - 1) for where, size in zip(indices.T, exposure.shape, strict=True)
+    ]
+    return np.asarray(exposure[tuple(along)])
+
+
+def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
+    """Values of entries from values over Ξ: the single rule for entries without attributes.
+
+    Parameters
+    ----------
+    values : ndarray, shape (S,)
+        p over Ξ.
+    rows : ndarray of int, shape (n,)
+        As :meth:`CountTensor.rows_of` returns them.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        An entry without attributes gets the mean over Ξ, or 1 if Ξ is empty.
+    """
+    if not len(values):
+        return np.ones(len(rows))
+    return np.where(rows >= 0, values[rows], values.mean())
+
+
+def check_observed_exposure(
+    exposure: ArrayLike | None, shape: tuple[int, ...], observed: IntArray
+) -> FloatArray | None:
+    """Return exposure that broadcasts to `shape` and is > 0 where there is a count."""
+    array = check_exposure(exposure, shape)
+    if array is None:
+        return None
+    none = exposure_at(array, observed) == 0
+    if none.any():
+        entry = tuple(observed[int(np.argmax(none))].tolist())
+        raise ValueError(f"exposure must be > 0 where there is a count; entry {entry} has 0")
+    return array
+
+
+def check_attributed(
+    attributes: ArrayLike | None,
+    rate_attributes: ArrayLike | None,
+    attribute_indices: ArrayLike | None,
+    observed: IntArray,
+    shape: tuple[int, ...],
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return attributes (S, D), their entries (S, K), and those that act on the rate (S, P)."""
+    given = {"attributes": attributes, "rate_attributes": rate_attributes}
+    tables = {
+        name: check_finite(values, name, 2) for name, values in given.items() if values is not None
+    }
+    if not tables:
+        if attribute_indices is not None:
+            raise ValueError("attribute_indices needs attributes; attributes is None")
+        nothing = np.empty((0, 0))
+        return nothing, np.empty((0, len(shape)), dtype=np.int64), nothing
+    n = len(observed)
+    attributed, rule = observed, f"row of indices ({n}) unless attribute_indices is given"
+    if attribute_indices is not None:
+        attributed = check_indices(attribute_indices, shape, "attribute_indices")
+        n, rule = len(attributed), f"row of attribute_indices ({len(attributed)})"
+    for name, table in tables.items():
+        if len(table) != n:
+            raise ValueError(f"{name} must have one row per {rule}, got {len(table)} rows")
+    check_distinct(flat_index(attributed, shape), attributed, "attribute_indices")
+    z, x = (tables.get(name, np.empty((n, 0))) for name in given)
+    return z, attributed, x
+
+
+def check_names(given: Sequence[str] | None, n: int, name: str, stem: str) -> tuple[str, ...]:
+    """Return n distinct names; None gives `stem` with a number."""
+    if given is None:
+        return tuple(f"{stem}{i + 1}" for i in range(n))
+    names = tuple(str(value) for value in given)
+    if len(names) != n or len(set(names)) != n:
+        raise ValueError(f"{name} must be {n} distinct names, got {names}")
+    return names
+
+
+def check_labels(
+    given: Sequence[Sequence[Any]] | None, shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the labels of each mode as text; None gives the indices themselves."""
+    if given is None:
+        return tuple(tuple(str(i) for i in range(size)) for size in shape)
+    labels = tuple(tuple(str(label) for label in mode) for mode in given)
+    sizes = tuple(len(mode) for mode in labels)
+    if sizes != shape:
+        raise ValueError(f"labels must hold {shape} labels per mode, got {sizes}")
+    return labels

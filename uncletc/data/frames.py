@@ -1,0 +1,322 @@
+"""Tables in long form, and dense arrays, as the arrays of a count tensor."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from uncletc.common.validation import FloatArray, IntArray
+
+MISSING = ("", "NA", ".")
+"""Texts that stand for a missing value."""
+
+MOST_MODES = 8
+"""Modes of a table at most: exposure is looked for along every set of them."""
+
+_DATES = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")  # year-month-day sorts as text
+_MOST_EXPOSURES = 2**26  # values kept at most: 512 MiB
+_MOST = 2.0**53  # whole numbers beyond are not exact in a table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """The validated rows of a table.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (R, K)
+        The entry of each row.
+    labels : list of list of str
+        Of each mode, in order.
+    counts : ndarray, shape (R,)
+        y; NaN where not counted.
+    attributes : dict of str to ndarray, shape (R,)
+        By column; NaN where missing.
+    exposure : ndarray, optional
+        Along the fewest modes that it depends on, as :class:`uncletc.CountTensor` holds it.
+    """
+
+    indices: IntArray
+    labels: list[list[str]]
+    counts: FloatArray
+    attributes: Mapping[str, FloatArray]
+    exposure: FloatArray | None
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which rows have a count; (R,)."""
+        return ~np.isnan(self.counts)
+
+    @property
+    def attributed(self) -> NDArray[np.bool_]:
+        """Which rows have every attribute; (R,)."""
+        known = np.ones(len(self.counts), dtype=bool)
+        for values in self.attributes.values():
+            known &= ~np.isnan(values)
+        return known
+
+    @property
+    def attribute_columns(self) -> dict[str, FloatArray]:
+        """Attributes by column, of the rows that have all of them."""
+        known = self.attributed
+        return {column: values[known] for column, values in self.attributes.items()}
+
+    def fields(self, modes: Sequence[str], attributes: FloatArray | None) -> dict[str, Any]:
+        """Arguments of :class:`uncletc.CountTensor`; the attributes (S, D) may have been scaled."""
+        return {
+            "shape": tuple(len(each) for each in self.labels),
+            "indices": self.indices[self.counted],
+            "counts": self.counts[self.counted].astype(np.int64),
+            "attributes": attributes,
+            "attribute_indices": None if attributes is None else self.indices[self.attributed],
+            "modes": modes,
+            "labels": self.labels,
+            "attribute_names": None if attributes is None else tuple(self.attributes),
+            "exposure": self.exposure,
+        }
+
+
+def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
+    """Make a table of named columns; reject duplicate names."""
+    names = [name for name, _ in columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"columns must have distinct names, {name!r} occurs twice")
+    return pd.DataFrame(dict(columns))
+
+
+def read_rows(
+    table: pd.DataFrame,
+    *,
+    modes: Sequence[str],
+    counts: str,
+    attributes: Sequence[str] = (),
+    exposure: str | None = None,
+    labels: Sequence[Sequence[Any]] | None = None,
+) -> Rows:
+    """Validate a table and split it; see :meth:`uncletc.CountTensor.from_frame`."""
+    table = table.reset_index(drop=True)
+    modes = tuple(modes)
+    _check_columns(table, modes, counts, tuple(attributes), exposure)
+    indices, ordered = _places(table, modes, labels)
+    _check_distinct(table, modes, indices)
+    y = _counts(table, counts)
+    if np.isnan(y).all():
+        raise ValueError(f"{counts} must hold at least one count, all its rows are empty")
+    z = {column: numbers(table, column) for column in attributes}
+    shape = tuple(len(mode_labels) for mode_labels in ordered)
+    sizes = None if exposure is None else _exposure(table, exposure, indices, shape)
+    rows = Rows(indices=indices, labels=ordered, counts=y, attributes=z, exposure=sizes)
+    if z and not rows.attributed.any():
+        raise ValueError("attributes must all have a value in at least one row; each row lacks one")
+    return rows
+
+
+def read_dense(array: ArrayLike, attributes: ArrayLike | None) -> dict[str, Any]:
+    """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_dense`."""
+    dense = np.asarray(array)
+    if dense.dtype.kind not in "iuf" or dense.ndim < 2:
+        raise ValueError(
+            "array must hold numbers along at least 2 modes, "
+            f"got shape {dense.shape} of {dense.dtype}"
+        )
+    counted = ~np.isnan(dense)
+    fields = {"shape": dense.shape, "indices": np.argwhere(counted), "counts": dense[counted]}
+    if attributes is None:
+        return fields
+    z = np.asarray(attributes, dtype=np.float64)
+    if z.shape[:-1] != dense.shape:
+        raise ValueError(
+            f"attributes must have shape {dense.shape} and one more axis for the attributes, "
+            f"got {z.shape}"
+        )
+    complete = ~np.isnan(z).any(axis=-1)
+    return fields | {"attributes": z[complete], "attribute_indices": np.argwhere(complete)}
+
+
+def _check_columns(
+    table: pd.DataFrame,
+    modes: tuple[str, ...],
+    counts: str,
+    attributes: tuple[str, ...],
+    exposure: str | None,
+) -> None:
+    if table.empty:
+        raise ValueError("the table must have at least one row, it has none")
+    if not 2 <= len(modes) <= MOST_MODES:
+        raise ValueError(f"modes must be 2 to {MOST_MODES} columns, got {len(modes)}")
+    chosen = [*modes, counts, *attributes, *([] if exposure is None else [exposure])]
+    for column in chosen:
+        if column not in table.columns:
+            has = ", ".join(map(str, table.columns))
+            raise ValueError(f"the table must have a column {column!r}; it has {has}")
+        if chosen.count(column) > 1:
+            raise ValueError(
+                f"each column must have one role, {column!r} has {chosen.count(column)}"
+            )
+
+
+def _empty(column: pd.Series) -> NDArray[np.bool_]:
+    """Which rows are empty; (n,)."""
+    text = column.astype("str").str.strip()
+    return np.asarray(column.isna() | text.isin(MISSING), dtype=bool)
+
+
+def numbers(table: pd.DataFrame, column: str, name: str | None = None) -> FloatArray:
+    """A column as float64, NaN where it is empty; errors call it `name`, by default `column`."""
+    empty = _empty(table[column])
+    values = pd.to_numeric(table[column].where(~empty), errors="coerce").to_numpy(
+        dtype=np.float64, na_value=np.nan
+    )
+    wrong = ~(np.isfinite(values) | empty)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name or column} must hold numbers; data row {row + 1} is "
+            f"{str(table[column].iloc[row]).strip()!r}"
+        )
+    return np.asarray(values)
+
+
+def _counts(table: pd.DataFrame, column: str) -> FloatArray:
+    """Whole counts, NaN where missing."""
+    y = numbers(table, column)
+    for wrong, rule in (
+        (y < 0, "at least 0"),
+        (y != np.floor(y), "whole numbers"),
+        (y > _MOST, "below 2**53"),
+    ):
+        wrong = wrong & ~np.isnan(y)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"{column} must be {rule}; data row {row + 1} is {y[row]:.15g}")
+    return y
+
+
+def _places(
+    table: pd.DataFrame, modes: tuple[str, ...], given: Sequence[Sequence[Any]] | None
+) -> tuple[IntArray, list[list[str]]]:
+    """Index of each row in each mode (n, K), and the labels of each mode in order."""
+    if given is not None and len(given) != len(modes):
+        raise ValueError(f"labels must be one list for each of {modes}, got {len(given)}")
+    indices = np.empty((len(table), len(modes)), dtype=np.int64)
+    labels = []
+    for k, mode in enumerate(modes):
+        empty = _empty(table[mode])
+        if empty.any():
+            row = int(np.argmax(empty))
+            raise ValueError(f"{mode} must have a value in every row; data row {row + 1} is empty")
+        text = _as_text(table[mode])
+        if given is None:
+            _, first, indices[:, k] = np.unique(
+                _sortable(table[mode]), return_index=True, return_inverse=True
+            )
+            labels.append([str(text.iloc[row]) for row in first])
+            continue
+        labels.append([str(label) for label in given[k]])
+        if len(set(labels[k])) != len(labels[k]):
+            raise ValueError(f"labels of {mode} must be distinct")
+        indices[:, k] = pd.Index(labels[k]).get_indexer(pd.Index(text))
+        if (indices[:, k] < 0).any():
+            row = int(np.argmin(indices[:, k]))
+            raise ValueError(
+                f"{mode} must be one of its labels; data row {row + 1} is {text.iloc[row]!r}"
+            )
+    return indices, labels
+
+
+def _sortable(column: pd.Series) -> NDArray[Any]:
+    """Sort keys of labels: numbers or dates if all labels are, else their text."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return column.to_numpy()
+    text = _as_text(column)
+    numbers = pd.to_numeric(text, errors="coerce")
+    if np.isfinite(numbers).all():
+        return numbers.to_numpy(dtype=np.float64)
+    for form in _DATES:
+        dates = pd.to_datetime(text, format=form, errors="coerce")
+        if dates.notna().all():
+            return dates.to_numpy()
+    return text.to_numpy(dtype=object)
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        whole_days = bool((column == column.dt.normalize()).all())
+        text = column.dt.strftime("%Y-%m-%d" if whole_days else "%Y-%m-%d %H:%M:%S")
+    else:
+        text = column.astype("str").str.strip()
+    return pd.Series(text)
+
+
+def _check_distinct(table: pd.DataFrame, modes: tuple[str, ...], indices: IntArray) -> None:
+    repeated = pd.DataFrame(indices).duplicated().to_numpy()
+    if repeated.any():
+        row = int(np.argmax(repeated))
+        before = int(np.argmax((indices == indices[row]).all(axis=1)))
+        entry = ", ".join(f"{mode} {table[mode].iloc[row]}" for mode in modes)
+        raise ValueError(
+            f"each entry must have one row; data rows {before + 1} and {row + 1} are both {entry}"
+        )
+
+
+def _exposure(
+    table: pd.DataFrame, column: str, indices: IntArray, shape: tuple[int, ...]
+) -> FloatArray:
+    values = numbers(table, column)
+    wrong = ~(values > 0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{column} must be above 0 in every row; data row {row + 1} is "
+            f"{str(table[column].iloc[row])!r}"
+        )
+    return exposure_along(values, column, indices, shape)
+
+
+def exposure_along(
+    values: FloatArray, column: str, indices: IntArray, shape: tuple[int, ...]
+) -> FloatArray:
+    """Exposure along the fewest modes that it depends on; the median for entries without a row.
+
+    Parameters
+    ----------
+    values : ndarray, shape (R,)
+        > 0, of the entries of `indices`.
+    column : str
+        What messages call it.
+    indices : ndarray of int, shape (R, K)
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray
+        K dimensions, each of the size of its mode or 1.
+
+    Raises
+    ------
+    ValueError
+        If it changes along every mode of a tensor that is too large to keep that.
+    """
+    n = len(shape)
+    for size in range(n + 1):
+        for along in itertools.combinations(range(n), size):
+            sizes = [shape[k] if k in along else 1 for k in range(n)]
+            if math.prod(sizes) > _MOST_EXPOSURES:
+                continue
+            places = tuple(indices[:, k] * (k in along) for k in range(n))
+            exposure = np.full(sizes, np.nan)
+            exposure[places] = values
+            if np.array_equal(exposure[places], values):
+                return np.where(np.isnan(exposure), np.median(values), exposure)
+    raise ValueError(
+        f"{column} must be constant along some mode in a table of shape {shape}; it has too many "
+        "different values to keep"
+    )

@@ -1,0 +1,278 @@
+"""Further looks at the entries of a count tensor, and all looks in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uncletc.common.validation import (
+    FloatArray,
+    IntArray,
+    check_counts,
+    check_distinct,
+    check_finite,
+    check_indices,
+    check_real,
+)
+from uncletc.data.entries import flat_index
+
+if TYPE_CHECKING:
+    from uncletc.data.counts import CountTensor
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Look:
+    """Another count of the same true events: a second observer, a later stream, a survey.
+
+    Each look at entry i counts true events of the same mean λ_i on its own: its count is Poisson
+    with mean e·λ_i·p, e being its exposure, scattered as its own μ says, given λ_i. A look whose p
+    is known anchors the scale of λ and p, which counts alone leave free.
+
+    Parameters
+    ----------
+    name : str
+        What it is, for readers: "deaths".
+    indices : array_like of int, shape (n, K)
+        The entries looked at, each once.
+    counts : array_like of int, shape (n,)
+        y ≥ 0 of each.
+    known_detection : array_like of float, optional
+        p in (0, 1] of each count (n,), or of all. NaN, or None: not known; then g of `attributes`.
+    known_error : float
+        Relative standard error, ≥ 0, that all known p of this look share: .2 if they may all be a
+        fifth too large or too small. It goes into the intervals.
+    attributes : array_like of float, shape (n, D), optional
+        z of this look, the same D attributes as those of the tensor. None: those that its entry
+        has in the tensor.
+    exposure : float or array_like of float
+        e > 0, of each count (n,), or of all: how many times λ_i, which has the exposure of the
+        tensor, the look could see. 2 if it watched twice as long as the tensor's own count.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument, the value and the rule.
+
+    Examples
+    --------
+    >>> Look("survey", [[0, 0], [1, 2]], [7, 3], known_detection=0.9).known_detection
+    array([0.9, 0.9])
+    """
+
+    name: str
+    indices: IntArray
+    counts: IntArray
+    known_detection: FloatArray
+    known_error: float
+    attributes: FloatArray | None = field(repr=False)
+    exposure: FloatArray = field(repr=False)
+
+    def __init__(
+        self,
+        name: str,
+        indices: ArrayLike,
+        counts: ArrayLike,
+        *,
+        known_detection: ArrayLike | None = None,
+        known_error: float = 0.0,
+        attributes: ArrayLike | None = None,
+        exposure: ArrayLike = 1.0,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"name must be a text, got {name!r}")
+        where = np.asarray(indices)
+        known = np.nan if known_detection is None else known_detection
+        p = _of_each("known_detection", known, len(where))
+        e = _of_each("exposure", exposure, len(where))
+        if not (np.isfinite(e) & (e > 0)).all():
+            row = int(np.argmin(np.isfinite(e) & (e > 0)))
+            raise ValueError(f"exposure must be finite and above 0; position {row} is {e[row]}")
+        wrong = ~np.isnan(p) & ~((p > 0) & (p <= 1))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"known_detection must be in (0, 1] or NaN; position {row} is {p[row]}"
+            )
+        z = None if attributes is None else check_finite(attributes, "attributes", 2)
+        if z is not None and len(z) != len(where):
+            raise ValueError(
+                f"attributes must have one row per row of indices ({len(where)}), got {len(z)} rows"
+            )
+        values = {
+            "name": name,
+            "indices": where,
+            "counts": check_counts(counts, len(where)),
+            "known_detection": p,
+            "known_error": check_real("known_error", known_error, 0.0),
+            "attributes": z,
+            "exposure": e,
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def rows(self, chosen: IntArray | NDArray[np.bool_] | list[int]) -> Look:
+        """The same with some of its rows, a mask (n,) or their numbers."""
+        return replace(
+            self,
+            indices=self.indices[chosen],
+            counts=self.counts[chosen],
+            known_detection=self.known_detection[chosen],
+            attributes=None if self.attributes is None else self.attributes[chosen],
+            exposure=self.exposure[chosen],
+        )
+
+    def within(self, shape: tuple[int, ...], n_attributes: int) -> Look:
+        """Return the same, checked against a tensor's shape and number of attributes."""
+        where = check_indices(self.indices, shape, f"indices of look {self.name!r}")
+        check_distinct(flat_index(where, shape), where, f"indices of look {self.name!r}")
+        if self.attributes is not None and self.attributes.shape[1] != n_attributes:
+            raise ValueError(
+                f"attributes of look {self.name!r} must have the {n_attributes} columns of the "
+                f"tensor's, got {self.attributes.shape[1]}"
+            )
+        object.__setattr__(self, "indices", where)
+        return self
+
+
+def _of_each(name: str, given: ArrayLike, n: int) -> FloatArray:
+    """One number for each of n rows, from one for all or for each; (n,)."""
+    values = np.asarray(given, dtype=np.float64)
+    if values.shape not in ((), (n,)):
+        raise ValueError(
+            f"{name} must be one number, or one for each of {n} rows of indices, "
+            f"got shape {values.shape}"
+        )
+    return np.array(np.broadcast_to(values, n))
+
+
+@dataclass(frozen=True, eq=False)
+class AllLooks:
+    """The counts of a tensor and of its further looks, row below row.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (N, K)
+    counts : ndarray of int, shape (N,)
+    look : ndarray of int, shape (N,)
+        0: the tensor's own counts; l: its l-th further look.
+    known : ndarray, shape (N,)
+        p where it is known, else NaN.
+    attributes : ndarray, shape (S, D)
+        z over Ξ, then those of looks that have their own.
+    rows : ndarray of int, shape (N,)
+        Row of `attributes` of each, -1 where it has none or p is known.
+    rate_rows : ndarray of int, shape (N,)
+        Row of the tensor's `rate_attributes`, -1 where its entry has none.
+    errors : ndarray, shape (L,)
+        `known_error` of each further look.
+    exposure : ndarray, shape (N,)
+        That of the looks, beside the tensor's: 1 for its own counts.
+    """
+
+    indices: IntArray
+    counts: IntArray
+    look: IntArray
+    known: FloatArray
+    attributes: FloatArray
+    rows: IntArray
+    rate_rows: IntArray
+    errors: FloatArray
+    exposure: FloatArray
+
+    @classmethod
+    def of(cls, counts: CountTensor) -> AllLooks:
+        """Put all looks of a tensor below one another."""
+        own, looks = counts.attribute_rows, counts.looks
+        if not looks:
+            nothing = np.full(1, np.nan)
+            return cls(
+                indices=counts.indices,
+                counts=counts.counts,
+                look=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
+                known=np.broadcast_to(nothing, own.shape),
+                attributes=counts.attributes,
+                rows=own,
+                rate_rows=own,
+                errors=np.empty(0),
+                exposure=np.broadcast_to(np.ones(1), own.shape),
+            )
+        tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
+        for look in looks:
+            of_entry = counts.rows_of(look.indices)
+            found = of_entry
+            if look.attributes is not None:
+                found = n + np.arange(len(look.counts))
+                tables.append(look.attributes)
+                n += len(look.counts)
+            rows.append(np.where(np.isnan(look.known_detection), found, -1))
+            rate_rows.append(of_entry)
+        if not counts.n_attributes:  # p is one number, of all counts whose p is not known
+            unknown = [np.ones(len(own), dtype=bool)]
+            unknown += [np.isnan(look.known_detection) for look in looks]
+            n = sum(map(len, unknown))
+            tables = [np.empty((n, 0))]
+            numbers = np.split(np.arange(n), np.cumsum([len(each) for each in unknown])[:-1])
+            rows = [np.where(e, i, -1) for e, i in zip(unknown, numbers, strict=True)]
+        own_known = np.full(len(own), np.nan)
+        sizes = [len(own), *(len(look.counts) for look in looks)]
+        return cls(
+            indices=np.concatenate([counts.indices, *(look.indices for look in looks)]),
+            counts=np.concatenate([counts.counts, *(look.counts for look in looks)]),
+            look=np.repeat(np.arange(len(sizes)), sizes),
+            known=np.concatenate([own_known, *(look.known_detection for look in looks)]),
+            attributes=np.concatenate(tables),
+            rows=np.concatenate(rows),
+            rate_rows=np.concatenate(rate_rows),
+            errors=np.array([look.known_error for look in looks]),
+            exposure=np.concatenate([np.ones(len(own)), *(look.exposure for look in looks)]),
+        )
+
+    @property
+    def order(self) -> IntArray:
+        """Those whose p is g of their attributes first, then those whose p is known; (N,)."""
+        kind = np.where(self.rows >= 0, 0, np.where(np.isnan(self.known), 2, 1))
+        return np.argsort(kind, kind="stable")
+
+    @property
+    def shared_error(self) -> float:
+        """Relative standard error of the scale that known p state, weighted by their counts."""
+        weights = np.bincount(
+            self.look[~np.isnan(self.known)],
+            self.counts[~np.isnan(self.known)],
+            minlength=1 + len(self.errors),
+        )[1:]
+        return float(weights @ self.errors / max(weights.sum(), 1.0))
+
+    @property
+    def anchored(self) -> bool:
+        """Whether some count > 0 has a known p."""
+        return bool((self.counts[~np.isnan(self.known)] > 0).any())
+
+
+def check_looks(
+    looks: Sequence[Look], shape: tuple[int, ...], n_attributes: int
+) -> tuple[Look, ...]:
+    """Return looks with distinct names that fit a tensor."""
+    found = tuple(looks)
+    for look in found:
+        if not isinstance(look, Look):
+            raise TypeError(f"looks must be Look objects, got {type(look).__name__}")
+    names = [look.name for look in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"looks must have distinct names, {name!r} occurs twice")
+    return tuple(look.within(shape, n_attributes) for look in found)
+
+
+def anchors_of(counts: CountTensor) -> str:
+    """What states the scale of p, in words: the looks with a known p; empty for none."""
+    names = [
+        look.name
+        for look in counts.looks
+        if (look.counts[~np.isnan(look.known_detection)] > 0).any()
+    ]
+    return ", ".join(names)

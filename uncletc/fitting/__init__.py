@@ -1,0 +1,1 @@
+"""Settings, history and the public function ``fit``."""

@@ -1,0 +1,162 @@
+"""fit: the public entry point of every solver; fit_on: on from where fits stopped."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+from uncletc.data.counts import CountTensor
+from uncletc.data.groups import every_group
+from uncletc.fitting.history import ConvergenceWarning, MisfitWarning, StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.fitting.threads import one_thread
+from uncletc.model.random_effects import Effect
+from uncletc.result.fit_result import Callback, Fit
+from uncletc.solvers.bcd import fit_bcd
+from uncletc.solvers.closed import check_closed, fit_closed
+from uncletc.solvers.joint import fit_joint
+from uncletc.solvers.options import BCD
+from uncletc.solvers.parallel import world
+
+
+def fit(
+    counts: CountTensor,
+    settings: FitSettings,
+    *,
+    start: Fit | None = None,
+    callback: Callback | None = None,
+) -> Fit:
+    """Estimate λ and p from the observed counts and the attributes.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        At least one observed entry. Ω and Ξ may nest or overlap in any way; without any
+        attributes this is a Poisson CP decomposition with p = 1.
+    settings : FitSettings
+    start : Fit, optional
+        Begin from this fit of a tensor of the same shape, by any solver and with any rank, μ or
+        network. Components are added or dropped to reach ``settings.rank``. The joint solver
+        begins with the coefficients whose p over Ξ is closest to that of the start; block
+        coordinate descent adopts a network with the same layers.
+    callback : callable, optional
+        Called with each :class:`Iteration`, the starting point first; return True to stop. Its
+        ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
+        are useful from the first few iterations on.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    ValueError
+        If nothing is observed, `start` has another shape, a sign names no attribute that acts
+        on detection, counts with rate attributes or looks are to be fitted by block coordinate
+        descent, or ``settings.closed`` does not go with the counts: a mode that they have not, no
+        mode left open, no cell counted twice, looks, entries without attributes among others with
+        them, or exposure or rate attributes that vary along a closed mode.
+    FitError
+        If the objective becomes infinite or NaN in all members.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If ``max_iter`` was reached before the objective settled.
+    MisfitWarning
+        If it settled where counts scatter several times as much about it as the model allows.
+
+    Notes
+    -----
+    Runs on one thread: on the small matrices of these networks more threads are slower, and much
+    slower beside a busy web server. The joint solver can use several processes: if
+    ``torch.distributed`` is initialised (``torchrun``), every process calls ``fit`` with the same
+    arguments and works on its share of the entries; all return the same fit.
+
+    Examples
+    --------
+    >>> from uncletc import FitSettings, fit, simulate
+    >>> y, truth = simulate(shape=(6, 6, 6), rank=2, observed=0.5, attributed=0.5)
+    >>> result = fit(y, FitSettings(rank=2, max_iter=3), callback=lambda i: i.iteration >= 2)
+    >>> result.rate([[0, 0, 0]]).shape
+    (1,)
+    """
+    if not isinstance(settings, FitSettings):
+        raise TypeError(f"settings must be FitSettings, got {type(settings).__name__}")
+    if counts.n_observed == 0:
+        raise ValueError("counts must hold at least 1 observed entry, got 0")
+    if start is not None and start.shape != counts.shape:
+        raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
+    if counts.looks and isinstance(settings.solver, BCD):
+        raise ValueError(
+            "looks need the joint solver; block coordinate descent has none "
+            "(CountTensor.with_looks() leaves them out)"
+        )
+    unknown = [name for name, _ in settings.signs if name not in counts.attribute_names]
+    if unknown:
+        raise ValueError(
+            f"signs must name attributes that act on detection, {counts.attribute_names}, "
+            f"got {unknown[0]!r}"
+        )
+    named = every_group(counts.groups, counts.modes, counts.labels)
+    for text in settings.effects:
+        Effect.parse(text).groups(named)
+    if settings.effects and world()[1] > 1:
+        raise ValueError("effects of modes are fitted by one process; settings ask for some")
+    if counts.rate_attribute_names and isinstance(settings.solver, BCD):
+        raise ValueError(
+            "rate_attributes need the joint solver; block coordinate descent has none "
+            "(CountTensor.with_roles(rate=()) leaves them out)"
+        )
+    if settings.closed:
+        check_closed(counts, settings)
+    with one_thread():
+        options = settings.solver
+        if isinstance(options, BCD):
+            result = fit_bcd(counts, settings, options, start, callback)
+        elif settings.closed:
+            result = fit_closed(counts, settings, start, callback)
+        else:
+            result = fit_joint(counts, settings, options, start, callback)
+    if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
+        warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
+    if result.stop is StopReason.TOLERANCE and result.misfit:
+        warnings.warn(result.misfit, MisfitWarning, stacklevel=2)
+    return result
+
+
+def fit_on(
+    counts: CountTensor,
+    settings: FitSettings,
+    limits: tuple[int, ...] = (),
+    *,
+    callback: Callback | None = None,
+    start: Fit | None = None,
+) -> Fit:
+    """Fit, and go on from where fits of fewer iterations stopped.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    limits : tuple of int
+        ``max_iter`` of the earlier fits, ascending and below that of the settings. Each begins
+        where the one before stopped; one that settles before its limit is the result.
+    callback : callable, optional
+        Of every fit; see :func:`uncletc.fit`.
+    start : Fit, optional
+        The result for the last of `limits`, where it is known already.
+
+    Returns
+    -------
+    Fit
+    """
+    chain = (*limits, settings.max_iter)
+    if start is not None:
+        chain = chain[-1:]
+    for limit in chain:
+        if start is not None and start.stop is not StopReason.MAX_ITER:
+            return replace(start, settings=settings)  # with a higher limit it is the same fit
+        start = fit(counts, replace(settings, max_iter=limit), start=start, callback=callback)
+    assert start is not None
+    return start

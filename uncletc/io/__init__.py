@@ -1,0 +1,1 @@
+"""Files: saved fits and counts, recipes and citations."""

@@ -1,0 +1,299 @@
+"""Recipe: all that decides estimates beside the table, as one file of settings holds it."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from uncletc.common.validation import check_positive, check_whole
+from uncletc.data.roles import Role, Roles
+from uncletc.datasets import DEATHS_LAG, OUTSIDE, available
+from uncletc.datasets.base import Dataset
+from uncletc.datasets.covid_deaths import check_lag, with_deaths
+from uncletc.fitting.fit import fit_on
+from uncletc.fitting.settings import FitSettings
+from uncletc.result.anchor import Anchor
+from uncletc.result.fit_result import Callback, Fit
+from uncletc.tables import Columns
+
+_FROM_COUNTS = "from the counts"  # of μ
+_OPEN = ("signs", "effects")
+_PARTS = ("table", "fit", "continued_from", "anchor", "deaths", "roles", "columns")
+_HEAD = "# Settings of uncletc. `uncletc fit TABLE --settings FILE` gives the same numbers.\n\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deaths:
+    """Deaths as a second look at COVID-19 cases.
+
+    Parameters
+    ----------
+    used : bool
+        False: cases alone.
+    lag : int
+        Days by which deaths are reported later than the cases they belong to.
+    fatality : float
+        > 0, by what the share of infections that end in death is multiplied.
+    """
+
+    used: bool = True
+    lag: int = DEATHS_LAG
+    fatality: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.used, bool):
+            raise TypeError(f"used must be true or false, got {self.used!r}")
+        check_whole("lag", self.lag, 0)
+        check_lag(self.lag)
+        object.__setattr__(self, "fatality", check_positive("fatality", self.fatality))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What decides the estimates of a table.
+
+    Attributes
+    ----------
+    fit : FitSettings
+    table : str
+        The name of a data set, or of a file; empty: not said.
+    columns : Columns, optional
+        What the columns of a file are; None for data sets of the library.
+    anchor : Anchor
+    roles : Roles, optional
+        What attributes act on. None: as stated with the data.
+    deaths : Deaths, optional
+        None: as pages have them at first, a second look wherever deaths are here, unless other
+        roles than those stated are chosen.
+    continued_from : tuple of int
+        Limits of iterations, ascending, at which earlier fits stopped that this one continues.
+    left_open : tuple of str
+        Those of "signs" and "effects" that the data set states.
+
+    Examples
+    --------
+    >>> recipe = Recipe(fit=FitSettings(rank=3), anchor=Anchor(kind="mean", value=0.25))
+    >>> Recipe.from_toml(recipe.to_toml()) == recipe
+    True
+    """
+
+    fit: FitSettings
+    table: str = ""
+    columns: Columns | None = None
+    anchor: Anchor = field(default_factory=Anchor)
+    roles: Roles | None = None
+    deaths: Deaths | None = None
+    continued_from: tuple[int, ...] = ()
+    left_open: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.continued_from and self.continued_from[-1] >= self.fit.max_iter:
+            raise ValueError(
+                f"continued_from must be below max_iter, {self.fit.max_iter}, "
+                f"got {self.continued_from[-1]}"
+            )
+
+    def to_toml(self) -> str:
+        """Return the text of a file of settings."""
+        chosen = asdict(self.fit)
+        chosen["mu"] = _FROM_COUNTS if chosen["mu"] is None else chosen["mu"]
+        chosen["signs"] = dict(self.fit.signs)
+        for name in self.left_open:
+            del chosen[name]
+        values: dict[str, Any] = {"table": self.table} if self.table else {}
+        if self.continued_from:
+            values["continued_from"] = list(self.continued_from)
+        values |= {"fit": _plain(chosen), "anchor": self.anchor.as_dict()}
+        if self.deaths is not None:
+            values["deaths"] = asdict(self.deaths)
+        if self.roles is not None:
+            values["roles"] = {
+                role.attribute: {"acts_on": role.acts_on, "sign": role.sign} for role in self.roles
+            }
+        if self.columns is not None:
+            values["columns"] = self.columns.as_dict()
+        return _HEAD + tomli_w.dumps(values)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Recipe:
+        """Read the text of a file of settings, validating every value.
+
+        Raises
+        ------
+        ValueError
+            In one sentence that names the key, the value and the rule.
+        """
+        try:
+            values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"settings must be written as TOML: {error}") from error
+        _check_keys("settings", values, _PARTS)
+        given = _section(values, "fit")
+        roles, deaths, columns = (
+            _section(values, name) if name in values else None
+            for name in ("roles", "deaths", "columns")
+        )
+        table = values.get("table", "")
+        if not isinstance(table, str):
+            raise ValueError(f"table must be a text, got {table!r}")
+        return cls(
+            fit=_read("fit", _fit_from, given),
+            table=table,
+            columns=None if columns is None else _read("columns", _columns_from, columns),
+            anchor=_read("anchor", _anchor_from, _section(values, "anchor")),
+            roles=None if roles is None else _read("roles", _roles_from, roles),
+            deaths=None if deaths is None else _read("deaths", _deaths_from, deaths),
+            continued_from=_limits(values.get("continued_from", [])),
+            left_open=tuple(name for name in _OPEN if name not in given),
+        )
+
+    @classmethod
+    def read(cls, path: str | Path) -> Recipe:
+        """Read a file of settings; ValueError names what is wrong, and the file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{Path(path).name} must be a text file in UTF-8") from error
+        try:
+            return cls.from_toml(text)
+        except ValueError as error:
+            raise ValueError(f"{Path(path).name}: {error}") from error
+
+    def prepared(self, dataset: Dataset) -> Dataset:
+        """Return a data set as it was loaded with the roles and looks of this recipe.
+
+        Raises
+        ------
+        ValueError
+            If a role is of no attribute of the data, or they have no deaths.
+        DataUnavailableError
+            If deaths are wanted, and a file is neither here nor available.
+        """
+        given, deaths = dataset.with_roles(self.roles), self._deaths(dataset)
+        if not deaths.used:
+            return given
+        return with_deaths(given, lag=deaths.lag, fatality=deaths.fatality)
+
+    def complete(self, dataset: Dataset) -> Recipe:
+        """Return the same with nothing left open: all that is stated for a data set stands in it.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            As it was loaded.
+        """
+        roles = dataset.roles if self.roles is None else self.roles
+        return replace(
+            self,
+            fit=self.settings(dataset),
+            roles=Roles(replace(role, reason="") for role in roles),
+            deaths=self._deaths(dataset),
+            left_open=(),
+        )
+
+    def settings(self, dataset: Dataset) -> FitSettings:
+        """Return the settings of the fit, with what is left open as the data set states it."""
+        chosen: dict[str, Any] = {}
+        if self.fit.solver.name == "joint":
+            if "signs" in self.left_open:
+                roles = dataset.roles if self.roles is None else self.roles
+                chosen["signs"] = roles.signs
+            if "effects" in self.left_open and not self.fit.closed:
+                chosen["effects"] = tuple(dataset.effects)
+        return replace(self.fit, **chosen)
+
+    def _deaths(self, dataset: Dataset) -> Deaths:
+        """Deaths as stated, or as usual for a data set."""
+        if self.deaths is not None:
+            return self.deaths
+        known = dataset.deaths is not None or (dataset.name == "covid" and available(OUTSIDE))
+        return Deaths(used=self.roles is None and known)
+
+    def run(self, dataset: Dataset, callback: Callback | None = None) -> Fit:
+        """Fit a data set that :meth:`prepared` returned, continuing as the recipe says."""
+        return fit_on(
+            dataset.counts, self.settings(dataset), self.continued_from, callback=callback
+        )
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: list(each) if isinstance(each, tuple) else each for name, each in values.items()}
+
+
+def _section(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    section = values.get(name, {})
+    if not isinstance(section, dict):
+        raise ValueError(f"{name} must be a section, [{name}], got {section!r}")
+    return section
+
+
+def _check_keys(where: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in values:
+        if key not in known:
+            raise ValueError(f"{where} must have keys among {', '.join(known)}; got {key!r}")
+
+
+def _read(where: str, read: Any, values: dict[str, Any]) -> Any:
+    """Read a section; what is wrong with a value is said with its section."""
+    try:
+        return read(values)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"[{where}] {error}") from error
+
+
+def _fit_from(values: dict[str, Any]) -> FitSettings:
+    known = tuple(each.name for each in fields(FitSettings))
+    _check_keys("fit", values, known)
+    if "rank" not in values:
+        raise ValueError("rank must be given, such as rank = 5")
+    given = dict(values)
+    if given.get("mu") == _FROM_COUNTS:
+        del given["mu"]
+    return FitSettings.from_dict(given)
+
+
+def _columns_from(values: dict[str, Any]) -> Columns:
+    given = dict(values)
+    for name in ("modes", "attributes"):  # a name alone will do
+        listed = given.get(name, [])
+        if not isinstance(listed, list):
+            raise ValueError(f"{name} must be a list of columns, got {listed!r}")
+        given[name] = [{"column": each} if isinstance(each, str) else each for each in listed]
+        if not all(isinstance(each, dict) for each in given[name]):
+            raise ValueError(f"{name} must be a list of columns, got {listed!r}")
+    return Columns.from_dict(given)
+
+
+def _anchor_from(values: dict[str, Any]) -> Anchor:
+    _check_keys("anchor", values, tuple(each.name for each in fields(Anchor)))
+    return Anchor.from_dict(values)
+
+
+def _deaths_from(values: dict[str, Any]) -> Deaths:
+    _check_keys("deaths", values, tuple(each.name for each in fields(Deaths)))
+    return Deaths(**values)
+
+
+def _roles_from(values: dict[str, Any]) -> Roles:
+    roles = []
+    for attribute, role in values.items():
+        if not isinstance(role, dict):
+            raise ValueError(f"{attribute!r} must be a section with acts_on, got {role!r}")
+        _check_keys(attribute, role, ("acts_on", "sign"))
+        roles.append(Role(attribute, **role))
+    return Roles(roles)
+
+
+def _limits(values: Any) -> tuple[int, ...]:
+    if not isinstance(values, list):
+        raise ValueError(f"continued_from must be a list of limits, got {values!r}")
+    limits = tuple(check_whole("continued_from", each, 1) for each in values)
+    if any(one >= other for one, other in itertools.pairwise(limits)):
+        raise ValueError(f"continued_from must ascend, got {values}")
+    return limits

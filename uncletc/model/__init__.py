@@ -1,0 +1,1 @@
+"""Formulas of the model: rates, detection, random effects and the distribution of counts."""

@@ -1,0 +1,195 @@
+"""Detection networks g(z): one for each solver.
+
+Which one, when: :class:`DetectionNetwork` is the paper's and belongs to block coordinate descent:
+fully connected with ReLU units and a sigmoid output (eq. 9) or, without hidden layers, the linear
+g(z) = θ₁ᵀz + θ₂ of UncleTC(Linear). :class:`JointDetection` belongs to the joint solver: a curve
+per attribute in one logit, and a trained network beside them where counts show a joint effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from uncletc.common.validation import FloatArray
+from uncletc.model.features import AttributeFeatures
+
+SMALLEST_PROBABILITY = 1e-6
+# Starts lean towards full detection: the paper's objective drifts to small p, and the larger p,
+# the more its penalty weighs on ratios of p.
+_START_LOGIT = 1.0
+_START_LINEAR = 0.7
+_ROWS = 2_048  # attributes whose features are held at once
+_FARTHEST = 4.0  # standard deviations beyond which a network's input is constant
+
+
+def _affine(layer: nn.Module, x: Tensor) -> Tensor:
+    assert isinstance(layer, nn.Linear)
+    return torch.addmm(layer.bias[:, None], layer.weight, x)
+
+
+def _unset_linear(n_in: int, n_out: int) -> nn.Linear:
+    """Make a layer without weights, and so without a draw from torch's global generator."""
+    layer: nn.Linear = nn.utils.skip_init(  # type: ignore[no-untyped-call]
+        nn.Linear, n_in, n_out, dtype=torch.float64
+    )
+    return layer
+
+
+class DetectionNetwork(nn.Module):
+    """Map attributes z (n, D) to detection probabilities g(z) (n,).
+
+    Parameters
+    ----------
+    n_attributes : int
+        D ≥ 1.
+    hidden : sequence of int
+        Units per hidden layer; empty for the linear g.
+    generator : torch.Generator, optional
+        Source of the starting weights, uniform within ±1/√(fan in). None leaves them unset,
+        for weights that are about to be loaded.
+    """
+
+    def __init__(
+        self,
+        n_attributes: int,
+        hidden: Sequence[int],
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        sizes = [n_attributes, *hidden, 1]
+        self.layers = nn.ModuleList(_unset_linear(n_in, n_out) for n_in, n_out in pairwise(sizes))
+        if generator is not None:
+            self._start(generator)
+
+    @property
+    def n_attributes(self) -> int:
+        """D."""
+        first = self.layers[0]
+        assert isinstance(first, nn.Linear)
+        return first.in_features
+
+    @property
+    def linear(self) -> bool:
+        """Whether g is linear in z."""
+        return len(self.layers) == 1
+
+    def forward(self, z: Tensor) -> Tensor:
+        """g in the θ-step: in (0, 1) if neural, unbounded if linear."""
+        x = z.T  # (D, n): few long rows multiply faster than many short ones
+        for layer in self.layers[:-1]:
+            x = torch.relu(_affine(layer, x))  # (units, n)
+        output = _affine(self.layers[-1], x).squeeze(0)  # (n,)
+        return output if self.linear else torch.sigmoid(output)
+
+    @torch.no_grad()
+    def probability(self, z: Tensor) -> Tensor:
+        """g as a probability: clipped to [1e-6, 1]."""
+        return torch.clamp(self(z), SMALLEST_PROBABILITY, 1.0)
+
+    def weights(self) -> list[FloatArray]:
+        """Copies of all parameters in order: weight, bias of each layer."""
+        return [parameter.detach().numpy().copy() for parameter in self.parameters()]
+
+    def load(self, weights: Sequence[FloatArray]) -> DetectionNetwork:
+        """Load what :meth:`weights` returned, and return self."""
+        with torch.no_grad():
+            for parameter, value in zip(self.parameters(), weights, strict=True):
+                if tuple(parameter.shape) != value.shape:
+                    raise ValueError(
+                        f"weights must have shape {tuple(parameter.shape)}, got {value.shape}"
+                    )
+                parameter.copy_(torch.from_numpy(np.array(value)))
+        return self
+
+    @torch.no_grad()
+    def _start(self, generator: torch.Generator) -> None:
+        for layer in self.layers:
+            assert isinstance(layer, nn.Linear)
+            bound = layer.in_features**-0.5
+            layer.weight.uniform_(-bound, bound, generator=generator)
+            layer.bias.uniform_(-bound, bound, generator=generator)
+        last = self.layers[-1]
+        assert isinstance(last, nn.Linear)
+        last.bias.fill_(_START_LINEAR if self.linear else _START_LOGIT)
+
+
+@dataclass(frozen=True, eq=False)
+class JointDetection:
+    """g(z) = c · sigmoid(β₀ + Σ_j f_j(z_j) + h(z)): curves f_j and a trained network h.
+
+    Attributes
+    ----------
+    features : AttributeFeatures
+        Columns of the curves; without hidden layers only straight lines.
+    coefficients : ndarray, shape (Q,)
+        β₀ and those of the curves.
+    layers : tuple of ndarray
+        Of h: weight (in, out) and bias (out,) of each hidden layer in turn, then the weights (in,)
+        of its output. Units are SiLU, x·sigmoid(x), of the standardised attributes. Empty where
+        held-out counts showed no joint effect of attributes; then h = 0.
+    log_scale : float
+        log c, which sets this member's free scale.
+    """
+
+    features: AttributeFeatures
+    coefficients: FloatArray
+    layers: tuple[FloatArray, ...] = ()
+    log_scale: float = 0.0
+
+    @property
+    def n_attributes(self) -> int:
+        """D."""
+        return self.features.n_attributes
+
+    def logit(self, z: Tensor) -> Tensor:
+        """β₀ + Σ_j f_j(z_j) + h(z) of attributes (n, D); (n,) in double precision."""
+        theta = torch.from_numpy(self.coefficients)
+        layers = [torch.from_numpy(layer) for layer in self.layers]
+        logit = torch.empty(len(z), dtype=torch.float64)
+        for i in range(0, len(z), _ROWS):
+            few = z[i : i + _ROWS].double()
+            logit[i : i + _ROWS] = self.features.weighted(few, theta)
+            if layers:
+                logit[i : i + _ROWS] += network_output(layers, standardised(self.features, few))
+        return logit
+
+    def probability(self, z: Tensor) -> Tensor:
+        """g of attributes (n, D), at least 1e-12; (n,) in double precision."""
+        p = torch.sigmoid(self.logit(z))
+        return (p * float(np.exp(self.log_scale))).clamp_min(1e-12)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
+        arrays = {"coefficients": self.coefficients, "log_scale": np.array(self.log_scale)}
+        arrays |= {f"layer_{i}": layer for i, layer in enumerate(self.layers)}
+        return arrays | self.features.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> JointDetection:
+        """Build from what :meth:`arrays` returned."""
+        rest = dict(arrays)
+        coefficients, log_scale = rest.pop("coefficients"), float(rest.pop("log_scale"))
+        n_layers = sum(name.startswith("layer_") for name in arrays)
+        layers = tuple(rest.pop(f"layer_{i}") for i in range(n_layers))
+        return cls(AttributeFeatures.from_arrays(rest), coefficients, layers, log_scale)
+
+
+def standardised(features: AttributeFeatures, z: Tensor) -> Tensor:
+    """Attributes (n, D) as a network sees them: standardised over Ξ, at most 4 from 0."""
+    middle = torch.as_tensor(features.middle, dtype=z.dtype, device=z.device)
+    spread = torch.as_tensor(features.spread, dtype=z.dtype, device=z.device)
+    return ((z - middle) / spread).clamp(-_FARTHEST, _FARTHEST)
+
+
+def network_output(layers: Sequence[Tensor], x: Tensor) -> Tensor:
+    """h of standardised attributes (n, D), with `layers` as :class:`JointDetection` has them."""
+    *hidden, output = layers
+    for weight, bias in zip(hidden[::2], hidden[1::2], strict=True):
+        x = nn.functional.silu(torch.addmm(bias, x, weight))
+    return x @ output

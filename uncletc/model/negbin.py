@@ -1,0 +1,180 @@
+"""Negative binomial counts: mean m, variance m + φm²; φ = 0 is Poisson.
+
+Which one, when: :func:`log_scores` and :func:`crps` judge predictions, both lower for better ones.
+The log score punishes surprise, the CRPS is in counts, as an absolute error is. Both need φ, from
+counts that are neither fitted nor judged: :func:`likely_law` lets it depend on the mean, because
+large counts mostly scatter less in relation to their size; :func:`dispersion` is one for all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import gammaln, xlogy
+from scipy.stats import nbinom
+
+from uncletc.common.validation import FloatArray
+
+MEAN_OF_MU = 20.0  # the expected count whose μ is the one that is told
+LEAST_MEAN = 0.5  # below it μ is the same: such counts tell nothing of it
+_LAW_MU = (1e-5, 1e5)  # beyond, counts say nothing of μ or cannot be told from Poisson
+_START = (0.7, 0.2)  # log μ and ν at first
+_LOG_PHI = (math.log(1e-6), math.log(1e4))
+_LEAST = 1e-9  # of ŷ
+_LEAST_SHARE = 1e-3  # of the mean ŷ
+_POISSON = 1e-9  # φ below which a negative binomial is treated as Poisson
+_NARROWEST = 1e-7  # φ in the CRPS, where it makes no difference to Poisson that could be seen
+
+# Nodes and weights on [0, π/2] that crowd towards both ends: what is integrated peaks at either.
+_U = np.linspace(-3.2, 3.2, 161)
+_LOW = 1 / (1 + np.exp(-np.pi * np.sinh(_U)))  # share of the way from 0, exact near 0
+_HIGH = _LOW[::-1]  # share of the way left, exact near 0
+_WEIGHT = np.pi**2 / 2 * np.cosh(_U) * _LOW * _HIGH * (_U[1] - _U[0])
+_SIN2, _COS2 = np.sin(np.pi / 2 * _LOW) ** 2, np.sin(np.pi / 2 * _HIGH) ** 2
+
+
+@dataclass(frozen=True)
+class SizeLaw:
+    """How widely counts scatter: their size 1/φ is μ·(max(ŷ, .5)/20)^ν.
+
+    Attributes
+    ----------
+    mu : float
+        μ > 0, the size of counts of which 20 are expected.
+    power : float
+        ν in [0, 1]. 0: φ is the same for all; 1: the variance of large counts is a multiple of
+        their mean.
+    """
+
+    mu: float
+    power: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.mu < math.inf:
+            raise ValueError(f"mu must be finite and above 0, got {self.mu}")
+        if not 0 <= self.power <= 1:
+            raise ValueError(f"power must be in [0, 1], got {self.power}")
+
+    def phi(self, mean: ArrayLike) -> FloatArray:
+        """φ of counts with these means (n,), at least 1e-9; (n,)."""
+        m = np.maximum(np.asarray(mean, dtype=np.float64), LEAST_MEAN)
+        return np.maximum((m / MEAN_OF_MU) ** -self.power / self.mu, _POISSON)
+
+
+def log_scores(counts: ArrayLike, mean: ArrayLike, phi: ArrayLike) -> FloatArray:
+    """-log P(y) of each count; (n,).
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+    mean : array_like of float, shape (n,)
+        m > 0.
+    phi : float or array_like of float, shape (n,)
+        φ ≥ 0.
+    """
+    y, m = np.asarray(counts, dtype=np.float64), np.asarray(mean, dtype=np.float64)
+    given = np.asarray(phi, dtype=np.float64)
+    poisson = m - xlogy(y, m) + gammaln(y + 1)
+    if (given < _POISSON).all():
+        return np.asarray(poisson)
+    spread_phi = np.maximum(given, _POISSON)
+    size = 1 / spread_phi
+    spread = np.log1p(spread_phi * m)
+    kept = xlogy(y, spread_phi * m) - y * spread - size * spread
+    wider = gammaln(y + 1) + gammaln(size) - gammaln(y + size) - kept
+    return np.asarray(np.where(given < _POISSON, poisson, wider))
+
+
+def crps(counts: ArrayLike, mean: ArrayLike, phi: ArrayLike) -> FloatArray:
+    """Continuous ranked probability score of each count, Σ_k (F(k) - [k ≥ y])²; (n,).
+
+    It is E|Y - y| - E|Y - Y'|/2 for independent Y and Y' from the prediction (Gneiting and
+    Raftery, JASA 2007). The first term is closed (Wei and Held, Test 2014); the second, there a
+    hypergeometric function that overflows for large means or small φ, is here Euler's integral
+    for it, by quadrature.
+
+    Parameters
+    ----------
+    counts, mean, phi
+        As for :func:`log_scores`.
+    """
+    y, m = np.asarray(counts, dtype=np.float64), np.asarray(mean, dtype=np.float64)
+    spread = np.maximum(np.asarray(phi, dtype=np.float64), _NARROWEST)
+    size, p = 1 / spread, 1 / (1 + spread * m)
+    below = 2 * nbinom.cdf(y, size, p) - 1
+    apart = y * below - m * (2 * nbinom.cdf(y - 1, size + 1, p) - 1)
+    return np.asarray(apart - _half_difference(m, spread))
+
+
+def _half_difference(mean: FloatArray, phi: FloatArray) -> FloatArray:
+    """E|Y - Y'|/2 of independent counts with means (n,); (n,)."""
+    size, p = 1 / phi, 1 / (1 + phi * mean)
+    away = (p / (2 - p)) ** 2
+    total = np.zeros(mean.shape)
+    for sin2, cos2, weight in zip(_SIN2, _COS2, _WEIGHT, strict=True):
+        total += weight * cos2 * (cos2 + away * sin2) ** (size - 1)
+    return np.asarray(mean / (2 - p) * 4 / np.pi * total)
+
+
+def dispersion(counts: ArrayLike, predicted: ArrayLike) -> float:
+    """Maximum-likelihood φ of a negative binomial with variance ŷ + φŷ²; 0: Poisson or narrower.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+        Held out of the fit that predicted them; otherwise φ is too small.
+    predicted : array_like of float, shape (n,)
+        ŷ ≥ 0; raised to at least a thousandth of its mean, so that no single count dominates.
+    """
+    y = np.asarray(counts, dtype=np.float64)
+    y_hat = floored(np.asarray(predicted, dtype=np.float64))
+
+    def misfit(phi: float) -> float:
+        return float(log_scores(y, y_hat, phi).sum())
+
+    best = minimize_scalar(lambda x: misfit(math.exp(x)), bounds=_LOG_PHI, method="bounded")
+    return float(math.exp(best.x)) if best.fun < misfit(0.0) else 0.0
+
+
+def likely_law(counts: ArrayLike, mean: ArrayLike, *, width: float | None = None) -> SizeLaw:
+    """μ and ν that make counts likeliest if the size of each is μ·(max(ŷ, .5)/20)^ν.
+
+    With one φ for all, large counts, which scatter less in relation to their size, would be taken
+    for as uncertain as small ones.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n,)
+        Held out of the fit that predicted them; otherwise φ is too small.
+    mean : array_like of float, shape (n,)
+        ŷ > 0, as :func:`floored` returns it.
+    width : float, optional
+        Standard deviation of a normal prior of ν about 0. None: maximum likelihood.
+
+    Returns
+    -------
+    SizeLaw
+        μ in [1e-5, 1e5], of which the largest stands for Poisson, and ν in [0, 1].
+    """
+    y, m = np.asarray(counts, dtype=np.float64), np.asarray(mean, dtype=np.float64)
+    logs = np.log(np.maximum(m, LEAST_MEAN) / MEAN_OF_MU)
+    largest = -math.log(_POISSON)
+
+    def unlikely(law: FloatArray) -> float:
+        mu = np.exp(np.minimum(law[0] + law[1] * logs, largest))
+        terms = gammaln(y + mu) - gammaln(mu) - (y + mu) * np.log1p(m / mu)
+        likelihood = float((terms - y * np.log(mu)).sum())
+        return -likelihood + (0.0 if width is None else 0.5 * float((law[1] / width) ** 2))
+
+    bounds = [(math.log(_LAW_MU[0]), math.log(_LAW_MU[1])), (0.0, 1.0)]
+    found = minimize(unlikely, np.array(_START), method="Nelder-Mead", bounds=bounds).x
+    return SizeLaw(math.exp(found[0]), float(found[1]))
+
+
+def floored(predicted: FloatArray) -> FloatArray:
+    """Raise ŷ (n,) to a thousandth of its mean, and to 1e-9, so that no single count dominates."""
+    return np.maximum(predicted, max(_LEAST_SHARE * float(predicted.mean()), _LEAST))

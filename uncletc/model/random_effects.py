@@ -1,0 +1,231 @@
+"""Effects of modes and groups: what λ, and reporting, owe to a place, a day, or a state's weekday.
+
+λ = exp(xᵀβ + effects)·CP. An effect is one number, on the log scale, for each level of a mode or
+group, or for each combination of levels. Effects are normal about 0 with a variance of their
+own, so that they are shrunk as far as the counts say; smooth ones are alike at near levels. An
+effect on *reporting* multiplies the expected count and not λ: a state that publishes little on
+Sundays has no fewer cases then.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.groups import Group
+
+_KIND = re.compile(r"(reporting|apart)\((.*)\)\Z")
+_SMOOTH = re.compile(r"smooth\(([^,]+?)(?:,\s*([0-9.eE+-]+))?\)\Z")
+_TIMES = " × "
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One effect, as stated.
+
+    Its text is "state × weekday", say: one number for each state and weekday. ``smooth(day)`` in
+    the place of ``day`` makes numbers of near days alike; ``smooth(day, 10)`` states the distance,
+    in units of the group's positions, at which they are still alike by a factor 1/e (default: a
+    sixth of the largest distance). ``reporting(…)`` about it all makes it act on reporting.
+    ``apart(…)`` about an effect of one mode or group keeps it uncorrelated, over levels, with the
+    attributes until p is found: it takes what they leave. From then on p stays, and the effect
+    shares with attributes that act on λ what both explain, which predicts places without counts
+    better. Without ``apart`` they share from the start, and p, whose attributes say much of places,
+    loses most of its range.
+
+    Attributes
+    ----------
+    of : tuple of str
+        Names of modes or groups.
+    lengths : tuple of float
+        Of each: 0 where it is not smooth, NaN where it is and the distance is left open.
+    reporting, apart : bool
+    """
+
+    of: tuple[str, ...]
+    lengths: tuple[float, ...]
+    reporting: bool = False
+    apart: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Effect:
+        """Read an effect from its text.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Naming the text and the rule.
+
+        Examples
+        --------
+        >>> Effect.parse("reporting(state * smooth(day, 10))").of
+        ('state', 'day')
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"effects must be texts such as 'state × weekday', got {text!r}")
+        inner = _KIND.match(text.strip())
+        kind, body = (inner[1], inner[2]) if inner else ("", text.strip())
+        of, lengths = [], []
+        for part in re.split(r"\s*[×*]\s*", body.strip()):
+            smooth = _SMOOTH.match(part)
+            name = smooth[1].strip() if smooth else part
+            if not name or any(sign in name for sign in "(),"):
+                raise ValueError(
+                    f"effects must be like 'state × weekday', 'smooth(place)' or "
+                    f"'reporting(state × day)', got {text!r}"
+                )
+            length = 0.0
+            if smooth:
+                length = float(smooth[2]) if smooth[2] else np.nan
+            of.append(name)
+            lengths.append(length)
+        if len(set(of)) < len(of):
+            raise ValueError(f"effects must name each group once, got {text!r}")
+        if kind == "apart" and len(of) > 1:
+            raise ValueError(
+                f"effects must be of one group to be apart from attributes, got {text!r}"
+            )
+        return cls(tuple(of), tuple(lengths), kind == "reporting", kind == "apart")
+
+    def __str__(self) -> str:
+        """Return its text; :meth:`parse` reads it back."""
+        parts = [
+            name
+            if length == 0
+            else f"smooth({name})"
+            if np.isnan(length)
+            else f"smooth({name}, {length:g})"
+            for name, length in zip(self.of, self.lengths, strict=True)
+        ]
+        body = _TIMES.join(parts)
+        kind = "reporting" if self.reporting else "apart" if self.apart else ""
+        return f"{kind}({body})" if kind else body
+
+    def groups(self, named: Mapping[str, Group]) -> list[Group]:
+        """Return its groups among those of a tensor.
+
+        Raises
+        ------
+        ValueError
+            If a name is of none of them, or a group without positions is to be smooth.
+        """
+        found = []
+        for name, length in zip(self.of, self.lengths, strict=True):
+            if name not in named:
+                raise ValueError(
+                    f"effects must name modes or groups of the counts, {', '.join(named)}; "
+                    f"got {str(self)!r}"
+                )
+            if length != 0 and named[name].positions is None:
+                raise ValueError(
+                    f"effects can be smooth over groups with positions; {name!r} in "
+                    f"{str(self)!r} has none"
+                )
+            found.append(named[name])
+        return found
+
+
+def check_effects(effects: Iterable[str]) -> tuple[str, ...]:
+    """Return texts of distinct effects in one way of writing them."""
+    if isinstance(effects, str):
+        raise TypeError(f"effects must be a sequence of texts, got {effects!r}")
+    texts = tuple(str(Effect.parse(text)) for text in effects)
+    for text in texts:
+        if texts.count(text) > 1:
+            raise ValueError(f"effects must be distinct, {text!r} occurs twice")
+    return texts
+
+
+@dataclass(frozen=True, eq=False)
+class ModeEffects:
+    """Estimated effects of one member.
+
+    Attributes
+    ----------
+    modes : tuple of str
+        Names of the tensor's modes.
+    effects : tuple of Effect
+    groups : tuple of tuple of Group
+        Of each effect, in its order.
+    tables : tuple of ndarray
+        Of each effect: log factors, one axis for each group; those on reporting have a first axis
+        more, over looks.
+    deviations : tuple of float
+        Of each effect: the standard deviation of its prior, 0 where the counts ask for none.
+    """
+
+    modes: tuple[str, ...]
+    effects: tuple[Effect, ...]
+    groups: tuple[tuple[Group, ...], ...]
+    tables: tuple[FloatArray, ...]
+    deviations: tuple[float, ...]
+
+    def factor(self, indices: IntArray) -> FloatArray:
+        """What effects make of λ at valid entries (n, K); (n,)."""
+        return np.exp(self._sum(indices, None))
+
+    def reporting(self, indices: IntArray, look: int = 0) -> FloatArray:
+        """What effects make of the reporting of a look at valid entries (n, K); (n,)."""
+        return np.exp(self._sum(indices, look))
+
+    def deviation_ranges(self, share: float = 0.9) -> tuple[tuple[float, float], ...]:
+        """Ranges of the deviations, as that many independent levels tell a standard deviation.
+
+        Of n normal values with standard deviation σ, n s²/σ² has a χ² distribution with n degrees
+        of freedom. Levels that are alike because they are near count as one. The values
+        themselves are not known exactly, so that ranges are at least so wide.
+
+        Parameters
+        ----------
+        share : float
+            In (0, 1): how often a range holds the deviation.
+
+        Returns
+        -------
+        tuple of (float, float)
+            Of each effect; (0, 0) where its deviation is 0.
+        """
+        tail = (1 - share) / 2
+        found = []
+        for effect, groups, deviation in zip(
+            self.effects, self.groups, self.deviations, strict=True
+        ):
+            n = math.prod(map(_independent, groups, effect.lengths))
+            low, high = (math.sqrt(n / chi2.ppf(at, n)) for at in (1 - tail, tail))
+            found.append((deviation * low, deviation * high))
+        return tuple(found)
+
+    def _sum(self, indices: IntArray, look: int | None) -> FloatArray:
+        total = np.zeros(len(indices))
+        for effect, groups, table in zip(self.effects, self.groups, self.tables, strict=True):
+            if effect.reporting != (look is not None):
+                continue
+            values = table if look is None else table[look]
+            where = level_of(groups, indices, self.modes)
+            total += np.append(values.ravel(), 0.0)[where]
+        return total
+
+
+def _independent(group: Group, length: float) -> float:
+    """How many levels of a group differ by themselves: near ones of a smooth effect do not."""
+    if not length or group.positions is None:
+        return float(group.n_levels)
+    spans = np.ptp(group.positions, axis=0) / length
+    return float(min(np.prod(1 + spans), group.n_levels))
+
+
+def level_of(groups: Sequence[Group], indices: IntArray, modes: Sequence[str]) -> IntArray:
+    """Number of the combination of levels of entries (n, K), -1 where a level is none; (n,)."""
+    number = np.zeros(len(indices), dtype=np.int64)
+    none = np.zeros(len(indices), dtype=bool)
+    for group in groups:
+        code = group.at(indices, modes)
+        none |= code < 0
+        number = number * group.n_levels + code
+    return np.where(none, -1, number)

@@ -1,0 +1,134 @@
+"""What attributes do to λ: each entry's true rate is exp(xᵀβ) times its low-rank part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.entries import flat_index
+from uncletc.model.features import AttributeFeatures
+
+_FEWEST_VALUES = 6  # of an attribute that is replaced by normal scores
+
+
+def normal_scores(attributes: FloatArray) -> FloatArray:
+    """Replace x (S, P) by the normal quantiles of its ranks, over Ξ, ties alike; (S, P).
+
+    exp(xᵀβ) of a skewed attribute would say most about the few entries where it is extreme, and
+    err most there. Attributes of five values or fewer stay as they are.
+    """
+    scores = np.array(attributes, dtype=np.float64)
+    for j, column in enumerate(attributes.T):
+        values, which, sizes = np.unique(column, return_inverse=True, return_counts=True)
+        if len(values) >= _FEWEST_VALUES:
+            below = np.cumsum(sizes) - sizes / 2
+            scores[:, j] = norm.ppf(below / len(column))[which]
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class RateTable:
+    """x of the entries of Ξ, by entry.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        I_k of the tensor.
+    entries : ndarray of int, shape (S,)
+        Numbers of the entries in row-major order, ascending.
+    attributes : ndarray, shape (S, P)
+        x of each.
+        As normal scores: see :func:`normal_scores`.
+    features : AttributeFeatures
+        Straight lines: x less its mean over Ξ, over its standard deviation. An attribute that is
+        constant over Ξ has none.
+    """
+
+    shape: tuple[int, ...]
+    entries: IntArray
+    attributes: FloatArray
+    features: AttributeFeatures
+
+    @classmethod
+    def of(
+        cls,
+        shape: tuple[int, ...],
+        indices: IntArray,
+        attributes: FloatArray,
+        rng: np.random.Generator,
+    ) -> RateTable:
+        """Sort x (S, P) of entries (S, K) by entry."""
+        flat = flat_index(indices, shape)
+        order = np.argsort(flat, kind="stable")
+        scores = normal_scores(attributes)
+        features = AttributeFeatures.of(scores, rng, curved=False)
+        return cls(shape, flat[order], scores[order], features)
+
+    @property
+    def n_columns(self) -> int:
+        """P', attributes that vary over Ξ."""
+        return self.features.n_features - 1
+
+    def columns(self, indices: IntArray) -> FloatArray:
+        """Standardised x of valid entries (n, K), 0 outside Ξ; (n, P')."""
+        flat = flat_index(indices, self.shape)
+        place = np.minimum(np.searchsorted(self.entries, flat), len(self.entries) - 1)
+        known = self.entries[place] == flat
+        found = np.zeros((len(flat), self.n_columns))
+        found[known] = self.lines(self.attributes[place[known]])
+        return found
+
+    def lines(self, scores: FloatArray) -> FloatArray:
+        """Standardise normal scores of x (n, P); (n, P')."""
+        return np.asarray(self.features(torch.from_numpy(scores))[:, 1:].numpy())
+
+    def arrays(self) -> dict[str, FloatArray | IntArray]:
+        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
+        named: dict[str, FloatArray | IntArray] = {
+            "entries": self.entries,
+            "attributes": self.attributes,
+        }
+        return named | self.features.arrays()
+
+    @classmethod
+    def from_arrays(cls, shape: tuple[int, ...], arrays: Mapping[str, FloatArray]) -> RateTable:
+        """Build from what :meth:`arrays` returned."""
+        features = AttributeFeatures.from_arrays(dict(arrays))
+        return cls(shape, arrays["entries"].astype(np.int64), arrays["attributes"], features)
+
+
+@dataclass(frozen=True, eq=False)
+class RateEffects:
+    """exp(xᵀβ) of any entry; 1 for entries outside Ξ.
+
+    Attributes
+    ----------
+    table : RateTable
+    coefficients : ndarray, shape (P',)
+        β: log λ per standard deviation of each attribute that varies.
+    """
+
+    table: RateTable
+    coefficients: FloatArray
+
+    @property
+    def slopes(self) -> FloatArray:
+        """β of every attribute, 0 for those that do not vary; (P,)."""
+        slopes = np.zeros(self.table.features.n_attributes)
+        slopes[self.varies] = self.coefficients
+        return slopes
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """Which attributes vary over Ξ; (P,)."""
+        return self.table.features.columns > 0
+
+    def factor(self, indices: IntArray) -> FloatArray:
+        """exp(xᵀβ) of valid entries (n, K); (n,)."""
+        return np.asarray(np.exp(self.table.columns(indices) @ self.coefficients))

@@ -1,0 +1,1 @@
+"""What a fit found: estimates, posterior draws, intervals and the scale of p."""

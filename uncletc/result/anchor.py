@@ -1,0 +1,180 @@
+"""Anchor: a person's statement about the free scale, as a file of settings holds it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from uncletc.common.validation import FloatArray, check_choice, check_real
+from uncletc.data.counts import CountTensor
+from uncletc.result.fit_result import Fit
+from uncletc.result.scale import Scale
+
+Kind = Literal["relative", "mean", "entry", "total", "best"]
+Stated = float | tuple[float, float]
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "relative": (),
+    "best": (),
+    "mean": ("value",),
+    "total": ("value",),
+    "entry": ("value", "place"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anchor:
+    """What fixes the scale of λ and p.
+
+    Parameters
+    ----------
+    kind : {"relative", "mean", "entry", "total", "best"}
+        "relative": p over its median, or what looks with a known p state; "mean": the mean of p
+        over all entries with attributes is `value`; "entry": at `place` it is; "total": the true
+        counts of all counted entries add up to it; "best": where p is highest, nothing is missed.
+    value : float or pair of float, optional
+        The number stated, or the ends of a range that holds it 9 times out of 10.
+    place : sequence of str
+        Of "entry": labels of the first modes; all entries that begin with them are meant.
+    name : str
+        What the place is called. Empty: its labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument, the value and the rule.
+    """
+
+    kind: Kind = "relative"
+    value: Stated | None = None
+    place: tuple[str, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, get_args(Kind))
+        needs = _NEEDS[self.kind]
+        for field in ("value", "place"):
+            given = getattr(self, field) not in (None, ())
+            if given != (field in needs):
+                verb = "be given" if field in needs else "be left out"
+                raise ValueError(
+                    f"{field} must {verb} for the kind {self.kind!r}, got {getattr(self, field)!r}"
+                )
+        if self.value is not None:
+            object.__setattr__(self, "value", _stated(self.value, at_most=self.kind != "total"))
+        if isinstance(self.place, str) or not all(isinstance(each, str) for each in self.place):
+            raise TypeError(f"place must be labels of modes, got {self.place!r}")
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a text, got {self.name!r}")
+        object.__setattr__(self, "place", tuple(self.place))
+
+    def scale(self, counts: CountTensor, fit: Fit) -> Scale:
+        """Return the scale for a fit of these counts.
+
+        Raises
+        ------
+        ValueError
+            If no entry of the place has attributes, or a label is of none.
+        """
+        if self.kind == "relative" and fit.scale is not None:
+            return fit.scale
+        if self.kind == "total":
+            return Scale.known_total(fit.rate(counts.indices), self._value)
+        p = detection_over(counts, fit)
+        if self.kind == "mean":
+            return Scale.mean_detection(p, self._value)
+        if self.kind == "best":
+            return Scale.best_detects_all(p)
+        if self.kind == "relative":
+            return self.relative(counts, p)
+        there = (counts.attribute_indices[:, : len(self.place)] == self._place(counts)).all(axis=1)
+        name = self.name or ", ".join(self.place)
+        if not there.any():
+            raise ValueError(f"place must have entries with attributes, {name} has none")
+        return Scale.entry_detection(float(p[there].mean()), self._value, name)
+
+    @staticmethod
+    def relative(counts: CountTensor, detection: FloatArray) -> Scale:
+        """Return p over its median where anything was counted.
+
+        Parameters
+        ----------
+        counts : CountTensor
+        detection : ndarray, shape (S,)
+            p as fitted over Ξ. Entries of places (all modes but the last) without any count above
+            0, such as pairs of species never seen together, do not enter the median.
+        """
+        if len(detection) != counts.n_attributed:
+            return Scale.relative(detection)
+        sizes = counts.shape[:-1]
+        seen = np.zeros(math.prod(sizes), dtype=bool)
+        where = counts.indices[counts.counts > 0]
+        seen[np.ravel_multi_index(tuple(where[:, :-1].T), sizes)] = True
+        inside = seen[np.ravel_multi_index(tuple(counts.attribute_indices[:, :-1].T), sizes)]
+        return Scale.relative(detection[inside] if inside.any() else detection)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for TOML or JSON, without those left out."""
+        values: dict[str, Any] = {"kind": self.kind}
+        if self.value is not None:
+            values["value"] = list(self.value) if isinstance(self.value, tuple) else self.value
+        if self.place:
+            values["place"] = list(self.place)
+        return values | ({"name": self.name} if self.name else {})
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Anchor:
+        """Return what :meth:`as_dict` gave, validating every value."""
+        given = dict(values)
+        if isinstance(given.get("value"), list):
+            given["value"] = tuple(given["value"])
+        if isinstance(given.get("place"), list):
+            given["place"] = tuple(given["place"])
+        return cls(**given)
+
+    @property
+    def _value(self) -> Stated:
+        assert self.value is not None
+        return self.value
+
+    def _place(self, counts: CountTensor) -> list[int]:
+        if len(self.place) > len(counts.modes):
+            raise ValueError(
+                f"place must be labels of the first modes of {', '.join(counts.modes)}, "
+                f"got {len(self.place)}"
+            )
+        found = []
+        for mode, labels, label in zip(counts.modes, counts.labels, self.place, strict=False):
+            if label not in labels:
+                raise ValueError(f"place must be labels of the modes; {mode} has no {label!r}")
+            found.append(labels.index(label))
+        return found
+
+
+def detection_over(counts: CountTensor, fit: Fit) -> FloatArray:
+    """p as fitted over Ξ; without any attributes that of every entry, alone in an array."""
+    if not counts.n_attributed:
+        return np.array([fit.mean_detection])
+    return fit.detection(counts.attributes)
+
+
+def _stated(value: Any, *, at_most: bool) -> Stated:
+    """A number or a range that may be stated; `at_most`: it is a share, 1 at most."""
+    ends = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    if len(ends) not in (1, 2):
+        raise ValueError(f"value must be a number or a range of two, got {value!r}")
+    numbers = [check_real("value", end) for end in ends]
+    for number in numbers:
+        if not (0 < number <= 1 if at_most else 0 < number < float("inf")):
+            rule = "in (0, 1]" if at_most else "positive"
+            raise ValueError(f"value must be {rule}, got {number:g}")
+    if len(numbers) == 1:
+        return numbers[0]
+    if not numbers[0] < numbers[1]:
+        raise ValueError(
+            f"value must be a range whose low end is below its high end, got {value!r}"
+        )
+    return numbers[0], numbers[1]

@@ -1,0 +1,133 @@
+"""Members, several fits of the same data, and the intervals between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.stats import norm
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.cp import products, rate_tensor
+from uncletc.model.detection import DetectionNetwork, JointDetection
+from uncletc.model.random_effects import ModeEffects
+from uncletc.model.rates import RateEffects
+
+Network = DetectionNetwork | JointDetection
+_ROWS = 65_536  # entries predicted at once
+_LEAST = 1e-12  # of λ and p, for logarithms
+_FARTHEST = 700.0  # whose exponential is finite
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One of several fits of the same data: its factors and its network.
+
+    Its λ is the product of its own factors, and its p is its own network's.
+
+    Attributes
+    ----------
+    factors : tuple of ndarray, shapes (I_k, F)
+    network : DetectionNetwork or JointDetection, optional
+    effects : RateEffects, optional
+        Of attributes on λ.
+    mode_effects : ModeEffects, optional
+        Of modes and groups, on λ and on reporting.
+    """
+
+    factors: tuple[FloatArray, ...]
+    network: Network | None
+    effects: RateEffects | None = None
+    mode_effects: ModeEffects | None = None
+
+    def rate(self, indices: IntArray) -> FloatArray:
+        """λ per unit of exposure of valid entries (n, K); (n,)."""
+        parts = np.array_split(indices, max(len(indices) // _ROWS, 1))
+        return np.concatenate([self._rate(part) for part in parts])
+
+    def rate_tensor(self) -> FloatArray:
+        """λ per unit of exposure of every entry; (I_1, …, I_K)."""
+        dense = rate_tensor(self.factors)
+        if self.effects is not None:
+            entries = self.effects.table.entries
+            indices = np.column_stack(np.unravel_index(entries, dense.shape))
+            dense.ravel()[entries] *= self.effects.factor(indices)
+        if self.mode_effects is not None:
+            every = np.indices(dense.shape).reshape(dense.ndim, -1).T
+            dense *= self.mode_effects.factor(every).reshape(dense.shape)
+        return dense
+
+    def reporting(self, indices: IntArray) -> FloatArray:
+        """What modes and groups do to the reporting of valid entries (n, K), 1 by default; (n,)."""
+        if self.mode_effects is None:
+            return np.ones(len(indices))
+        return self.mode_effects.reporting(indices)
+
+    def _rate(self, indices: IntArray) -> FloatArray:
+        rate = products(self.factors, indices).sum(axis=1)
+        if self.effects is not None:
+            rate = rate * self.effects.factor(indices)
+        if self.mode_effects is not None:
+            rate = rate * self.mode_effects.factor(indices)
+        return np.asarray(rate)
+
+    def detection(self, attributes: FloatArray) -> FloatArray:
+        """p of valid attributes (n, D); (n,)."""
+        if self.network is None:
+            return np.ones(len(attributes))
+        parts = np.array_split(attributes, max(len(attributes) // _ROWS, 1))
+        found = [self.network.probability(torch.tensor(part)).numpy() for part in parts]
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """An estimate per entry with an interval; arrays (n,).
+
+    Attributes
+    ----------
+    estimate, low, high : ndarray, shape (n,)
+    level : float
+        Nominal coverage: how often such an interval should hold the true value.
+    """
+
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+
+
+def combined(values: Sequence[FloatArray]) -> FloatArray:
+    """Geometric mean of the members' λ or p, one array each; itself with one member.
+
+    Members differ by factors, and two optima weigh the same in it whichever is the larger.
+    """
+    if len(values) == 1:
+        return np.asarray(values[0])
+    mean = sum(np.log(np.maximum(value, _LEAST)) for value in values) / len(values)
+    return np.asarray(np.exp(mean))
+
+
+def interval(
+    centre: FloatArray, deviation: FloatArray, level: float, most: float = math.inf
+) -> Interval:
+    """Interval about a centre (n,) from the standard deviation of its logarithm (n,).
+
+    The centre times or divided by exp(z·deviation), z the normal quantile; it ends at `most`, or
+    at the centre where that is larger.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), got {level}")
+    ratio = np.exp(np.minimum(norm.ppf((1 + level) / 2) * deviation, _FARTHEST))
+    high = np.minimum(centre * ratio, np.maximum(centre, most))
+    return Interval(estimate=centre, low=centre / ratio, high=high, level=level)
+
+
+def between(values: Sequence[FloatArray]) -> FloatArray:
+    """Variance of the logarithm of λ or p between members, one array each; 0 with one member."""
+    if len(values) == 1:
+        return np.zeros(len(values[0]))
+    return np.asarray(np.log(np.maximum(values, _LEAST)).var(axis=0, ddof=1))

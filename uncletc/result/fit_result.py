@@ -1,0 +1,516 @@
+"""Fit: factors and detection network; predicts λ, p and ŷ for any entry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, get_args, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from uncletc.common.validation import (
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_finite,
+    check_indices,
+)
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import exposure_at
+from uncletc.fitting.history import Iteration, StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.io.saving import load_fit, save_fit
+from uncletc.model.random_effects import ModeEffects
+from uncletc.model.rates import RateEffects
+from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
+from uncletc.result.frame import fit_frame
+from uncletc.result.intervals import drawn, entry_intervals, mean_intervals
+from uncletc.result.posterior import Draws, Quantity
+from uncletc.result.scale import Scale
+
+# Dispersion above which a fit is called poor. Fits that found the optimum of simulated counts had
+# at most 1.3, those stuck elsewhere 2.9 or more.
+_MISFIT = 2.0
+
+Callback = Callable[["Iteration[Fit]"], bool | None]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Fit:
+    """Estimates of λ and p, and a record of the fit.
+
+    λ and p are known only up to one common factor: λ·c with p/c predict the same counts
+    (paper, theorem 1). Use :class:`uncletc.Scale` to state an anchor. Where a look has a known p,
+    or the same true counts were looked at several times (``FitSettings.closed``), the data state
+    it: then `scale` says so, and λ and p are absolute as they stand.
+
+    Attributes
+    ----------
+    factors : tuple of ndarray, shapes (I_k, F)
+        U_k ≥ 0 of the first member, the likeliest. With several members :meth:`rate` is the
+        geometric mean of their λ, which has no factors. The product of factors is λ per unit of
+        exposure. A row whose slice holds no observed entry is the mean of its mode's other rows.
+    network : DetectionNetwork or JointDetection, optional
+        g of the first member, as `factors`. None when no entry had attributes; then p = 1
+        throughout.
+    others : tuple of Member
+        The remaining members, on the scale and with the order of components of the first.
+    dropped : tuple of str
+        Why members are missing, a sentence each.
+    exposure : ndarray, optional
+        That of the counts, which λ is proportional to; None: 1 everywhere.
+    observed_detection : ndarray, shape (N,)
+        The auxiliary p of each observed entry, in the order of ``counts.indices``: what
+        Algorithm 1 returns for Ω; with the joint solver, g times the mean of the entry's gamma
+        deviation. It uses the entry's own count, so it is no prediction. Of closed fits g.
+    history : tuple of Iteration
+        The starting point first.
+    stop : StopReason
+    settings : FitSettings
+    counts_digest : str
+        :attr:`CountTensor.digest` of the data fitted.
+    mean_detection : float
+        Mean p over Ξ, used for entries with unknown attributes; 1 if Ξ is empty.
+    mu : float
+        The μ fitted with: that of the settings, or the likeliest if they leave it open. Of closed
+        fits that of true counts, infinite for Poisson.
+    likely_mu : float
+        With the joint solver, the μ under which the counts are likeliest given λ and p: what the
+        counts prefer where the settings chose otherwise. Else NaN.
+    dispersion : float
+        Pearson's statistic per degree of freedom, Σ (y - ŷ)²/(ŷ + ŷ²/μ) over N less the number of
+        parameters: about 1 where counts scatter as the model allows, more where it misses them.
+        NaN by block coordinate descent.
+    draws : Draws, optional
+        Of the parameters, for intervals. None by block coordinate descent, while a fit runs, and
+        for closed fits of more than 3,000 parameters.
+    anchored_by : str
+        What states the scale of λ and p: names of the looks whose p is known, or "repeat visits";
+        empty: the scale is free.
+    mu_of_looks : dict of str to float
+        The likeliest μ of each further look, by its name.
+    effects : RateEffects, optional
+        What attributes do to λ in the first member, as `factors`; None where the counts have no
+        `rate_attributes`.
+    mode_effects : ModeEffects, optional
+        Effects of modes and groups on λ and on reporting in the first member, as `factors`; None
+        where the settings ask for none.
+    mu_power : float
+        ν: the μ of an entry is `mu` times (ŷ/20) to this power. 0 without effects of modes.
+    log_level : float
+        Logarithm of a common factor of λ, which keeps the sum of ŷ over Ω where it was before λ
+        became a mean over what effects of modes may be; see :meth:`rate`. 0 without such effects.
+    """
+
+    factors: tuple[FloatArray, ...]
+    network: Network | None
+    observed_detection: FloatArray
+    history: tuple[Iteration[Fit], ...]
+    stop: StopReason
+    settings: FitSettings
+    counts_digest: str
+    others: tuple[Member, ...] = ()
+    dropped: tuple[str, ...] = ()
+    exposure: FloatArray | None = None
+    mean_detection: float = 1.0
+    mu: float = math.nan
+    likely_mu: float = math.nan
+    dispersion: float = math.nan
+    draws: Draws | None = None
+    effects: RateEffects | None = None
+    mode_effects: ModeEffects | None = None
+    mu_power: float = 0.0
+    log_level: float = 0.0
+    anchored_by: str = ""
+    mu_of_looks: dict[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        size = " × ".join(str(size) for size in self.shape)
+        last = self.history[-1]
+        return (
+            f"Fit({size}, rank {self.rank}, members {len(self.members)}, "
+            f"{last.iteration} iterations, "
+            f"objective {last.objective:.6g}, stopped: {self.stop.value})"
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """I_k of each mode."""
+        return tuple(len(factor) for factor in self.factors)
+
+    @property
+    def rank(self) -> int:
+        """F, the number of components."""
+        return int(self.factors[0].shape[1])
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale that the data state, on which the fit already is; None: free."""
+        return Scale.of_data(self.anchored_by) if self.anchored_by else None
+
+    @property
+    def misfit(self) -> str:
+        """What is wrong if the counts scatter far more than the model allows, else empty."""
+        if not self.dispersion > _MISFIT:
+            return ""
+        prefer = "a higher rank or other attributes may explain them"
+        if self.likely_mu < self.mu / 2:
+            prefer = f"they are likeliest with mu {self.likely_mu:.2g} instead of {self.mu:.4g}"
+        return (
+            f"counts scatter {self.dispersion:.1f} times as much about the fit as it allows; "
+            f"{prefer}"
+        )
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """All members, the likeliest first."""
+        return (Member(self.factors, self.network, self.effects, self.mode_effects), *self.others)
+
+    def rate_slopes(self, *, level: float = 0.9) -> Interval:
+        """Factors by which λ changes with one standard deviation of each rate attribute.
+
+        Parameters
+        ----------
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        Interval
+            exp(β) of each of the P `rate_attributes`, in their order: 1.2 means that λ is 20 %
+            larger where the attribute is one standard deviation (over Ξ) above its mean. Empty
+            without rate attributes. The interval is that of :meth:`rate`; it is the estimate
+            itself for an attribute that does not vary.
+
+        Raises
+        ------
+        ValueError
+            If the fit has rate attributes and no draws.
+        """
+        if self.effects is None:
+            return interval(np.empty(0), np.empty(0), level)
+        ratios = [np.exp(member.effects.slopes) for member in self.members if member.effects]
+        variance = between(ratios)
+        variance[self.effects.varies] += drawn(self).deviation_of_slopes() ** 2
+        return interval(combined(ratios), np.sqrt(variance), level)
+
+    @property
+    def n_attributes(self) -> int:
+        """D that :meth:`detection` expects; 0 without a network."""
+        return 0 if self.network is None else self.network.n_attributes
+
+    @overload
+    def rate(self, indices: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def rate(
+        self, indices: ArrayLike, *, spread: Literal[True], level: float = ...
+    ) -> Interval: ...
+    def rate(
+        self, indices: ArrayLike, *, spread: bool = False, level: float = 0.9
+    ) -> FloatArray | Interval:
+        """λ, expected true counts, of the given entries (paper, eq. 4a).
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (n, K)
+            Any entries, observed or not; repeats are allowed.
+        spread : bool
+            Return an :class:`Interval`. See Notes.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
+
+        Returns
+        -------
+        ndarray, shape (n,), or Interval
+            λ ≥ 0, exposure included, up to the free scale: the geometric mean of the members. With
+            effects of modes, the mean of λ over what these and β may be: the less counts tell
+            of an entry, the farther it lies above λ of the likeliest effects.
+
+        Raises
+        ------
+        ValueError
+            If `spread` is wanted of a fit without draws: one by block coordinate descent, or one
+            that still runs.
+
+        Notes
+        -----
+        An interval is the estimate times or divided by exp(z·s), z the normal quantile. s is the
+        standard deviation of the logarithm over draws of all parameters, factors and g together,
+        from the curvature of their joint likelihood and priors, and the variance between members.
+        Where counts are few, draws are widened by how much the estimates of counts simulated from
+        the fit scatter. The interval is that of λ on the scale on which the mean p over Ξ is the
+        estimate's. It holds the chance in counts, not errors of the model: where `misfit` says
+        that the counts do not follow it, intervals are too narrow. Measured coverage:
+        `benchmarks/results/`.
+        """
+        where = check_indices(indices, self.shape, "indices")
+        values = self._rates(where)
+        if not spread:
+            return combined(values)
+        return entry_intervals(self, "rate", values, where, np.empty((0, 0)), level)
+
+    def rate_tensor(self) -> FloatArray:
+        """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
+        per_unit = combined([member.rate_tensor() for member in self.members])
+        if self.mode_effects is not None:
+            every = np.indices(self.shape).reshape(len(self.shape), -1).T
+            per_unit *= self._above_likeliest(every).reshape(self.shape)
+        return np.asarray(per_unit if self.exposure is None else per_unit * self.exposure)
+
+    @overload
+    def detection(self, attributes: ArrayLike, *, spread: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def detection(
+        self, attributes: ArrayLike, *, spread: Literal[True], level: float = ...
+    ) -> Interval: ...
+    def detection(
+        self, attributes: ArrayLike, *, spread: bool = False, level: float = 0.9
+    ) -> FloatArray | Interval:
+        """p = g(z), detection probabilities (paper, eq. 4c and 9).
+
+        Parameters
+        ----------
+        attributes : array_like of float, shape (n, D)
+            z, on the scale used in the fit.
+        spread : bool
+            Return an :class:`Interval`, whose ends are at most 1, the largest p over Ξ, or the
+            estimate. See :meth:`rate`.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
+
+        Returns
+        -------
+        ndarray, shape (n,), or Interval
+            p > 0, up to the free scale: the geometric mean of the members; 1 when the fit had no
+            attributes (then D = 0). The joint solver sets the scale so that the largest p over
+            Ξ is 1; block coordinate descent leaves it where it stopped.
+        """
+        z = check_finite(attributes, "attributes", 2)
+        self._check_width(z)
+        values = [member.detection(z) for member in self.members]
+        if not spread:
+            return combined(values)
+        return entry_intervals(
+            self, "detection", values, np.empty((0, 0), dtype=np.int64), z, level
+        )
+
+    @overload
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = ...,
+        *,
+        spread: Literal[False] = ...,
+    ) -> FloatArray: ...
+    @overload
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = ...,
+        *,
+        spread: Literal[True],
+        level: float = ...,
+    ) -> Interval: ...
+    def expected(
+        self,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = None,
+        *,
+        spread: bool = False,
+        level: float = 0.9,
+    ) -> FloatArray | Interval:
+        """ŷ = λ·g(z), the predicted reported count; it has no free scale.
+
+        Effects on reporting, where the fit has any, multiply it.
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (n, K)
+        attributes : array_like of float, shape (n, D), optional
+            z of the same entries; a row of NaN where they are unknown, for which p is
+            `mean_detection`. None: unknown for all.
+        spread : bool
+            Return an :class:`Interval` of λ·p, not of a count. See :meth:`rate`.
+        level : float
+            Nominal coverage of the interval, in (0, 1).
+        """
+        where, z = self._expected_of(indices, attributes)
+        values = self._expectations(where, z)
+        if not spread:
+            return combined(values)
+        return entry_intervals(self, "expected", values, where, z, level)
+
+    def mean(
+        self,
+        of: Quantity,
+        indices: ArrayLike,
+        attributes: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        level: float = 0.9,
+    ) -> Interval:
+        """Means of λ, p or λp over sets of entries, with intervals.
+
+        Errors of entries that share a row of a factor, or attributes, do not average out as
+        independent ones would: the interval of a mean comes from the draws of all parameters, not
+        from the intervals of its entries.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+            λ, p or ŷ = λp.
+        indices : array_like of int, shape (n, K)
+        attributes : array_like of float, shape (n, D), optional
+            As in :meth:`expected`. Not needed for λ.
+        groups : array_like of int, shape (n,), optional
+            Number ≥ 0 of the set to which each entry belongs. None: all are one set.
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        Interval
+            Of each set, in the order of their numbers; NaN for a number without entries.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`rate`; or if `of` or `groups` is not one of the above.
+        """
+        check_choice("of", of, get_args(Quantity))
+        where, z = self._expected_of(indices, attributes)
+        own = np.zeros(len(where), dtype=np.int64) if groups is None else np.asarray(groups)
+        if own.shape != (len(where),) or own.dtype.kind not in "iu" or (own < 0).any():
+            raise ValueError(
+                f"groups must be one whole number >= 0 for each of {len(where)} entries, "
+                f"got {own.dtype} of shape {own.shape}"
+            )
+        values = self.of_members(of, where, z)
+        return mean_intervals(self, of, values, where, z, own, level)
+
+    def to_frame(
+        self, counts: CountTensor, *, scale: Scale | None = None, level: float = 0.9
+    ) -> pd.DataFrame:
+        """Write the estimates as a table in long form.
+
+        Parameters
+        ----------
+        counts : CountTensor
+            With the fit's shape and attributes: the fitted counts, or others of the same places.
+        scale : Scale, optional
+            Of λ and p. None: as fitted, which is arbitrary.
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        DataFrame
+            One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode;
+            "count" (NaN: not counted); "rate", "detection" and "expected", where an entry without
+            attributes has `mean_detection`. If the fit has draws, each of the three is followed by
+            the ends of its interval, "rate_low" and "rate_high" for example; those of p and ŷ are
+            NaN for entries without attributes.
+
+        Raises
+        ------
+        ValueError
+            If the counts have another shape or number of attributes, or a mode has the name of
+            one of these columns.
+
+        Examples
+        --------
+        >>> from uncletc import FitSettings, fit, simulate
+        >>> y, _ = simulate((6, 6), rank=1, observed=0.5, attributed=0.5, similar=0.1)
+        >>> estimates = fit(y, FitSettings(rank=1), callback=lambda i: i.iteration >= 2)
+        >>> list(estimates.to_frame(y).columns)[:6]
+        ['mode 1', 'mode 2', 'count', 'rate', 'rate_low', 'rate_high']
+        """
+        return fit_frame(self, counts, scale, level)
+
+    def of_members(
+        self, of: Quantity, indices: IntArray, attributes: FloatArray
+    ) -> list[FloatArray]:
+        """λ, p or λp of valid entries under each member; (n,) each.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+        indices : ndarray of int, shape (n, K)
+        attributes : ndarray, shape (n, D)
+            A row of NaN where they are unknown, for which p is `mean_detection`.
+        """
+        if of == "rate":
+            return self._rates(indices)
+        if of == "detection":
+            return self._detections(attributes)
+        return self._expectations(indices, attributes)
+
+    def _expected_of(
+        self, indices: ArrayLike, attributes: ArrayLike | None
+    ) -> tuple[IntArray, FloatArray]:
+        """Return checked indices and attributes, rows of NaN where these are unknown."""
+        where = check_indices(indices, self.shape, "indices")
+        if attributes is None:
+            return where, np.full((len(where), self.n_attributes), np.nan)
+        z = np.asarray(attributes, dtype=np.float64)
+        unknown = np.asarray(np.isnan(z).all(axis=-1))
+        check_finite(np.where(unknown[..., None], 0.0, z), "attributes", 2)
+        self._check_width(z)
+        if len(where) != len(z):
+            raise ValueError(
+                f"indices and attributes must have as many rows, got {len(where)} and {len(z)}"
+            )
+        return where, z
+
+    def _check_width(self, z: FloatArray) -> None:
+        if z.shape[1] != self.n_attributes:
+            raise ValueError(
+                f"attributes must have {self.n_attributes} columns, as in the fit, got {z.shape[1]}"
+            )
+
+    def _rates(self, indices: IntArray) -> list[FloatArray]:
+        """λ of valid entries under each member; (n,) each."""
+        times = exposure_at(self.exposure, indices) * self._above_likeliest(indices)
+        return [member.rate(indices) * times for member in self.members]
+
+    def _above_likeliest(self, indices: IntArray) -> FloatArray:
+        """Mean λ of valid entries over λ of the likeliest effects; (n,)."""
+        if self.draws is None or self.mode_effects is None:
+            return np.ones(len(indices))
+        half = self.draws.half_variance(self.members[0], indices)
+        return np.asarray(np.exp(half - self.log_level))
+
+    def _detections(self, z: FloatArray) -> list[FloatArray]:
+        """p of valid attributes, or rows of NaN, under each member; (n,) each."""
+        unknown = np.asarray(np.isnan(z).all(axis=1))
+        z = np.where(unknown[:, None], 0.0, z)
+        return [
+            np.where(unknown, self.mean_detection, member.detection(z)) for member in self.members
+        ]
+
+    def _expectations(self, indices: IntArray, z: FloatArray) -> list[FloatArray]:
+        """λp, times reporting, of valid entries under each member; (n,) each."""
+        both = zip(self.members, self._rates(indices), self._detections(z), strict=True)
+        return [rate * p * member.reporting(indices) for member, rate, p in both]
+
+    def save(self, path: str | Path) -> None:
+        """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
+        save_fit(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Fit:
+        """Read what :meth:`save` wrote.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the file does not exist.
+        UnreadableFitError
+            If the file is damaged or is not a fit.
+        """
+        return cls(**load_fit(Path(path)))

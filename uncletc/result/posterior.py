@@ -1,0 +1,311 @@
+"""Draws of a fit's parameters, from which its intervals are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+import numba
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.cp import products
+from uncletc.model.detection import JointDetection
+from uncletc.model.random_effects import level_of
+from uncletc.model.slopes import logit_slopes
+from uncletc.result.ensemble import Member
+
+Quantity = Literal["rate", "detection", "expected"]
+QUANTITIES: tuple[Quantity, ...] = ("rate", "detection", "expected")
+Float32Array = NDArray[np.float32]
+_ROWS = 4_096  # entries whose deviations are held at once
+_FARTHEST = 3.0  # deviation of an entry's logarithm in a sum; normal draws tell nothing beyond
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """R joint draws of how far parameters may lie from their estimates; single precision.
+
+    Deviations of log λ and log p are linear in those of the parameters. In every draw the mean p
+    over Ξ is the estimate's, which fixes the free scale.
+
+    Attributes
+    ----------
+    factors : tuple of ndarray, shapes (I_k, F, R)
+        Deviations of log U_k of the first member.
+    coefficients : ndarray, shape (Q, R)
+        Of what p is made of, in the order of :func:`uncletc.model.slopes.logit_slopes`; (0, R)
+        without attributes.
+    level : ndarray, shape (R,)
+        Logarithm of the factor by which a draw's p is divided to have the estimate's mean. That of
+        λ is part of the first of `factors`.
+    widening : tuple of float
+        Factors ≥ 1 of the standard deviations of log λ, log p and log λp of single entries, which
+        err by more than draws tell.
+    shared : tuple of float
+        As much of them as concerns all entries alike, and so their means as well. What is beyond
+        differs from entry to entry, and averages out.
+    slopes : ndarray, shape (P', R)
+        Deviations of β of the attributes that act on λ; (0, R) without.
+    tables : tuple of ndarray, shapes (levels, R')
+        Deviations of the effects of modes of the first member, in their order, for the first look.
+        Draw r has column r modulo R'. () without effects.
+    """
+
+    factors: tuple[Float32Array, ...]
+    coefficients: Float32Array
+    level: Float32Array
+    widening: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    shared: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    slopes: Float32Array = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    tables: tuple[Float32Array, ...] = ()
+
+    def deviation(
+        self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
+    ) -> FloatArray:
+        """Return the standard deviation of the logarithm of each entry's λ, p or λp.
+
+        Parameters
+        ----------
+        of : {"rate", "detection", "expected"}
+        member : Member
+            The fit's first.
+        indices : ndarray of int, shape (n, K)
+            Valid entries; not used for p.
+        attributes : ndarray, shape (n, D)
+            z; rows of NaN have the mean p. Not used for λ.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        parts = self._deviations(of, member, indices, attributes)
+        squares = [np.square(drawn, dtype=np.float64).mean(axis=1) for _, drawn in parts]
+        deviation = np.sqrt(np.concatenate([*squares, np.empty(0)]))
+        return np.asarray(deviation * self._widening_of(of))
+
+    def half_variance(self, member: Member, indices: IntArray) -> FloatArray:
+        """Return how far the log of λ's mean lies above λ's log, for what effects may be.
+
+        Effects of modes, and of attributes on λ, are known up to normal deviations. The mean of
+        the exponential of one of variance v is exp(v/2).
+
+        Parameters
+        ----------
+        member : Member
+            The fit's first.
+        indices : ndarray of int, shape (n, K)
+            Valid entries.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            v/2, not widened; 0 without effects of modes.
+        """
+        found = np.zeros(len(indices))
+        if not self.tables:
+            return found
+        size = self.tables[0].shape[1]
+        for start in range(0, len(indices), _ROWS):
+            part = slice(start, min(start + _ROWS, len(indices)))
+            drawn = np.zeros((part.stop - start, size), dtype=np.float32)
+            self._add_effects(member, indices[part], False, drawn)
+            self._add_slopes(member, indices[part], drawn)
+            found[part] = 0.5 * np.square(drawn, dtype=np.float64).mean(axis=1)
+        return found
+
+    def deviation_of_sums(
+        self,
+        of: Quantity,
+        member: Member,
+        indices: IntArray,
+        attributes: FloatArray,
+        values: FloatArray,
+        groups: IntArray,
+    ) -> FloatArray:
+        """Return the standard deviation of the logarithm of each group's sum.
+
+        Parameters
+        ----------
+        of, member, indices, attributes
+            As above.
+        values : ndarray, shape (n,)
+            Estimated λ, p or λp.
+        groups : ndarray of int, shape (n,)
+            The group of each entry, from 0.
+
+        Returns
+        -------
+        ndarray, shape (G,)
+        """
+        moved, apart = self.log_sums(of, member, indices, attributes, values, groups)
+        shared, beyond = self.widths(of)
+        return np.asarray(np.sqrt(shared**2 * np.square(moved).mean(axis=1) + beyond * apart))
+
+    def log_sums(
+        self,
+        of: Quantity,
+        member: Member,
+        indices: IntArray,
+        attributes: FloatArray,
+        values: FloatArray,
+        groups: IntArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return how far the logarithm of each group's sum lies from its estimate in each draw.
+
+        The parameters are those of :meth:`deviation_of_sums`.
+
+        Returns
+        -------
+        ndarray, shape (G, R)
+            As drawn, not widened.
+        ndarray, shape (G,)
+            The variance there would be if all entries erred apart from each other.
+        """
+        n_groups = int(groups.max(initial=-1)) + 1
+        sums, apart = np.zeros((n_groups, len(self.level))), np.zeros(n_groups)
+        for part, drawn in self._deviations(of, member, indices, attributes):
+            own, value = groups[part], values[part]
+            weights = csr_matrix((value, (own, np.arange(len(own)))), (n_groups, len(own)))
+            squares = np.square(drawn, dtype=np.float64).mean(axis=1)
+            apart += np.bincount(own, value**2 * squares, n_groups)
+            sums += np.asarray(weights @ np.exp(drawn.clip(-_FARTHEST, _FARTHEST)))
+        total = np.maximum(np.bincount(groups, values, n_groups), 1e-300)
+        ratio = np.where(sums > 0, sums / total[:, None], 1.0)
+        return np.log(ratio), np.asarray((apart / total) / total)
+
+    def widths(self, of: Quantity) -> tuple[float, float]:
+        """Factor of drawn deviations that all entries share, and of the variance that is beyond."""
+        shared = self.shared[QUANTITIES.index(of)]
+        return shared, max(self._widening_of(of) ** 2 - shared**2, 0.0)
+
+    def first(self, size: int) -> Draws:
+        """Return the first draws alone; all where there are fewer."""
+        return replace(
+            self,
+            factors=tuple(factor[..., :size] for factor in self.factors),
+            coefficients=self.coefficients[:, :size],
+            level=self.level[:size],
+            slopes=self.slopes[:, :size],
+        )
+
+    def log_detection(self, member: Member, attributes: FloatArray) -> FloatArray:
+        """Return deviations of log p in each draw, as wide as the intervals of p say.
+
+        Parameters
+        ----------
+        member : Member
+            The fit's first.
+        attributes : ndarray, shape (n, D)
+
+        Returns
+        -------
+        ndarray, shape (R, n)
+        """
+        nowhere = np.empty((0, len(self.factors)), dtype=np.int64)
+        parts = self._deviations("detection", member, nowhere, attributes)
+        drawn = np.concatenate([*(each for _, each in parts), np.empty((0, len(self.level)))])
+        return np.asarray(drawn.T * self._widening_of("detection"))
+
+    def deviation_of_slopes(self) -> FloatArray:
+        """Return the standard deviation of each β, as wide as the intervals of λ say; (P',)."""
+        variance = np.square(self.slopes, dtype=np.float64).mean(axis=1)
+        return np.asarray(np.sqrt(variance) * self._widening_of("rate"))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, for a file; :meth:`from_arrays` reads them back."""
+        named: dict[str, NDArray[Any]] = {
+            f"draws/factor_{k}": factor for k, factor in enumerate(self.factors)
+        }
+        named |= {"draws/coefficients": self.coefficients, "draws/level": self.level}
+        named |= {"draws/slopes": self.slopes}
+        named |= {f"draws/table_{k}": t.astype(np.float16) for k, t in enumerate(self.tables)}
+        widths = np.array([self.widening, self.shared])
+        return named | {"draws/widening": widths}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Draws:
+        """Build from what :meth:`arrays` returned, among other arrays."""
+        n_modes = sum(name.startswith("draws/factor_") for name in arrays)
+        n_tables = sum(name.startswith("draws/table_") for name in arrays)
+        widening, shared = map(tuple, arrays["draws/widening"].tolist())
+        return cls(
+            factors=tuple(arrays[f"draws/factor_{k}"] for k in range(n_modes)),
+            coefficients=arrays["draws/coefficients"],
+            level=arrays["draws/level"],
+            slopes=arrays["draws/slopes"],
+            widening=widening,
+            shared=shared,
+            tables=tuple(arrays[f"draws/table_{k}"].astype(np.float32) for k in range(n_tables)),
+        )
+
+    def _widening_of(self, of: Quantity) -> float:
+        return self.widening[QUANTITIES.index(of)]
+
+    def _deviations(
+        self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
+    ) -> Iterator[tuple[slice, Float32Array]]:
+        """Deviations of the logarithm, part by part of the entries; (rows, R)."""
+        n = len(attributes) if of == "detection" else len(indices)
+        for start in range(0, n, _ROWS):
+            part = slice(start, min(start + _ROWS, n))
+            drawn = np.zeros((part.stop - start, len(self.level)), dtype=np.float32)
+            if of != "detection":
+                self._add_rate(member, indices[part], drawn)
+                self._add_effects(member, indices[part], of == "expected", drawn)
+            if of != "rate" and len(self.coefficients):
+                self._add_detection(member, attributes[part], drawn)
+            yield part, drawn
+
+    def _add_rate(self, member: Member, indices: IntArray, drawn: Float32Array) -> None:
+        """Add xᵀ(deviation of β) + Σ_k Σ_f share_f · deviation of log U_k(i_k, f).
+
+        share_f is component f's of λ.
+        """
+        product = products(member.factors, indices)
+        share = product / np.maximum(product.sum(axis=1), 1e-300)[:, None]
+        for where, own in zip(indices.T, self.factors, strict=True):
+            _add_shared(np.ascontiguousarray(where), share.astype(np.float32), own, drawn)
+        self._add_slopes(member, indices, drawn)
+
+    def _add_slopes(self, member: Member, indices: IntArray, drawn: Float32Array) -> None:
+        if member.effects is not None:
+            columns = member.effects.table.columns(indices).astype(np.float32)
+            drawn += columns @ self.slopes[:, : drawn.shape[1]]
+
+    def _add_effects(
+        self, member: Member, indices: IntArray, reporting: bool, drawn: Float32Array
+    ) -> None:
+        effects = member.mode_effects
+        if effects is None:
+            return
+        for effect, groups, table in zip(effects.effects, effects.groups, self.tables, strict=True):
+            if effect.reporting and not reporting:
+                continue
+            where = level_of(groups, indices, effects.modes)
+            found = table[where]
+            found[where < 0] = 0
+            if drawn.shape[1] != table.shape[1]:
+                found = found[:, np.arange(drawn.shape[1]) % table.shape[1]]
+            drawn += found
+
+    def _add_detection(self, member: Member, attributes: FloatArray, drawn: Float32Array) -> None:
+        known = ~np.isnan(attributes).any(axis=1)
+        g, z = cast(JointDetection, member.network), attributes[known]
+        logit = g.logit(torch.tensor(z)).numpy()[:, None]
+        moved = logit + logit_slopes(g, z).astype(np.float32) @ self.coefficients
+        drawn[known] += np.logaddexp(0, -logit) - np.logaddexp(0, -moved) - self.level
+
+
+@numba.njit(cache=True, fastmath=True, error_model="numpy")
+def _add_shared(rows, share, own, drawn):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add Σ_f share(n, f) · own(rows(n), f, ·) to each row of `drawn`."""
+    for n in range(len(rows)):
+        mine = own[rows[n]]
+        for f in range(share.shape[1]):
+            for r in range(drawn.shape[1]):
+                drawn[n, r] += share[n, f] * mine[f, r]

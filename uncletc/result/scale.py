@@ -1,0 +1,194 @@
+"""Scale: the single place for the free scale between λ and p.
+
+λ·c with p/c predicts the same counts for any c > 0, so data alone never determine c (paper,
+theorem 1). A Scale divides p by c and multiplies λ by c, and carries a sentence that gives the
+reason. It never changes ŷ, ranks or ratios, and never needs a new fit.
+
+A statement may be a range, such as 20 to 40 %: a 90 % interval of what is stated, taken as
+log-normal. λ and p are shown for its middle, the geometric mean of its ends. Every interval of λ or
+p holds it, as one factor common to all entries that owes nothing to the counts: its variance adds
+to theirs. Intervals of ŷ do not hold it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import norm
+
+from uncletc.common.validation import FloatArray
+from uncletc.result.ensemble import Interval
+
+Stated = float | Sequence[float]
+RANGE_LEVEL = 0.9  # how often a stated range should hold the true value
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A choice of c.
+
+    Parameters
+    ----------
+    factor : float
+        c > 0: shown p is p/c, shown λ is λ·c.
+    statement : str
+        What fixes c, for colour bars and captions.
+    absolute : bool
+        False when shown p is only relative, and may exceed 1.
+    log_error : float
+        Standard deviation of log c, ≥ 0: how uncertain a stated range leaves it.
+
+    Examples
+    --------
+    >>> survey = Scale.mean_detection([0.5, 1.0], (0.2, 0.4))
+    >>> survey.statement, f"{survey.detection([0.5, 1.0]).mean():.3f}"
+    ('anchored: mean detection is 20–40%', '0.283')
+    """
+
+    factor: float
+    statement: str
+    absolute: bool
+    log_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.factor) and self.factor > 0):
+            raise ValueError(f"factor must be positive and finite, got {self.factor}")
+        if not (np.isfinite(self.log_error) and self.log_error >= 0):
+            raise ValueError(f"log_error must be finite and at least 0, got {self.log_error}")
+
+    @classmethod
+    def relative(cls, detection: ArrayLike) -> Scale:
+        """p over its median over the given entries (n,)."""
+        return cls(float(np.median(_values(detection))), "relative: the median p is 1", False)
+
+    @classmethod
+    def of_data(cls, names: str) -> Scale:
+        """As fitted, where looks of these names, with known p, state the scale."""
+        return cls(1.0, f"anchored by data: {names}", True)
+
+    @classmethod
+    def mean_detection(cls, detection: ArrayLike, mean: Stated) -> Scale:
+        """Overall detection is `mean`: the average of p over the given entries (n,).
+
+        Parameters
+        ----------
+        detection : array_like of float, shape (n,)
+        mean : float or pair of float
+            In (0, 1]; or the ends of a range, the lower first, that should hold it 9 times of 10.
+
+        Raises
+        ------
+        ValueError
+            If `mean` is neither.
+        """
+        middle, words, error = _share(mean, "mean")
+        factor = float(_values(detection).mean()) / middle
+        return cls(factor, f"anchored: mean detection is {words}", True, error)
+
+    @classmethod
+    def entry_detection(cls, detection: float, value: Stated, name: str) -> Scale:
+        """The entry or county `name`, whose fitted p is `detection`, detects `value`.
+
+        `value` is a number in (0, 1] or a range, as in :meth:`mean_detection`.
+        """
+        middle, words, error = _share(value, "value")
+        return cls(detection / middle, f"anchored: {name} detects {words}", True, error)
+
+    @classmethod
+    def best_detects_all(cls, detection: ArrayLike) -> Scale:
+        """The best of the given entries (n,) detects everything."""
+        best = float(_values(detection).max())
+        return cls(best, "anchored: the best entry detects everything", True)
+
+    @classmethod
+    def known_total(cls, rate: ArrayLike, total: Stated) -> Scale:
+        """The true counts of the given entries, with fitted λ (n,), add up to `total`.
+
+        `total` is a number above 0 or a range, as in :meth:`mean_detection`.
+        """
+        ends = _ends(total, "total")
+        for end in ends:
+            if not 0 < end < math.inf:
+                raise ValueError(f"total must be positive, got {total}")
+        middle, error = _middle(ends)
+        fitted = float(_values(rate).sum())
+        if not fitted > 0:
+            raise ValueError(f"rate must have a positive sum, got {fitted}")
+        words = "–".join(f"{end:,.0f}" for end in ends)
+        return cls(middle / fitted, f"anchored: true counts add up to {words}", True, error)
+
+    def detection(self, p: ArrayLike) -> FloatArray:
+        """p on this scale; NaN stays NaN."""
+        return np.asarray(p, dtype=np.float64) / self.factor
+
+    def rate(self, rate: ArrayLike) -> FloatArray:
+        """λ on this scale."""
+        return np.asarray(rate, dtype=np.float64) * self.factor
+
+    def detection_interval(self, found: Interval) -> Interval:
+        """Intervals of p on this scale: as wide as the fit's and a stated range make them together.
+
+        With a range they end at 1, or at the estimate where that is larger.
+        """
+        shown = self._widened(found, self.detection)
+        if not self.log_error:
+            return shown
+        high = np.minimum(shown.high, np.maximum(shown.estimate, 1.0))
+        return Interval(estimate=shown.estimate, low=shown.low, high=high, level=shown.level)
+
+    def rate_interval(self, found: Interval) -> Interval:
+        """Intervals of λ on this scale; see :meth:`detection_interval`."""
+        return self._widened(found, self.rate)
+
+    def _widened(self, found: Interval, scaled: Callable[[ArrayLike], FloatArray]) -> Interval:
+        """Add the variance of log c to that of each estimate, on either side of it."""
+        estimate, low, high = (scaled(end) for end in (found.estimate, found.low, found.high))
+        if self.log_error:
+            apart = norm.ppf((1 + found.level) / 2) * self.log_error
+            with np.errstate(divide="ignore", invalid="ignore"):
+                below, above = np.log(estimate / low), np.log(high / estimate)
+            empty = estimate == 0  # λ where nothing can be expected
+            low = np.where(empty, 0.0, estimate * np.exp(-np.hypot(below, apart)))
+            high = np.where(empty, high, estimate * np.exp(np.hypot(above, apart)))
+        return Interval(estimate=estimate, low=low, high=high, level=found.level)
+
+
+def _values(given: ArrayLike) -> FloatArray:
+    values = np.asarray(given, dtype=np.float64)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        raise ValueError("a scale needs at least 1 finite value, got none")
+    return values
+
+
+def _share(value: Stated, name: str) -> tuple[float, str, float]:
+    """Middle of a stated share in (0, 1], what it is in words, and the error of its logarithm."""
+    ends = _ends(value, name)
+    for end in ends:
+        if not 0 < end <= 1:
+            raise ValueError(f"{name} must be in (0, 1], got {value}")
+    middle, error = _middle(ends)
+    return middle, "–".join(f"{100 * end:.3g}" for end in ends) + "%", error
+
+
+def _ends(value: Stated, name: str) -> tuple[float, ...]:
+    """The number stated, or both ends of a range."""
+    if not isinstance(value, Sequence):
+        return (float(value),)
+    if len(value) != 2:
+        raise ValueError(f"{name} must be a number or a range (low, high), got {value}")
+    low, high = (float(end) for end in value)
+    if not low < high:
+        raise ValueError(f"{name} must be a range whose low end is below its high end, got {value}")
+    return low, high
+
+
+def _middle(ends: tuple[float, ...]) -> tuple[float, float]:
+    """Geometric mean of a range, and the standard deviation of the logarithm that it states."""
+    middle = math.exp(sum(map(math.log, ends)) / len(ends)) if len(ends) > 1 else ends[0]
+    wide = math.log(ends[-1] / ends[0])
+    return middle, wide / (2 * float(norm.ppf((1 + RANGE_LEVEL) / 2)))
