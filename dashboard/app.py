@@ -39,9 +39,6 @@ page = st.navigation(
                 "whatif/page.py", url_path="whatif", title="What if", icon=":material/compare:"
             ),
             st.Page("drivers/page.py", url_path="drivers", title="Drivers", icon=":material/tune:"),
-            st.Page(
-                "plan/page.py", url_path="plan", title="Plan", icon=":material/event_upcoming:"
-            ),
         ],
         "Judge": [
             st.Page(

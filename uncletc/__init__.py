@@ -4,8 +4,8 @@
 simulated data, ``metrics`` measures errors, and ``effects`` shows how attributes change p.
 ``METHODS`` are those that the paper compares, ``evaluation`` scores them on held-out counts,
 ``search`` finds good settings, ``tables`` reads a table of one's own, ``paper.tables`` holds the
-paper's tables. ``checking`` shows how well a fit describes held-out counts, ``planning`` what more
-of them would bring; ``estimates`` lists what a fit says of every entry, and a ``Recipe`` holds all
+paper's tables. ``checking`` shows how well a fit describes held-out counts;
+``estimates`` lists what a fit says of every entry, and a ``Recipe`` holds all
 that decided it; ``theory`` evaluates the recoverability theorem for a problem.
 """
 
@@ -17,7 +17,6 @@ from uncletc import (
     estimates,
     evaluation,
     paper,
-    planning,
     search,
     tables,
 )
@@ -89,7 +88,6 @@ __all__ = [
     "fit_on",
     "metrics",
     "paper",
-    "planning",
     "rate_tensor",
     "search",
     "simulate",

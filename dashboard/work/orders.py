@@ -12,7 +12,6 @@ from dashboard.work.iterations import limits_before
 from dashboard.work.order import Lane, Numbers, Order, sent_fields
 from uncletc import METHODS, CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Gain
-from uncletc.planning import Design
 
 FoldKind = Literal["entry", "fibre"]
 N_FOLDS = 5
@@ -166,49 +165,6 @@ class AttributeGain(Order[Gain]):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TryDesign(Order[Numbers]):
-    """Simulate a design from the fit of these counts; see :func:`uncletc.planning.try_design`.
-
-    The result has its "rows", and "fitted", those of the fit itself.
-
-    Attributes
-    ----------
-    counts : CountTensor
-    settings : FitSettings
-        Of the fit.
-    design : Design
-    repeats : int
-    seed : int
-        Decides the seasons.
-    along : str
-        The mode that visits are along; empty: the last.
-    """
-
-    lane: ClassVar[Lane] = "long"
-
-    counts: CountTensor = field(repr=False)
-    settings: FitSettings
-    design: Design
-    repeats: int = 3
-    seed: int = 0
-    along: str = ""
-
-    @property
-    def trials(self) -> int:
-        """At most as many fits as it makes, that of the counts not among them."""
-        return self.repeats * (2 if self.design.survey else 1)
-
-    @property
-    def begins_with(self) -> FitOrder:
-        """The fit of the counts."""
-        return FitOrder(self.counts, self.settings)
-
-    def owns(self, result: Any) -> bool:
-        """Whether it has rows of seasons."""
-        return isinstance(result, dict) and {"rows", "fitted"} <= result.keys()
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Cell(Order[Numbers]):
     """Run one trial of a cell of the paper's tables; see :func:`uncletc.paper.tables.run_cell`.
 
@@ -235,7 +191,7 @@ class Cell(Order[Numbers]):
 
 
 _KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain, TryDesign, Cell)
+    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain, Cell)
 }
 
 
@@ -254,8 +210,6 @@ def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) ->
     if "settings" in values:
         read = METHODS[values["method"]].settings if "method" in values else FitSettings
         values["settings"] = read.from_json(values["settings"])
-    if "design" in values:
-        values["design"] = Design.from_json(values["design"])
     return kind(**values) if counts is None else kind(counts=counts, **values)
 
 

@@ -34,7 +34,6 @@ from dashboard.work.orders import (
     Evaluate,
     FitOrder,
     Recovery,
-    TryDesign,
     order_from,
 )
 from dashboard.work.recovery import recover
@@ -50,7 +49,6 @@ from uncletc import (
     checking,
     evaluation,
     fit_on,
-    planning,
     simulate,
 )
 from uncletc.paper import tables
@@ -89,8 +87,6 @@ def main() -> None:
             warnings.simplefilter("ignore", MisfitWarning)  # and the misfit
             if isinstance(order, FitOrder):
                 result = run_fit(order, report, Path(message["so_far"]), _before(message))
-            elif isinstance(order, TryDesign):
-                result = run_design(order, report, Path(message["begins_with"]))
             else:
                 result = _RUNS[type(order)](order, report)
         try:
@@ -157,28 +153,6 @@ def run_gain(order: AttributeGain, report: Any) -> checking.Gain:
         seed=order.seed,
         callback=Slowly(report),
     )
-
-
-def run_design(order: TryDesign, report: Any, fitted: Path) -> Numbers:
-    """Simulate a design and refit it, from the fit that was made before, where there is one."""
-    slowly, along = Slowly(report), order.along or None
-    try:
-        estimate = FitOrder.load(fitted)
-    except (OSError, ValueError):
-        limits = limits_before(order.settings)
-        estimate = fit_on(
-            order.counts, order.settings, limits, callback=lambda record: slowly(0, record)
-        )
-    rows = planning.try_design(
-        order.counts,
-        estimate,
-        order.design,
-        repeats=order.repeats,
-        seed=order.seed,
-        along=along,
-        callback=slowly,
-    )
-    return {"rows": rows, "fitted": planning.widths_of_fit(estimate, order.counts, along)}
 
 
 def plain_numbers(whole: evaluation.Evaluation) -> list[Numbers]:

@@ -22,7 +22,7 @@ from uncletc import Fit
 from uncletc.datasets import Dataset
 
 HEADINGS = {"h1": 1, "h2": 2, "h3": 3}
-PAGES = ["overview", "table", "covid", "ppi", "whatif", "drivers", "plan", "check", "methods"]
+PAGES = ["overview", "table", "covid", "ppi", "whatif", "drivers", "check", "methods"]
 PAPERS = {"light": "#ffffff", "dark": DARK_PAPER}  # of Streamlit's themes
 
 

@@ -14,13 +14,11 @@ from dashboard.work.orders import (
     Cell,
     FitOrder,
     Recovery,
-    TryDesign,
     make_settings,
     order_from,
 )
 from uncletc import METHODS, CountTensor, FitSettings
 from uncletc.checking import Gain
-from uncletc.planning import Design, Survey
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 SETTINGS = FitSettings(rank=2, hidden=(5,))
@@ -104,14 +102,7 @@ class TestKeys:
 class TestMessages:
     def test_an_order_comes_back_as_it_went(self, small, fit_order, comparison):
         gain = AttributeGain(counts=small, settings=SETTINGS, kind="fibre", seed=2)
-        survey = Survey(places=3, error=0.1, of="mode 1")
-        plan = TryDesign(
-            counts=small,
-            settings=SETTINGS,
-            design=Design(times={"mode 3": 2}, more={"mode 2": 1}, survey=survey),
-            along="mode 3",
-        )
-        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain, plan, CELL):
+        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain, CELL):
             message = json.loads(json.dumps(order.message()))
             again = order_from(message, getattr(order, "counts", None))
             assert type(again) is type(order)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dashboard.work import reports, worker
-from dashboard.work.orders import AttributeGain, Cell, Recovery, TryDesign
+from dashboard.work.orders import AttributeGain, Cell, Recovery
 from dashboard.work.recovery import recover, recovery_errors
-from uncletc import METHODS, FitSettings, Joint, checking, evaluation, fit, planning, simulate
+from uncletc import METHODS, FitSettings, Joint, checking, evaluation, fit, simulate
 from uncletc.paper import tables
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
@@ -58,28 +58,6 @@ def test_a_gain_is_that_of_the_library_and_each_fit_is_reported(small, every_rep
     found = worker.run_gain(order, every_report)
     assert found == checking.gain_of_attributes(small, settings, kind="fibre", seed=1)
     assert {report["trial"] for report in every_report} == set(range(order.trials))
-
-
-@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_a_design_is_tried_from_the_fit_at_hand_or_from_a_new_one(small, every_report, tmp_path):
-    settings = FitSettings(rank=1, hidden=(), max_iter=8)
-    order = TryDesign(
-        counts=small, settings=settings, design=planning.Design(times={"mode 3": 2}), repeats=2
-    )
-    anew = worker.run_design(order, every_report, tmp_path / "none.npz")
-    found = fit(small, settings)
-    found.save(tmp_path / "fit.npz")
-    assert {report["trial"] for report in every_report} == set(range(order.trials))
-    every_report.clear()
-    kept = worker.run_design(order, every_report, tmp_path / "fit.npz")
-    rows = planning.try_design(small, found, order.design, repeats=2)
-    for result in (anew, kept):
-        assert [each["width"] for each in result["rows"]] == pytest.approx(
-            [each["width"] for each in rows], rel=1e-3
-        )
-        assert [each["width"] for each in result["fitted"]] == pytest.approx(
-            [each["width"] for each in planning.widths_of_fit(found, small)], rel=1e-3
-        )
 
 
 def test_errors_of_a_cell_end_near_those_of_the_table(every_report):

@@ -1,1 +1,0 @@
-"""The Plan page: how much narrower intervals would be with more counts."""
