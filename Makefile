@@ -27,7 +27,7 @@ test-all: test test-browser test-slow
 
 coverage: $(VENV)/.installed-test
 	$(PYTEST) --ignore tests/browser --cov --cov-report=
-	$(BIN)/coverage report --include "uncletc/solvers/*,uncletc/evaluation/*,dashboard/work/*"
+	$(BIN)/coverage report --include "uncletc/solvers/*,uncletc/compare/*,dashboard/work/*"
 	$(BIN)/coverage report --format=total
 
 lint: $(VENV)/.installed-test

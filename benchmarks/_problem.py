@@ -9,7 +9,8 @@ import numpy as np
 from uncletc import CountTensor, Fit, Truth
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.compare.metrics import mae_detection, mae_rate, rrmse
-from uncletc.compare.scores import count_distribution, dispersion, floored
+from uncletc.compare.scores import count_distribution
+from uncletc.model.negbin import dispersion, floored
 
 
 def log_score(counts: IntArray, predicted: FloatArray) -> float:

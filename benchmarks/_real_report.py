@@ -7,7 +7,7 @@ import pandas as pd
 from benchmarks import _links
 from benchmarks._real_trials import BARE, EXTENDED, NAMES, NO_GAP, PLAIN, WITHOUT
 from uncletc import METHODS, PAPER_METHODS
-from uncletc.evaluation import Difference
+from uncletc.compare import Difference
 from uncletc.paper.words import grid as table
 
 TITLES = {

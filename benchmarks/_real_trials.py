@@ -14,8 +14,8 @@ import pandas as pd
 
 from uncletc import METHODS, CountTensor, FitError, FitSettings, datasets
 from uncletc.baselines import Method
+from uncletc.compare import FoldKind, make_folds, run_trial, splits
 from uncletc.datasets import Dataset
-from uncletc.evaluation import FoldKind, make_folds, run_trial, splits
 
 RANKS = {"covid": 15, "ppi": 5}
 KINDS: tuple[FoldKind, ...] = ("entry", "fibre")

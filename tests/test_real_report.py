@@ -35,7 +35,6 @@ def test_differences_are_over_folds_that_both_have() -> None:
     assert found is not None
     assert found.mean == pytest.approx(gaps[:5].mean())
     assert found.error == pytest.approx(gaps[:5].std(ddof=1) / np.sqrt(5))
-    assert found.n_seeds == 1
     assert difference(trials(UncleTC=list(hard)), "UncleTC", "BPTF") is None
 
 

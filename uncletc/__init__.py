@@ -2,20 +2,23 @@
 
 ``fit`` estimates, ``simulate`` makes data with known truth, ``datasets.load`` loads real and
 simulated data, ``metrics`` measures errors, and ``effects`` shows how attributes change p.
-``METHODS`` are those that the paper compares, ``evaluation`` scores them on held-out counts,
+``METHODS`` are those that the paper compares, ``compare`` scores them on held-out counts,
 ``search`` finds good settings, ``tables`` reads a table of one's own, ``paper.tables`` holds the
 paper's tables. ``checking`` shows how well a fit describes held-out counts;
 ``estimates`` lists what a fit says of every entry, and a ``Recipe`` holds all
 that decided it; ``theory`` evaluates the recoverability theorem for a problem.
 """
 
+import importlib
+from typing import Any
+
 from uncletc import (
     baselines,
     checking,
+    compare,
     datasets,
     effects,
     estimates,
-    evaluation,
     paper,
     search,
     tables,
@@ -80,10 +83,10 @@ __all__ = [
     "UnreadableFitError",
     "baselines",
     "checking",
+    "compare",
     "datasets",
     "effects",
     "estimates",
-    "evaluation",
     "fit",
     "fit_on",
     "metrics",
@@ -95,3 +98,9 @@ __all__ = [
     "tables",
     "theory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "evaluation":  # the former name of `compare`, which warns when it is used
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module("uncletc.evaluation")

@@ -11,7 +11,7 @@ import pandas as pd
 from dashboard.check.view import Kind, held_mask, seen_counts
 from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings, checking
-from uncletc.evaluation import likely_law
+from uncletc.compare import likely_law
 from uncletc.model.negbin import floored
 
 LARGEST = 20  # as the slider

@@ -17,7 +17,7 @@ from dashboard.methods.words import metric_of, number, spread
 from dashboard.shared.text.scripts import COUNTS, Code, call, script
 from dashboard.work.orders import N_FOLDS, Cell, FoldKind, make_settings
 from dashboard.work.worker import plain_numbers
-from uncletc import METHODS, PAPER_METHODS, CountTensor, evaluation
+from uncletc import METHODS, PAPER_METHODS, CountTensor, compare
 from uncletc.paper import tables
 
 Result = Mapping[str, Any]
@@ -107,7 +107,7 @@ def comparison(results: Mapping[str, Result], metric: str) -> str:
     )
     if len(both) == 1:
         return words + ". One fold only: a first look, which another fold may reverse."
-    gap = evaluation.Difference.of([sign * (both[second] - both[first])])
+    gap = compare.Difference.of([sign * (both[second] - both[first])])
     words += (
         f"; it is ahead in {won} of {len(both)} folds, by {number(gap.mean)} ± {number(gap.error)} "
         "(standard error over folds)."
@@ -197,7 +197,7 @@ def held_out_errors(
     """
     results = {}
     for method in methods:
-        outcome = evaluation.evaluate(
+        outcome = compare.evaluate(
             counts,
             METHODS[method],
             make_settings(method, rank, 0, kind),

@@ -93,7 +93,7 @@ class Evaluate(Order[Numbers]):
     settings : object
         Of that method.
     kind : {"entry", "fibre"}
-        See :func:`uncletc.evaluation.make_folds`; fibres run along the last mode.
+        See :func:`uncletc.compare.make_folds`; fibres run along the last mode.
     trials : int
         How many of the five folds are judged, 1 to 5.
     seed : int

@@ -47,7 +47,7 @@ from uncletc import (
     Iteration,
     MisfitWarning,
     checking,
-    evaluation,
+    compare,
     fit_on,
     simulate,
 )
@@ -131,7 +131,7 @@ def run_evaluation(order: Evaluate, report: Any) -> Numbers:
         slowly(trial, record)
         return trial >= order.trials  # a quick look needs no more
 
-    whole = evaluation.evaluate(
+    whole = compare.evaluate(
         order.counts,
         METHODS[order.method],
         order.settings,
@@ -155,7 +155,7 @@ def run_gain(order: AttributeGain, report: Any) -> checking.Gain:
     )
 
 
-def plain_numbers(whole: evaluation.Evaluation) -> list[Numbers]:
+def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
     """Each trial of an evaluation as numbers by name."""
     return [
         asdict(each.test)

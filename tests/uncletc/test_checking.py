@@ -11,7 +11,7 @@ from scipy.stats import kstest, nbinom, norm, poisson
 
 import uncletc
 from uncletc import CountTensor, FitSettings, checking, simulate
-from uncletc.evaluation import dispersion
+from uncletc.compare import dispersion
 
 PHI = 0.7
 

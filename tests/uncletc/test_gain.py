@@ -9,7 +9,7 @@ import pytest
 
 from uncletc import METHODS, CountTensor, FitSettings, Joint, Look, checking, fit, simulate
 from uncletc.checking import Gain, gain_of_attributes, without_detection
-from uncletc.evaluation import evaluate
+from uncletc.compare import evaluate
 
 SETTINGS = FitSettings(rank=2, hidden=(), solver=Joint(network=False), max_iter=40)
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")

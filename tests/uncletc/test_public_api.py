@@ -31,9 +31,9 @@ NAMES = {
     "Truth",
     "UnreadableFitError",
     "baselines",
+    "compare",
     "datasets",
     "effects",
-    "evaluation",
     "fit",
     "metrics",
     "rate_tensor",
@@ -116,6 +116,13 @@ def test_attributes_of_the_results() -> None:
     assert set(Iteration.__dataclass_fields__) >= {"iteration", "objective", "seconds"}
     assert {reason.name for reason in StopReason} >= {"TOLERANCE", "MAX_ITER", "CALLBACK"}
     assert set(datasets.NAMES) >= {"covid", "ppi", "covid-twin", "ppi-twin"}
+
+
+def test_former_names_warn() -> None:
+    with pytest.warns(DeprecationWarning, match=r"now uncletc\.compare"):
+        assert uncletc.evaluation.evaluate is uncletc.compare.evaluate
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = uncletc.nothing
 
 
 def test_importing_is_silent_and_needs_no_dashboard() -> None:

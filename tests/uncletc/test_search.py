@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from uncletc import METHODS, CountTensor, FitError, FitSettings
-from uncletc.evaluation import Split, evaluate
+from uncletc.compare import Split, evaluate
 from uncletc.search import (
     SearchProgress,
     SearchSettings,

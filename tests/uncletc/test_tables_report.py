@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from uncletc import METHODS, CountTensor, datasets, simulate
-from uncletc.evaluation import evaluate
+from uncletc.compare import evaluate
 from uncletc.paper.tables import ITERATIONS, KNOWN, PAPERS_OWN, TABLES, committed, results
 from uncletc.paper.tables import real as real_runs
 from uncletc.paper.tables.claims import claims, standings

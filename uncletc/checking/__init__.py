@@ -16,7 +16,7 @@ the others, predict with :func:`expected_at`, and ask:
 =========================== ==================================================================
 
 :func:`check` runs most of them at once. Distributions are Poisson, or negative binomial with
-variance ŷ + φŷ², where :func:`uncletc.evaluation.dispersion` estimates φ. All checks concern the
+variance ŷ + φŷ², where :func:`uncletc.compare.dispersion` estimates φ. All checks concern the
 predicted count ŷ = λ·g(z), which has no free scale; a good ŷ is little evidence on λ or p alone.
 
 Evidence on p comes from outside: :func:`compare_outside` holds p by state (:func:`by_state`) or by
@@ -46,13 +46,11 @@ from uncletc.checking.gain import (
 from uncletc.checking.groups import (
     FAR,
     Autocorrelation,
-    Comparison,
     Deciles,
     GroupedResiduals,
     Ratio,
     autocorrelation,
     by_decile,
-    compare,
     fibres,
     ratio,
     residuals_by,
@@ -66,6 +64,7 @@ from uncletc.checking.outside import (
     compare_outside,
     detection_of,
 )
+from uncletc.compare import Comparison, compare
 
 __all__ = [
     "FAR",

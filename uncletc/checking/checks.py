@@ -19,8 +19,8 @@ from uncletc.checking.counts import (
 )
 from uncletc.checking.groups import Deciles, Ratio, by_decile, ratio
 from uncletc.common.validation import FloatArray, check_indices
+from uncletc.compare import FoldKind, make_folds
 from uncletc.data.counts import CountTensor
-from uncletc.evaluation import FoldKind, make_folds
 from uncletc.model.negbin import SizeLaw, floored, likely_law
 
 
@@ -86,7 +86,7 @@ class Check:
 def held_out(
     counts: CountTensor, *, kind: FoldKind = "entry", n_folds: int = 5, seed: int = 0
 ) -> NDArray[np.bool_]:
-    """Choose entries to hold out: the first fold of :func:`uncletc.evaluation.make_folds`.
+    """Choose entries to hold out: the first fold of :func:`uncletc.compare.make_folds`.
 
     Parameters
     ----------

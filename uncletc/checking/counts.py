@@ -11,7 +11,8 @@ from scipy.stats import kstest
 
 from uncletc.common.validation import FloatArray
 from uncletc.compare.metrics import poisson_deviances
-from uncletc.compare.scores import count_distribution, floored
+from uncletc.compare.scores import count_distribution
+from uncletc.model.negbin import floored
 
 RESIDUAL_LIMIT = 8.0
 _TINY = 1e-300

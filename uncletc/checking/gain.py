@@ -12,9 +12,9 @@ import numpy as np
 
 from uncletc.baselines import METHODS
 from uncletc.checking.outside import detection_of
+from uncletc.compare import Difference, Evaluation, FoldKind, evaluate, paired_difference
 from uncletc.data.counts import CountTensor
 from uncletc.data.observations import anchors_of
-from uncletc.evaluation import Difference, Evaluation, FoldKind, evaluate, paired_difference
 from uncletc.fitting.fit import fit as fit_counts
 from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.fitting.settings import FitSettings
@@ -35,7 +35,7 @@ class Gain:
         over folds. Above 0: counts are predicted better with them.
     n_folds : int
     kind : {"entry", "fibre"}
-        What folds hold; see :func:`uncletc.evaluation.make_folds`.
+        What folds hold; see :func:`uncletc.compare.make_folds`.
     log_score, log_score_constant : float
         Mean held-out -log P(y) of the fit as set, and of the one whose p is one number.
     spread : float
@@ -103,7 +103,7 @@ def gain_of_attributes(
 
     Attributes of detection are left out of the second fit; those that act on the true rate, looks
     and settings stay. Scores are negative binomial, of fits that have converged; the validation
-    fold tells how widely counts scatter, as everywhere in :mod:`uncletc.evaluation`.
+    fold tells how widely counts scatter, as everywhere in :mod:`uncletc.compare`.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def gain_of_attributes(
         With attributes that act on detection.
     settings : FitSettings
     n_folds, kind, seed
-        See :func:`uncletc.evaluation.make_folds`.
+        See :func:`uncletc.compare.make_folds`.
     fit : Fit, optional
         Of all counts with these settings, if there is one: p is looked up there.
     callback : callable, optional

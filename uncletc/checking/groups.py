@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +11,7 @@ from scipy.stats import norm
 
 from uncletc.checking.counts import validated_pair
 from uncletc.common.validation import FloatArray, IntArray
+from uncletc.compare.paired import error_of_sum
 
 FAR = 0.25
 _LEAST_IN_GROUP = 3  # one or two residuals are no evidence on their group
@@ -102,31 +102,6 @@ class Autocorrelation:
     pairs: IntArray
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison:
-    """Held-out log-likelihoods of several fits, simplest first, on the same counts.
-
-    Attributes
-    ----------
-    mean : ndarray, shape (M,)
-        Mean log-likelihood per count.
-    behind : ndarray, shape (M,)
-        Distance behind the best, ≥ 0.
-    error : ndarray, shape (M,)
-        Standard error of that difference, paired over counts or groups; 0 for the best.
-    best : int
-        The fit with the largest mean.
-    chosen : int
-        The simplest fit at most one standard error behind the best.
-    """
-
-    mean: FloatArray
-    behind: FloatArray
-    error: FloatArray
-    best: int
-    chosen: int
-
-
 def ratio(
     counts: ArrayLike, predicted: ArrayLike, groups: ArrayLike | None = None, *, level: float = 0.95
 ) -> Ratio:
@@ -148,7 +123,7 @@ def ratio(
     if not total > 0:
         raise ValueError("predicted must not be 0 throughout")
     estimate = float(y.sum()) / total
-    error = _error_of_sum(y - estimate * mean, groups) / total
+    error = error_of_sum(y - estimate * mean, groups)[0] / total
     if estimate == 0:
         return Ratio(estimate=0.0, low=0.0, high=math.inf, level=level)
     width = float(norm.ppf((1 + level) / 2)) * error / estimate
@@ -253,36 +228,6 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
     return Autocorrelation(lag=np.arange(1, max_lag + 1), value=value, pairs=pairs)
 
 
-def compare(log_likelihoods: Any, groups: ArrayLike | None = None) -> Comparison:
-    """Find which of several fits predicts held-out counts best, and the simplest of its equals.
-
-    Parameters
-    ----------
-    log_likelihoods : array_like of float, shape (M, n)
-        One row per fit, simplest first, over the same counts; see :func:`log_likelihood`.
-    groups : array_like of int, shape (n,), optional
-        As for :func:`ratio`; the differences are then paired over groups.
-    """
-    values = np.asarray(log_likelihoods, dtype=np.float64)
-    if values.ndim != 2 or not values.size:
-        raise ValueError(f"log_likelihoods must have shape (M, n), got {values.shape}")
-    if not np.isfinite(values).all():
-        raise ValueError("log_likelihoods must be finite throughout")
-    mean = values.mean(axis=1)
-    best = int(mean.argmax())
-    behind = mean[best] - mean
-    n = values.shape[1]
-    error = np.array([_error_of_sum(values[best] - row, groups) / n for row in values])
-    chosen = int(np.flatnonzero(behind <= error)[0])
-    return Comparison(mean=mean, behind=behind, error=error, best=best, chosen=chosen)
-
-
-def _error_of_sum(values: FloatArray, groups: ArrayLike | None) -> float:
-    """Standard error of a sum of values independent between groups; inf with one group."""
-    sums = values if groups is None else np.bincount(_ranked(groups, len(values)), values)
-    return math.sqrt(len(sums)) * float(sums.std(ddof=1)) if len(sums) > 1 else math.inf
-
-
 def _share_between(r: FloatArray, group: IntArray, mean: FloatArray, n_seen: int) -> float:
     within = float(np.sum((r - mean[group]) ** 2))
     total = float(np.sum((r - r.mean()) ** 2))
@@ -303,8 +248,3 @@ def _groups(groups: ArrayLike, n: int) -> IntArray:
     if group.shape != (n,):
         raise ValueError(f"groups must have shape ({n},), got {group.shape}")
     return group
-
-
-def _ranked(groups: ArrayLike, n: int) -> IntArray:
-    """Groups numbered from 0 without gaps."""
-    return np.asarray(np.unique(_groups(groups, n), return_inverse=True)[1].ravel())

@@ -1,1 +1,68 @@
-"""Folds, scores and comparisons on held-out counts."""
+"""Cross-validation as in the paper, scores of held-out counts, and comparisons of them.
+
+Which folds, when: ``kind="entry"`` holds out random entries, as the paper does, and shows how well
+gaps are filled; ``kind="fibre"`` holds out whole places or pairs, such as a county on all days or
+an interaction in all years, and shows how well places without any counts are predicted.
+
+In each trial one fold is for testing, the next for validation and the others for training; from
+trial to trial the roles move on by one fold (paper, appendix D.3). The validation fold decides only
+how many iterations to take, and how widely counts scatter; the test fold decides nothing.
+Attributes of held-out entries remain known, so ŷ = λ·g(z) there; g has not seen their counts.
+
+How widely counts scatter about ŷ is part of a prediction too. One rule holds for all methods:
+:func:`likely_law`, which lets large counts scatter less in relation to their size, as real counts
+do. ``log_score_one_phi`` is the log score without that.
+
+Whether one method is better than another: :func:`paired_difference` compares it fold by fold,
+:func:`difference` entry by entry, with a standard error over groups of entries such as places.
+"""
+
+from uncletc.compare import metrics
+from uncletc.compare.crossvalidation import (
+    LEVELS,
+    Evaluation,
+    FoldKind,
+    Split,
+    Trial,
+    evaluate,
+    make_folds,
+    run_trial,
+    splits,
+)
+from uncletc.compare.paired import (
+    Comparison,
+    Difference,
+    compare,
+    difference,
+    paired_difference,
+)
+from uncletc.compare.scores import (
+    Scores,
+    count_interval,
+    score,
+)
+from uncletc.model.negbin import SizeLaw, dispersion, likely_law
+
+__all__ = [
+    "LEVELS",
+    "Comparison",
+    "Difference",
+    "Evaluation",
+    "FoldKind",
+    "Scores",
+    "SizeLaw",
+    "Split",
+    "Trial",
+    "compare",
+    "count_interval",
+    "difference",
+    "dispersion",
+    "evaluate",
+    "likely_law",
+    "make_folds",
+    "metrics",
+    "paired_difference",
+    "run_trial",
+    "score",
+    "splits",
+]

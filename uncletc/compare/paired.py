@@ -1,4 +1,8 @@
-"""Whether a method is better than another: differences fold by fold, with their standard error."""
+"""Whether one prediction of held-out counts is better than another, beyond chance.
+
+Scores are compared entry by entry, or fold by fold, so that counts which are hard for all do not
+hide a difference. Entries of one place are not independent: :func:`difference` takes groups.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncletc.compare.trials import Evaluation
+from uncletc.common.validation import FloatArray
+from uncletc.compare.crossvalidation import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,39 +24,134 @@ class Difference:
     Attributes
     ----------
     mean : float
-        Below 0: the first method has the smaller score, which for most scores is the better one.
+        Below 0: the first has the smaller score, which for most scores is the better one.
     error : float
-        Its standard error.
-    n_folds, n_seeds : int
-        Of each seed, and how many.
+        Its standard error; inf where there is one group alone.
+    n : int
+        Independent parts it is taken over: groups of entries, or folds of one seed.
     """
 
     mean: float
     error: float
-    n_folds: int
-    n_seeds: int
+    n: int
 
     def __str__(self) -> str:
         """Mean ± standard error."""
         return f"{self.mean:+.3g} ± {self.error:.2g}"
+
+    @property
+    def clear(self) -> bool:
+        """Whether the difference is beyond two standard errors."""
+        return abs(self.mean) > 2 * self.error
 
     @classmethod
     def of(cls, gaps: ArrayLike) -> Difference:
         """Average differences of scores by seed and fold (seeds, folds), two folds or more.
 
         The standard error is that of the folds of one seed, its square averaged over seeds. Other
-        seeds divide the same counts anew: they steady the estimate, but are no further data, so
-        their number does not make the error smaller.
+        seeds divide the same counts in another way: they steady the estimate, but are no further
+        data, so their number does not make the error smaller.
         """
         values = np.asarray(gaps, dtype=np.float64)
-        n_seeds, n_folds = values.shape
+        n_folds = values.shape[1]
         error = math.sqrt(float(values.var(axis=1, ddof=1).mean()) / n_folds)
-        return cls(mean=float(values.mean()), error=error, n_folds=n_folds, n_seeds=n_seeds)
+        return cls(mean=float(values.mean()), error=error, n=n_folds)
 
-    @property
-    def clear(self) -> bool:
-        """Whether the difference is beyond two standard errors."""
-        return abs(self.mean) > 2 * self.error
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparison:
+    """Held-out log-likelihoods of several fits, simplest first, on the same counts.
+
+    Attributes
+    ----------
+    mean : ndarray, shape (M,)
+        Mean log-likelihood per count.
+    behind : ndarray, shape (M,)
+        Distance behind the best, ≥ 0.
+    error : ndarray, shape (M,)
+        Standard error of that difference, paired over counts or groups; 0 for the best.
+    best : int
+        The fit with the largest mean.
+    chosen : int
+        The simplest fit at most one standard error behind the best.
+    """
+
+    mean: FloatArray
+    behind: FloatArray
+    error: FloatArray
+    best: int
+    chosen: int
+
+
+def difference(first: ArrayLike, second: ArrayLike, groups: ArrayLike | None = None) -> Difference:
+    """Mean of the first scores less the second over the same entries, with its standard error.
+
+    Entries of a place are wrong together, so its days are no independent evidence. With dᵢ the
+    differences and d̄ their mean, those of each of G groups are summed first: the standard error is
+    √(G/(G - 1) · Σ_g (Σ_{i∈g} (dᵢ - d̄))²) / n. Without groups it is that of n independent entries.
+
+    Parameters
+    ----------
+    first, second : array_like of float, shape (n,)
+        A score of each held-out entry, such as its deviance; lower is better.
+    groups : array_like of int, shape (n,), optional
+        The group of each entry, as :func:`uncletc.checking.fibres` numbers places. None: every
+        entry is its own group.
+
+    Returns
+    -------
+    Difference
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not have one shape (n,) with n ≥ 1, or a score is not finite.
+
+    Examples
+    --------
+    >>> scores = [1.0, 3.0, 2.0, 4.0], [2.0, 4.0, 5.0, 7.0]
+    >>> str(difference(*scores)), str(difference(*scores, groups=[0, 0, 1, 1]))
+    ('-2 ± 0.58', '-2 ± 1')
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.shape != b.shape or a.ndim != 1 or not len(a):
+        raise ValueError(
+            f"first and second must have one shape (n,) with n >= 1, got {a.shape} and {b.shape}"
+        )
+    gaps = a - b
+    if not np.isfinite(gaps).all():
+        raise ValueError("first and second must be finite throughout")
+    error, n = error_of_sum(gaps - gaps.mean(), groups)
+    return Difference(mean=float(gaps.mean()), error=error / len(gaps), n=n)
+
+
+def compare(log_likelihoods: ArrayLike, groups: ArrayLike | None = None) -> Comparison:
+    """Find which of several fits predicts held-out counts best, and the simplest of its equals.
+
+    Parameters
+    ----------
+    log_likelihoods : array_like of float, shape (M, n)
+        One row per fit, simplest first, over the same counts; see
+        :func:`uncletc.checking.log_likelihood`.
+    groups : array_like of int, shape (n,), optional
+        As for :func:`difference`.
+    """
+    values = np.asarray(log_likelihoods, dtype=np.float64)
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"log_likelihoods must have shape (M, n), got {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("log_likelihoods must be finite throughout")
+    mean = values.mean(axis=1)
+    best = int(mean.argmax())
+    error = np.array([difference(values[best], row, groups).error for row in values])
+    behind = mean[best] - mean
+    return Comparison(
+        mean=mean,
+        behind=behind,
+        error=error,
+        best=best,
+        chosen=int(np.flatnonzero(behind <= error)[0]),
+    )
 
 
 def paired_difference(
@@ -79,7 +179,8 @@ def paired_difference(
         )
     gaps = []
     for ours, theirs in zip(first, second, strict=True):
-        if not _same_folds(ours, theirs):
+        rows = [[trial.rows for trial in each.trials] for each in (ours, theirs)]
+        if len(rows[0]) != len(rows[1]) or not all(map(np.array_equal, *rows)):
             raise ValueError("both methods must be judged on the same folds")
         gaps.append(ours.values(name) - theirs.values(name))
     sizes = {len(gap) for gap in gaps}
@@ -88,8 +189,21 @@ def paired_difference(
     return Difference.of(gaps)
 
 
-def _same_folds(first: Evaluation, second: Evaluation) -> bool:
-    return len(first.trials) == len(second.trials) and all(
-        np.array_equal(ours.rows, theirs.rows)
-        for ours, theirs in zip(first.trials, second.trials, strict=True)
-    )
+def error_of_sum(values: FloatArray, groups: ArrayLike | None) -> tuple[float, int]:
+    """Standard error of a sum of values independent between groups, inf for one; their number.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    groups : array_like of int, shape (n,), optional
+        None: every value is its own group.
+    """
+    sums: FloatArray = values
+    if groups is not None:
+        group = np.asarray(groups, dtype=np.int64)
+        if group.shape != values.shape:
+            raise ValueError(f"groups must have shape {values.shape}, got {group.shape}")
+        numbered = np.unique(group, return_inverse=True)[1].ravel()
+        sums = np.bincount(numbered, values).astype(np.float64)
+    n = len(sums)
+    return (math.sqrt(n) * float(sums.std(ddof=1)) if n > 1 else math.inf), n

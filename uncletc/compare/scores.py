@@ -12,18 +12,7 @@ from scipy.stats import nbinom, poisson
 
 from uncletc.common.validation import FloatArray
 from uncletc.compare import metrics
-from uncletc.model.negbin import SizeLaw, crps, dispersion, floored, likely_law, log_scores
-
-__all__ = [
-    "Scores",
-    "SizeLaw",
-    "count_distribution",
-    "count_interval",
-    "dispersion",
-    "floored",
-    "likely_law",
-    "score",
-]
+from uncletc.model.negbin import SizeLaw, crps, floored, log_scores
 
 _LEAST = 1e-9  # of ŷ, so that one zero does not make the deviance infinite
 _LARGEST = 0.005  # share of counts that may hold half of all squared error
@@ -83,9 +72,9 @@ def score(
     predicted : array_like of float, shape (n,)
         ŷ ≥ 0.
     phi : float, optional
-        φ ≥ 0 of :func:`dispersion`, of other counts than these.
+        φ ≥ 0 of :func:`uncletc.compare.dispersion`, of other counts than these.
     law : SizeLaw, optional
-        How φ depends on ŷ; see :func:`likely_law`. None: it is `phi`.
+        How φ depends on ŷ; see :func:`uncletc.compare.likely_law`. None: it is `phi`.
     """
     y, y_hat = np.asarray(counts), np.asarray(predicted, dtype=np.float64)
     rest = y <= np.quantile(y, 1 - _LARGEST)
@@ -120,7 +109,7 @@ def count_interval(
     level : float
         Nominal coverage, in (0, 1).
     phi : float or SizeLaw
-        φ ≥ 0, as :func:`dispersion` returns it, or how it depends on ŷ.
+        φ ≥ 0, as :func:`uncletc.compare.dispersion` returns it, or how it depends on ŷ.
 
     Returns
     -------

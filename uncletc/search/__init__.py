@@ -3,7 +3,7 @@
 Which one, when: :func:`search` to look for settings, or to resume an interrupted search;
 :func:`open_study` to look at its trials, even while a search is writing them.
 
-Settings are compared by the mean validation error over the folds of :mod:`uncletc.evaluation`.
+Settings are compared by the mean validation error over the folds of :mod:`uncletc.compare`.
 Test folds decide nothing; their scores are shown only for the best settings. As in the paper, each
 count is in the validation fold of one trial, so the best settings look slightly better than they
 would on counts of another year or place.

@@ -16,9 +16,9 @@ from optuna.trial import Trial, TrialState
 
 from uncletc.baselines import Method
 from uncletc.common.results_version import RESULTS
+from uncletc.compare import Split, make_folds, splits
 from uncletc.compare.metrics import mean_and_sd
 from uncletc.data.counts import CountTensor
-from uncletc.evaluation import Split, make_folds, splits
 from uncletc.search import journal as journal
 from uncletc.search.sampler import Untried
 from uncletc.search.settings import SearchProgress, SearchSettings, Workers

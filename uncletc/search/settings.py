@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from uncletc.common.validation import check_choice, check_whole
-from uncletc.evaluation import FoldKind
+from uncletc.compare import FoldKind
 from uncletc.search.space import Space
 
 Strategy = Literal["tpe", "random", "grid"]
@@ -35,9 +35,9 @@ class SearchSettings:
         rate and a batch size to choose, and only for it μ is searched by itself: the joint solver
         takes it from the counts unless `space` has choices, of which None stands for the counts'.
     kind, across, n_folds, seed
-        See :func:`uncletc.evaluation.make_folds`; the seed also determines what is tried.
+        See :func:`uncletc.compare.make_folds`; the seed also determines what is tried.
     every : int, optional
-        See :func:`uncletc.evaluation.evaluate`.
+        See :func:`uncletc.compare.evaluate`.
     """
 
     n_trials: int = 40

@@ -72,7 +72,7 @@ class Study:
     def test_scores(self) -> dict[str, tuple[float, float]]:
         """Mean and standard deviation over folds of each test score of :attr:`best`.
 
-        They had no part in the choice. Names are those of :class:`uncletc.evaluation.Scores`,
+        They had no part in the choice. Names are those of :class:`uncletc.compare.Scores`,
         without n.
         """
         scores = pd.DataFrame([fold["test"] for fold in self._best_folds()]).drop(columns="n")

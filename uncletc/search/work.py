@@ -13,8 +13,8 @@ import numpy as np
 from joblib import parallel_config
 
 from uncletc.baselines import Method
+from uncletc.compare import Split, run_trial
 from uncletc.data.counts import CountTensor
-from uncletc.evaluation import Split, run_trial
 from uncletc.fitting.history import FitError
 from uncletc.search.settings import Workers
 

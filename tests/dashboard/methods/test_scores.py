@@ -26,7 +26,7 @@ from dashboard.methods.scores import (
 from dashboard.methods.view import committed_rows
 from dashboard.shared.text.scripts import load
 from dashboard.work.orders import Cell, make_settings
-from uncletc import METHODS, evaluation
+from uncletc import METHODS, compare
 from uncletc.paper import tables
 
 NAN = float("nan")
@@ -173,7 +173,7 @@ def test_the_script_gives_the_errors_of_the_page(small, monkeypatch, run_script)
     table = run_script(script).set_index("method")
     assert table["folds"].tolist() == [2, 2]
     for method in table.index:
-        whole = evaluation.evaluate(
+        whole = compare.evaluate(
             small, METHODS[method], make_settings(method, 2, 0), kind="fibre", seed=0
         )
         assert table.loc[method, "rRMSE"] == pytest.approx(whole.values("rrmse")[:2].mean())

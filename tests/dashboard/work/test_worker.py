@@ -12,7 +12,7 @@ import pytest
 from dashboard.work import reports, worker
 from dashboard.work.orders import AttributeGain, Cell, Recovery
 from dashboard.work.recovery import recover, recovery_errors
-from uncletc import METHODS, FitSettings, Joint, checking, evaluation, fit, simulate
+from uncletc import METHODS, FitSettings, Joint, checking, compare, fit, simulate
 from uncletc.paper import tables
 
 CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
@@ -38,7 +38,7 @@ def every_report(monkeypatch):
 def test_an_evaluation_has_the_scores_of_the_library(small, comparison, every_report):
     order = comparison(trials=2, kind="fibre", seed=4)
     result = worker.run_evaluation(order, every_report)
-    whole = evaluation.evaluate(small, METHODS[order.method], order.settings, kind="fibre", seed=4)
+    whole = compare.evaluate(small, METHODS[order.method], order.settings, kind="fibre", seed=4)
     assert result["method"] == "NTF-CPD-KL"
     assert len(result["trials"]) == 2
     for mine, theirs in zip(result["trials"], whole.trials, strict=False):

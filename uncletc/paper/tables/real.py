@@ -13,8 +13,8 @@ import pandas as pd
 
 from uncletc import datasets
 from uncletc.baselines import PAPER_METHODS
+from uncletc.compare import FoldKind, Trial, make_folds, run_trial, splits
 from uncletc.data.counts import CountTensor
-from uncletc.evaluation import FoldKind, Trial, make_folds, run_trial, splits
 from uncletc.fitting.history import FitError
 from uncletc.fitting.settings import FitSettings
 from uncletc.paper.tables.results import DATA, REAL_TRIALS

@@ -11,11 +11,11 @@ from scipy.stats import nbinom, poisson
 
 from uncletc import METHODS, CountTensor, FitSettings, Iteration, simulate
 from uncletc.baselines import Method
-from uncletc.compare.metrics import auprc, auroc, coverage, mae
-from uncletc.evaluation import (
+from uncletc.compare import (
     LEVELS,
     SizeLaw,
     count_interval,
+    difference,
     dispersion,
     evaluate,
     make_folds,
@@ -23,6 +23,7 @@ from uncletc.evaluation import (
     score,
     splits,
 )
+from uncletc.compare.metrics import auprc, auroc, coverage, mae
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -312,7 +313,7 @@ class TestPairedDifference:
         assert found.error == pytest.approx(np.sqrt(np.var(gaps, axis=1, ddof=1).mean() / 5))
         assert found.mean < 0
         assert found.clear
-        assert (found.n_folds, found.n_seeds) == (5, 2)
+        assert found.n == 5
         assert "±" in str(found)
 
     def test_the_same_method(self, small: CountTensor) -> None:
@@ -327,3 +328,45 @@ class TestPairedDifference:
             paired_difference([one], [other])
         with pytest.raises(ValueError, match="same seeds, got 1 and 2"):
             paired_difference([one], [one, other])
+
+
+class TestDifference:
+    def test_against_loops(self, rng: np.random.Generator) -> None:
+        first, second = rng.normal(size=(2, 40))
+        groups = rng.integers(3, 9, 40)
+        found = difference(first, second, groups)
+        gaps = first - second
+        sums = [(gaps[groups == each] - gaps.mean()).sum() for each in np.unique(groups)]
+        n = len(sums)
+        assert found.mean == pytest.approx(gaps.mean())
+        assert found.error == pytest.approx(math.sqrt(n / (n - 1) * sum(np.square(sums))) / 40)
+        assert found.n == n
+        assert difference(first, second).error == pytest.approx(gaps.std(ddof=1) / math.sqrt(40))
+
+    def test_days_of_a_place_are_no_independent_evidence(self, rng: np.random.Generator) -> None:
+        place = np.repeat(np.arange(40), 30)
+        clear = {"grouped": 0, "alone": 0}
+        for _ in range(200):  # neither is better: each place favours one of the two by chance
+            second = np.repeat(rng.normal(size=40), 30) + rng.normal(size=1200)
+            clear["grouped"] += difference(np.zeros(1200), second, place).clear
+            clear["alone"] += difference(np.zeros(1200), second).clear
+        assert clear["grouped"] < 20
+        assert clear["alone"] > 100
+
+    def test_one_group_decides_nothing(self) -> None:
+        found = difference([1.0, 2.0], [0.0, 0.0], [7, 7])
+        assert found.error == math.inf
+        assert not found.clear
+
+    @pytest.mark.parametrize(
+        ("first", "second", "groups", "message"),
+        [
+            ([1.0], [1.0, 2.0], None, "one shape"),
+            ([], [], None, "n >= 1"),
+            ([np.nan], [1.0], None, "finite"),
+            ([1.0, 2.0], [1.0, 2.0], [0], "groups must have shape"),
+        ],
+    )
+    def test_bad_input(self, first: Any, second: Any, groups: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            difference(first, second, groups)
