@@ -8,12 +8,15 @@ import streamlit as st
 
 from dashboard.server.signin import gate, operator_pages
 from dashboard.shared.fit_status.service import service
-from dashboard.shared.own_table.own import ENTERED
-from dashboard.shared.own_table.saved_table import restore, say_if_lost
-from dashboard.shared.text.access import access, menu_position
-from dashboard.shared.text.glossary import glossary
-from dashboard.shared.text.history import one_step_a_page, restore_settings
-from dashboard.shared.text.page_style import look
+from dashboard.shared.own_table import ENTERED, restore, say_if_lost
+from dashboard.shared.text.page import (
+    access,
+    glossary,
+    look,
+    menu_position,
+    one_step_a_page,
+    restore_settings,
+)
 
 # Before the navigation, which would take a page's icon for the tab from another machine.
 st.set_page_config(page_icon="🔎", layout="wide")

@@ -20,7 +20,7 @@ from dashboard.shared.charts.style import (
     spread,
     whiskers,
 )
-from dashboard.shared.text.days import DAY_AXIS, day_text, is_day
+from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 
 _CHANCE = "rgba(128,128,128,0.25)"
 _WITH_LEGEND = {"legend": ABOVE, "top": 64}  # it stands below the toolbar

@@ -25,7 +25,7 @@ from dashboard.shared.fit_status.badges import MARKS
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import key_of, segmented
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital
 from uncletc import Fit
 from uncletc.datasets import Dataset

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard.check.view import Kind
 from dashboard.check.words import alone_words, spread_words
-from dashboard.shared.fit_status.gain import SECTION, gain_table, whole
+from dashboard.shared.fit_status.badges import SECTION, gain_table, whole
 from dashboard.shared.fit_status.service import progress_bar, say_failed, session
 from dashboard.shared.sidebar.roles import NONE_ON_DETECTION
 from dashboard.work.jobs import Job

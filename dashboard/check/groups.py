@@ -18,7 +18,7 @@ from dashboard.shared.charts.places import (
     is_own,
     pair_columns,
 )
-from dashboard.shared.text.days import is_day
+from dashboard.shared.text.words import is_day
 from uncletc.datasets import Dataset
 
 CELL = "county cell"

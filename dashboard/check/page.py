@@ -9,10 +9,10 @@ from dashboard.shared.cache import cached
 from dashboard.shared.fit_status.badges import Verdict, remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table.own import code_of
+from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
-from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.text.parts import fit_details, meaning, role_details
+from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
+from dashboard.shared.text.page import fit_details, meaning, role_details
 
 st.title("Does the model fit the counts?")
 family = choose_family()

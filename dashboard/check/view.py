@@ -14,7 +14,7 @@ from dashboard.check.groups import CELL, Grouping, county_residuals, fibres_of, 
 from dashboard.check.verdict import Verdict, most_off, verdict
 from dashboard.check.words import held_out_words
 from dashboard.shared.charts.places import is_ordered
-from dashboard.shared.fit_status.memory import remembered
+from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.text.scripts import (
     COUNTS,

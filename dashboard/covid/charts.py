@@ -20,7 +20,7 @@ from dashboard.shared.charts.style import (
     two_lines,
     whiskers,
 )
-from dashboard.shared.text.days import DAY_AXIS
+from dashboard.shared.text.words import DAY_AXIS
 
 _COUNTED = "#999999"
 _LONGEST_LINE = 45  # characters of a title

@@ -12,13 +12,12 @@ import streamlit as st
 
 from dashboard.covid.answers import CovidAnswers
 from dashboard.covid.county import build_county_view
-from dashboard.shared.charts.answers import answer, rank_words
-from dashboard.shared.charts.detection import DetectionGrids
-from dashboard.shared.charts.ranked_bars import LINES
+from dashboard.shared.charts.answers import DetectionGrids, answer, rank_words
+from dashboard.shared.charts.bars import LINES
 from dashboard.shared.charts.style import below, faint, framed
 from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.days import DAY_AXIS
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
+from dashboard.shared.text.words import DAY_AXIS
 from uncletc import Fit
 from uncletc.datasets import Dataset
 

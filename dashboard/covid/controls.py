@@ -13,7 +13,7 @@ from dashboard.covid.county import CountyView
 from dashboard.covid.view import CovidView
 from dashboard.shared.charts.answers import alike
 from dashboard.shared.charts.style import BAR_COLORS, axis_limit
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from uncletc.datasets import Dataset
 
 

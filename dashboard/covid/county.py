@@ -8,8 +8,14 @@ import numpy as np
 import pandas as pd
 
 from dashboard.covid.answers import CovidAnswers
-from dashboard.shared.charts.answers import anchor_words, answer, rank_words, reports_late
-from dashboard.shared.charts.detection import DetectionGrids, dense
+from dashboard.shared.charts.answers import (
+    DetectionGrids,
+    anchor_words,
+    answer,
+    dense,
+    rank_words,
+    reports_late,
+)
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 

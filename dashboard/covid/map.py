@@ -16,12 +16,11 @@ from dashboard.countymap.play import Steps
 from dashboard.covid.answers import PER, cell_totals, places_of
 from dashboard.covid.days import keep_day
 from dashboard.covid.view import UNCERTAIN_MEANS, CovidView, build_covid_view
-from dashboard.shared.cache import cached, grids_of, of_counts
-from dashboard.shared.charts.answers import anchor_words
-from dashboard.shared.charts.detection import DetectionGrids, color_limits
+from dashboard.shared.cache import cached, cached_for_counts, grids_of
+from dashboard.shared.charts.answers import DetectionGrids, anchor_words, color_limits
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.days import day_text
+from dashboard.shared.text.words import day_text
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
@@ -64,7 +63,7 @@ def _totals(dataset: Dataset, fit: Fit, day: int | None) -> Sums:
 
 
 def _places(dataset: Dataset) -> pd.DataFrame:
-    return of_counts("covid places", places_of, dataset)
+    return cached_for_counts("covid places", places_of, dataset)
 
 
 def the_map(

@@ -23,19 +23,22 @@ from dashboard.covid.panel import outside_check, outside_panel, with_sources
 from dashboard.covid.table import answer_tables
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import answer, open_scale, reports_late
-from dashboard.shared.charts.detection import for_download
-from dashboard.shared.fit_status.badges import fit_badges, why_here
-from dashboard.shared.fit_status.gain import gain_in_headline, gain_table, order_remark
+from dashboard.shared.charts.answers import answer, for_download, open_scale, reports_late
+from dashboard.shared.fit_status.badges import (
+    fit_badges,
+    gain_in_headline,
+    gain_table,
+    order_remark,
+    why_here,
+)
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar.roles import STATED
 from dashboard.shared.sidebar.sidebar import sidebar
-from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.text.days import day_text
-from dashboard.shared.text.parts import fit_details, insight_with_caution, meaning, role_details
+from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
+from dashboard.shared.text.page import fit_details, insight_with_caution, meaning, role_details
 from dashboard.shared.text.scripts import fit_script
-from dashboard.shared.text.words import NO_INTERVALS
+from dashboard.shared.text.words import NO_INTERVALS, day_text
 
 st.title("Where were COVID-19 cases missed?")
 choices = sidebar("covid")

@@ -18,9 +18,8 @@ from dashboard.covid.outside import (
     difference_view,
 )
 from dashboard.shared.cache import cached
-from dashboard.shared.sidebar.sources import dataset_or_stop
-from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
+from dashboard.shared.text.page import show_chart
 from uncletc import Fit, datasets
 from uncletc.datasets import Dataset, Outside
 

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.covid.answers import CovidAnswers
 from dashboard.shared.charts.answers import BELOW, share_words
 from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.parts import show_table
+from dashboard.shared.text.page import show_table
 
 
 def answer_tables(answers: CovidAnswers, *, uncertain_scale: bool, late: bool) -> None:

@@ -11,17 +11,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.covid.answers import CovidAnswers, build_answers
-from dashboard.shared.charts.answers import amount, rate_name
-from dashboard.shared.charts.detection import (
+from dashboard.shared.charts.answers import (
     DetectionGrids,
+    amount,
     color_limits,
     contrast,
     detection_grids,
     for_download,
     over_last,
+    rate_name,
 )
-from dashboard.shared.charts.places import cell_notes, cells
-from dashboard.shared.charts.ranking import Ranking
+from dashboard.shared.charts.places import Ranking, cell_notes, cells
 from dashboard.shared.sidebar.anchors import Anchor, axis_title
 from dashboard.shared.text.words import P_IS_THE_SAME, times
 from uncletc import Fit, Scale

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.countymap.choice import keep_county, kept_county
 from dashboard.drivers.view import METHODS, SURFACES, Method, Surface, is_category
-from dashboard.shared.cache import of_counts
+from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.places import is_covid, is_own, place_table, place_words
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import bound, key_of, segmented
@@ -98,7 +98,7 @@ def choose_place(dataset: Dataset) -> tuple[str, tuple[int, ...]]:
 
     The address names a county by its FIPS code, as on the COVID-19 page.
     """
-    listed = of_counts("places to choose", _places_to_choose, dataset)
+    listed = cached_for_counts("places to choose", _places_to_choose, dataset)
     labels = {key: label for key, (label, _) in listed.items()}
     county, one = is_covid(dataset), place_words(dataset)[0]
     if county and one not in st.session_state and kept_county() in labels:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.places import cells, is_covid
-from dashboard.shared.sidebar.random_effects import acts_on, effect_name, effects_of
+from dashboard.shared.sidebar.roles import acts_on, effect_name, effects_of
 from uncletc import Effect, Fit, Group, ModeEffects
 from uncletc.datasets import Dataset
 from uncletc.solvers.surface import MOST_OF_REPORTING

@@ -15,10 +15,10 @@ from dashboard.drivers.view import importance_view
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table.own import code_of
+from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
-from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.text.parts import fit_details, meaning, role_details
+from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
+from dashboard.shared.text.page import fit_details, meaning, role_details
 from dashboard.shared.text.scripts import fit_script
 
 st.title("What moves detection?")

@@ -33,7 +33,7 @@ from dashboard.shared.fit_status.outcome import joint_effect_words
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.roles import RoleChoice
-from dashboard.shared.text.parts import insight_with_caution, show_chart
+from dashboard.shared.text.page import insight_with_caution, show_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 

@@ -17,7 +17,7 @@ from dashboard.drivers.words import (
     strength_words,
     two_names,
 )
-from dashboard.shared.charts.detection import contrast
+from dashboard.shared.charts.answers import contrast
 from dashboard.shared.text.words import caution
 from uncletc import CountTensor, Fit, effects
 from uncletc.datasets import Dataset

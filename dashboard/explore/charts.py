@@ -10,9 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
-from dashboard.shared.charts.ranked_bars import LINES, LONGEST_LINE
+from dashboard.shared.charts.bars import LINES, LONGEST_LINE
 from dashboard.shared.charts.style import GREY, add_band, below, framed, top_bar, two_lines
-from dashboard.shared.text.days import DAY_AXIS, day_text, is_day
+from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 from dashboard.work.shapes import Ring
 
 _TICKS = 5

@@ -27,13 +27,13 @@ from dashboard.explore.view import (
     views_of,
 )
 from dashboard.shared.cache import cached
+from dashboard.shared.charts.bars import interaction_bars, log_range
 from dashboard.shared.charts.places import located_mode
-from dashboard.shared.charts.ranked_bars import interaction_bars, log_range
 from dashboard.shared.charts.style import BAR_COLORS, axis_limit
-from dashboard.shared.own_table.own import PREFIX
+from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital
 from dashboard.work.shapes import Shapes, read_shapes
 from uncletc import Fit, Scale

@@ -18,15 +18,15 @@ from dashboard.explore.controls import (
 from dashboard.explore.table import answer_table
 from dashboard.explore.view import build_explore_view, build_lines, build_matrix
 from dashboard.shared.cache import cached
-from dashboard.shared.charts.detection import for_download
+from dashboard.shared.charts.answers import for_download
 from dashboard.shared.charts.matrix import matrix_chart
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table.own import code_of, look_at_own
+from dashboard.shared.own_table import code_of, look_at_own
 from dashboard.shared.sidebar.sidebar import sidebar
-from dashboard.shared.sidebar.sources import dataset_or_stop
-from dashboard.shared.text.parts import (
+from dashboard.shared.sidebar.widgets import dataset_or_stop
+from dashboard.shared.text.page import (
     fit_details,
     insight_with_caution,
     meaning,

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.explore.answers import MOST_LISTED, ExploreAnswers
 from dashboard.shared.charts.answers import share_words
-from dashboard.shared.text.parts import show_table
+from dashboard.shared.text.page import show_table
 
 
 def answer_table(answers: ExploreAnswers, names: tuple[str, ...]) -> None:

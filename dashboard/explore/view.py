@@ -12,10 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.explore.answers import too_many
-from dashboard.shared.charts.detection import color_limits, contrast, for_download
-from dashboard.shared.charts.pairs import Matrix
-from dashboard.shared.charts.places import is_ordered, level_groups, located_mode
-from dashboard.shared.charts.ranking import Ranking
+from dashboard.shared.charts.answers import color_limits, contrast, for_download
+from dashboard.shared.charts.places import Matrix, Ranking, is_ordered, level_groups, located_mode
 from dashboard.shared.sidebar.anchors import Anchor, axis_title
 from dashboard.shared.text.words import P_IS_THE_SAME, caution, times
 from uncletc import CountTensor, Fit, Scale

@@ -13,7 +13,7 @@ from dashboard.lab.steps import Shown, predict
 from dashboard.lab.view import Setup, picture, simulated, truth_of
 from dashboard.lab.view_fits import compare, error_curve, error_table, recovery
 from dashboard.lab.ways import compare_ways
-from dashboard.shared.charts.detection import for_download
+from dashboard.shared.charts.answers import for_download
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
 from dashboard.shared.fit_status.service import (
     fit_words,
@@ -23,7 +23,7 @@ from dashboard.shared.fit_status.service import (
     session,
 )
 from dashboard.shared.sidebar.model import describe
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.scripts import COUNTS, DATASET, FITTED, call, fit_code, script
 from dashboard.work.orders import FitOrder, Recovery
 from dashboard.work.recovery import recovery_errors

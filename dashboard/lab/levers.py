@@ -23,7 +23,7 @@ from dashboard.lab.view_fits import (
     trials,
 )
 from dashboard.shared.fit_status.service import batch_under_way, session
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import plural
 from uncletc import FitSettings
 

@@ -9,7 +9,7 @@ from dashboard.lab.levers import levers_step
 from dashboard.lab.steps import entry_step, lessons_box, scale_step, tensor_step
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.sidebar.sources import simulated_badge
+from dashboard.shared.sidebar.widgets import simulated_badge
 from dashboard.shared.text.words import escape
 
 steps = list(STEPS)

@@ -23,8 +23,8 @@ from dashboard.lab.view import (
     simulated,
     slice_table,
 )
-from dashboard.shared.charts.detection import for_download
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.charts.answers import for_download
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.scripts import DATASET, Code, call, script
 from uncletc import Fit
 

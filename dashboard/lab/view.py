@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import poisson
 
-from dashboard.shared.charts.detection import dense, on_grid
+from dashboard.shared.charts.answers import dense, on_grid
 from uncletc import Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
 

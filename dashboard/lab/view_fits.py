@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.lab.view import N_ATTRIBUTES, SHAPE, Setup, truth_of
-from dashboard.shared.charts.detection import dense
+from dashboard.shared.charts.answers import dense
 from dashboard.shared.sidebar.model import changed
 from dashboard.shared.text.scripts import Code, call, script
 from dashboard.work.orders import Recovery

@@ -21,12 +21,11 @@ from dashboard.methods.study import study_box
 from dashboard.methods.words import metric_of
 from dashboard.shared.fit_status.service import session
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table.own import NAME as OWN
-from dashboard.shared.own_table.own import keep_own, look_at_own, own_or_link
+from dashboard.shared.own_table import NAME as OWN
+from dashboard.shared.own_table import keep_own, look_at_own, own_or_link
 from dashboard.shared.sidebar.sidebar import choose_dataset
-from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.scripts import Code, load
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
 from uncletc import METHODS

@@ -29,7 +29,7 @@ from dashboard.methods.view import (
 )
 from dashboard.methods.words import ABOUT, metric_of
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from uncletc import PAPER_METHODS
 from uncletc.paper import tables
 

@@ -19,7 +19,7 @@ from dashboard.methods.scores import (
 from dashboard.methods.view import paper_dataset
 from dashboard.methods.words import metric_of, number
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.work.orders import Cell
 from uncletc.paper import tables
 

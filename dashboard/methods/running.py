@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.methods.charts import running_chart
 from dashboard.methods.scores import curve_frame
 from dashboard.shared.fit_status.service import progress_bar, session
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.work.jobs import Job
 from dashboard.work.orders import Cell, Evaluate
 from dashboard.work.session import Session

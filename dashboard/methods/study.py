@@ -13,7 +13,7 @@ import streamlit as st
 from dashboard.methods.charts import trials_chart
 from dashboard.methods.words import spread
 from dashboard.shared.sidebar.model import FROM_COUNTS
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import escape
 from uncletc.search import Study, open_study
 

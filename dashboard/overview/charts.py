@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.overview.view import N_BINS, Pattern
 from dashboard.shared.charts.style import BAR_COLORS, GREY, below, framed, short_names, top_bar
-from dashboard.shared.text.days import day_text
+from dashboard.shared.text.words import day_text
 
 _ORIENTED = ("latitude",)  # modes whose first label belongs at the bottom
 

@@ -9,14 +9,13 @@ import streamlit as st
 from dashboard.overview.charts import attribute_chart
 from dashboard.overview.places import place_modes
 from dashboard.overview.view import OverviewView, along_mode, attribute_histogram, mode_pairs
-from dashboard.shared.cache import of_counts
+from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table.own import PREFIX
+from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import bound, family_choice, segmented, source_choice
-from dashboard.shared.text.days import day_text
-from dashboard.shared.text.parts import show_chart
-from dashboard.shared.text.words import capital, escape
+from dashboard.shared.text.page import show_chart
+from dashboard.shared.text.words import capital, day_text, escape
 from uncletc.datasets import Dataset, Source
 
 MAP = "map"
@@ -110,7 +109,9 @@ def attributes(dataset: Dataset, view: OverviewView) -> None:
     )
     show_chart(
         partial(
-            attribute_chart, of_counts("histogram", attribute_histogram, dataset, name), name=name
+            attribute_chart,
+            cached_for_counts("histogram", attribute_histogram, dataset, name),
+            name=name,
         ),
         key="attribute-chart",
         alt=f"Shares of entries over the values of {name}",

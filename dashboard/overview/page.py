@@ -11,14 +11,13 @@ from dashboard.overview.controls import (
 )
 from dashboard.overview.sections import pattern_section, places_section
 from dashboard.overview.view import build_overview
-from dashboard.shared.cache import of_counts
+from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.fit_status.data_report import before_you_fit
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table.own import NAME, code_of
+from dashboard.shared.own_table import NAME, code_of
 from dashboard.shared.sidebar.roles import roles_of
-from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.sidebar.widgets import first_rank
-from dashboard.shared.text.parts import role_details
+from dashboard.shared.sidebar.widgets import dataset_or_stop, first_rank, simulated_badge
+from dashboard.shared.text.page import role_details
 from dashboard.shared.text.scripts import load, script
 from dashboard.shared.text.words import escape
 
@@ -45,7 +44,7 @@ with st.sidebar:
     family, source = choose_counts()
 
 dataset = dataset_or_stop(f"{family}-twin" if source == "simulated" else family)
-view = of_counts("overview", build_overview, dataset)
+view = cached_for_counts("overview", build_overview, dataset)
 same_counts = {"data": NAME} if family == "own" else {f"{family}_counts": source}
 
 st.header(escape(dataset.title) if family == "own" else dataset.title)

@@ -11,7 +11,7 @@ from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.countymap.states import by_county
 from dashboard.overview.view import along_mode, others_of, sums_over
 from dashboard.shared.charts.places import is_covid, labels_of_counties
-from dashboard.shared.text.days import day_text
+from dashboard.shared.text.words import day_text
 from uncletc.datasets import Dataset
 
 

@@ -14,8 +14,8 @@ from dashboard.countymap.picture import MapPicture
 from dashboard.overview.charts import along_chart, pattern_figure, points_chart
 from dashboard.overview.places import build_places, county_picture
 from dashboard.overview.view import along_mode, along_table, build_pattern, pattern_table
-from dashboard.shared.cache import of_counts
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.cache import cached_for_counts
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.scripts import DATASET, Code, call
 from dashboard.shared.text.words import escape
 from uncletc.datasets import Dataset
@@ -39,7 +39,7 @@ class Missing:
 
 def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -> Missing:
     """Draw what was counted by two modes."""
-    pattern = of_counts("pattern", build_pattern, dataset, pair, step)
+    pattern = cached_for_counts("pattern", build_pattern, dataset, pair, step)
     row, column, third, others = (
         escape(word) if dataset.name == "own" else word
         for word in (pattern.row_mode, pattern.column_mode, pattern.third_mode, pattern.others)
@@ -64,7 +64,7 @@ def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -
     )
     return Missing(
         tables={
-            f"Counts by {pattern.row_mode} and {pattern.column_mode}": of_counts(
+            f"Counts by {pattern.row_mode} and {pattern.column_mode}": cached_for_counts(
                 "pattern table", pattern_table, dataset, pair, step
             )
         }
@@ -75,11 +75,11 @@ def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -
 
 def places_section(dataset: Dataset, step: int | None) -> Missing:
     """Draw what was counted at each place, where it lies."""
-    places = of_counts("counted places", build_places, dataset, step)
+    places = cached_for_counts("counted places", build_places, dataset, step)
     st.markdown(escape(places.sentence) if dataset.name == "own" else places.sentence)
     if places.counties:
         show_county_map(
-            of_counts("map of places", _picture, dataset, step),
+            cached_for_counts("map of places", _picture, dataset, step),
             key="overview-map",
             alt=f"{len(places.table):,} counties by {places.title}",
             height=440,
@@ -97,7 +97,7 @@ def places_section(dataset: Dataset, step: int | None) -> Missing:
 
 
 def _picture(dataset: Dataset, step: int | None) -> MapPicture:
-    return county_picture(of_counts("counted places", build_places, dataset, step))
+    return county_picture(cached_for_counts("counted places", build_places, dataset, step))
 
 
 def _along(dataset: Dataset, shown: tuple[int, ...], step: int | None) -> dict[str, pd.DataFrame]:
@@ -105,7 +105,10 @@ def _along(dataset: Dataset, shown: tuple[int, ...], step: int | None) -> dict[s
     mode = along_mode(dataset, shown)
     if mode is None:
         return {}
-    third, steps = dataset.counts.modes[mode], of_counts("along", along_table, dataset, mode)
+    third, steps = (
+        dataset.counts.modes[mode],
+        cached_for_counts("along", along_table, dataset, mode),
+    )
     st.markdown(f"**Counts per {escape(third) if dataset.name == 'own' else third}**")
     show_chart(
         partial(along_chart, steps, of=third, step=step),

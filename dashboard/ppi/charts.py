@@ -9,12 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.shared.charts.ranked_bars import LINES, short_pair
-from dashboard.shared.charts.style import (
-    below,
-    faint,
-    framed,
-)
+from dashboard.shared.charts.bars import LINES, short_pair
+from dashboard.shared.charts.style import below, faint, framed
 
 _ROOM_FOR_BANDS = 1.35  # times the largest p; more would press the lines together
 _HALF_BAND = 0.2  # visits that a band reaches beyond its first and last

@@ -21,13 +21,13 @@ from dashboard.ppi.view import (
     quick_pick,
     toggled,
 )
-from dashboard.shared.cache import cached, grids_of, of_counts
-from dashboard.shared.charts.pairs import Matrix
-from dashboard.shared.charts.ranked_bars import interaction_bars, log_range
+from dashboard.shared.cache import cached, cached_for_counts, grids_of
+from dashboard.shared.charts.bars import interaction_bars, log_range
+from dashboard.shared.charts.places import Matrix
 from dashboard.shared.charts.style import BAR_COLORS, axis_limit
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.sidebar.anchors import Anchor
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
@@ -138,7 +138,7 @@ def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
         for pick, name in _BUTTONS.items():
             if st.button(name, key=f"pick-{pick}", help=f"Shows the one with the {pick} of p"):
                 st.session_state["interaction"] = [quick_pick(view, pick)]
-    labels = of_counts("pairs", pair_labels, dataset)
+    labels = cached_for_counts("pairs", pair_labels, dataset)
     _keep_valid(labels, view, fit)
     return st.multiselect(
         "Interactions",

@@ -7,7 +7,7 @@ from typing import Literal
 import pandas as pd
 
 from dashboard.ppi.view import PpiView
-from dashboard.shared.charts.pairs import Matrix
+from dashboard.shared.charts.places import Matrix
 
 Order = Literal["mean p", "activity", "guild", "name"]
 ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")

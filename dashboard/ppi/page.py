@@ -18,16 +18,19 @@ from dashboard.ppi.layout import ORDERS
 from dashboard.ppi.table import answer_tables
 from dashboard.ppi.view import build_ppi_view, chosen_visits
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import answer, chance_words, open_scale
-from dashboard.shared.charts.detection import for_download
+from dashboard.shared.charts.answers import answer, chance_words, for_download, open_scale
 from dashboard.shared.charts.matrix import matrix_chart
-from dashboard.shared.fit_status.badges import fit_badges
-from dashboard.shared.fit_status.gain import gain_in_headline, gain_table, order_remark
+from dashboard.shared.fit_status.badges import (
+    fit_badges,
+    gain_in_headline,
+    gain_table,
+    order_remark,
+)
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar.sidebar import sidebar
-from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.text.parts import (
+from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
+from dashboard.shared.text.page import (
     fit_details,
     insight_with_caution,
     meaning,

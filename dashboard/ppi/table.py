@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.ppi.answers import BY, PpiAnswers
 from dashboard.shared.charts.answers import share_words
 from dashboard.shared.sidebar.widgets import segmented
-from dashboard.shared.text.parts import show_table
+from dashboard.shared.text.page import show_table
 
 _NAMES = {
     "pair": "pair",

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.ppi.answers import PpiAnswers, build_answers
-from dashboard.shared.charts.detection import (
+from dashboard.shared.charts.answers import (
     DetectionGrids,
     color_limits,
     contrast,
@@ -20,11 +20,9 @@ from dashboard.shared.charts.detection import (
     for_download,
     mean_ends,
 )
-from dashboard.shared.charts.places import labels_of_pairs, pair_columns
-from dashboard.shared.charts.ranking import Ranking
+from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns
 from dashboard.shared.sidebar.anchors import Anchor, axis_title
-from dashboard.shared.text.days import days_text
-from dashboard.shared.text.words import P_IS_THE_SAME, caution, times
+from dashboard.shared.text.words import P_IS_THE_SAME, caution, days_text, times
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums

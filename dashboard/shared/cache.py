@@ -1,23 +1,37 @@
-"""What pages show of counts and fits, made once for each choice and shared by all sessions.
+"""What pages make of counts and fits, kept for the next run: values, tables and figures.
 
-Of a reader's own table nothing is shared: the session keeps it.
+This is the one cache between a fit and its picture. An entry is found by all that decides it: the
+counts or the fit and the choices, or the numbers that a figure shows. All sessions share what is
+made of data sets that come with the program; what is made of a reader's own table stays in the
+reader's session and goes with the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import partial
+from pickle import PicklingError
 from typing import Any, TypeVar
 
+import joblib
+import plotly.graph_objects as go
+import plotly.io
 import streamlit as st
 
-from dashboard.shared.charts.detection import DetectionGrids, detection_grids, fitted_detection
+from dashboard.shared.charts.answers import DetectionGrids, detection_grids, fitted_detection
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import own
+from dashboard.shared.charts.style import on_dark
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.work.orders import FitOrder
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
+MADE = "own-made"  # session keys that begin with it hold what was made of a reader's own table
+LOOKED_AT = "own-chosen"  # whether this session looks at its own table
+_KEPT = f"{MADE}-kept"
+_MOST_OWN, _MOST_VALUES, _MOST_FIGURES = 100, 120, 200  # entries; a figure has 20 to 500 kB
 _Made = TypeVar("_Made")
 
 
@@ -27,7 +41,7 @@ def cached(
     """Return ``build(dataset, fit, *choices)``, the very object where it was made before.
 
     Nobody may change what is returned. Estimates so far have the settings of the final fit, and
-    are told apart by what they have reached.
+    are distinguished by what they have reached.
 
     Parameters
     ----------
@@ -39,30 +53,22 @@ def cached(
     fit : Fit
     choices : hashable
     """
-    if build.__closure__:
-        raise ValueError(f"build must know nothing but its arguments, got a closure for {name!r}")
     last = fit.history[-1]
     reached = fit.stop.name, last.iteration, last.objective, len(fit.members), fit.draws is None
-    key = FitOrder(dataset.counts, fit.settings).key
-    if is_own(dataset):
-        return own.made(name, (key, reached, choices), lambda: build(dataset, fit, *choices))
-    made: _Made = _kept(name, key, reached, choices, lambda: build(dataset, fit, *choices))
-    return made
+    key = name, FitOrder(dataset.counts, fit.settings).key, reached, choices
+    return _value(key, build, dataset, fit, *choices)
 
 
-def of_counts(name: str, build: Callable[..., _Made], dataset: Dataset, *choices: Any) -> _Made:
+def cached_for_counts(
+    name: str, build: Callable[..., _Made], dataset: Dataset, *choices: Any
+) -> _Made:
     """Return ``build(dataset, *choices)`` as :func:`cached` does, where no fit is asked."""
-    if build.__closure__:
-        raise ValueError(f"build must know nothing but its arguments, got a closure for {name!r}")
-    if is_own(dataset):
-        return own.made(name, (dataset.counts.digest, choices), lambda: build(dataset, *choices))
-    key = f"{dataset.name} {dataset.counts.digest}"
-    made: _Made = _kept(name, key, (), choices, lambda: build(dataset, *choices))
-    return made
+    key = name, dataset.name, dataset.counts.digest, choices
+    return _value(key, build, dataset, *choices)
 
 
 def grids_of(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
-    """p of every entry on the chosen scale; the network is asked once for each fit."""
+    """Return p of every entry on the chosen scale; the network is asked once for each fit."""
     return cached("p on a scale", _grids, dataset, fit, anchor)
 
 
@@ -71,12 +77,81 @@ def _grids(dataset: Dataset, fit: Fit, anchor: Anchor) -> DetectionGrids:
     return detection_grids(dataset, fit, anchor, fitted=fitted)
 
 
-@st.cache_resource(max_entries=120, show_spinner=False)
-def _kept(
-    name: str,  # noqa: ARG001, they make the cache's key
-    key: str,  # noqa: ARG001
-    reached: tuple[Any, ...],  # noqa: ARG001
-    choices: tuple[Any, ...],  # noqa: ARG001
-    _build: Callable[[], Any],
-) -> Any:
+def drawn(picture: partial[go.Figure], *, dark: bool = False) -> go.Figure:
+    """Return the figure that a function of charts draws, drawn before if it was.
+
+    Building a figure with Plotly takes longer than all else that a page does.
+
+    Parameters
+    ----------
+    picture : partial
+        A function of a module with all its arguments: found again by a digest of all of them, so
+        that nobody gets a figure without having its numbers. Where one has no digest (an open
+        file, a function in a function) the figure is drawn each time.
+    dark : bool
+        For a dark page.
+    """
+
+    def draw() -> Ready:
+        figure = picture()
+        return Ready(on_dark(figure) if dark else figure)
+
+    made_by = picture.func.__module__, picture.func.__qualname__
+    try:
+        key = joblib.hash((made_by, picture.args, picture.keywords, dark), hash_name="sha1")
+    except (PicklingError, TypeError):
+        return draw()
+    if st.session_state.get(LOOKED_AT, False):
+        return _once_a_session(key, draw)
+    figure: go.Figure = _shared_figure(key, draw)
+    return figure
+
+
+class Ready(go.Figure):
+    """A figure that is ready to send: it is neither checked nor copied again.
+
+    Parameters
+    ----------
+    figure : Figure
+    """
+
+    def __init__(self, figure: go.Figure) -> None:
+        super().__init__()
+        self._content: dict[str, Any] = json.loads(plotly.io.to_json(figure, validate=False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is sent, which nobody may change."""
+        return self._content
+
+
+def _value(
+    key: tuple[Any, ...], build: Callable[..., _Made], dataset: Dataset, *more: Any
+) -> _Made:
+    if build.__closure__:
+        raise ValueError(f"build must know nothing but its arguments, got a closure for {key[0]!r}")
+    if is_own(dataset):
+        return _once_a_session(key, lambda: build(dataset, *more))
+    made: _Made = _shared_value(key, lambda: build(dataset, *more))
+    return made
+
+
+def _once_a_session(key: Hashable, build: Callable[[], _Made]) -> _Made:
+    """Return what this session made before, or make it now; the oldest go when there are many."""
+    kept: OrderedDict[Hashable, Any] = st.session_state.setdefault(_KEPT, OrderedDict())
+    if key not in kept:
+        kept[key] = build()
+    kept.move_to_end(key)
+    while len(kept) > _MOST_OWN:
+        kept.popitem(last=False)
+    made: _Made = kept[key]
+    return made
+
+
+@st.cache_resource(max_entries=_MOST_VALUES, show_spinner=False)
+def _shared_value(key: tuple[Any, ...], _build: Callable[[], Any]) -> Any:  # noqa: ARG001
     return _build()
+
+
+@st.cache_resource(max_entries=_MOST_FIGURES, show_spinner=False)
+def _shared_figure(key: str, _draw: Callable[[], Ready]) -> Ready:  # noqa: ARG001
+    return _draw()

@@ -8,7 +8,7 @@ from html import escape as as_html
 import polars as pl
 import streamlit as st
 
-from dashboard.shared.own_table.own import PREFIX, own_table
+from dashboard.shared.own_table import PREFIX, own_table
 from dashboard.shared.text.words import escape
 from dashboard.table.roles import (
     ACTS_ON,

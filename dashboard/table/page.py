@@ -4,8 +4,7 @@ import streamlit as st
 
 from dashboard.shared.fit_status.data_report import before_you_fit
 from dashboard.shared.fit_status.takeaway import csv_bytes
-from dashboard.shared.own_table.own import put
-from dashboard.shared.own_table.saved_table import keep_toggle
+from dashboard.shared.own_table import keep_toggle, put
 from dashboard.table.controls import choose_columns
 from dashboard.table.files import sample_table
 from dashboard.table.preview import preview

@@ -8,7 +8,7 @@ from html import escape as as_html
 import streamlit as st
 
 from dashboard.shared.fit_status.data_report import to_mend
-from dashboard.shared.own_table.own import PREFIX, OwnTable, own_table
+from dashboard.shared.own_table import PREFIX, OwnTable, own_table
 from dashboard.shared.text.words import escape
 from dashboard.table.controls import ask_about_rows, current
 from dashboard.table.roles import as_it_stands, lacking

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.shared.own_table.own import PREFIX, RAW, own_table
-from dashboard.shared.own_table.saved_table import forget_everywhere
+from dashboard.shared.own_table import PREFIX, RAW, forget_everywhere, own_table
 from dashboard.shared.text.words import escape
 from dashboard.work.brought import plain_name
 from dashboard.work.tables import Reading, is_quick

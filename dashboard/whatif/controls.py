@@ -11,12 +11,12 @@ import streamlit as st
 from dashboard.countymap.choice import choose_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
-from dashboard.shared.fit_status.resume import offer_more, order_of
+from dashboard.shared.fit_status.running import offer_more, order_of
+from dashboard.shared.sidebar.controls import choose_roles, set_roles
 from dashboard.shared.sidebar.model import MODEL, Family, settings_of, values_of
-from dashboard.shared.sidebar.role_controls import choose_roles, set_roles
 from dashboard.shared.sidebar.roles import PAPER
 from dashboard.shared.sidebar.widgets import draw_setting, reset_settings, segmented
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.text.page import show_chart
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import heat_chart, level_chart, shift_chart
 from dashboard.whatif.pictures import ENDS, matrix, rank_shift

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from dashboard.shared.cache import MADE
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table.own import MADE
 from dashboard.shared.sidebar.model import Family
 from dashboard.whatif.controls import back_to_defaults, set_side
 from dashboard.whatif.runs import Run, describe_run

@@ -8,15 +8,14 @@ from dashboard.countymap.choice import chosen_county
 from dashboard.shared.charts.places import over_modes
 from dashboard.shared.charts.style import objective_chart
 from dashboard.shared.fit_status.badges import run_badges
-from dashboard.shared.fit_status.resume import pressed as pressed_on
 from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
+from dashboard.shared.fit_status.running import pressed as pressed_on
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table.own import code_of
+from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.roles import remark
 from dashboard.shared.sidebar.sidebar import choose_dataset
-from dashboard.shared.sidebar.sources import dataset_or_stop, simulated_badge
-from dashboard.shared.sidebar.widgets import family_choice
-from dashboard.shared.text.parts import meaning, role_details, show_chart
+from dashboard.shared.sidebar.widgets import dataset_or_stop, family_choice, simulated_badge
+from dashboard.shared.text.page import meaning, role_details, show_chart
 from dashboard.whatif import controls as parts
 from dashboard.whatif.charts import scatter_chart
 from dashboard.whatif.history import history_section, remember

@@ -17,8 +17,8 @@ from dashboard.shared.fit_status.service import (
     say_failed,
     session,
 )
-from dashboard.shared.own_table.own import state_key
-from dashboard.shared.text.parts import show_chart
+from dashboard.shared.own_table import state_key
+from dashboard.shared.text.page import show_chart
 from dashboard.whatif import runs as jobs
 from dashboard.whatif.charts import sweep_chart
 from dashboard.whatif.runs import SWEEPS, Run

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.shared.fit_status.memory import remembered
+from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar.model import MODEL, changed, describe
 from dashboard.shared.sidebar.roles import NOBODYS, RoleChoice
 from dashboard.work.iterations import limits_before

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.places import level_groups
-from dashboard.shared.fit_status.memory import remembered
+from dashboard.shared.memory import remembered
 from dashboard.whatif.runs import SWEEPS, Run, counts_of, held_rows
 from dashboard.whatif.view import spearman
 from uncletc import CountTensor, Fit, checking

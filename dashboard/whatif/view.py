@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.charts.detection import color_limits, for_download, on_grid, over_last
+from dashboard.shared.charts.answers import color_limits, for_download, on_grid, over_last
 from dashboard.shared.charts.places import (
     cell_notes,
     cells,
@@ -24,16 +24,8 @@ from dashboard.shared.charts.places import (
     place_modes,
     place_words,
 )
-from dashboard.shared.fit_status.memory import remembered
-from dashboard.shared.text.scripts import (
-    DATASET,
-    Code,
-    call,
-    fit_code,
-    given,
-    load,
-    script,
-)
+from dashboard.shared.memory import remembered
+from dashboard.shared.text.scripts import DATASET, Code, call, fit_code, given, load, script
 from dashboard.shared.text.words import times
 from dashboard.whatif.runs import Run, visible
 from uncletc import CountTensor, Fit

@@ -22,8 +22,14 @@ from playwright.sync_api import (
 
 from dashboard.check.view import seen_dataset
 from dashboard.shared.sidebar.model import Family, default_settings
-from dashboard.shared.sidebar.observations import looks_of, may_have_deaths
-from dashboard.shared.sidebar.roles import PAPER, Preset, RoleChoice, roles_of
+from dashboard.shared.sidebar.roles import (
+    PAPER,
+    Preset,
+    RoleChoice,
+    looks_of,
+    may_have_deaths,
+    roles_of,
+)
 from dashboard.whatif.runs import Run
 from dashboard.whatif.runs import order as order_of
 from dashboard.work.orders import FitOrder

@@ -18,11 +18,11 @@ from streamlit.util import calc_hash
 
 from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
-from dashboard.shared.own_table.own import PREFIX, OwnTable
-from dashboard.shared.sidebar import sources
+from dashboard.shared.own_table import PREFIX, OwnTable
+from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.roles import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
-from dashboard.shared.text.parts import HOW
+from dashboard.shared.text.page import HOW
 from dashboard.table.files import plain_columns, sample_table
 from dashboard.work.jobs import Job
 from dashboard.work.processes import Process

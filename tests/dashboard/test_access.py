@@ -13,8 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.lab.lessons import STEPS
-from dashboard.shared.charts.dark import DARK_PAPER, luminance, on_dark
-from dashboard.shared.charts.style import COLORS
+from dashboard.shared.charts.style import COLORS, DARK_PAPER, luminance, on_dark
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar.sidebar import Choices
 from tests.dashboard.looking import PLAIN, open_screen, own_cache, showing

@@ -10,10 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.sidebar import sidebar as state
-from dashboard.shared.sidebar import sources
+from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.model import settings_of
-from dashboard.shared.sidebar.random_effects import NO_EFFECTS, OWN_EFFECTS, STATED_EFFECTS
-from dashboard.shared.sidebar.roles import PAPER
+from dashboard.shared.sidebar.roles import NO_EFFECTS, OWN_EFFECTS, PAPER, STATED_EFFECTS
 from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets

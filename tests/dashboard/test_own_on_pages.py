@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.own_table.own import NAME, PREFIX, OwnTable
+from dashboard.shared.own_table import NAME, PREFIX, OwnTable
 from tests.dashboard.looking import (
     charts,
     ended,

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.sidebar import sidebar as state
-from dashboard.shared.sidebar import sources
+from dashboard.shared.sidebar import widgets as sources
 from tests.dashboard.looking import (
     active_jobs,
     charts,

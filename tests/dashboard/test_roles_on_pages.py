@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import sidebar as state
-from dashboard.shared.sidebar import sources
+from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.shared.sidebar.roles import OWN, PAPER, STATED, columns_of
 from dashboard.whatif import controls
@@ -68,7 +68,7 @@ def quick(
 
 def all_have(family: str, dataset: Dataset, option: str) -> dict[str, str]:
     """The address where each attribute has one role."""
-    from dashboard.shared.sidebar.role_controls import role_key
+    from dashboard.shared.sidebar.controls import role_key
 
     names = columns_of(dataset.counts)
     return {f"{family}_roles": OWN} | {role_key("", family, name): option for name in names}

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 import pytest
 
 from dashboard.shared.fit_status.service import service
-from dashboard.shared.own_table.own import OwnTable
+from dashboard.shared.own_table import OwnTable
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.recipes import recipe_of
 from dashboard.shared.sidebar.roles import roles_of

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.shared.charts.pairs import Matrix
-from dashboard.shared.charts.ranked_bars import CHOSEN, LONGEST_LINE
+from dashboard.shared.charts.bars import CHOSEN, LONGEST_LINE
+from dashboard.shared.charts.places import Matrix
 from dashboard.shared.charts.style import CLEAR, GREY, framed, short_names, top_bar, two_lines
 
 

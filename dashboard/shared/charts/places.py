@@ -7,6 +7,7 @@ its first mode, or a pair of levels of its first two.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,51 @@ from uncletc.datasets import Dataset
 from uncletc.tables import time_mode
 
 OWN = "own"  # name of the data set that is a reader's own table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matrix:
+    """Mean p of pairs of levels, in the order to draw.
+
+    Attributes
+    ----------
+    p : DataFrame, shape (rows, columns)
+        NaN where the two were never counted together. Index and columns are named after modes.
+    seen : DataFrame
+        Of the same shape: how many events were counted; 0 where none were.
+    guilds : tuple of str
+        Of the columns; empty where they have none.
+    """
+
+    p: pd.DataFrame
+    seen: pd.DataFrame
+    guilds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ranking:
+    """What a page ranks, and how many bars it draws at each end.
+
+    Attributes
+    ----------
+    ranked : DataFrame
+        Best first.
+    n : int
+        Bars at each end.
+    """
+
+    ranked: pd.DataFrame
+    n: int
+
+    @property
+    def top(self) -> pd.DataFrame:
+        """The first n of `ranked`."""
+        return self.ranked.head(self.n)
+
+    @property
+    def bottom(self) -> pd.DataFrame:
+        """The last n of `ranked`, worst first."""
+        return self.ranked.tail(self.n).iloc[::-1]
 
 
 def is_own(dataset: Dataset) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.shared.own_table.own import PREFIX, RAW, own_table, put
+from dashboard.shared.own_table import PREFIX, RAW, own_table, put
 from dashboard.shared.sidebar.model import default_settings
 from dashboard.shared.text.words import plural
 from uncletc import tables

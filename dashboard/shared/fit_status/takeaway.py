@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.fit_status.badges import known_verdict
-from dashboard.shared.own_table.own import own_table
+from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.model import stem_of
 from dashboard.shared.sidebar.recipes import recipe_of

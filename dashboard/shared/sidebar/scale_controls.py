@@ -7,19 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.shared.charts.places import is_own, place_modes, place_words
-from dashboard.shared.own_table.own import made
+from dashboard.shared.cache import cached_for_counts
+from dashboard.shared.charts.places import place_modes, place_words
 from dashboard.shared.sidebar.anchors import Anchor, Kind, Stated, places
 from dashboard.shared.sidebar.model import Control, Family
-from dashboard.shared.sidebar.sources import dataset_or_none
-from dashboard.shared.sidebar.widgets import (
-    bound,
-    draw,
-    key_of,
-)
-from dashboard.shared.text.history import say_in_address
+from dashboard.shared.sidebar.widgets import bound, dataset_or_none, draw, key_of, say_in_address
 from dashboard.shared.text.words import capital
-from uncletc import datasets
 
 _MEAN = 25  # % detected, where the reader states a mean or a total
 _MEAN_RANGE, _RANGE_THERE = (20, 40), (40, 60)  # % detected, where the reader states a range
@@ -137,23 +130,11 @@ def _range_or_number(ends: tuple[float, float], words: str, lowest: str) -> Stat
     return ends
 
 
-def _places_of(dataset: datasets.Dataset) -> dict[str, tuple[int, ...]]:
-    """Thousands of names, kept by the name of the data set or, of an own table, by the session."""
-    if is_own(dataset):
-        return made("places", dataset.counts.digest, lambda: places(dataset))
-    return _places(dataset, dataset.name)
-
-
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _places(_dataset: datasets.Dataset, name: str) -> dict[str, tuple[int, ...]]:  # noqa: ARG001
-    return places(_dataset)
-
-
 def _entry_anchor(family: Family, dataset: str) -> Anchor:
     loaded = dataset_or_none(dataset)
     if loaded is None:
         return Anchor()
-    by_name = _places_of(loaded)
+    by_name = cached_for_counts("places to know", places, loaded)
     key = key_of(family, "place")
     name = st.selectbox(
         _PAIR if family == "ppi" else capital(place_words(loaded)[0]),

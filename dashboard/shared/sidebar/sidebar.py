@@ -9,13 +9,12 @@ import streamlit as st
 
 from dashboard.shared.charts.places import OWN
 from dashboard.shared.sidebar.anchors import Anchor
-from dashboard.shared.sidebar.closed_controls import choose_closed, reset_closed
+from dashboard.shared.sidebar.controls import choose_closed, choose_roles, reset_closed, reset_roles
 from dashboard.shared.sidebar.model import MODEL, Family, settings_of
-from dashboard.shared.sidebar.role_controls import choose_roles, reset_roles
 from dashboard.shared.sidebar.roles import NOBODYS, RoleChoice
 from dashboard.shared.sidebar.scale_controls import choose_anchor
-from dashboard.shared.sidebar.sources import dataset_or_none
 from dashboard.shared.sidebar.widgets import (
+    dataset_or_none,
     draw_setting,
     family_choice,
     reset_settings,

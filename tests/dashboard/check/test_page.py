@@ -13,7 +13,7 @@ from dashboard.check.view import held_mask
 from dashboard.shared.fit_status import running
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.sidebar import sidebar as state
-from dashboard.shared.text.parts import HOW
+from dashboard.shared.text.page import HOW
 from tests.dashboard.looking import (
     charts,
     ended,

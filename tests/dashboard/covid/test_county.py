@@ -13,7 +13,7 @@ from dashboard.covid.answers import build_answers
 from dashboard.covid.charts import cell_bars, county_chart
 from dashboard.covid.county import build_county_view, rate_title
 from dashboard.covid.view import build_covid_view
-from dashboard.shared.charts.detection import detection_grids
+from dashboard.shared.charts.answers import detection_grids
 from dashboard.shared.sidebar.anchors import Anchor
 from tests.dashboard.made import fit_by_hand
 from uncletc import CountTensor, Scale

@@ -15,8 +15,9 @@ from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
 from dashboard.covid import panel
 from dashboard.shared import cache as kept
-from dashboard.shared.fit_status import gain, running
-from dashboard.shared.sidebar import sources
+from dashboard.shared.fit_status import badges as gain
+from dashboard.shared.fit_status import running
+from dashboard.shared.sidebar import widgets as sources
 from tests.dashboard.looking import PLAIN, open_screen, showing, words
 from uncletc import Fit, StopReason, datasets
 from uncletc.checking import Gain

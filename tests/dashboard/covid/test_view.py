@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.covid.map import day_steps
 from dashboard.covid.view import build_covid_view
-from dashboard.shared.charts.detection import detection_grids, fitted_detection
+from dashboard.shared.charts.answers import detection_grids, fitted_detection
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import caution, times

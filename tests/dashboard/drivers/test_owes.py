@@ -19,7 +19,7 @@ from dashboard.drivers.owes import (
 )
 from dashboard.drivers.owes_charts import levels_chart, sizes_chart, weekday_chart
 from dashboard.shared.fit_status.running import how_it_was_fitted
-from dashboard.shared.sidebar.random_effects import effects_in_fit
+from dashboard.shared.sidebar.roles import effects_in_fit
 from uncletc import Effect, Fit, Group, ModeEffects, StopReason
 from uncletc.datasets import Dataset
 

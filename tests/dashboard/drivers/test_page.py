@@ -14,7 +14,7 @@ from dashboard.shared.charts.places import place_table
 from dashboard.shared.fit_status import running
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.sidebar import sidebar as state
-from dashboard.shared.text.parts import HOW
+from dashboard.shared.text.page import HOW
 from tests.dashboard.looking import (
     PLAIN,
     charts,

@@ -11,7 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.explore.view import QUANTITIES
-from dashboard.shared.own_table.own import MADE, PREFIX, OwnTable
+from dashboard.shared.cache import MADE
+from dashboard.shared.own_table import PREFIX, OwnTable
 from tests.dashboard.looking import (
     charts,
     ended,

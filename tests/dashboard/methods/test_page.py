@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.methods import paper as methods_paper
-from dashboard.shared.own_table.own import NAME
+from dashboard.shared.own_table import NAME
 from tests.dashboard.looking import (
     charts,
     ended,

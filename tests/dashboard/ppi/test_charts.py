@@ -10,9 +10,9 @@ import pytest
 
 from dashboard.ppi.charts import visits_chart
 from dashboard.ppi.view import MOST_CHOSEN
+from dashboard.shared.charts.bars import LINES, interaction_bars, log_range, short_pair
 from dashboard.shared.charts.matrix import matrix_chart
-from dashboard.shared.charts.pairs import Matrix
-from dashboard.shared.charts.ranked_bars import LINES, interaction_bars, log_range, short_pair
+from dashboard.shared.charts.places import Matrix
 from dashboard.shared.charts.style import short_names
 
 NAN = math.nan

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.ppi.view import MOST_CHOSEN, pair_labels
-from dashboard.shared.charts.ranked_bars import CHOSEN
+from dashboard.shared.charts.bars import CHOSEN
 from dashboard.shared.fit_status import running
 from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
 from uncletc import Fit, StopReason

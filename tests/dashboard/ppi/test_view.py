@@ -19,7 +19,7 @@ from dashboard.ppi.view import (
     quick_pick,
     toggled,
 )
-from dashboard.shared.charts.detection import detection_grids
+from dashboard.shared.charts.answers import detection_grids
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.text.scripts import fit_script
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.own_table.own import MADE
+from dashboard.shared.cache import MADE
 from tests.dashboard.looking import in_address, ran, read_own, words
 from uncletc import Look
 from uncletc.datasets import Dataset
@@ -20,7 +20,7 @@ KEY = f"{MADE}-closed"
 def page() -> None:
     import streamlit as st
 
-    from dashboard.shared.sidebar.closed_controls import choose_closed, reset_closed
+    from dashboard.shared.sidebar.controls import choose_closed, reset_closed
 
     effects = st.session_state.get("effects", ())
     st.session_state["chosen"] = choose_closed(st.session_state["dataset"], effects=effects)

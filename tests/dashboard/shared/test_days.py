@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from dashboard.shared.text import days
+from dashboard.shared.text import words as days
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.shared.charts.detection import color_limits
+from dashboard.shared.charts.answers import color_limits
 
 
 def test_colours_hold_all_but_the_ends():

@@ -7,7 +7,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.text.glossary import GLOSSARY
+from dashboard.shared.text.words import GLOSSARY
 
 TERMS = [
     *("count", "true count", "λ", "p", "relative p", "ŷ", "anchor", "scale", "attribute", "role"),
@@ -34,7 +34,7 @@ def test_it_is_in_the_sidebar_of_a_page_that_ends_early():
     def page() -> None:
         import streamlit as st
 
-        from dashboard.shared.text.glossary import glossary
+        from dashboard.shared.text.page import glossary
 
         glossary()
         st.stop()

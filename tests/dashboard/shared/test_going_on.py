@@ -115,7 +115,7 @@ def test_the_way_to_a_limit_makes_no_difference(small, tmp_path):
 def two_fits(dataset, settings) -> None:
     import streamlit as st
 
-    from dashboard.shared.fit_status.resume import offer_more, order_of, pressed
+    from dashboard.shared.fit_status.running import offer_more, order_of, pressed
     from dashboard.shared.fit_status.service import service
 
     for side in ("a_", "b_"):

@@ -8,8 +8,14 @@ import pytest
 
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.sidebar.anchors import Anchor, axis_title
-from dashboard.shared.sidebar.observations import LookChoice, looks_of, may_have_deaths
-from dashboard.shared.sidebar.roles import PAPER, RoleChoice, roles_of
+from dashboard.shared.sidebar.roles import (
+    PAPER,
+    LookChoice,
+    RoleChoice,
+    looks_of,
+    may_have_deaths,
+    roles_of,
+)
 from dashboard.shared.text.scripts import load
 from uncletc import ConvergenceWarning, CountTensor, FitSettings, Look, datasets, fit
 

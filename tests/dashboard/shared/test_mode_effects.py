@@ -7,17 +7,19 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from dashboard.shared.sidebar.random_effects import (
+from dashboard.shared.sidebar.roles import (
     NO_EFFECTS,
     OWN_EFFECTS,
+    PAPER,
     STATED_EFFECTS,
     EffectChoice,
+    RoleChoice,
     acts_on,
     effect_code,
     effect_name,
     effects_of,
+    roles_of,
 )
-from dashboard.shared.sidebar.roles import PAPER, RoleChoice, roles_of
 from dashboard.shared.text.scripts import fit_script
 from dashboard.whatif.runs import Run, differences, order
 from uncletc import FitSettings, Role, Roles, datasets

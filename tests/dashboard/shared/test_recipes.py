@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dashboard.shared.sidebar.anchors import Anchor, places
-from dashboard.shared.sidebar.observations import looks_of
 from dashboard.shared.sidebar.recipes import recipe_of, stated_anchor
-from dashboard.shared.sidebar.roles import PAPER, roles_of
+from dashboard.shared.sidebar.roles import PAPER, looks_of, roles_of
 from dashboard.work.iterations import limits_before
 from uncletc import Deaths, FitSettings, Recipe, Roles
 

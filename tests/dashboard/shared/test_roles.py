@@ -12,7 +12,6 @@ from dashboard.drivers.rates import rates_view
 from dashboard.ppi.view import build_ppi_view
 from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.model import describe, stem_of
-from dashboard.shared.sidebar.observations import LookChoice
 from dashboard.shared.sidebar.roles import (
     NONE_ON_DETECTION,
     OPTIONS,
@@ -21,6 +20,7 @@ from dashboard.shared.sidebar.roles import (
     PAPERS_COVID,
     PAPERS_SIMULATED,
     STATED,
+    LookChoice,
     in_words,
     option_of,
     presets_of,

@@ -7,10 +7,16 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.sidebar import sources
+from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.anchors import Anchor, places
-from dashboard.shared.sidebar.random_effects import NO_EFFECTS, OWN_EFFECTS, STATED_EFFECTS
-from dashboard.shared.sidebar.roles import OWN, PAPER, STATED
+from dashboard.shared.sidebar.roles import (
+    NO_EFFECTS,
+    OWN,
+    OWN_EFFECTS,
+    PAPER,
+    STATED,
+    STATED_EFFECTS,
+)
 from tests.dashboard.looking import in_address
 from uncletc import Role, Roles, datasets
 from uncletc.datasets.covid_roles import COVID_ROLES

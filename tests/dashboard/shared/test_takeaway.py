@@ -8,13 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status.takeaway import (
-    BOX,
-    csv_bytes,
-    file_stem,
-    npz_bytes,
-    parquet_bytes,
-)
+from dashboard.shared.fit_status.takeaway import BOX, csv_bytes, file_stem, npz_bytes, parquet_bytes
 from uncletc import Fit, FitSettings
 from uncletc.datasets import Dataset
 from uncletc.io.citation import PAPER, citation
@@ -68,7 +62,7 @@ def page(found, table, own=None) -> None:
     import streamlit as st
 
     from dashboard.shared.fit_status.takeaway import take_away
-    from dashboard.shared.text.parts import chart_config
+    from dashboard.shared.text.page import chart_config
     from uncletc import datasets
 
     st.session_state["camera"] = chart_config()["toImageButtonOptions"]["format"]

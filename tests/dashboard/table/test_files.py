@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from dashboard.overview.view import pattern_table
-from dashboard.shared.own_table.own import OwnTable
+from dashboard.shared.own_table import OwnTable
 from dashboard.shared.text.scripts import DATASET, call, script
 from dashboard.table.files import sample_table
 from uncletc.tables import RawTable, build, guess, read_file

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.service import service
-from dashboard.shared.own_table.own import NAME, PREFIX
+from dashboard.shared.own_table import NAME, PREFIX
 from dashboard.table.files import sample_table
 from tests.dashboard.looking import go, open_screen, own_cache, press, ran, until, words
 

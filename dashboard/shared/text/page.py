@@ -1,22 +1,107 @@
-"""Parts that several screens draw alike."""
+"""Parts that pages draw alike, their style, and what each run of a page begins with."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dashboard.shared.charts.dark import on_dark
-from dashboard.shared.charts.style import objective_chart, picture_config
-from dashboard.shared.figure_cache import drawn
+from dashboard.shared.cache import drawn
+from dashboard.shared.charts.style import objective_chart, on_dark, picture_config
 from dashboard.shared.fit_status.running import how_it_was_fitted
-from dashboard.shared.sidebar.random_effects import EffectChoice
-from dashboard.shared.sidebar.roles import NO_ROLES_YET, PAPER, RoleChoice
+from dashboard.shared.sidebar.roles import NO_ROLES_YET, PAPER, EffectChoice, RoleChoice
 from dashboard.shared.sidebar.sidebar import picture_format
+from dashboard.shared.text.words import GLOSSARY
 from uncletc import Fit
+
+# Streamlit leaves 6 rem above a title, and fades what a run of the page has not drawn again yet.
+_CSS = """
+<style>
+.stMainBlockContainer { padding-top: 2.25rem; }
+.stMainBlockContainer h1 { font-size: 2rem; padding: 0.25rem 0 0.5rem; }
+.stMainBlockContainer h2 { font-size: 1.5rem; }
+.stMainBlockContainer h3 { font-size: 1.2rem; }
+@media (max-width: 640px) { .stMainBlockContainer { padding-top: 3.75rem; } }
+.stMainBlockContainer > .stVerticalBlock { gap: 0.75rem; }
+.stElementContainer:has(> .stHtml script) { display: none; }
+.stMainBlockContainer [data-stale="true"] { opacity: 1 !important; transition: none !important; }
+</style>
+"""
+
+
+def look() -> None:
+    """Give the page its look; once a run, before the page itself."""
+    st.html(_CSS)
+
+
+_STYLES = Path(__file__).parents[2] / "static" / "access.css"
+
+
+def access() -> None:
+    """Give the page its readable text, its focus and its stillness; once a run, before the page."""
+    st.html(_STYLES)
+
+
+def menu_position() -> Literal["hidden", "sidebar"]:
+    """Where the menu of pages is: nowhere on a page embedded in another (``embed=true``)."""
+    return "hidden" if st.context.is_embedded else "sidebar"
+
+
+# A page that opens writes its settings into the address one after the other, and each would be a
+# step of its own for the browser's Back; one that is left loses them first. So a page has one step,
+# and it holds the settings that were there when its reader clicked.
+_ONE_STEP = """
+<script>
+if (!window.oneStepAPage) {
+  window.oneStepAPage = true;
+  const push = history.pushState.bind(history);
+  const replace = history.replaceState.bind(history);
+  let clicked = location.href;
+  for (const name of ["pointerdown", "keydown"])
+    addEventListener(name, () => (clicked = location.href), true);
+  history.pushState = (state, title, url) => {
+    if (new URL(url, location.href).pathname === location.pathname) {
+      replace(state, title, url);
+      return;
+    }
+    if (new URL(clicked).pathname === location.pathname) replace(history.state, "", clicked);
+    push(state, title, url);
+  };
+}
+</script>
+"""
+
+
+def one_step_a_page() -> None:
+    """Let the browser keep one step for each page; once a run."""
+    st.html(_ONE_STEP, unsafe_allow_javascript=True)
+
+
+def restore_settings() -> None:
+    """Take all settings from the address after Back or Forward; before the page runs.
+
+    Streamlit drops those whose widgets the page that is left has, too, as if they were meant for
+    that page alone.
+    """
+    run = get_script_run_ctx()
+    if run is None or not getattr(run, "is_history_navigation", False):
+        return
+    with run.session_state.query_params() as address:
+        address.populate_from_query_string(run.query_string)
+        address.set_initial_query_params_from_current()
+        address._send_query_param_msg()  # noqa: SLF001, nothing public tells the browser
+
+
+def glossary() -> None:
+    """Draw the list, folded, in the sidebar; once a run, before the page itself."""
+    with st.sidebar.popover("Words and symbols", icon=":material/menu_book:", width="stretch"):
+        st.markdown("\n\n".join(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()))
+
 
 HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
 

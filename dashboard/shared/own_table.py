@@ -8,32 +8,29 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 import streamlit as st
 
+from dashboard.shared.cache import LOOKED_AT, MADE
 from dashboard.shared.charts.places import OWN, is_own
-from dashboard.shared.fit_status.memory import forget_all
 from dashboard.shared.fit_status.service import me, service
+from dashboard.shared.memory import forget_all
 from dashboard.shared.text.scripts import Code, call
+from dashboard.shared.text.words import plural
+from dashboard.work import keeping
+from dashboard.work.keeping import Kept
 from uncletc import CountTensor, datasets
 from uncletc.datasets import Dataset
-from uncletc.tables import Columns, with_entries
+from uncletc.tables import Columns, RawTable, as_missing, build, with_entries
 
 PREFIX = "own-"
-MADE = f"{PREFIX}made"  # keys that begin with it hold what was made of a table with its columns
 RAW = f"{PREFIX}raw"  # the table as it was read, of which counts are made once more
 NAME = "Your table"
-_TABLE, _HELD, _KEPT = f"{PREFIX}table", f"{MADE}-held", f"{MADE}-kept"
+_TABLE, _HELD = f"{PREFIX}table", f"{MADE}-held"
 ENTERED = "page-entered"  # whether this run is the first of its page; of the session's state
-_CHOSEN = "own-chosen"  # whether this session looks at its own table
-_MOST_MADE = 60
 _COUNTS_A_LEVEL = 8
 _MANY_COUNTS = 20_000
-_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -134,7 +131,7 @@ def keep_own(key: str, value: str) -> None:
     """
     if not st.session_state.get(ENTERED, True) or key in st.query_params:
         return
-    if own_table() is not None and st.session_state.get(_CHOSEN, False):
+    if own_table() is not None and st.session_state.get(LOOKED_AT, False):
         st.session_state[key] = value
     elif st.session_state.get(key) == value:
         del st.session_state[key]  # left from a page before
@@ -142,25 +139,7 @@ def keep_own(key: str, value: str) -> None:
 
 def look_at_own(chosen: bool) -> None:
     """Remember whether the session looks at its own table, for the next page."""
-    st.session_state[_CHOSEN] = chosen
-
-
-def looked_at() -> bool:
-    """Whether the session looks at its own table, or did on the page before."""
-    chosen: bool = st.session_state.get(_CHOSEN, False)
-    return chosen
-
-
-def made(name: str, key: Hashable, build: Callable[[], _Made]) -> _Made:
-    """Return what was made of the table before, or make it now; for this session alone."""
-    kept: OrderedDict[Any, Any] = st.session_state.setdefault(_KEPT, OrderedDict())
-    if (name, key) not in kept:
-        kept[name, key] = build()
-    kept.move_to_end((name, key))
-    while len(kept) > _MOST_MADE:
-        kept.popitem(last=False)
-    found: _Made = kept[name, key]
-    return found
+    st.session_state[LOOKED_AT] = chosen
 
 
 def code_of(dataset: Dataset) -> Code:
@@ -187,3 +166,115 @@ def rank_for(counts: CountTensor) -> int:
     """
     most = 10 if counts.n_observed > _MANY_COUNTS else 5
     return max(1, min(most, counts.n_observed // (_COUNTS_A_LEVEL * sum(counts.shape))))
+
+
+MINE = "mine"  # in the address
+_TOKEN, _LOST, _ASKED = f"{PREFIX}token", "own-table-lost", f"{PREFIX}keep"
+
+
+def restore() -> None:
+    """Take up the table that the address names, once a run, before the page.
+
+    One that was forgotten elsewhere is forgotten here too.
+    """
+    _expire()
+    held: str | None = st.session_state.get(_TOKEN)
+    if held is not None:
+        if keeping.opened(held):
+            _remember(held)
+        else:
+            forget_everywhere()
+        return
+    token = st.query_params.get(MINE)
+    if token is None:
+        return
+    if own_table() is not None or not _take_up(token):
+        del st.query_params[MINE]
+
+
+def _take_up(token: str) -> bool:
+    with st.spinner("Taking up your table …"):
+        kept = keeping.load(token)
+        if kept is None:
+            st.session_state[_LOST] = True
+            return False
+        try:
+            dataset = build(kept.raw, replace(kept.columns, missing=()))
+            if kept.columns.missing:
+                dataset = as_missing(dataset, kept.columns.missing)
+        except ValueError:
+            st.session_state[_LOST] = True
+            return False
+    put(OwnTable(dataset=dataset, columns=kept.columns, name=kept.raw.name, digest=kept.digest))
+    st.session_state[RAW], st.session_state[_TOKEN] = kept.raw, token
+    return True
+
+
+def keep_toggle(table: OwnTable, raw: RawTable) -> None:
+    """Ask whether to keep the table; keep what its columns are up to date."""
+    token: str | None = st.session_state.get(_TOKEN)
+    kept = Kept(raw=raw, columns=table.columns, digest=table.digest)
+    st.session_state.setdefault(_ASKED, token is not None)
+    wanted = st.toggle(
+        "Keep it on this machine",
+        key=_ASKED,
+        help="On: the table and what its columns are stay in the cache folder of this machine, and "
+        f"a reload or a restart finds them, until nobody has opened them for {_days()}. Off: they "
+        "are deleted there, and go with this session.",
+    )
+    if wanted and token is None:
+        try:
+            st.session_state[_TOKEN] = token = keeping.keep(kept)
+        except OSError as error:
+            st.error(f"It cannot be kept: {error.strerror}.")
+            return
+        _remember(token)
+    elif wanted and token is not None:
+        keeping.keep_columns(token, kept)
+    elif token is not None:
+        _let_go(token)
+    st.caption(
+        "It is kept under a name that stands only in your address, `mine=…`: **who has that "
+        f"address has the table**. *Forget it* deletes it, and so do {_days()} without a visit."
+        if wanted
+        else "It goes with this browser session; what is computed from it does too."
+    )
+
+
+def forget_everywhere() -> None:
+    """Forget the table in this session and on this machine; for callbacks."""
+    token: str | None = st.session_state.get(_TOKEN)
+    forget()
+    if token is not None:
+        _let_go(token)
+
+
+def say_if_lost() -> None:
+    """Say once that the address named a table that is not kept here."""
+    if st.session_state.pop(_LOST, False):
+        st.warning(
+            "The table that this address names is not on this machine any more. Bring it again.",
+            icon=":material/search_off:",
+        )
+
+
+@st.cache_resource(ttl=86_400, show_spinner=False)
+def _expire() -> int:
+    """Delete tables that nobody opened for long; once a day."""
+    return keeping.expire(service().limits.table_days)
+
+
+def _days() -> str:
+    return plural(round(service().limits.table_days) or 1, "day")
+
+
+def _remember(token: str) -> None:
+    if st.query_params.get(MINE) != token:
+        st.query_params[MINE] = token
+
+
+def _let_go(token: str) -> None:
+    keeping.drop(token)
+    st.session_state.pop(_TOKEN, None)
+    if MINE in st.query_params:
+        del st.query_params[MINE]

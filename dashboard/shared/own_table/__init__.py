@@ -1,1 +1,0 @@
-"""A reader's own table."""

@@ -1,0 +1,132 @@
+"""What is made of counts and fits is made once for all that decides it, and forgotten with them."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+import streamlit as st
+from plotly.tools import return_figure_from_figure_or_data
+
+from dashboard.check.view import seen_counts
+from dashboard.shared import cache
+from dashboard.shared.cache import cached, cached_for_counts, drawn
+from dashboard.shared.memory import forget_all
+from dashboard.shared.own_table import look_at_own
+from dashboard.shared.sidebar.roles import applied
+from dashboard.whatif.runs import visible
+from uncletc import Role, Roles, StopReason
+
+CALLS: list[object] = []
+
+
+@dataclass
+class View:
+    table: pd.DataFrame
+    names: tuple[str, ...]
+
+
+def build(dataset, *arguments):
+    CALLS.append((dataset.name, *arguments))
+    return object()
+
+
+def picture(table: pd.DataFrame, *, title: str = "p") -> go.Figure:
+    CALLS.append(title)
+    return go.Figure(go.Bar(x=table["x"], y=table["y"]), {"title": {"text": str(title)}})
+
+
+def table(*values: float) -> pd.DataFrame:
+    return pd.DataFrame({"x": list("abcdef")[: len(values)], "y": values})
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    CALLS.clear()
+    cache._shared_value.clear()
+    cache._shared_figure.clear()
+
+
+class TestValues:
+    def test_the_same_fit_and_choice_is_made_once(self, ppi_twin, ppi_fit):
+        first = cached("view", build, ppi_twin, ppi_fit, 2020)
+        assert cached("view", build, ppi_twin, ppi_fit, 2020) is first
+        assert cached_for_counts("view", build, ppi_twin) is not first
+        assert len(CALLS) == 2
+
+    def test_another_name_choice_or_state_of_the_fit_is_another(self, ppi_twin, ppi_fit):
+        so_far = replace(ppi_fit, stop=StopReason.MAX_ITER)
+        assert so_far.stop is not ppi_fit.stop
+        asked = [("a", ppi_fit, 1), ("a", ppi_fit, 2), ("b", ppi_fit, 1), ("a", so_far, 1)]
+        views = [cached(name, build, ppi_twin, fit, choice) for name, fit, choice in asked]
+        assert len(set(map(id, views))) == len(CALLS) == 4
+
+    def test_a_builder_knows_nothing_but_its_arguments(self, ppi_twin, ppi_fit):
+        day = 3
+        with pytest.raises(ValueError, match="got a closure for 'view'"):
+            cached("view", lambda *_: day, ppi_twin, ppi_fit)
+
+    def test_of_an_own_table_the_session_alone_keeps_the_latest(self, ppi_twin):
+        own = replace(ppi_twin, name="own")
+        first = cached_for_counts("view", build, own, 0)
+        assert cached_for_counts("view", build, own, 0) is first
+        for k in range(1, cache._MOST_OWN + 1):
+            cached_for_counts("view", build, own, k)
+        assert cached_for_counts("view", build, own, 0) is not first
+        st.session_state.clear()  # another session
+        before = len(CALLS)
+        cached_for_counts("view", build, own, 1)
+        assert len(CALLS) == before + 1
+
+
+class TestFigures:
+    def test_is_what_the_function_draws_and_drawn_once(self):
+        first, second = (drawn(partial(picture, table(1, np.nan))) for _ in range(2))
+        assert second is first
+        assert CALLS == ["p"]
+        assert first.to_dict()["data"][0]["x"] == ["a", "b"]
+        assert return_figure_from_figure_or_data(first, validate_figure=True) is first.to_dict()
+
+    def test_whatever_differs_is_another_figure(self):
+        titles = [1, 1.0, True, "1", (1,), [1], {"a": 1}, np.array([1]), np.array([1.0])]
+        titles += [table(1), table(2), table(1).set_index("x"), View(table(1), ("a",))]
+        titles += [View(table(1), ("b",))]
+        for title in titles:
+            drawn(partial(picture, table(1, 2), title=title))
+        drawn(partial(picture, table(1, 3), title=1))
+        drawn(partial(picture, table(1, 2), title=1), dark=True)
+        assert len(CALLS) == len(titles) + 2
+
+    def test_of_an_own_table_the_session_alone_keeps_it(self):
+        look_at_own(True)
+        first = drawn(partial(picture, table(1, 2)))
+        assert drawn(partial(picture, table(1, 2))) is first
+        st.session_state.clear()  # another session
+        assert drawn(partial(picture, table(1, 2))) is not first
+
+    def test_what_has_no_digest_is_drawn_each_time(self):
+        for _ in range(2):
+            drawn(partial(picture, table(1, 2), title=lambda: 0))
+        assert len(CALLS) == 2
+
+
+def test_nothing_is_left_of_forgotten_counts(small):
+    counts = small.subset(np.arange(30))
+    made = applied(counts, Roles([Role(counts.attribute_names[0], "rate")]))
+    assert applied(counts, Roles([Role(counts.attribute_names[0], "rate")])) is made
+    seen_counts(counts, "entry")
+    visible(counts, "first half")
+    gone = weakref.ref(counts)
+    counts = made = None
+    gc.collect()
+    assert gone() is not None
+    forget_all()
+    gc.collect()
+    assert gone() is None
