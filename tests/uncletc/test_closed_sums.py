@@ -127,3 +127,11 @@ def test_curvature_is_that_of_the_likelihood(mu):
     left_out = np.zeros((7, 7))  # of mean 0, where true counts are not Poisson
     left_out[range(4), range(4)] = (mean - rate) * r * (1 - r)
     assert found.matrix == pytest.approx(numeric - left_out + 1e-6 * np.eye(7), abs=2e-4)
+
+
+@pytest.mark.parametrize("mu", [math.inf, 1e4, 0.5])
+def test_sums_end_where_theta_runs_off_and_go_on_along_their_slope(mu):
+    starts, y = np.array([0, 3]), np.array([3, 2, 5])
+    far, farther = (true_counts(np.array([log]), starts, y, mu)[0] for log in (600.0, 700.0))
+    assert far[1] == farther[1] > 500  # the mean of n where exact sums end
+    np.testing.assert_allclose(farther[0] - far[0], 100 * far[1])

@@ -5,7 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uncletc import BCD, CountTensor, Effect, Fit, FitSettings, Group, ModeEffects, fit, simulate
+from uncletc import (
+    BCD,
+    CountTensor,
+    Effect,
+    Fit,
+    FitSettings,
+    Group,
+    MisfitWarning,
+    ModeEffects,
+    fit,
+    simulate,
+)
 from uncletc.compare.metrics import mae_rate
 
 SITES, DAYS = 30, 28
@@ -277,3 +288,17 @@ def test_ranges_of_deviations_hold_them_as_often_as_said():
         ((low, high),) = effects.deviation_ranges()
         held += low < 0.7 < high
     assert held / 400 == pytest.approx(0.9, abs=0.04)
+
+
+def test_given_mu_near_poisson_ends_in_a_fit_that_follows_no_single_count():
+    """Counts scatter far more than μ = 10000 allows: φ has to take that, not the effects."""
+    counts, rate, reporting, _, hidden = sites_and_days(1)
+    wide = replace(counts, counts=20 * counts.counts)
+    with pytest.warns(MisfitWarning, match="scatter"):
+        found = fit(wide, FitSettings(rank=1, mu=1e4, effects=EFFECTS))
+    free = fit(wide, FitSettings(rank=1, effects=EFFECTS))
+    assert found.dispersion > 2
+    where = np.argwhere(hidden)
+    truth = 20 * (rate * reporting)[hidden]
+    error, best = (np.abs(np.log(f.expected(where) / truth)).mean() for f in (found, free))
+    assert error < 1.5 * best

@@ -30,6 +30,7 @@ from uncletc.solvers.smoothing import Smoothing
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
+_LEAST_RIDGE = 1e-4  # of the diagonal, where second derivatives are not positive definite
 _ACTIVE_SETS = 12  # tries to find which coefficients are 0; two or three are usual
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
@@ -201,7 +202,8 @@ class Detection:
         prior, theta = self.prior()[m], self.theta[m]
         curvature = self._gram(weights[:told], slope)[0] / dispersion
         system = curvature + torch.diag(prior + self._damping[m] * torch.diagonal(curvature))
-        self._variance[m] = torch.linalg.inv(curvature + torch.diag(prior + 1e-9)).diagonal()
+        inverse = torch.linalg.inv(curvature + torch.diag(prior + 1e-9))
+        self._variance[m] = inverse.diagonal().clamp_min(0.0)
 
         def forward(change: FloatArray) -> FloatArray:
             of_g, of_rate = self._along(torch.from_numpy(change)[None])
@@ -216,7 +218,7 @@ class Detection:
 
         def solver(free: NDArray[np.bool_]) -> Callable[[FloatArray], FloatArray]:
             moved = np.flatnonzero(free)
-            root = cho_factor(system.numpy()[np.ix_(moved, moved)])
+            root = _cholesky(system.numpy()[np.ix_(moved, moved)])
 
             def solve(right: FloatArray) -> FloatArray:
                 out = np.zeros_like(right)
@@ -388,3 +390,23 @@ class Detection:
         system = curvature + torch.diag_embed(prior + 1e-9)
         inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
         self._smoothing.update(self.theta, prior, torch.diagonal(inverse, dim1=1, dim2=2))
+
+
+def _cholesky(system: FloatArray) -> tuple[FloatArray, bool]:
+    """Cholesky factor of second derivatives, with as small a ridge as makes them positive definite.
+
+    Cross derivatives of curves and slopes are sums over bins, so the matrix is off by some 1e-4 of
+    its largest eigenvalues. Where counts weigh much (a large μ) that exceeds the smallest ones.
+    The factor only preconditions conjugate gradients, so a ridge costs iterations, not accuracy.
+    """
+    scale = np.sqrt(np.maximum(np.diagonal(system), 1e-300))
+    ridge = 0.0
+    while True:
+        try:
+            lower, is_lower = cho_factor(system + np.diag(ridge * scale**2), lower=True)
+        except np.linalg.LinAlgError:
+            if ridge > 1.0:
+                raise
+            ridge = max(10 * ridge, _LEAST_RIDGE)
+        else:
+            return lower, is_lower

@@ -38,6 +38,20 @@ def accepted(dispersion: float) -> float:
     return min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
 
 
+def unseen_dispersion(counts: FloatArray, mean: FloatArray, mu: float) -> float:
+    """φ of counts (N,) that a fit has not seen: their mean squared Pearson residual, accepted.
+
+    Parameters
+    ----------
+    counts, mean : ndarray, shape (N,)
+        y and ŷ.
+    mu : float
+        μ of the negative binomial distribution, whose variance is ŷ + ŷ²/μ.
+    """
+    mean = np.maximum(mean, LEAST_MEAN)
+    return accepted(float(((counts - mean) ** 2 / (mean + mean**2 / mu)).mean()))
+
+
 def likely_mu(counts: Tensor, mean: Tensor) -> float:
     """μ that makes negative binomial counts (N,) with these means most likely, over all processes.
 

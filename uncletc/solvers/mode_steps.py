@@ -24,7 +24,7 @@ from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.model.rates import normal_scores
 from uncletc.solvers.additive import Detection
 from uncletc.solvers.batch import Entries
-from uncletc.solvers.dispersion import likely_law
+from uncletc.solvers.dispersion import likely_law, unseen_dispersion
 from uncletc.solvers.quadratic import Linear
 from uncletc.solvers.surface import Surface
 
@@ -68,11 +68,10 @@ class ModeSteps:
         self.powers = [0.0] * entries.n_looks
         self._p_stays = False
         entries.each_its_own = torch.arange(len(order), dtype=torch.int32)
-        self._unseen = np.zeros(len(order), dtype=bool)
-        if settings.mu is None:
-            chance = np.random.default_rng((settings.seed, 2)).random(len(order))
-            least, most = _SHARES_UNSEEN
-            self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
+        chance = np.random.default_rng((settings.seed, 2)).random(len(order))
+        least, most = _SHARES_UNSEEN
+        self._unseen = chance < min(max(_ENOUGH_UNSEEN / len(order), least), most)
+        self._given_mu = settings.mu
         effects = [Effect.parse(text) for text in settings.effects]
         named = every_group(counts.groups, counts.modes, counts.labels)
         self._single = not any(
@@ -200,8 +199,11 @@ class ModeSteps:
         found: Tensor = 1 / (1 / own + extra[kinds].clamp_min(0.0))
         return found
 
-    def learn(self, mean: Tensor, mu: list[float]) -> list[float]:
-        """μ of each look, and `powers`, from counts that effects have not seen.
+    def learn(self, mean: Tensor, mu: list[float]) -> tuple[list[float], float]:
+        """μ of each look and φ, and `powers`, from counts that effects have not seen.
+
+        A μ that the settings give stays. Counts then scatter by φ times what it allows, which
+        divides the log-likelihood: without that, effects would follow single counts.
 
         Parameters
         ----------
@@ -210,13 +212,17 @@ class ModeSteps:
         mu : list of float
             So far; it stays where too few counts are unseen.
         """
-        expected, found = mean.double().numpy(), list(mu)
+        expected, found, dispersion = mean.double().numpy(), list(mu), 1.0
         y = self._entries.counts[:, 0].double().numpy()
         for number in range(len(mu)):
             chosen = self._unseen & (self._look == number)
-            if chosen.sum() >= _FEWEST_UNSEEN:
+            if chosen.sum() < _FEWEST_UNSEEN:
+                continue
+            if number == 0 and self._given_mu is not None:
+                dispersion = unseen_dispersion(y[chosen], expected[chosen], self._given_mu)
+            else:
                 found[number], self.powers[number] = likely_law(y[chosen], expected[chosen])
-        return found
+        return found, dispersion
 
     def draw(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None

@@ -351,10 +351,10 @@ class Rounds:
         )
         self._detect()
         self._entry_mu = self._mu_of_entries(rate, effects)
-        estimated = self._settings.mu is None and not self.scatters
-        if estimated and renew and self._rounds >= _ROUNDS_HELD:
+        if not self.scatters and renew and self._rounds >= _ROUNDS_HELD:
             best = int(self._likeliness().argmin())
-            self._mu = effects.learn(rate[:, best] * self._multiplier[:, best], self._mu)
+            mean = rate[:, best] * self._multiplier[:, best]
+            self._mu, self._dispersion = effects.learn(mean, self._mu)
             self._entry_mu = self._mu_of_entries(rate, effects)
 
     def _mu_of_entries(self, rate: Tensor, effects: ModeSteps) -> Tensor:

@@ -12,6 +12,11 @@ q = ∏_v (1 - p_v), and θ = qλ, or qλ/(μ + λ), it is, up to factors withou
 Terms have one peak, and the ratio of each to the one before falls along n, or stays below θ < 1. A
 sum begins at its peak and goes both ways until a geometric series that bounds what is left is
 below 1e-13 of it.
+
+Where counts leave the level of p open, θ can run off, and with it the peak. Beyond the θ at which
+the mean of n is some `MOST_TRUE` times the largest count, log S goes on as a straight line in log θ
+with the slope it has there (the mean of n): still a lower bound of the true sum, since log S is
+convex, so that an estimate can approach that region but gains nothing by going on.
 """
 
 from __future__ import annotations
@@ -31,7 +36,10 @@ from uncletc.solvers.kernels import compiled
 _LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
 _LOG_POISSON = math.log(1e4)  # from which true counts are called Poisson
 _LARGE = 100.0  # μ from which lgamma(n + μ) - lgamma(μ) loses digits
-_LEAST_LOG, _LARGEST_LOG = -700.0, 700.0  # log θ whose exponential is a number > 0
+_LEAST_LOG = -700.0  # log θ whose exponential is a number > 0
+# True counts per cell over its largest count (or 10, where it is less) up to which sums are exact:
+# a smaller p than about 1 in 100 is not told from 0 by repeat visits.
+MOST_TRUE = 100.0
 
 
 def log_likelihood(
@@ -113,7 +121,14 @@ def true_counts(log_theta: FloatArray, starts: IntArray, counts: IntArray, mu: f
     """
     out = np.empty((len(log_theta), 3))
     shape = mu if math.isfinite(mu) else 0.0
-    _sums(np.clip(log_theta, _LEAST_LOG, _LARGEST_LOG), starts, counts, shape, out)
+    largest = np.zeros(len(log_theta))
+    np.maximum.at(largest, np.repeat(np.arange(len(log_theta)), np.diff(starts)), counts)
+    most = MOST_TRUE * np.maximum(largest, 10.0)
+    # Without visits the mean of n is θ (Poisson) or μθ/(1 - θ); with V visits p is small there.
+    farthest = np.log(most if not shape else most / (shape + most))
+    within = np.clip(log_theta, _LEAST_LOG, farthest)
+    _sums(within, starts, counts, shape, out)
+    out[:, 0] += np.maximum(log_theta - farthest, 0.0) * out[:, 1]
     return out
 
 
