@@ -6,11 +6,12 @@ is the first address that a fresh server is asked for.
 
 import streamlit as st
 
-from dashboard.server.signin import gate, operator_pages
+from dashboard.server.signin import gate
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED, restore, say_if_lost
 from dashboard.shared.text.page import (
     access,
+    drop_not_finite,
     glossary,
     look,
     menu_position,
@@ -55,7 +56,6 @@ page = st.navigation(
             ),
         ],
         "Learn": [st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:")],
-        **operator_pages("operating/page.py"),
     },
     position=menu_position(),
 )
@@ -63,6 +63,7 @@ st.set_page_config(page_title=f"{page.title} · uncletc")
 access()
 service()  # its process loads torch while the first page is drawn
 restore_settings()
+drop_not_finite()
 glossary()
 look()
 one_step_a_page()

@@ -13,7 +13,6 @@ import logging
 import sys
 import threading
 import traceback
-from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -24,9 +23,6 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 _CONSTANT = ("streamlit", "uvicorn", *_OWN)  # packages that put nothing into a line but by %s
 _LONGEST = 200  # characters of one value
 _FRAMES = 12  # the innermost
-_RECENT = 50
-
-_recent: deque[dict[str, Any]] = deque(maxlen=_RECENT)
 
 
 def entry(record: logging.LogRecord) -> dict[str, Any]:
@@ -67,18 +63,8 @@ class Lines(logging.Formatter):
         return json.dumps(entry(record), ensure_ascii=True)
 
 
-class _Recent(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        _recent.append(entry(record))
-
-
-def recent() -> list[dict[str, Any]]:
-    """Return the last warnings and errors, the newest first, as :func:`entry` has them."""
-    return list(reversed(_recent))
-
-
 def start(level: str, stream: TextIO | None = None) -> None:
-    """Log from now on, and keep the last warnings and errors.
+    """Log from now on.
 
     Parameters
     ----------
@@ -90,9 +76,8 @@ def start(level: str, stream: TextIO | None = None) -> None:
     lines = logging.StreamHandler(stream)
     lines.setFormatter(Lines())
     lines.setLevel(level.upper())
-    kept = _Recent(logging.WARNING)
     root = logging.getLogger()
-    root.handlers = [lines, kept]
+    root.handlers = [lines]
     root.setLevel(level.upper())
     logging.captureWarnings(True)
     threading.excepthook = _thread_ended

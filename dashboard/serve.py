@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -27,12 +28,11 @@ from uvicorn.config import LOGGING_CONFIG
 
 from dashboard import logs
 from dashboard.operator_settings import OperatorSettings, read, use
-from dashboard.server import metrics, signin
-from dashboard.server.base import Base
-from dashboard.server.origin import SameOrigin
-from dashboard.server.readiness import Readiness
+from dashboard.server import signin
+from dashboard.server.monitoring import Readiness, metrics_served
+from dashboard.server.protection import Protection
 from dashboard.shared.fit_status.service import service
-from dashboard.work.limits import Limits
+from dashboard.work.limits import Limits, explain
 
 APP = Path(__file__).with_name("app.py")
 
@@ -44,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = read(sys.argv[1:] if arguments is None else arguments)
     use(settings)
     try:
-        Limits.from_environment()
-    except ValueError as error:
-        raise SystemExit(f"uncletc dashboard: {error}") from None
+        Limits()
+    except ValidationError as error:
+        raise SystemExit(f"uncletc dashboard: {explain(error)}") from None
     if settings.sign_in == "oidc" and (reason := _no_provider()):
         raise SystemExit(f"uncletc dashboard: sign_in is 'oidc', but {reason}")
     if settings.scheduler and find_spec("distributed") is None:
@@ -67,7 +67,9 @@ def application(settings: OperatorSettings) -> App:
         APP,
         lifespan=_life(settings),
         routes=[Route("/ready", _answer(Readiness(service)), methods=["GET"])],
-        middleware=[Middleware(SameOrigin, hosts=settings.hosts), Middleware(Base)],
+        middleware=[
+            Middleware(Protection, hosts=settings.hosts, behind_proxy=settings.behind_proxy)
+        ],
     )
 
 
@@ -111,7 +113,7 @@ def _life(settings: OperatorSettings) -> Any:
         # What is loaded by now stays: with torch and Plotly a collection of garbage would look at
         # 400 000 objects, which holds all sessions up for half a second.
         gc.freeze()
-        with metrics.served(work, settings.metrics_port, settings.metrics_host):
+        with metrics_served(work, settings.metrics_port, settings.metrics_host):
             log.info("serving", extra={"version": version("uncletc"), "port": settings.port})
             try:
                 yield
@@ -124,7 +126,7 @@ def _life(settings: OperatorSettings) -> Any:
 
 def _answer(readiness: Readiness) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_: Request) -> Response:
-        reason = await run_in_threadpool(readiness.look)
+        reason = await run_in_threadpool(readiness.problem)
         status = 503 if reason else 200
         text = reason or "ready"
         return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})

@@ -6,15 +6,14 @@ import json
 import re
 import shlex
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import yaml
 
 from dashboard.lab.lessons import lesson_links
-from dashboard.operator_settings import OperatorSettings, read, variable
-from dashboard.work.limits import Limits
+from dashboard.operator_settings import OperatorSettings, read
+from dashboard.work.limits import Limits, variable
 from uncletc import datasets
 from uncletc.cli import command as cli
 from uncletc.datasets.covid_outside import ESTIMATES
@@ -62,7 +61,7 @@ def test_make_targets_exist(name: str) -> None:
 
 def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[OperatorSettings] = []
-    monkeypatch.setattr(cli, "serve_dashboard", lambda options: served.append(read(options, {})))
+    monkeypatch.setattr(cli, "serve_dashboard", lambda options: served.append(read(options)))
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     (command,) = re.findall(r"^CMD (.*)$", dockerfile, re.MULTILINE)
     named = [shlex.join(json.loads(command))]
@@ -122,15 +121,15 @@ def test_names_of_data_sets_and_variables_are_right() -> None:
     assert set(named) == {*datasets.NAMES, *(each.name for each in ESTIMATES)}
     code = [*ROOT.glob("uncletc/**/*.py"), *ROOT.glob("tests/**/*.py"), ROOT / "compose.yaml"]
     read_there = "".join(path.read_text(encoding="utf-8") for path in code)
-    settings = {variable(each.name) for kind in (OperatorSettings, Limits) for each in fields(kind)}
+    settings = {variable(name) for kind in (OperatorSettings, Limits) for name in kind.model_fields}
     for named in set(re.findall(r"UNCLETC_\w+", "".join(TEXTS.values()))) - settings:
         assert named in read_there
 
 
 def test_every_setting_of_the_operator_is_documented() -> None:
     for kind in (OperatorSettings, Limits):
-        for each in fields(kind):
-            assert f"`{variable(each.name)}`" in TEXTS["docs/operating.md"]
+        for name in kind.model_fields:
+            assert f"`{variable(name)}`" in TEXTS["docs/operating.md"]
 
 
 def test_extras_are_those_of_pyproject() -> None:

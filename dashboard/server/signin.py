@@ -1,16 +1,12 @@
-"""Who somebody is, as an OpenID provider or a header says, and whether the operator."""
+"""Who somebody is, as an OpenID provider or a header says."""
 
 from __future__ import annotations
 
-from hmac import compare_digest
-
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from dashboard.operator_settings import current
 
 HEADER_KEY = "name"  # where Streamlit puts what the header says
-_PROVEN = "operator"
 
 
 def user() -> str | None:
@@ -48,39 +44,6 @@ def gate() -> None:
         st.caption(f"Signed in as {_plain(name)}")
         if way == "oidc":
             st.button("Sign out", on_click=st.logout, key="sign-out", help="Ends this session.")
-
-
-def operator_pages(path: str) -> dict[str, list[StreamlitPage]]:
-    """Return the operator's part of the navigation: empty for others than the operator.
-
-    Where a token opens the page, it has an address, which the navigation does not show to others.
-    """
-    known = is_operator()
-    if not (known or current().operator_token):
-        return {}
-    page = st.Page(
-        path,
-        url_path="operator",
-        title="Server",
-        icon=":material/monitor_heart:",
-        visibility="visible" if known else "hidden",
-    )
-    return {"Serve": [page]}
-
-
-def is_operator() -> bool:
-    """Whether this is the operator: signed in by name, or the token was given."""
-    name = user()
-    known = name is not None and name in current().operators
-    return known or st.session_state.get(_PROVEN) is True
-
-
-def prove(token: str) -> bool:
-    """Take a token; return whether it is the operator's."""
-    right = current().operator_token
-    if right and compare_digest(token.encode(), right.encode()):
-        st.session_state[_PROVEN] = True
-    return is_operator()
 
 
 def _plain(name: str) -> str:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dashboard.work.order import Lane, Order
 
-_PREFIX = "UNCLETC_"
+PREFIX = "UNCLETC_"  # of variables of the environment
+
+_Count = Annotated[int, Field(gt=0)]
+_Amount = Annotated[float, Field(gt=0)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Limits of one server; each can be set by a variable of the environment.
+def _usual_workers() -> int:
+    """One process for single fits on two processors, one more for two further ones, up to eight."""
+    return min(max((os.cpu_count() or 2) // 2, 1), 8)
+
+
+class Limits(BaseSettings):
+    """Limits of one server; each can be set by a variable such as ``UNCLETC_QUICK_WORKERS``.
 
     Attributes
     ----------
@@ -31,7 +39,7 @@ class Limits:
     memory_gb : float
         Memory of one process, 10⁹ bytes; watched where the system tells, as Linux does.
     looks : int
-        Counts of one order, those of all looks.
+        Counts of one order, those of all observation processes.
     components : int
         Rank times members of one fit.
     disk_gb : float
@@ -40,49 +48,19 @@ class Limits:
         How long a reader's own table is kept on this machine after it was last opened.
     """
 
-    quick_workers: int = 1
-    long_workers: int = 1
-    session_orders: int = 24
-    queue: int = 200
-    seconds: float = 1800.0
-    silent_seconds: float = 300.0
-    memory_gb: float = 4.0
-    looks: int = 20_000_000
-    components: int = 400
-    disk_gb: float = 4.0
-    table_days: float = 90.0
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if not value > 0:
-                raise ValueError(f"{_PREFIX}{each.name.upper()} must be above 0, got {value}")
-
-    @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Limits:
-        """Return what variables such as ``UNCLETC_QUICK_WORKERS`` say; the defaults else.
-
-        Without a word on it there is one process for single fits on two processors, and one more
-        for every two further ones, up to eight.
-
-        Raises
-        ------
-        ValueError
-            Naming the variable and its value.
-        """
-        given = os.environ if environment is None else environment
-        values: dict[str, Any] = {"quick_workers": min(max((os.cpu_count() or 2) // 2, 1), 8)}
-        for each in fields(cls):
-            name = f"{_PREFIX}{each.name.upper()}"
-            if name not in given:
-                continue
-            kind = int if isinstance(each.default, int) else float
-            try:
-                values[each.name] = kind(given[name])
-            except ValueError:
-                what = "a whole number" if kind is int else "a number"
-                raise ValueError(f"{name} must be {what}, got {given[name]!r}") from None
-        return cls(**values)
+    quick_workers: _Count = Field(default_factory=_usual_workers)
+    long_workers: _Count = 1
+    session_orders: _Count = 24
+    queue: _Count = 200
+    seconds: _Amount = 1800.0
+    silent_seconds: _Amount = 300.0
+    memory_gb: _Amount = 4.0
+    looks: _Count = 20_000_000
+    components: _Count = 400
+    disk_gb: _Amount = 4.0
+    table_days: _Amount = 90.0
 
     def workers(self, lane: Lane) -> int:
         """How many processes a lane has."""
@@ -120,9 +98,11 @@ class Limits:
     @property
     def too_long(self) -> str:
         """What is said of an order that ran too long."""
+        seconds = self.seconds
+        most = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:g} seconds"
         return (
-            f"it took longer than {_duration(self.seconds)}, the most that this server allows. A "
-            "lower rank, fewer members or fewer folds take less."
+            f"it took longer than {most}, the most that this server allows. A lower rank, fewer "
+            "members or fewer folds take less."
         )
 
     @property
@@ -134,5 +114,18 @@ class Limits:
         )
 
 
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:g} seconds"
+def variable(name: str) -> str:
+    """Return the environment's name of a setting."""
+    return f"{PREFIX}{name.upper()}"
+
+
+def explain(error: ValidationError) -> str:
+    """Return what is wrong with settings as a sentence: the variable, the rule and the value."""
+    sentences = []
+    for each in error.errors():
+        rule = each["msg"].removeprefix("Value error, ").replace("Input should", "must")
+        if each["loc"]:
+            name = variable(str(each["loc"][0]).replace("-", "_"))
+            rule = f"{name} {rule}, got {each['input']!r}"
+        sentences.append(rule)
+    return "; ".join(sentences)

@@ -57,7 +57,7 @@ class Service:
         alive: Callable[[str], bool] | None = None,
         scheduler: str = "",
     ) -> None:
-        self.limits = Limits.from_environment() if limits is None else limits
+        self.limits = limits or Limits()
         self._presence = Presence(alive or (lambda _: True))
         self._lock = threading.RLock()  # of everything below; nothing slow is done under it
         self._shelf = Shelf(folder, self.limits.disk_gb * 1e9, self._lock)

@@ -66,7 +66,9 @@ class Visit:
         self.page.on("websocket", lambda socket: self._ask(socket.url))
 
     def _listen(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
+        # Streamlit's client looks for the server under the page's own address first.
+        probed = "404" in message.text and "/_stcore/" in message.location["url"]
+        if message.type == "error" and not probed:
             self.errors.append(message.text)
 
     def _ask(self, url: str) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from dashboard.operator_settings import OperatorSettings, from_environment, read, variable
+from dashboard.operator_settings import OperatorSettings, read
+from dashboard.work.limits import Limits, explain, variable
 
 
 def test_by_default_only_this_machine_is_served() -> None:
-    settings = read([], {})
+    settings = read([])
     assert settings == OperatorSettings()
     assert (settings.port, settings.host) == (8501, "127.0.0.1")
     assert settings.hosts == ("localhost", "127.0.0.1", "::1")
@@ -26,76 +27,58 @@ def test_by_default_only_this_machine_is_served() -> None:
         ("0.0.0.0", "host", "0.0.0.0"),
         ("https://counts.example.org/", "public_address", "https://counts.example.org"),
         ("yes", "behind_proxy", True),
-        ("", "behind_proxy", False),
         ("debug", "log_level", "debug"),
         ("9100", "metrics_port", 9100),
-        ("", "metrics_port", None),
         ("50", "upload_mb", 50),
         ("tls://dask.example:8786", "scheduler", "tls://dask.example:8786"),
-        ("a-token-of-many-letters", "operator_token", "a-token-of-many-letters"),
     ],
 )
-def test_a_setting_is_a_variable_and_an_option(text: str, name: str, value: Any) -> None:
-    assert getattr(from_environment({variable(name): text}), name) == value
-    if name != "operator_token":
-        option = f"--{name.replace('_', '-')}={text}"
-        assert getattr(read([option], {variable(name): "nothing good"}), name) == value
-
-
-def test_names_are_taken_apart_at_commas() -> None:
-    settings = from_environment({"UNCLETC_OPERATORS": "ada, grace ,", "UNCLETC_SIGN_IN": "oidc"})
-    assert settings.operators == ("ada", "grace")
-
-
-def test_the_token_is_never_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        read(["--operator-token", "a-token-of-many-letters"], {})
-    assert "unrecognized arguments" in capsys.readouterr().err
+def test_a_setting_is_a_variable_and_an_option(
+    text: str, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    option = f"--{name.replace('_', '-')}"
+    monkeypatch.setenv(variable(name), text)
+    assert getattr(read([]), name) == value
+    monkeypatch.setenv(variable(name), "")
+    assert read([]) == OperatorSettings()
+    assert getattr(read([option, text]), name) == value
+    assert getattr(read([f"{option}={text}"]), name) == value
 
 
 @pytest.mark.parametrize(
     ("name", "text", "rule"),
     [
-        ("port", "0", "must be a number from 1 to 65535, got '0'"),
-        ("port", "eighty", "must be a number from 1 to 65535, got 'eighty'"),
-        ("metrics_port", "65536", "must be a number from 1 to 65535, got '65536'"),
-        ("behind_proxy", "perhaps", "must be yes or no, got 'perhaps'"),
-        ("sign_in", "password", "must be one of none, oidc, header, got 'password'"),
-        ("log_level", "loud", "must be one of debug, info, warning, error, got 'loud'"),
+        ("port", "0", "must be greater than or equal to 1, got '0'"),
+        ("port", "eighty", "must be a valid integer, .*, got 'eighty'"),
+        ("metrics_port", "65536", "must be less than or equal to 65535, got '65536'"),
+        ("behind_proxy", "perhaps", "must be a valid boolean, .*, got 'perhaps'"),
+        ("sign_in", "password", "must be 'none', 'oidc' or 'header', got 'password'"),
+        ("log_level", "loud", "must be 'debug', 'info', 'warning' or 'error', got 'loud'"),
         ("user_header", "X User", "must be the name of a header"),
         ("public_address", "counts.example.org", "must be like https://counts.example.org"),
         ("public_address", "https://a@b.example", "must be like https://counts.example.org"),
         ("public_address", "https://b.example/x", "must be like https://counts.example.org"),
-        ("upload_mb", "0", "must be a whole number from 1 to 2000, got '0'"),
+        ("upload_mb", "2001", "must be less than or equal to 2000, got '2001'"),
         ("scheduler", "10.0.0.4:8786", "must be like tcp://10.0.0.4:8786 or tls://…, got"),
         ("scheduler", "tcp://me@10.0.0.4:8786", "must be like tcp://10.0.0.4:8786"),
-        ("operator_token", "short", "must have at least 20 characters, got 5"),
     ],
 )
 def test_a_bad_value_is_one_sentence(
-    name: str, text: str, rule: str, capsys: pytest.CaptureFixture[str]
+    name: str, text: str, rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ValueError, match=f"^UNCLETC_{name.upper()} {rule}"):
-        from_environment({variable(name): text})
-    if name != "operator_token":
-        with pytest.raises(SystemExit) as end:
-            read([f"--{name.replace('_', '-')}={text}"], {})
-        assert end.value.code == 2
-        assert f"{name} {rule}" in capsys.readouterr().err
+    sentence = rf"^uncletc dashboard: {variable(name)} {rule}"
+    with pytest.raises(SystemExit, match=sentence):
+        read([f"--{name.replace('_', '-')}={text}"])
+    monkeypatch.setenv(variable(name), text)
+    with pytest.raises(SystemExit, match=sentence):
+        read([])
 
 
 def test_a_header_is_believed_only_where_strangers_cannot_set_it() -> None:
     assert OperatorSettings(sign_in="header").sign_in == "header"
     assert OperatorSettings(sign_in="header", host="0.0.0.0", behind_proxy=True).behind_proxy
-    with pytest.raises(ValueError, match=r"host must be 127\.0\.0\.1, got '0\.0\.0\.0'; .*proxy"):
-        OperatorSettings(sign_in="header", host="0.0.0.0")
-    with pytest.raises(ValueError, match="got 'counts'"):
-        OperatorSettings(sign_in="header", host="counts")
-
-
-def test_operators_need_a_sign_in() -> None:
-    with pytest.raises(ValueError, match=r"operators ada .*got 'none'"):
-        OperatorSettings(operators=("ada",))
+    with pytest.raises(SystemExit, match=r"host must be 127\.0\.0\.1, got '0\.0\.0\.0'; .*proxy"):
+        read(["--sign-in", "header", "--host", "0.0.0.0"])
 
 
 @pytest.mark.parametrize(
@@ -119,10 +102,25 @@ def test_names_of_the_server(
     assert made.hosts == hosts
 
 
-def test_help_names_every_setting_but_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        read(["--help"], {})
+        read(["--help"])
     assert end.value.code == 0
     shown = capsys.readouterr().out
-    for each in fields(OperatorSettings):
-        assert (f"--{each.name.replace('_', '-')} " in shown) is (each.name != "operator_token")
+    for name in OperatorSettings.model_fields:
+        assert f"--{name.replace('_', '-')} " in shown
+
+
+def test_limits_come_from_the_environment_and_are_above_zero(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 6)
+    monkeypatch.setenv("UNCLETC_QUEUE", "3")
+    limits = Limits()
+    assert (limits.queue, limits.quick_workers, limits.session_orders) == (3, 3, 24)
+    for value, rule in (("0", "greater than 0"), ("few", "valid integer")):
+        monkeypatch.setenv("UNCLETC_QUEUE", value)
+        with pytest.raises(ValidationError) as error:
+            Limits()
+        assert explain(error.value).startswith("UNCLETC_QUEUE must be")
+        assert rule in explain(error.value)

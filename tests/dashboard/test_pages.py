@@ -19,6 +19,7 @@ from tests.dashboard.looking import (
     charts,
     ended,
     fitting_process,
+    in_address,
     leave_all,
     lose_processes,
     open_screen,
@@ -431,3 +432,12 @@ class TestRealCounts:
         assert "Simulated counts." not in words(at)
         assert charts(at)
         assert "nan" not in json.dumps(charts(at)).lower().replace("nantucket", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "text"), [("covid", "covid_seed", "1e999"), ("lab", "lab_draw", "-inf")]
+)
+def test_a_number_without_end_is_dropped_from_the_address(name: str, key: str, text: str) -> None:
+    at = open_screen(name, **{key: text})
+    assert not at.exception
+    assert in_address(at, key) is None

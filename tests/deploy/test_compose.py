@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 import yaml
 
 from benchmarks._stack import REPLICAS, configuration
-from dashboard.operator_settings import OperatorSettings, from_environment, variable
-from dashboard.work.limits import Limits
+from dashboard.operator_settings import OperatorSettings
+from dashboard.work.limits import Limits, variable
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -55,14 +54,16 @@ def test_replicas_share_results_and_secret() -> None:
     assert one["environment"]["STREAMLIT_SERVER_COOKIE_SECRET"].startswith("${COOKIE_SECRET:?")
 
 
-def test_settings_of_replicas_are_settings() -> None:
-    known = {variable(each.name) for kind in (OperatorSettings, Limits) for each in fields(kind)}
+def test_settings_of_replicas_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {variable(name) for kind in (OperatorSettings, Limits) for name in kind.model_fields}
     environment = configuration({"COOKIE_SECRET": "x"})["one"]
-    assert {name for name in environment if name.startswith("UNCLETC_")} <= known
-    settings = from_environment(environment)
-    assert settings.behind_proxy
-    Limits.from_environment(environment)
-    assert from_environment(environment | {"UNCLETC_SIGN_IN": "header"}).sign_in == "header"
+    given = {name for name in environment if name.startswith("UNCLETC_")}
+    assert given <= known
+    for name in given:
+        monkeypatch.setenv(name, environment[name])
+    assert OperatorSettings().behind_proxy
+    assert Limits().memory_gb == 1.5
+    assert OperatorSettings(sign_in="header").sign_in == "header"
 
 
 def test_the_proxy_is_given_all_that_it_asks_for() -> None:

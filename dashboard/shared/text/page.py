@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -220,3 +221,21 @@ def fit_details(fit: Fit, roles: RoleChoice) -> None:
                 key="objective",
                 alt="Objective after each iteration",
             )
+
+
+def drop_not_finite() -> None:
+    """Drop numbers that are none, as 1e999, from the address; before widgets take them up."""
+    wrong = [key for key in st.query_params if any(map(_not_finite, st.query_params.get_all(key)))]
+    for key in wrong:
+        del st.query_params[key]
+    run = get_script_run_ctx()
+    if wrong and run is not None:
+        with run.session_state.query_params() as address:
+            address.set_initial_query_params_from_current()
+
+
+def _not_finite(text: str) -> bool:
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,22 +1,18 @@
-"""Who may see the pages, and who the operator's."""
+"""Who may see the pages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard import operating as page_folder
 from dashboard import operator_settings
 from dashboard.operator_settings import OperatorSettings
 from dashboard.server import signin
 
-PAGE = Path(page_folder.__file__).with_name("page.py")
-TOKEN = "a-token-of-many-letters"
 Visit = Callable[..., None]
 
 
@@ -88,33 +84,5 @@ def test_a_provider_is_asked_first(visit: Visit) -> None:
 def test_only_a_verified_address_is_a_name(
     said: dict[str, Any], name: str | None, visit: Visit
 ) -> None:
-    visit({"is_logged_in": True} | said, sign_in="oidc", operators=("ada@example.org",))
+    visit({"is_logged_in": True} | said, sign_in="oidc")
     assert signin.user() == name
-    assert signin.is_operator() is (name == "ada@example.org")
-
-
-def test_the_operators_page_is_there_for_the_operator_alone(visit: Visit) -> None:
-    path = "operating/page.py"
-    visit({"name": "ada"})
-    assert signin.operator_pages(path) == {}
-    visit({"name": "eve"}, sign_in="header", operators=("ada",))
-    assert signin.operator_pages(path) == {}
-
-
-@pytest.mark.parametrize(("given", "opens"), [(TOKEN, True), (TOKEN + "x", False), ("", False)])
-def test_the_token_opens_the_operators_page(given: str, opens: bool, visit: Visit) -> None:
-    visit(operator_token=TOKEN)
-    at = AppTest.from_file(str(PAGE)).run()
-    assert at.text_input[0].proto.type == at.text_input[0].proto.PASSWORD
-    assert not at.metric
-    at.text_input[0].input(given).run()
-    assert bool(at.metric) is opens
-    assert bool(at.error) is bool(given and not opens)
-    assert not at.exception
-
-
-def test_without_a_token_none_opens_it(visit: Visit) -> None:
-    visit()
-    at = AppTest.from_file(str(PAGE)).run()
-    at.text_input[0].input("None").run()
-    assert not at.metric

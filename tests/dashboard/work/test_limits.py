@@ -2,31 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dashboard.work.limits import Limits
-
-
-class TestFromEnvironment:
-    def test_each_can_be_set(self):
-        limits = Limits.from_environment({"UNCLETC_QUEUE": "3", "UNCLETC_MEMORY_GB": "1.5"})
-        assert (limits.queue, limits.memory_gb) == (3, 1.5)
-
-    def test_defaults_leave_a_processor_for_the_pages(self, monkeypatch):
-        for processors, workers in {1: 1, 2: 1, 8: 4, 64: 8}.items():
-            monkeypatch.setattr("os.cpu_count", lambda n=processors: n)
-            assert Limits.from_environment({}).quick_workers == workers
-
-    @pytest.mark.parametrize(
-        ("value", "sentence"),
-        [
-            ("many", "UNCLETC_QUEUE must be a whole number, got 'many'"),
-            ("0", "UNCLETC_QUEUE must be above 0, got 0"),
-        ],
-    )
-    def test_bad_ones_are_named(self, value, sentence):
-        with pytest.raises(ValueError, match=sentence):
-            Limits.from_environment({"UNCLETC_QUEUE": value})
 
 
 class TestRefusal:

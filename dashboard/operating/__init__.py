@@ -1,1 +1,0 @@
-"""The operator's page: what the server does, without what its users brought."""

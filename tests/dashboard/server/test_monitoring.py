@@ -1,0 +1,109 @@
+"""Metrics under names for Prometheus; readiness by a tiny fit, as a page would order it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from dashboard.server.monitoring import METRICS, Readiness, Work, metrics_served
+from dashboard.work.limits import Limits
+from dashboard.work.orders import Recovery
+from dashboard.work.service import Service
+from tests.served import free_port
+
+NOT_YET = "The first tiny fit has not finished yet."
+
+
+class Job:
+    state = "waiting"
+
+    @property
+    def active(self) -> bool:
+        return self.state == "waiting"
+
+
+class Fake:
+    """A service whose orders end when the test says so."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[Any, Job] = {}
+        self.results: dict[Any, Any] = {}
+        self.asked, self.waiting, self.away = 0, 2.0, False
+        self.limits = Limits(queue=4)
+
+    def numbers(self) -> dict[str, float]:
+        counted = {"done": 3.0, "seconds": 12.5, "disk_bytes": 4096.0, "running": 1.0}
+        return counted | {"waiting_quick": self.waiting, "waiting_long": 0.0}
+
+    def lookup(self, order: Recovery) -> Any:
+        return self.results.get(order)
+
+    def job(self, order: Recovery) -> Job | None:
+        return self.jobs.get(order)
+
+    def submit(self, order: Recovery, watcher: str) -> Job:
+        assert watcher
+        self.asked += 1
+        return self.jobs.setdefault(order, Job())
+
+    def end(self) -> None:
+        self.results |= {order: {"curve": []} for order in self.jobs}
+        self.jobs.clear()
+
+
+def test_metrics_have_names_kinds_and_values() -> None:
+    found = {metric.name: metric for metric in Work(Fake()).collect()}
+    assert found["uncletc_orders_done"].type == found["uncletc_work_seconds"].type == "counter"
+    assert found["uncletc_orders_waiting_quick"].type == "gauge"
+    assert found["uncletc_results_bytes"].samples[0].value == 4096
+
+
+def test_all_that_the_service_counts_is_a_metric(tmp_path: Path) -> None:
+    service = Service(folder=tmp_path)
+    try:
+        assert set(service.numbers()) == set(METRICS)
+    finally:
+        service.close()
+
+
+def test_metrics_are_served_on_a_port_of_their_own_while_wanted() -> None:
+    port = free_port()
+    with metrics_served(Fake(), port, "127.0.0.1"):
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+            text = answer.read().decode()
+        assert "uncletc_orders_done_total 3.0" in text
+        assert "process_resident_memory_bytes" in text
+    with pytest.raises(URLError):
+        urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5)
+    with metrics_served(Fake(), None, "127.0.0.1"), pytest.raises(URLError):
+        urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5)
+
+
+def test_ready_means_that_a_tiny_fit_was_made() -> None:
+    """At first, again after ten minutes, and not where it failed, until one succeeds."""
+    clock, service = [0.0], Fake()
+    readiness = Readiness(lambda: service, lambda: clock[0])  # type: ignore[arg-type, return-value]
+    service.away = True  # the cluster: pages that say so are better than none
+    assert not readiness.problem()
+    service.away = False
+    assert readiness.problem() == readiness.problem() == NOT_YET
+    assert service.asked == 1
+    service.end()
+    assert readiness.problem() == readiness.problem() == ""
+    clock[0], service.waiting = 601.0, 3.0
+    assert readiness.problem() == ""
+    assert service.asked == 1  # the queue is full
+    service.waiting = 2.0
+    assert readiness.problem() == ""
+    assert service.asked == 2
+    (job,) = service.jobs.values()
+    job.state = "failed"
+    assert readiness.problem() == "A tiny fit failed."
+    job.state = "waiting"
+    assert readiness.problem() == NOT_YET
+    service.end()
+    assert readiness.problem() == ""
