@@ -27,9 +27,7 @@ page = st.navigation(
         "See": [
             st.Page("overview/page.py", title="Overview", icon=":material/grid_on:", default=True),
             st.Page("table/page.py", url_path="table", title="Your table", icon=":material/table:"),
-            st.Page(
-                "explore/page.py", url_path="explore", title="Explore", icon=":material/explore:"
-            ),
+            st.Page("table/page.py", url_path="explore", title="Your table", visibility="hidden"),
             st.Page("covid/page.py", url_path="covid", title="COVID-19", icon=":material/map:"),
             st.Page(
                 "ppi/page.py",

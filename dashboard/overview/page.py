@@ -14,7 +14,7 @@ from dashboard.overview.view import build_overview
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.fit_status.data_report import before_you_fit
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table import NAME, code_of
+from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.roles import roles_of
 from dashboard.shared.sidebar.widgets import dataset_or_stop, first_rank, simulated_badge
 from dashboard.shared.text.page import role_details
@@ -28,7 +28,7 @@ NEXT = {
         "See which interactions were probably overlooked",
         ":material/local_florist:",
     ),
-    "own": ("explore/page.py", "See what was missed in your counts", ":material/explore:"),
+    "own": ("table/page.py", "See what was missed in your counts", ":material/explore:"),
 }
 
 st.title("What was counted, and what was missed?")
@@ -45,7 +45,7 @@ with st.sidebar:
 
 dataset = dataset_or_stop(f"{family}-twin" if source == "simulated" else family)
 view = cached_for_counts("overview", build_overview, dataset)
-same_counts = {"data": NAME} if family == "own" else {f"{family}_counts": source}
+same_counts = {"part": "What was missed"} if family == "own" else {f"{family}_counts": source}
 
 st.header(escape(dataset.title) if family == "own" else dataset.title)
 simulated_badge(dataset)

@@ -1,4 +1,4 @@
-"""Your table: a reader's own file, what its columns are, and the counts that follow."""
+"""Your table: a reader's own file, the counts that follow from it, and what was missed in them."""
 
 import streamlit as st
 
@@ -8,26 +8,30 @@ from dashboard.shared.own_table import keep_toggle, put
 from dashboard.table.controls import choose_columns
 from dashboard.table.files import sample_table
 from dashboard.table.preview import preview
-from dashboard.table.result import counted, notes, table_of
+from dashboard.table.result import RESULTS, choose_part, counted, notes, table_of
+from dashboard.table.results import results
 from dashboard.table.upload import uploaded
 
-st.title("Bring your own counts")
-st.markdown(
-    "CSV, Excel or Parquet, with **one row per count** or **one column per species, date or "
-    "visit**. What each column is gets guessed, and you correct it. Empty means not counted, "
-    "which is **missing, not zero**."
-)
-st.download_button(
-    "Example file (simulated)",
-    lambda: csv_bytes(sample_table()),
-    "simulated-example.csv",
-    key="sample",
-    on_click="ignore",
-    icon=":material/download:",
-    help="A small simulated table, to look at or to try out.",
-)
-upload = uploaded()
-if upload is not None:
+
+def file_and_columns() -> None:
+    """Ask for a file and what its columns are, and draw the counts that follow."""
+    st.markdown(
+        "CSV, Excel or Parquet, with **one row per count** or **one column per species, date or "
+        "visit**. Column types are detected; correct them if needed. Empty means not counted, "
+        "which is **missing, not zero**."
+    )
+    st.download_button(
+        "Example file (simulated)",
+        lambda: csv_bytes(sample_table()),
+        "simulated-example.csv",
+        key="sample",
+        on_click="ignore",
+        icon=":material/download:",
+        help="A small simulated table, to look at or to try out.",
+    )
+    upload = uploaded()
+    if upload is None:
+        return
     # What is drawn first depends on controls further down.
     head, asked, result = st.container(), st.container(), st.container()
     st.header("What each column is")
@@ -44,3 +48,10 @@ if upload is not None:
     if table is not None:
         st.header("Before you fit")
         before_you_fit(table.dataset)
+
+
+st.title("Your own counts")
+if choose_part() == RESULTS:
+    results()
+else:
+    file_and_columns()

@@ -9,13 +9,29 @@ import streamlit as st
 
 from dashboard.shared.fit_status.data_report import to_mend
 from dashboard.shared.own_table import PREFIX, OwnTable, own_table
+from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.words import escape
 from dashboard.table.controls import ask_about_rows, current
 from dashboard.table.roles import as_it_stands, lacking
 from dashboard.table.upload import Upload
 from uncletc.tables import Columns, as_missing, build, repeated_rows
 
+TABLE, RESULTS = "The table", "What was missed"
+_PART = "part"
 _OF_COUNT = ("Is ", "Do the ", "Each row ")  # questions that no control asks
+
+
+def choose_part() -> str:
+    """Ask which part of the page to show; the address /explore begins with the results."""
+    if st.session_state.get("page") == "explore" and _PART not in st.session_state:
+        st.session_state[_PART] = RESULTS
+    part: str = segmented("Part", [TABLE, RESULTS], key=_PART, help="The file, or its estimates.")
+    return part
+
+
+def show_results() -> None:
+    """Turn to the results; for callbacks."""
+    st.session_state[_PART] = RESULTS
 
 
 def table_of(upload: Upload, columns: Columns) -> OwnTable | None:
@@ -92,7 +108,13 @@ def counted(table: OwnTable) -> None:
     if sentence := to_mend(table.dataset):
         st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
     with st.container(horizontal=True):
-        st.page_link("explore/page.py", label="**See what was missed**", icon=":material/explore:")
+        st.button(
+            "See what was missed",
+            key="own-see",
+            on_click=show_results,
+            type="primary",
+            icon=":material/explore:",
+        )
         st.page_link(
             "methods/page.py",
             label="**Compare methods on it**",

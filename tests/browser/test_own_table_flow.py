@@ -15,7 +15,7 @@ from tests.browser.looking import LONGEST, PHONE, finished, in_address, settle, 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 SIZES = {"plant": 30, "pollinator": 40, "visit": 12}
-MATRIX = ".st-key-explore-matrix .main-svg"
+MATRIX = ".st-key-table-matrix .main-svg"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_from_a_file_to_the_first_matrix(visit, visits):
     seen = visit("/table")
     page = seen.page
     bring(page, visits)
-    page.get_by_role("link", name="See what was missed").click()
+    page.get_by_role("button", name="See what was missed").click()
     page.locator(MATRIX).first.wait_for(timeout=LONGEST)
     expect(page.get_by_text(re.compile("Over 1,200 pairs of plant and pollinator"))).to_be_visible()
     finished(page, MATRIX)
@@ -93,7 +93,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(visit, visits):
     page = seen.page
     bring(page, visits)
     assert sideways(page) <= 0
-    page.get_by_role("link", name="See what was missed").click()
+    page.get_by_role("button", name="See what was missed").click()
     finished(page, MATRIX)
     assert sideways(page) <= 0
     assert not seen.errors

@@ -20,12 +20,26 @@ P_IS_THE_SAME = "p is the same everywhere: no attribute acts on detection."
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 
 
-def escape(text: str) -> str:
-    """Text from an address or a file as it is, for Markdown: in a code span nothing is markup.
+_PLAIN = re.compile(r"[^\W_](?:[\w .,()/%'°²³–-]*[^\W_ ])?[)%]?")
+_MARKUP = re.compile(r"--|\bwww\.|^\d+[.)] |_ | _", re.IGNORECASE)
 
-    Backslashes are not enough, since Streamlit puts icons and arrows into text by itself.
+
+def escape(text: str) -> str:
+    """Return a name from a file or an address for Markdown: as it is, or in a code span.
+
+    Every name that a reader's table may give to a mode, a level, an attribute or a file goes
+    through it before it stands in a label, an option, a heading or a caption: a name that reads
+    ``![p](http://…)`` would make the browser ask another machine. Backslashes are not enough, since
+    Streamlit puts icons, colours and arrows into text by itself; in a code span nothing is markup.
+
+    Examples
+    --------
+    >>> escape("site 3"), escape("**k**"), escape("a`b")
+    ('site 3', '`**k**`', '`` a`b ``')
     """
     line = " ".join(text.split())
+    if _PLAIN.fullmatch(line) and not _MARKUP.search(line):
+        return line
     runs = re.findall("`+", line)
     fence = "`" * (1 + max(map(len, runs), default=0))
     pad = " " if runs else ""

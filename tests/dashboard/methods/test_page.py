@@ -280,7 +280,7 @@ class TestStudy:
         at = open_page(**QUICK, rank="4")
         at.file_uploader(key="study_upload").set_value(("study", path.read_bytes(), "")).run()
         assert not at.exception
-        assert "**NTF-CPD-KL** on `simulated counts`" in words(at)
+        assert "**NTF-CPD-KL** on simulated counts" in words(at)
         assert f"rRMSE {made.best_value[0]:.3f}" in words(at)
         assert len(charts(at)) == 1
 

@@ -52,7 +52,7 @@ def test_another_session_with_the_address_finds_it_as_it_was(folder):  # noqa: A
     token = in_address(first, "mine")
     again = open_screen("table", mine=token)
     assert "720 counts" in words(again)
-    assert "In use: `mine.csv`" in words(again)
+    assert "In use: mine.csv" in words(again)
     assert again.toggle(key="own-keep").value
     assert "There is no table" not in words(open_screen("overview", mine=token, data="Your table"))
     assert "There is no table" in words(open_screen("overview", data="Your table"))

@@ -1,11 +1,11 @@
-"""Shapes joined to levels by name, and drawn."""
+"""Shapes joined to levels by name, and places drawn."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from dashboard.explore.charts import shapes_chart
-from dashboard.explore.shapes import join, key_columns
+from dashboard.table.charts import places_chart
+from dashboard.table.places import join, key_columns
 from dashboard.work.shapes import Shapes
 
 RING = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
@@ -28,13 +28,12 @@ def test_names_are_joined_whatever_their_case():
     assert join(SHAPES, "code", ["1.0", "2", "3"]).sentence == "3 of 3 levels have a shape."
 
 
-def test_the_chart_has_a_colour_for_each_value_and_a_mark_to_point_at():
+def test_shapes_have_a_colour_for_each_value_and_a_mark_to_point_at():
     places = pd.DataFrame(
-        {"label": ["a", "b"], "value": [1.0, 2.0], "counted": [3, 4], "index_0": [0, 1]}
+        {"label": ["a", "b", "c"], "value": [1.0, 2.0, 5.0], "counted": 3, "index_0": [0, 1, 2]}
     )
     rings = {0: [RING], 1: [RING, RING]}
-    figure = shapes_chart(places, rings, title="p", limits=(1, 2), log=False)
-    *areas, marks = figure.data
+    *areas, marks = places_chart(places, rings, title="p", limits=(1, 2), log=False).data
     assert len({area.fillcolor for area in areas}) == 2
     assert list(marks.customdata[:, 0]) == ["a", "b"]
     assert list(marks.x) == [0.5, 0.5]

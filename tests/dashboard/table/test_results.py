@@ -1,4 +1,4 @@
-"""The page "Explore" with tables of two, three and four modes, and with places."""
+"""What was missed in tables of two and three modes, and with places."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.explore.view import QUANTITIES
 from dashboard.shared.cache import MADE
 from dashboard.shared.own_table import PREFIX, OwnTable
+from dashboard.table.view import QUANTITIES
 from tests.dashboard.looking import (
     charts,
     ended,
@@ -63,11 +63,11 @@ def test_pairs_come_first_where_there_are_three_modes():
         ran(at.button_group(key="quantity").set_value(quantity))
         assert len(charts(at)) == 5
     ran(at.button_group(key="view").set_value("any mode"))
-    by = at.button_group(key=f"{PREFIX}by-mode")
+    by = at.button_group(key=f"{PREFIX}any mode-modes")
     for mode in by.options:
-        ran(at.button_group(key=f"{PREFIX}by-mode").set_value(mode))
+        ran(at.button_group(key=f"{PREFIX}any mode-modes").set_value(mode))
     assert "Over 12 levels of week" in words(at)
-    assert in_address(at, "by-mode") is None
+    assert in_address(at, "any mode-modes") is None
     assert "mine.csv" in "\n".join(block.value for block in at.code)
 
 

@@ -1,0 +1,376 @@
+"""Tables of *Your table*: counts, λ and p by level of a mode, or by pair of levels of two. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dashboard.shared.charts.answers import (
+    Apart,
+    answer,
+    chance_words,
+    color_limits,
+    contrast,
+    for_display,
+    for_download,
+    open_scale,
+    reports_late,
+    told_apart,
+)
+from dashboard.shared.charts.places import (
+    Matrix,
+    Ranking,
+    distinct,
+    free_names,
+    is_ordered,
+    located_mode,
+)
+from dashboard.shared.sidebar.anchors import Anchor, axis_title
+from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, times
+from uncletc import CountTensor, Fit, Scale
+from uncletc.datasets import Dataset
+from uncletc.estimates import Sums, group_sums
+
+View = Literal["places", "pairs", "any mode"]
+Quantity = Literal["p", "λ", "counts"]
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+MOST_CHOSEN = 5  # lines drawn over each other
+MOST_LISTED = 10_000  # rows: each has some hundred draws of its λ and of its p
+_MOST_DRAWN = 120  # levels of each side of a matrix
+_WIDE = 20  # 95th over 5th percentile; beyond, a linear axis shows the largest alone
+_NUMBERS = {"p": "mean p", "λ": "mean λ", "counts": "mean count"}
+_TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "relative λ", "entries")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LevelSums:
+    """Counts, λ and p of levels of one mode, or of pairs of two, as fitted.
+
+    Attributes
+    ----------
+    levels : DataFrame
+        One row per level or pair with a count, most reported first: label, and index_0, … along
+        the modes. The last row holds all others where there are too many to list.
+    rest : int
+        How many levels the last row holds.
+    sums : Sums
+    """
+
+    levels: pd.DataFrame
+    rest: int
+    sums: Sums
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LevelValues(Ranking):
+    """One number of each level or pair, as maps, bars and a matrix draw it.
+
+    Attributes
+    ----------
+    groups : DataFrame
+        Highest first: label, counted, index_0, …, value, low and high where the fit has intervals.
+    title : str
+        What the value is, for axes.
+    log : bool
+        Whether values spread too far for a linear axis.
+    limits : tuple of float
+        Colour limits.
+    insight : str
+        The main finding in one sentence.
+    caution : str, optional
+        Why not to trust it, where there is a reason.
+    """
+
+    groups: pd.DataFrame
+    title: str
+    log: bool
+    limits: tuple[float, float]
+    insight: str
+    caution: str | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LevelView:
+    """Counts, λ and p by one mode, or by pairs of two; sums and means over entries with a count.
+
+    Attributes
+    ----------
+    modes : tuple of int
+    names : tuple of str
+        Of these modes.
+    table : DataFrame
+        The rows of :attr:`LevelSums.levels` with what :meth:`uncletc.estimates.Sums.table` has and,
+        where attributes act on p, the columns of :meth:`uncletc.estimates.Sums.ranks`.
+    total : dict
+        One row of the same for all together, without a label.
+    apart : Apart
+        Whether the order of levels by p says anything.
+    rest : int
+        How many levels the last row holds.
+    moved : bool
+        Whether any attribute acts on p.
+    late : bool
+        Whether reports may come late; see :func:`dashboard.shared.charts.answers.reports_late`.
+    scale : Scale
+    """
+
+    modes: tuple[int, ...]
+    names: tuple[str, ...]
+    table: pd.DataFrame
+    total: dict[str, Any]
+    apart: Apart
+    rest: int
+    moved: bool
+    late: bool
+    scale: Scale
+
+    def sentence(self, *, so_far: bool = False) -> str:
+        """What was reported, and how many there truly were, all together."""
+        if not self.moved and not self.scale.absolute:
+            words = f"Reported **{self.total['reported']:,.0f}**. {P_IS_THE_SAME}"
+        else:
+            words = answer(self.total, self.scale, so_far=so_far)
+            if not so_far and not self.late:
+                words = f"{words} {chance_words(self.total, self.scale)}".rstrip()
+        return f"**All counts together.** {words} {open_scale(self.scale)}"
+
+    def display(self) -> pd.DataFrame:
+        """`table` as the page draws it, levels under the name of their modes."""
+        (name,) = free_names([" – ".join(self.names)], _TAKEN)
+        table = self.table.rename(columns={"label": name})
+        if not self.moved:
+            table = table.drop(columns=[n for n in table if str(n).startswith("detection")])
+        return for_display(table, [name], self.scale)
+
+    @property
+    def main_table(self) -> pd.DataFrame:
+        """`table` to download."""
+        table = self.table.drop(columns=[n for n in self.table if str(n).startswith("index_")])
+        return for_download(table, absolute=self.scale.absolute)
+
+    def values(self, quantity: Quantity, n: int = 10) -> LevelValues:
+        """Return p, λ per entry or the mean count of each level, with `n` to list at each end."""
+        listed = self.table.head(len(self.table) - bool(self.rest))
+        levels = [name for name in listed if str(name).startswith("index_")]
+        groups = listed[["label", *levels]].assign(
+            counted=listed["reported"].astype(np.int64), **_means(listed, quantity)
+        )
+        groups = groups[np.isfinite(groups["value"])].sort_values(
+            "value", ascending=False, kind="stable", ignore_index=True
+        )
+        ends = [end for end in ("low", "high") if end in groups]
+        ratio = contrast(groups["value"]) if (groups["value"] > 0).all() else np.inf
+        same = quantity == "p" and not self.moved
+        return LevelValues(
+            ranked=groups[["label", "value", *ends]].assign(
+                inside=[f"{total:,} counted" for total in groups["counted"]]
+            ),
+            n=n,
+            groups=groups,
+            title=value_title(quantity, self.scale),
+            log=_WIDE < ratio < np.inf,
+            limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
+            insight=P_IS_THE_SAME if same else _insight(len(groups), self.names, quantity, ratio),
+            caution=caution(ratio) if quantity == "p" and not same else None,
+        )
+
+
+def views_of(dataset: Dataset) -> tuple[View, ...]:
+    """What can be shown of a data set, the most telling first.
+
+    Places come last where only a reader's shapes can tell where they lie.
+    """
+    last = len(dataset.counts.modes) - 1
+    several = last > 1 or not is_ordered(dataset, last)
+    found: tuple[View, ...] = ("pairs", "any mode") if several else ("any mode", "pairs")
+    return (*found, "places") if located_mode(dataset) is None else ("places", *found)
+
+
+def mode_pairs(dataset: Dataset) -> dict[str, tuple[int, int]]:
+    """Each pair of modes by its name, as indices of rows and columns."""
+    modes = dataset.counts.modes
+    return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(range(len(modes)), 2)}
+
+
+def ordered_modes(dataset: Dataset, besides: Sequence[int]) -> list[int]:
+    """Modes whose levels follow one another, the last first, besides some."""
+    every = reversed(range(len(dataset.counts.modes)))
+    return [k for k in every if k not in besides and is_ordered(dataset, k)]
+
+
+def value_title(quantity: Quantity, scale: Scale) -> str:
+    """What an axis or a colour bar says."""
+    if quantity == "p":
+        return axis_title(scale)
+    if quantity == "counts":
+        return "mean reported count"
+    return f"λ per entry ({scale.statement})" if scale.absolute else "relative λ per entry"
+
+
+def level_sums(dataset: Dataset, fit: Fit, modes: tuple[int, ...]) -> LevelSums:
+    """Sum counts, λ and p of counted entries by their levels of one mode or two."""
+    levels, level = _levels(dataset.counts, modes)
+    rest = max(len(levels) - MOST_LISTED, 0)
+    if rest:
+        levels = levels.head(MOST_LISTED + 1).copy()
+        levels.loc[MOST_LISTED, "label"] = f"all {rest:,} others"
+    sums = group_sums(fit, dataset.counts, np.minimum(level, MOST_LISTED))
+    return LevelSums(levels=levels, rest=rest, sums=sums)
+
+
+def level_view(
+    dataset: Dataset,
+    fit: Fit,
+    anchor: Anchor,
+    modes: tuple[int, ...],
+    *,
+    found: LevelSums | None = None,
+) -> LevelView:
+    """Return counts, λ and p by level, and for all counts together.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : Fit
+    anchor : Anchor
+    modes : tuple of int
+        One or two.
+    found : LevelSums, optional
+        ``level_sums(dataset, fit, modes)`` if it has been computed already.
+    """
+    counts = dataset.counts
+    found = level_sums(dataset, fit, modes) if found is None else found
+    scale, late, moved = anchor.of(counts, fit), reports_late(fit), bool(fit.n_attributes)
+    in_time = any(is_ordered(dataset, k) for k in modes)
+    parts = [found.levels, found.sums.table(scale, at_least_reported=not (in_time and late))]
+    apart = Apart(words="", ranking=True, known=False)
+    names = tuple(counts.modes[k] for k in modes)
+    if moved:
+        group = np.arange(len(found.levels))
+        group[len(group) - bool(found.rest) :] = -1
+        parts.append(found.sums.over(group).ranks())
+        what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
+        apart = told_apart(parts[-1], what)
+    return LevelView(
+        modes=modes,
+        names=names,
+        table=pd.concat(parts, axis=1),
+        total=found.sums.over().table(scale).iloc[0].to_dict(),
+        apart=apart,
+        rest=found.rest,
+        moved=moved,
+        late=late,
+        scale=scale,
+    )
+
+
+def build_lines(
+    dataset: Dataset,
+    fit: Fit,
+    anchor: Anchor,
+    modes: tuple[int, ...],
+    along: int,
+    labels: tuple[str, ...],
+    quantity: Quantity = "p",
+) -> pd.DataFrame:
+    """Means of a few levels or pairs at each step of an ordered mode.
+
+    Parameters
+    ----------
+    dataset, fit, anchor, modes
+        As for :func:`level_view`.
+    along : int
+        The ordered mode.
+    labels : tuple of str
+        Of the levels or pairs to follow.
+    quantity : {"p", "λ", "counts"}
+
+    Returns
+    -------
+    DataFrame
+        One row per label and step with a count, in order: label, step (its label), position,
+        counted, value, low and high where the fit has intervals.
+    """
+    counts = dataset.counts
+    levels, level = _levels(counts, modes)
+    of_label = {label: i for i, label in enumerate(labels)}
+    line = levels["label"].map(of_label).fillna(-1).to_numpy(dtype=np.int64)[level]
+    n_steps, step = counts.shape[along], counts.indices[:, along]
+    found = group_sums(fit, counts, np.where(line < 0, -1, line * n_steps + step))
+    table = found.table(anchor.of(counts, fit), at_least_reported=False)
+    line, step = np.divmod(np.arange(len(table)), n_steps)
+    lines = pd.DataFrame(
+        {
+            "label": np.asarray(labels, dtype=object)[line],
+            "step": np.asarray(counts.labels[along], dtype=object)[step],
+            "position": step,
+            "counted": table["reported"].astype(np.int64),
+            **_means(table, quantity),
+        }
+    )
+    return lines[table["entries"] > 0].reset_index(drop=True)
+
+
+def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: LevelValues) -> Matrix:
+    """Lay out pairs of levels as a matrix, in the order of their labels.
+
+    Of modes with many levels those with the most counted events are kept.
+    """
+    rows, counts = values.groups, dataset.counts
+    for name in ("index_0", "index_1"):
+        most = rows.groupby(name)["counted"].sum().nlargest(_MOST_DRAWN).index
+        rows = rows[rows[name].isin(most)]
+    p, seen = (
+        rows.pivot(index="index_0", columns="index_1", values=column)
+        for column in ("value", "counted")
+    )
+    for table in (p, seen):
+        table.index = pd.Index([counts.labels[modes[0]][i] for i in table.index])
+        table.columns = pd.Index([counts.labels[modes[1]][i] for i in table.columns])
+        table.index.name, table.columns.name = (counts.modes[k] for k in modes)
+    return Matrix(p=p, seen=seen.fillna(0).astype(int))
+
+
+def _levels(counts: CountTensor, modes: tuple[int, ...]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Levels or pairs with a count, most reported first, and the row of each counted entry."""
+    chosen = list(modes)
+    sizes = tuple(counts.shape[k] for k in chosen)
+    keys = np.ravel_multi_index(tuple(counts.indices[:, chosen].T), sizes)
+    every, own = np.unique(keys, return_inverse=True)
+    order = np.argsort(-np.bincount(own, counts.counts, len(every)), kind="stable")
+    at = np.unravel_index(every[order], sizes)
+    labels = (
+        np.asarray(counts.labels[k], dtype=object)[index]
+        for k, index in zip(chosen, at, strict=True)
+    )
+    names = distinct([" – ".join(parts) for parts in zip(*labels, strict=True)])
+    levels = pd.DataFrame({"label": names} | {f"index_{i}": index for i, index in enumerate(at)})
+    return levels, np.asarray(np.argsort(order)[own])
+
+
+def _means(table: pd.DataFrame, quantity: Quantity) -> dict[str, pd.Series]:
+    """value of each row, low and high where the fit has draws."""
+    if quantity == "counts":
+        return {"value": table["reported"] / table["entries"]}
+    name, size = ("detection", 1) if quantity == "p" else ("rate", table["entries"])
+    columns = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
+    return {end: table[column] / size for end, column in columns.items() if column in table}
+
+
+def _insight(n: int, names: tuple[str, ...], quantity: Quantity, ratio: float) -> str:
+    modes = [escape(name) for name in names]
+    what = f"levels of {modes[0]}" if len(modes) == 1 else f"pairs of {modes[0]} and {modes[1]}"
+    if n < 2:
+        return f"There are not two {what} to compare."
+    if not np.isfinite(ratio):
+        return f"The {_NUMBERS[quantity]} is 0 at some {what}."
+    return (
+        f"Over {n:,} {what}, the {_NUMBERS[quantity]} is **{times(ratio)}** as high among the "
+        "highest 5 % as among the lowest 5 %."
+    )

@@ -1,0 +1,92 @@
+"""Tables of the results: sums by level, one number of each, lines, and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dashboard.shared.sidebar.anchors import Anchor
+from dashboard.table import view
+from dashboard.table.view import build_lines, build_matrix, level_view
+from tests.dashboard.looking import read_own
+from uncletc import FitSettings, fit
+
+
+@pytest.fixture(scope="module")
+def by_plant(ppi_twin, ppi_fit):
+    return level_view(ppi_twin, ppi_fit, Anchor(), (0,))
+
+
+def test_levels_add_up_to_all(ppi_twin, ppi_fit, by_plant):
+    table, counts = by_plant.table, ppi_twin.counts
+    assert table["reported"].is_monotonic_decreasing
+    assert table["reported"].sum() == by_plant.total["reported"] == counts.counts.sum()
+    assert table["rate"].sum() == pytest.approx(by_plant.total["rate"])
+    first = counts.labels[0].index(table["label"][0])
+    of_first = counts.indices[:, 0] == first
+    assert table["reported"][0] == counts.counts[of_first].sum()
+    rates = by_plant.scale.rate(ppi_fit.rate(counts.indices[of_first]))
+    assert table["rate"][0] == pytest.approx(rates.sum())
+
+
+def test_one_number_of_each_level_lies_within_its_interval():
+    dataset = read_own().dataset
+    found = fit(dataset.counts, FitSettings(rank=1, hidden=()))
+    by_site = level_view(dataset, found, Anchor(), (0,))
+    for quantity in ("p", "λ", "counts"):
+        groups = by_site.values(quantity, 4).groups
+        assert groups["value"].is_monotonic_decreasing
+        if quantity != "counts":
+            assert groups["value"].between(groups["low"], groups["high"]).all()
+    first = groups.iloc[0]
+    row = by_site.table.set_index("label").loc[first["label"]]
+    assert first["value"] == row["reported"] / row["entries"]
+
+
+def test_the_sentence_says_relative_until_the_scale_is_stated(ppi_twin, ppi_fit, by_plant):
+    assert "relative λ" in by_plant.sentence()
+    known = level_view(ppi_twin, ppi_fit, Anchor(kind="mean", mean=0.25), (0,))
+    assert "estimated true" in known.sentence(so_far=True)
+    assert (known.table["share"].dropna() <= 1).all()
+
+
+def test_what_is_too_long_to_list_is_one_row(monkeypatch, ppi_twin, ppi_fit, by_plant):
+    monkeypatch.setattr(view, "MOST_LISTED", 3)
+    found = level_view(ppi_twin, ppi_fit, Anchor(), (0,))
+    assert found.rest == len(by_plant.table) - 3
+    assert found.table["label"].tolist()[-1] == f"all {found.rest:,} others"
+    np.testing.assert_allclose(found.total["rate"], by_plant.total["rate"])
+    assert np.isnan(found.table["rank"].iloc[-1])
+    assert len(found.display()) == 4
+    assert len(found.values("p").groups) == 3
+
+
+def test_a_mode_may_be_called_as_a_column(by_plant):
+    assert replace(by_plant, names=("reported",)).display().columns[0] == "reported (mode)"
+
+
+def test_pairs_have_the_names_of_both_and_lie_in_a_matrix(ppi_twin, ppi_fit):
+    found = level_view(ppi_twin, ppi_fit, Anchor(), (0, 1))
+    labels = ppi_twin.counts.labels
+    plant, pollinator = found.table["label"][0].split(" – ")
+    matrix = build_matrix(ppi_twin, (0, 1), found.values("p"))
+    assert plant in labels[0]
+    assert pollinator in labels[1]
+    assert matrix.seen.loc[plant, pollinator] == found.table["reported"][0]
+
+
+def test_lines_follow_levels_over_an_ordered_mode(ppi_twin, ppi_fit, by_plant):
+    chosen = tuple(by_plant.table["label"][:2])
+    lines = build_lines(ppi_twin, ppi_fit, Anchor(), (0,), 2, chosen, "counts")
+    assert lines["label"].unique().tolist() == list(chosen)
+    of_first = lines[lines["label"] == chosen[0]]
+    assert of_first["counted"].sum() == by_plant.table["reported"][0]
+    assert of_first["position"].is_monotonic_increasing
+
+
+def test_without_attributes_p_is_not_listed(by_plant):
+    alike = replace(by_plant, moved=False)
+    assert "p is the same everywhere" in alike.sentence()
+    assert not [name for name in alike.display() if "p" in name.split()]
