@@ -18,10 +18,9 @@ from dashboard.covid.days import keep_day
 from dashboard.covid.view import UNCERTAIN_MEANS, CovidView, build_covid_view
 from dashboard.shared.cache import cached, cached_for_counts, grids_of
 from dashboard.shared.charts.answers import DetectionGrids, anchor_words, color_limits
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.words import day_text
-from uncletc import Fit, Scale
+from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
 

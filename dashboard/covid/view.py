@@ -14,6 +14,7 @@ from dashboard.covid.answers import CovidAnswers, build_answers
 from dashboard.shared.charts.answers import (
     DetectionGrids,
     amount,
+    axis_title,
     color_limits,
     contrast,
     detection_grids,
@@ -22,9 +23,8 @@ from dashboard.shared.charts.answers import (
     rate_name,
 )
 from dashboard.shared.charts.places import Ranking, cell_notes, cells
-from dashboard.shared.sidebar.anchors import Anchor, axis_title
 from dashboard.shared.text.words import P_IS_THE_SAME, times
-from uncletc import Fit, Scale
+from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
 

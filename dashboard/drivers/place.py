@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from dashboard.drivers.view import is_category, level_names, used_attributes, with_range
 from dashboard.drivers.words import two_names
-from dashboard.shared.charts.places import place_modes
-from dashboard.shared.sidebar.anchors import entries_at
+from dashboard.shared.charts.places import entries_at, place_modes
 from dashboard.shared.text.words import times
 from uncletc import Fit, effects
 from uncletc.datasets import Dataset

@@ -26,9 +26,8 @@ from dashboard.shared.charts.bars import interaction_bars, log_range
 from dashboard.shared.charts.places import Matrix
 from dashboard.shared.charts.style import BAR_COLORS, axis_limit
 from dashboard.shared.fit_status.running import unfinished
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.text.page import show_chart
-from uncletc import Fit
+from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
 _BUTTONS: dict[Pick, str] = {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dashboard.ppi.answers import PpiAnswers, build_answers
 from dashboard.shared.charts.answers import (
     DetectionGrids,
+    axis_title,
     color_limits,
     contrast,
     dense,
@@ -21,9 +22,8 @@ from dashboard.shared.charts.answers import (
     mean_ends,
 )
 from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns
-from dashboard.shared.sidebar.anchors import Anchor, axis_title
 from dashboard.shared.text.words import P_IS_THE_SAME, caution, days_text, times
-from uncletc import Fit, Scale
+from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums
 

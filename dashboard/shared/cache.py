@@ -23,9 +23,8 @@ import streamlit as st
 from dashboard.shared.charts.answers import DetectionGrids, detection_grids, fitted_detection
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.charts.style import on_dark
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.work.orders import FitOrder
-from uncletc import Fit
+from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
 MADE = "own-made"  # session keys that begin with it hold what was made of a reader's own table

@@ -17,7 +17,6 @@ from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import PREFIX, code_of, look_at_own
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.sidebar import sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import (
@@ -48,7 +47,7 @@ from dashboard.table.view import (
     ordered_modes,
     views_of,
 )
-from uncletc import Fit
+from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
 _ENDS = {"top": "Highest", "bottom": "Lowest"}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dashboard.shared.charts.answers import (
     Apart,
     answer,
+    axis_title,
     chance_words,
     color_limits,
     contrast,
@@ -31,9 +32,8 @@ from dashboard.shared.charts.places import (
     is_ordered,
     located_mode,
 )
-from dashboard.shared.sidebar.anchors import Anchor, axis_title
 from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, times
-from uncletc import CountTensor, Fit, Scale
+from uncletc import Anchor, CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, group_sums
 
@@ -246,7 +246,7 @@ def level_view(
     """
     counts = dataset.counts
     found = level_sums(dataset, fit, modes) if found is None else found
-    scale, late, moved = anchor.of(counts, fit), reports_late(fit), bool(fit.n_attributes)
+    scale, late, moved = anchor.scale(counts, fit), reports_late(fit), bool(fit.n_attributes)
     in_time = any(is_ordered(dataset, k) for k in modes)
     parts = [found.levels, found.sums.table(scale, at_least_reported=not (in_time and late))]
     apart = Apart(words="", ranking=True, known=False)
@@ -303,7 +303,7 @@ def build_lines(
     line = levels["label"].map(of_label).fillna(-1).to_numpy(dtype=np.int64)[level]
     n_steps, step = counts.shape[along], counts.indices[:, along]
     found = group_sums(fit, counts, np.where(line < 0, -1, line * n_steps + step))
-    table = found.table(anchor.of(counts, fit), at_least_reported=False)
+    table = found.table(anchor.scale(counts, fit), at_least_reported=False)
     line, step = np.divmod(np.arange(len(table)), n_steps)
     lines = pd.DataFrame(
         {

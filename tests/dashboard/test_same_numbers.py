@@ -9,13 +9,12 @@ from time import monotonic, sleep
 import pytest
 
 from dashboard.shared.fit_status.service import service
+from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.own_table import OwnTable
-from dashboard.shared.sidebar.anchors import Anchor
-from dashboard.shared.sidebar.recipes import recipe_of
 from dashboard.shared.sidebar.roles import roles_of
 from dashboard.table.files import sample_table
 from dashboard.work.orders import FitOrder
-from uncletc import Fit, FitSettings
+from uncletc import Anchor, Fit, FitSettings
 from uncletc.cli import main
 from uncletc.datasets import Dataset
 from uncletc.estimates import every_entry
@@ -58,12 +57,12 @@ def test_to_the_last_digit(file, tmp_path):
     roles = roles_of(loaded)
     shown = roles.apply(loaded)
     found = fitted_by_the_page(shown, roles.settings(SETTINGS))
-    anchor = Anchor(kind="mean", mean=(0.2, 0.4))
+    anchor = Anchor(kind="mean", value=(0.2, 0.4))
     recipe = recipe_of(shown, found, anchor=anchor, roles=roles, table=file.name, columns=COLUMNS)
     (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
     out = tmp_path / "out"
     main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
-    page = every_entry(shown, found, anchor.of(shown.counts, found)).to_bytes("csv")
+    page = every_entry(shown, found, anchor.scale(shown.counts, found)).to_bytes("csv")
     assert (out / "estimates.csv").read_bytes() == page
 
 
@@ -79,5 +78,5 @@ def test_to_the_last_digit_without_attributes(file, tmp_path):
     (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
     out = tmp_path / "out"
     main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
-    page = every_entry(shown, found, anchor.of(shown.counts, found)).to_bytes("csv")
+    page = every_entry(shown, found, anchor.scale(shown.counts, found)).to_bytes("csv")
     assert (out / "estimates.csv").read_bytes() == page

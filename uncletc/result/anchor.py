@@ -38,7 +38,8 @@ class Anchor:
     value : float or pair of float, optional
         The number stated, or the ends of a range that holds it 9 times out of 10.
     place : sequence of str
-        Of "entry": labels of the first modes; all entries that begin with them are meant.
+        Of "entry": labels of the first modes, "" for any of a mode; all entries that have them
+        are meant.
     name : str
         What the place is called. Empty: its labels.
 
@@ -56,8 +57,7 @@ class Anchor:
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, get_args(Kind))
         needs = _NEEDS[self.kind]
-        for field in ("value", "place"):
-            given = getattr(self, field) not in (None, ())
+        for field, given in (("value", self.value is not None), ("place", len(self.place) > 0)):
             if given != (field in needs):
                 verb = "be given" if field in needs else "be left out"
                 raise ValueError(
@@ -71,8 +71,15 @@ class Anchor:
             raise TypeError(f"name must be a text, got {self.name!r}")
         object.__setattr__(self, "place", tuple(self.place))
 
-    def scale(self, counts: CountTensor, fit: Fit) -> Scale:
+    def scale(self, counts: CountTensor, fit: Fit, detection: FloatArray | None = None) -> Scale:
         """Return the scale for a fit of these counts.
+
+        Parameters
+        ----------
+        counts : CountTensor
+        fit : Fit
+        detection : ndarray, shape (S,), optional
+            ``fit.detection(counts.attributes)`` where it has been computed already.
 
         Raises
         ------
@@ -83,15 +90,16 @@ class Anchor:
             return fit.scale
         if self.kind == "total":
             return Scale.known_total(fit.rate(counts.indices), self._value)
-        p = detection_over(counts, fit)
+        p = detection_over(counts, fit) if detection is None else detection
         if self.kind == "mean":
             return Scale.mean_detection(p, self._value)
         if self.kind == "best":
             return Scale.best_detects_all(p)
         if self.kind == "relative":
             return self.relative(counts, p)
-        there = (counts.attribute_indices[:, : len(self.place)] == self._place(counts)).all(axis=1)
-        name = self.name or ", ".join(self.place)
+        place = self._place(counts)
+        there = (counts.attribute_indices[:, list(place)] == list(place.values())).all(axis=1)
+        name = self.name or ", ".join(filter(None, self.place))
         if not there.any():
             raise ValueError(f"place must have entries with attributes, {name} has none")
         return Scale.entry_detection(float(p[there].mean()), self._value, name)
@@ -140,17 +148,21 @@ class Anchor:
         assert self.value is not None
         return self.value
 
-    def _place(self, counts: CountTensor) -> list[int]:
+    def _place(self, counts: CountTensor) -> dict[int, int]:
+        """Return the index of the place along each mode that it names."""
         if len(self.place) > len(counts.modes):
             raise ValueError(
                 f"place must be labels of the first modes of {', '.join(counts.modes)}, "
                 f"got {len(self.place)}"
             )
-        found = []
-        for mode, labels, label in zip(counts.modes, counts.labels, self.place, strict=False):
-            if label not in labels:
-                raise ValueError(f"place must be labels of the modes; {mode} has no {label!r}")
-            found.append(labels.index(label))
+        found = {}
+        for k, label in enumerate(self.place):
+            if label and label not in counts.labels[k]:
+                raise ValueError(
+                    f"place must be labels of the modes; {counts.modes[k]} has no {label!r}"
+                )
+            if label:
+                found[k] = counts.labels[k].index(label)
         return found
 
 

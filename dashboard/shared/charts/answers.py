@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.text.words import SCALE_IN_WHISKERS, UNLIKELY, WHISKERS, caution, times
-from uncletc import CountTensor, Fit, Interval, Scale
+from uncletc import Anchor, CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
 
 FittedDetection = NDArray[np.float64] | Interval
@@ -69,7 +68,7 @@ def detection_grids(
     fitted = fitted_detection(dataset, fit) if fitted is None else fitted
     counts, ends = dataset.counts, {}
     estimate = fitted if isinstance(fitted, np.ndarray) else fitted.estimate
-    scale = anchor.of(counts, fit, estimate)
+    scale = anchor.scale(counts, fit, estimate)
     if not isinstance(fitted, np.ndarray):
         found = scale.detection_interval(fitted)
         most = 1 if scale.absolute else np.inf
@@ -218,6 +217,11 @@ def amount(value: float, least: float = 0.0) -> str:
 def percent(share: float) -> str:
     """A share without its sign: "58", "0.4"."""
     return f"{100 * share:.0f}" if share >= 0.01 or share == 0 else f"{100 * share:.{_WIDEST}g}"
+
+
+def axis_title(scale: Scale) -> str:
+    """What an axis or a colour bar of p says."""
+    return f"p ({scale.statement})" if scale.absolute else "relative p (median = 1)"
 
 
 def anchor_words(scale: Scale) -> str:

@@ -258,3 +258,12 @@ def cell_notes(table: pd.DataFrame) -> list[str | None]:
         f"one value for the {n} counties of its cell" if n > 1 else None
         for n in table["counties_in_cell"]
     ]
+
+
+def entries_at(
+    counts: CountTensor, place: tuple[int, ...], modes: tuple[int, ...] = ()
+) -> NDArray[np.bool_]:
+    """Which attributed entries have these indices along some modes, by default the first; (S,)."""
+    along = list(modes or range(len(place)))
+    at_place: NDArray[np.bool_] = (counts.attribute_indices[:, along] == place).all(axis=1)
+    return at_place

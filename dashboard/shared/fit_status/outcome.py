@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from dashboard.shared.sidebar.model import FROM_COUNTS
-from uncletc import Fit, StopReason
+from uncletc import Fit, Scale, StopReason
 from uncletc.solvers.network import MOST_ENTRIES
 
 # Ratio of two μ below which they are called alike, and the μ from which counts look Poisson on
@@ -83,4 +86,23 @@ def misfit_words(fit: Fit) -> str:
     return (
         f"**A poor fit: counts scatter {fit.dispersion:.1f} times as much about it as it allows.** "
         f"{advice} Until then trust neither λ nor p."
+    )
+
+
+def impossible(scale: Scale, detection: ArrayLike) -> str:
+    """What to say where a statement makes some p larger than 1; empty where it does not.
+
+    Parameters
+    ----------
+    scale : Scale
+    detection : array_like, shape (n,)
+        Fitted p.
+    """
+    most = float(np.max(scale.detection(detection), initial=0.0))
+    if not scale.absolute or most <= 1 + 1e-9:
+        return ""
+    return (
+        f"**This statement and this fit do not agree.** With “{scale.statement}” the highest p "
+        f"is {most:.3g}, and a probability cannot exceed 1. Ranks and ratios still hold; state a "
+        "lower detection, or use relative values."
     )

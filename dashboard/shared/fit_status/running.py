@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dashboard.shared.fit_status.outcome import limit_words, misfit_words, outcome_words
+from dashboard.shared.fit_status.outcome import impossible, limit_words, misfit_words, outcome_words
 from dashboard.shared.fit_status.service import (
     fit_words,
     progress_bar,
@@ -19,7 +19,6 @@ from dashboard.shared.fit_status.service import (
     session,
 )
 from dashboard.shared.own_table import state_key
-from dashboard.shared.sidebar.anchors import impossible
 from dashboard.shared.sidebar.model import describe
 from dashboard.shared.sidebar.roles import RoleChoice, effects_in_fit, remark
 from dashboard.shared.sidebar.sidebar import Choices
@@ -285,7 +284,7 @@ def _say_if_impossible(shown: Shown, choices: Choices) -> None:
     if track.detection is None or track.detection[0] is not fit:
         track.detection = (fit, fit.detection(dataset.counts.attributes))
     p = track.detection[1]
-    note = impossible(anchor.of(dataset.counts, fit, p), p)
+    note = impossible(anchor.scale(dataset.counts, fit, p), p)
     if note:
         st.warning(note, icon=":material/balance:")
 

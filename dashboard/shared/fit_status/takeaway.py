@@ -12,17 +12,17 @@ import streamlit as st
 
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.model import stem_of
-from dashboard.shared.sidebar.recipes import recipe_of
 from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.sidebar.sidebar import PICTURES
 from dashboard.shared.text.words import plural
-from uncletc import Fit, FitSettings, Recipe
+from dashboard.work.iterations import limits_before
+from uncletc import Anchor, Deaths, Fit, FitSettings, Recipe, Roles
 from uncletc.datasets import Dataset
 from uncletc.estimates import FORMATS, Estimates, defused, every_entry
 from uncletc.io.citation import citation
 from uncletc.report import report
+from uncletc.tables import Columns
 
 _KINDS = {"csv": "CSV", "parquet": "Parquet", "netcdf": "NetCDF"}
 BOX = "take-away"  # key of the box, whose value says whether it is open
@@ -126,6 +126,45 @@ def npz_bytes(fit: Fit) -> bytes:
         path = Path(folder) / "fit.npz"
         fit.save(path)
         return path.read_bytes()
+
+
+def recipe_of(
+    dataset: Dataset,
+    fit: Fit,
+    *,
+    anchor: Anchor,
+    roles: RoleChoice | None = None,
+    table: str = "",
+    columns: Columns | None = None,
+) -> Recipe:
+    """Return all that decides what a page shows, with nothing left open.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What was fitted.
+    fit : Fit
+    anchor : Anchor
+        The statement about the scale.
+    roles : RoleChoice, optional
+        None: the paper's.
+    table : str
+        Name of a reader's own file.
+    columns : Columns, optional
+        What its columns are.
+    """
+    looks = None if roles is None else roles.looks
+    return Recipe(
+        fit=fit.settings,
+        table=table or dataset.name,
+        columns=columns,
+        anchor=anchor,
+        roles=Roles() if roles is None else roles.roles,
+        deaths=Deaths(used=False)
+        if looks is None or not looks.deaths
+        else Deaths(lag=looks.lag, fatality=looks.fatality),
+        continued_from=limits_before(fit.settings),
+    )
 
 
 def _fitted(dataset: Dataset, fit: Fit, roles: RoleChoice | None) -> Dataset | None:

@@ -14,13 +14,12 @@ from dashboard.covid.charts import cell_bars, county_chart
 from dashboard.covid.county import build_county_view, rate_title
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.charts.answers import detection_grids
-from dashboard.shared.sidebar.anchors import Anchor
 from tests.dashboard.made import fit_by_hand
-from uncletc import CountTensor, Scale
+from uncletc import Anchor, CountTensor, Scale
 from uncletc.datasets import Dataset, Provenance
 
 TITLE = "relative p (median = 1)"
-HALF = Anchor(kind="mean", mean=0.5)
+HALF = Anchor(kind="mean", value=0.5)
 
 
 def fit_of(p: np.ndarray, rate: np.ndarray, **more: float) -> SimpleNamespace:
@@ -82,7 +81,7 @@ class TestDays:
         days = view_of(shared, known, "01003").days  # mean p is .5 already
         assert days["p"].tolist() == pytest.approx([0.2, 0.4])
         assert days["rate"].tolist() == pytest.approx([100, 50])
-        doubled = view_of(shared, known, "01003", Anchor(kind="mean", mean=1.0)).days
+        doubled = view_of(shared, known, "01003", Anchor(kind="mean", value=1.0)).days
         assert doubled["p"].tolist() == pytest.approx([0.4, 0.8])
         assert doubled["rate"].tolist() == pytest.approx([50, 25])
 
@@ -126,10 +125,10 @@ class TestDays:
     def test_a_stated_range_is_in_the_intervals_of_rate_and_p(self, shared):
         given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
         several = fit_of(*given, ratio=3)
-        middle = Anchor(kind="mean", mean=np.sqrt(0.08))
+        middle = Anchor(kind="mean", value=np.sqrt(0.08))
         number, ranged = (
             view_of(shared, several, "01003", anchor).days
-            for anchor in (middle, Anchor(kind="mean", mean=(0.2, 0.4)))
+            for anchor in (middle, Anchor(kind="mean", value=(0.2, 0.4)))
         )
         for name in ("p", "rate", "predicted"):
             assert ranged[name].to_numpy() == pytest.approx(number[name].to_numpy())

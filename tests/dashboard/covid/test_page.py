@@ -148,7 +148,7 @@ def test_a_range_is_named_and_held_by_whiskers(open_page, shown, covid_twin, sho
     assert "how uncertain the scale is" in text
     assert "how uncertain the scale is" not in words(number)
     script = next(block.value for block in at.code if "print(table)" in block.value)
-    assert 'Anchor(kind="mean", mean=(0.2, 0.4))' in script
+    assert 'Anchor(kind="mean", value=(0.2, 0.4))' in script
 
 
 def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):

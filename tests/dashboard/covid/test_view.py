@@ -12,11 +12,10 @@ import pytest
 from dashboard.covid.map import day_steps
 from dashboard.covid.view import build_covid_view
 from dashboard.shared.charts.answers import detection_grids, fitted_detection
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import caution, times
 from tests.dashboard.made import fit_by_hand
-from uncletc import CountTensor, Fit
+from uncletc import Anchor, CountTensor, Fit
 from uncletc.datasets import Dataset, Provenance
 
 
@@ -204,7 +203,7 @@ class TestFitted:
 
     @pytest.mark.parametrize("day", [None, 0, 59])
     def test_values_are_the_fits_own(self, covid_twin, covid_fit, day):
-        anchor = Anchor(kind="mean", mean=0.3)
+        anchor = Anchor(kind="mean", value=0.3)
         view = build_covid_view(covid_twin, covid_fit, anchor, day=day)
         counts = covid_twin.counts
         everything = covid_fit.detection(counts.attributes)
@@ -219,7 +218,7 @@ class TestFitted:
     def test_the_script_gives_the_main_table(
         self, covid_twin, covid_fit, covid_joint, day, run_script
     ):
-        anchor = Anchor(kind="mean", mean=0.3)
+        anchor = Anchor(kind="mean", value=0.3)
         for fit in (covid_fit, covid_joint):
             script = fit_script(
                 "covid-twin", fit.settings, build_covid_view, anchor, day=day, take=".main_table"
@@ -246,7 +245,7 @@ class TestFitted:
     def test_anchors_change_values_but_neither_order_nor_ratios(self, covid_twin, covid_fit):
         views = [
             build_covid_view(covid_twin, covid_fit, anchor)
-            for anchor in (Anchor(), Anchor(kind="mean", mean=0.1), AS_IT_IS)
+            for anchor in (Anchor(), Anchor(kind="mean", value=0.1), AS_IT_IS)
         ]
         first = views[0]
         for view in views[1:]:

@@ -7,12 +7,12 @@ import pytest
 
 from dashboard.ppi.answers import BY, build_answers
 from dashboard.ppi.view import build_ppi_view
-from dashboard.shared.sidebar.anchors import Anchor
+from uncletc import Anchor
 
 
 @pytest.fixture(scope="module")
 def view(ppi_twin, ppi_fit):
-    return build_ppi_view(ppi_twin, ppi_fit, Anchor(kind="mean", mean=0.3))
+    return build_ppi_view(ppi_twin, ppi_fit, Anchor(kind="mean", value=0.3))
 
 
 def test_every_table_adds_up_to_the_whole(view):
@@ -26,7 +26,7 @@ def test_every_table_adds_up_to_the_whole(view):
 
 def test_what_is_left_out_is_in_no_table(ppi_twin, ppi_fit, view):
     some = build_ppi_view(
-        ppi_twin, ppi_fit, Anchor(kind="mean", mean=0.3), years=[2012], guilds=["bee"]
+        ppi_twin, ppi_fit, Anchor(kind="mean", value=0.3), years=[2012], guilds=["bee"]
     )
     assert some.answers.tables["season"]["season"].tolist() == ["2012"]
     assert some.answers.tables["guild"]["guild"].tolist() == ["bee"]

@@ -20,8 +20,8 @@ from dashboard.ppi.view import (
     toggled,
 )
 from dashboard.shared.charts.answers import detection_grids
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.text.scripts import fit_script
+from uncletc import Anchor
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ class TestInteractions:
         assert view.interactions["label"].iloc[0] == " – ".join(names)
 
     def test_anchors_change_values_but_neither_order_nor_ratios(self, ppi_twin, ppi_fit, view):
-        for anchor in (Anchor(kind="mean", mean=0.1), Anchor(kind="best")):
+        for anchor in (Anchor(kind="mean", value=0.1), Anchor(kind="best")):
             other = build_ppi_view(ppi_twin, ppi_fit, anchor)
             assert other.interactions["label"].tolist() == view.interactions["label"].tolist()
             for column in ("mean", "sd"):

@@ -32,8 +32,8 @@ def page(dataset, settings) -> None:
     import streamlit as st
 
     from dashboard.shared.fit_status.running import fit_or_stop
-    from dashboard.shared.sidebar.anchors import Anchor
     from dashboard.shared.sidebar.sidebar import Choices
+    from uncletc import Anchor
 
     live = st.session_state.get("live", True)
     choices = Choices(

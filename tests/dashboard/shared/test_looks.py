@@ -7,7 +7,7 @@ import os
 import pytest
 
 from dashboard.covid.view import build_covid_view
-from dashboard.shared.sidebar.anchors import Anchor, axis_title
+from dashboard.shared.charts.answers import axis_title
 from dashboard.shared.sidebar.roles import (
     PAPER,
     LookChoice,
@@ -17,7 +17,7 @@ from dashboard.shared.sidebar.roles import (
     roles_of,
 )
 from dashboard.shared.text.scripts import load
-from uncletc import ConvergenceWarning, CountTensor, FitSettings, Look, datasets, fit
+from uncletc import Anchor, ConvergenceWarning, CountTensor, FitSettings, Look, datasets, fit
 
 
 def test_words_and_stems_say_what_is_unusual() -> None:
@@ -61,10 +61,10 @@ def test_known_detection_is_the_scale_of_pages(twin: datasets.Dataset) -> None:
     counts = twin.counts.with_looks(look)
     with pytest.warns(ConvergenceWarning):
         found = fit(counts, FitSettings(rank=2, max_iter=15))
-    anchor = Anchor().of(counts, found)
+    anchor = Anchor().scale(counts, found)
     assert anchor.absolute
     assert axis_title(anchor) == "p (anchored by data: deaths)"
-    assert not Anchor(kind="best").of(counts, found).statement.startswith("anchored by data")
+    assert not Anchor(kind="best").scale(counts, found).statement.startswith("anchored by data")
     view = build_covid_view(twin.with_looks(look), found, Anchor())
     assert 0 < view.answers.total["share"] < 1
 

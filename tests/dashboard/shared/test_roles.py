@@ -10,7 +10,6 @@ import pytest
 
 from dashboard.drivers.rates import rates_view
 from dashboard.ppi.view import build_ppi_view
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.sidebar.model import describe, stem_of
 from dashboard.shared.sidebar.roles import (
     NONE_ON_DETECTION,
@@ -31,7 +30,7 @@ from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import P_IS_THE_SAME
 from dashboard.whatif.runs import Run
 from dashboard.whatif.view import build_whatif_view, whatif_script
-from uncletc import Fit, FitSettings, Role, Roles, datasets
+from uncletc import Anchor, Fit, FitSettings, Role, Roles, datasets
 from uncletc.datasets import Dataset
 
 STATED_ROLES = Roles(

@@ -13,17 +13,16 @@ import pytest
 import dashboard
 from dashboard.covid.view import build_covid_view
 from dashboard.ppi.view import build_ppi_view
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.shared.text.scripts import COUNTS, DATASET, Code, call, fit_script, load, script
-from uncletc import BCD, FitSettings, datasets, fit
+from uncletc import BCD, Anchor, FitSettings, datasets, fit
 
 SETTINGS = FitSettings(rank=2, hidden=(5,), max_iter=4, mu=100.0, tol=0.0, members=2)
 ANCHORS = (
     Anchor(),
-    Anchor(kind="mean", mean=0.4),
+    Anchor(kind="mean", value=0.4),
     Anchor(kind="best"),
-    Anchor(kind="total", total=123456.0),
-    Anchor(kind="entry", place=(3, 4), name='the "best" – county', detects=0.6),
+    Anchor(kind="total", value=123456.0),
+    Anchor(kind="entry", place=("plant 04", "bee 05"), name='the "best" – county', value=0.6),
 )
 ROOMS = Path(dashboard.__path__[0])
 ALONE = "import sys\nsys.modules |= {'streamlit': None, 'plotly': None}\n"
@@ -43,7 +42,7 @@ def total(counts, *, of: str = "all", where: tuple[int, ...] = ()) -> pd.DataFra
 )
 def test_runs_on_its_own_with_the_library_alone(name, build, tmp_path):
     # In a process of its own: nothing of this test is there to lean on, Streamlit is not either.
-    anchor = Anchor(kind="mean", mean=0.4)
+    anchor = Anchor(kind="mean", value=0.4)
     text = fit_script(name, SETTINGS, build, anchor, take=".main_table")
     (tmp_path / "script.py").write_text(f"{ALONE}{text}table.to_parquet('table.parquet')\n")
     done = subprocess.run(

@@ -8,7 +8,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.anchors import Anchor, places
 from dashboard.shared.sidebar.roles import (
     NO_EFFECTS,
     OWN,
@@ -17,8 +16,9 @@ from dashboard.shared.sidebar.roles import (
     STATED,
     STATED_EFFECTS,
 )
+from dashboard.shared.sidebar.sidebar import _labels_of_places
 from tests.dashboard.looking import in_address
-from uncletc import Role, Roles, datasets
+from uncletc import Anchor, Role, Roles, datasets
 from uncletc.datasets.covid_roles import COVID_ROLES
 
 EFFECTS = {
@@ -174,24 +174,22 @@ class TestSidebar:
         assert choices(at).anchor.kind == "best"
         at.selectbox(key="scale").set_value("mean").run()
         at.slider(key="mean").set_value(40).run()
-        assert (choices(at).anchor.kind, choices(at).anchor.mean) == ("mean", 0.4)
+        assert (choices(at).anchor.kind, choices(at).anchor.value) == ("mean", 0.4)
 
     @pytest.mark.parametrize("family", ["covid", "ppi"])
     def test_one_place_of_a_known_detection(self, family):
         at = run(family, scale="known place or pair")
-        known = places(datasets.load(f"{family}-twin"))
+        known = _labels_of_places(datasets.load(f"{family}-twin"))
         first = next(iter(known))
-        assert choices(at).anchor == Anchor(
-            kind="entry", place=known[first], name=first, detects=0.5
-        )
+        assert choices(at).anchor == Anchor(kind="entry", place=known[first], name=first, value=0.5)
         other = sorted(known)[3]
         at.selectbox(key=f"{family}_place").set_value(other)
         at.slider(key=f"{family}_detects").set_value(80).run()
         anchor = choices(at).anchor
-        assert (anchor.name, anchor.place, anchor.detects) == (other, known[other], 0.8)
+        assert (anchor.name, anchor.place, anchor.value) == (other, known[other], 0.8)
 
     def test_a_place_in_the_address(self):
-        name = sorted(places(datasets.load("covid-twin")))[7]
+        name = sorted(_labels_of_places(datasets.load("covid-twin")))[7]
         assert choices(run(scale="known place or pair", covid_place=name)).anchor.name == name
         usual = choices(run(scale="known place or pair")).anchor
         assert choices(run(scale="known place or pair", covid_place="Nowhere, XX")).anchor == usual
@@ -200,11 +198,11 @@ class TestSidebar:
     def test_a_known_total(self, family):
         at = run(family, scale="known total")
         reported = int(datasets.load(f"{family}-twin").counts.counts.sum())
-        assert choices(at).anchor == Anchor(kind="total", total=4.0 * reported)
+        assert choices(at).anchor == Anchor(kind="total", value=4.0 * reported)
         assert f"{reported:,}" in at.main.caption[-1].value
         assert not at.main.warning
         at.number_input(key=f"{family}_twin_total").set_value(reported - 1).run()
-        assert choices(at).anchor.total == reported - 1
+        assert choices(at).anchor.value == reported - 1
         assert "Fewer than were reported" in at.main.warning[0].value
 
     def test_a_mean_may_be_a_range_and_is_in_the_address(self):
@@ -212,35 +210,35 @@ class TestSidebar:
         assert in_address(at, "scale") == "I know the average detection"
         assert "mean_range" not in [slider.key for slider in at.slider]
         at.toggle(key="range").set_value(True).run()
-        assert choices(at).anchor == Anchor(kind="mean", mean=(0.2, 0.4))
+        assert choices(at).anchor == Anchor(kind="mean", value=(0.2, 0.4))
         assert "A 90 % interval" in at.main.caption[-1].value
         assert "its middle, 28.3 %" in at.main.caption[-1].value
         linked = run(scale="known mean", range="true", mean_range=["10", "35"])
-        assert choices(linked).anchor == Anchor(kind="mean", mean=(0.1, 0.35))
+        assert choices(linked).anchor == Anchor(kind="mean", value=(0.1, 0.35))
         assert not linked.main.warning
         usual = run(scale="known mean", range="true", mean_range=["0", "400"])
-        assert choices(usual).anchor.mean == (0.2, 0.4)
+        assert choices(usual).anchor.value == (0.2, 0.4)
 
     @pytest.mark.parametrize("ends", [["30", "10"], ["30", "30"]])
     def test_a_range_that_is_none_is_a_sentence(self, ends):
         at = run(scale="known mean", range="true", mean_range=ends)
         (words,) = [each.value for each in at.main.warning]
         assert words.startswith(f"30 to {ends[1]} % is no range: its low end must be below")
-        assert choices(at).anchor.mean == 0.3
+        assert choices(at).anchor.value == 0.3
 
     def test_a_place_may_have_a_range(self):
         at = run("ppi", scale="known place or pair", range="true")
-        assert choices(at).anchor.detects == (0.4, 0.6)
+        assert choices(at).anchor.value == (0.4, 0.6)
         at.slider(key="ppi_detects_range").set_value((5, 90)).run()
-        assert choices(at).anchor.detects == (0.05, 0.9)
+        assert choices(at).anchor.value == (0.05, 0.9)
 
     def test_a_total_may_have_a_range(self):
         at = run("ppi", scale="known total", range="true")
-        low, high = choices(at).anchor.total
+        low, high = choices(at).anchor.value
         assert high == 2 * low
         assert "A 90 % interval" in at.main.caption[-1].value
         at.number_input(key="ppi_twin_total_most").set_value(int(low) - 1).run()
-        assert choices(at).anchor.total == low
+        assert choices(at).anchor.value == low
         assert "is no range" in at.main.warning[0].value
 
     @pytest.mark.parametrize("value", ["0", "-5", "lots", "nan"])

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.shared.sidebar.anchors import Anchor
 from dashboard.table import view
 from dashboard.table.view import build_lines, build_matrix, level_view
 from tests.dashboard.looking import read_own
-from uncletc import FitSettings, fit
+from uncletc import Anchor, FitSettings, fit
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def test_one_number_of_each_level_lies_within_its_interval():
 
 def test_the_sentence_says_relative_until_the_scale_is_stated(ppi_twin, ppi_fit, by_plant):
     assert "relative λ" in by_plant.sentence()
-    known = level_view(ppi_twin, ppi_fit, Anchor(kind="mean", mean=0.25), (0,))
+    known = level_view(ppi_twin, ppi_fit, Anchor(kind="mean", value=0.25), (0,))
     assert "estimated true" in known.sentence(so_far=True)
     assert (known.table["share"].dropna() <= 1).all()
 

@@ -1,0 +1,105 @@
+"""A reader's statement about the scale of p, on the page and in a file of settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.shared.charts.answers import axis_title
+from dashboard.shared.charts.places import entries_at, place_modes, place_table
+from dashboard.shared.fit_status.outcome import impossible
+from dashboard.shared.fit_status.takeaway import recipe_of
+from dashboard.shared.sidebar.roles import PAPER, looks_of, roles_of
+from dashboard.shared.sidebar.sidebar import _labels_of_places
+from dashboard.work.iterations import limits_before
+from uncletc import Anchor, Deaths, FitSettings, Recipe, Roles, Scale, datasets
+
+P = np.array([0.1, 0.2, 0.2, 0.4])
+
+
+class TestPlaces:
+    @pytest.mark.parametrize("name", ["covid_twin", "ppi_twin"])
+    def test_a_known_place_is_scaled_to_what_was_stated(self, request, name):
+        dataset = request.getfixturevalue(name)
+        fit = request.getfixturevalue(name.replace("twin", "fit"))
+        known = _labels_of_places(dataset)
+        label, place = list(known.items())[5]
+        counts = dataset.counts
+        where = tuple(counts.labels[k].index(one) for k, one in enumerate(place))
+        scale = Anchor(kind="entry", place=place, name=label, value=0.3).scale(counts, fit)
+        there = fit.detection(counts.attributes)[entries_at(counts, where)]
+        assert scale.detection(there).mean() == pytest.approx(0.3)
+        assert axis_title(scale) == f"p (anchored: {label} detects 30%)"
+
+    def test_largest_first(self, covid_twin):
+        known, table = _labels_of_places(covid_twin), covid_twin.table
+        largest = table.loc[table["population"].idxmax()]
+        assert next(iter(known)) == f"{largest['county']}, {largest['state']}"
+        assert len(known) == len(table)
+
+    def test_a_place_need_not_be_of_the_first_mode(self):
+        """Also in a file of settings: the second mode is the one on a map."""
+        rows = [(week, site) for week in range(4) for site in ("a", "b", "c")]
+        frame = pd.DataFrame(rows, columns=["week", "site"]).assign(count=3)
+        frame["site size"] = frame["site"].map({"a": 1, "b": 2, "c": 3})
+        read = datasets.read_table(
+            frame, modes=("week", "site"), count="count", attributes=("site size",)
+        )
+        at = pd.DataFrame({"site": list("abc"), "latitude": [1, 2, 3], "longitude": [4, 5, 6]})
+        own = replace(read, name="own", mode_tables={"site": at})
+        assert place_modes(own) == (1,)
+        assert sorted(_labels_of_places(own).values()) == [("", "a"), ("", "b"), ("", "c")]
+        assert len(place_table(own)) == 3
+
+        class Fit:
+            scale = None
+
+            def detection(self, z):
+                return np.asarray(z)[:, 0] / 10
+
+        counts = own.counts
+        low, high = counts.attributes.min(), counts.attributes.max()
+        for site, z in (("a", low), ("c", high)):
+            anchor = Anchor.from_dict(Anchor(kind="entry", place=("", site), value=0.5).as_dict())
+            if z > 0:
+                assert anchor.scale(counts, Fit()).detection(np.array([z / 10])) == [0.5]
+            there = entries_at(counts, (counts.labels[1].index(site),), (1,))
+            assert (counts.attributes[there] == z).all()
+
+
+class TestImpossible:
+    def test_a_chance_above_one_is_said_with_its_size(self):
+        note = impossible(Scale.mean_detection(P, 0.9), P)
+        assert "1.6" in note  # 0.4 · 0.9 / 0.225
+        assert "mean detection is 90%" in note
+
+    def test_silence_where_all_is_well(self):
+        for scale in (Scale.mean_detection(P, 0.5), Scale.best_detects_all(P), Scale.relative(P)):
+            assert impossible(scale, P) == ""
+
+
+class TestRecipe:
+    def test_prepares_what_the_page_fitted(self, covid_twin, covid_fit):
+        looks = looks_of(covid_twin, deaths=True, lag=10, fatality=1.5)
+        roles = replace(roles_of(covid_twin), looks=looks)
+        anchor = Anchor(kind="mean", value=(0.2, 0.4))
+        found = recipe_of(covid_twin, covid_fit, anchor=anchor, roles=roles)
+        read = Recipe.from_toml(found.to_toml())
+        assert read == found
+        assert (read.deaths, read.anchor) == (Deaths(lag=10, fatality=1.5), anchor)
+        shown = roles.apply(covid_twin).counts
+        assert read.prepared(covid_twin).counts.digest == shown.digest
+        assert read.settings(covid_twin) == covid_fit.settings
+
+    def test_of_the_papers_roles(self, covid_twin, covid_fit):
+        found = recipe_of(covid_twin, covid_fit, anchor=Anchor(), roles=roles_of(covid_twin, PAPER))
+        assert (found.roles, found.deaths) == (Roles(), Deaths(used=False))
+
+    def test_a_fit_that_was_continued_says_from_where(self):
+        limits = limits_before(FitSettings(rank=1, max_iter=1200))
+        assert all(2 * before == after for before, after in pairwise((*limits, 1200)))
+        assert limits_before(FitSettings(rank=1)) == ()
