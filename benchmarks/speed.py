@@ -29,7 +29,7 @@ from benchmarks._watch import Seen, Watch
 from benchmarks.problems import PROBLEMS
 from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit, simulate
 from uncletc.compare.metrics import mae_rate
-from uncletc.data.observations import AllLooks
+from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.threads import one_thread
 from uncletc.paper.words import grid as table
 from uncletc.solvers.batch import Entries, Members
@@ -128,7 +128,7 @@ def _time_rounds(counts: CountTensor, rank: int) -> np.ndarray:
 
 def _time_sweeps(problem: Problem) -> np.ndarray:
     told, rank = problem.told(), problem.rank
-    looks = AllLooks.of(told)
+    looks = StackedObservations.of(told)
     entries = Entries.of(told, looks, None, None, torch.float32, torch.device("cpu"))
     factors = [torch.rand(size, rank, dtype=torch.float64) for size in told.shape]
     members, mu = Members(factors, rank), torch.full((2, 1), 2000.0, dtype=torch.float64)

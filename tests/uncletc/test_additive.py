@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from uncletc import simulate
-from uncletc.data.observations import AllLooks
+from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.additive import Detection, _cholesky
 from uncletc.solvers.batch import Entries
@@ -17,7 +17,7 @@ def bends(straight: int, steps: int) -> float:
     """Largest coefficient of a bend after some steps, where λ is known."""
     counts, truth = simulate((12, 12, 12), 2, observed=0.5, seed=3)
     features = AttributeFeatures.of(counts.attributes, np.random.default_rng(0), curved=True)
-    looks = AllLooks.of(counts)
+    looks = StackedObservations.of(counts)
     entries = Entries.of(counts, looks, features, None, torch.float64, torch.device("cpu"))
     theta = torch.zeros(1, features.n_features, dtype=torch.float64)
     detection = Detection(entries, features, theta, straight=straight)

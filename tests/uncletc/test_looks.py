@@ -11,7 +11,7 @@ import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, Look, fit, metrics, simulate
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.data.observations import AllLooks
+from uncletc.data.stacked import StackedObservations
 
 SHAPE = (14, 14, 12)
 KNOWN = 0.05
@@ -138,7 +138,7 @@ def test_rows_come_below_one_another() -> None:
             Look("other", [[0, 0]], [1], attributes=[[0.9]]),
         ],
     )
-    rows = AllLooks.of(counts)
+    rows = StackedObservations.of(counts)
     assert rows.rows.tolist() == [0, 1, -1, -1, 2]
     assert rows.look.tolist() == [0, 0, 1, 1, 2]
     assert rows.order.tolist() == [0, 1, 4, 2, 3]
@@ -160,7 +160,7 @@ def test_exposure_is_how_often_a_look_could_see() -> None:
 def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
     look = Look("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
     counts = CountTensor((2, 3), [[0, 0]], [4], looks=[look])
-    assert AllLooks.of(counts).exposure.tolist() == [1.0, 1.0, 2.5]
+    assert StackedObservations.of(counts).exposure.tolist() == [1.0, 1.0, 2.5]
     assert look.rows([1]).exposure.tolist() == [2.5]
     assert counts.digest != counts.with_looks(replace(look, exposure=1.0)).digest
     counts.save(tmp_path / "counts.npz")

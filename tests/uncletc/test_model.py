@@ -15,9 +15,12 @@ from tests.uncletc.made import made_fit
 from uncletc import (
     CountTensor,
     Fit,
+    FitSettings,
     Scale,
     StopReason,
+    fit,
     rate_tensor,
+    simulate,
 )
 
 
@@ -253,3 +256,11 @@ class TestMeans:
 def test_block_coordinate_descent_has_no_intervals(small_fit: Fit) -> None:
     with pytest.raises(ValueError, match=r"intervals need a finished fit .*bcd"):
         small_fit.rate([[0, 0, 0]], spread=True)
+
+
+def test_a_frame_has_intervals_without_attributes_too():
+    y, _ = simulate((8, 8, 8), rank=1, observed=0.5)
+    plain = CountTensor(y.shape, y.indices, y.counts)
+    frame = fit(plain, FitSettings(rank=1)).to_frame(plain)
+    assert frame.notna().all(axis=None)
+    assert (frame["rate_low"] < frame["rate"]).all()

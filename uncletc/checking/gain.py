@@ -14,7 +14,7 @@ from uncletc.baselines import METHODS
 from uncletc.checking.outside import detection_of
 from uncletc.compare import Difference, Evaluation, FoldKind, evaluate, paired_difference
 from uncletc.data.counts import CountTensor
-from uncletc.data.observations import anchors_of
+from uncletc.data.stacked import anchors_of
 from uncletc.fitting.fit import fit as fit_counts
 from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.fitting.settings import FitSettings

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from uncletc.common.array_files import read_arrays, under, write_arrays
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -30,10 +31,13 @@ from uncletc.data.entries import (
     flat_index,
 )
 from uncletc.data.frames import frame_of, read_dense, read_rows
-from uncletc.data.groups import Group, check_groups
+from uncletc.data.groups import Group, check_groups, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Look, check_looks
-from uncletc.io.saving import COUNTS_FORMAT, load_counts, save_counts
 
+_COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
+_WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
+_LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes", "exposure")
+_ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
 _T = TypeVar("_T", bound=np.generic)
 
 
@@ -491,7 +495,7 @@ class CountTensor:
     def digest(self) -> str:
         """SHA-256 over all that a fit can see: shape, Ω, counts, Ξ, attributes, exposure."""
         names = self.attribute_names, self.rate_attribute_names  # signs are stated by name
-        sha = hashlib.sha256(repr((COUNTS_FORMAT, self.shape, names)).encode())
+        sha = hashlib.sha256(repr((_COUNTS_FORMAT, self.shape, names)).encode())
         for array in (
             self.indices,
             self.counts,
@@ -515,12 +519,34 @@ class CountTensor:
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
-        save_counts(self, Path(path))
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays["shape"] = np.asarray(self.shape, dtype=np.int64)
+        if self.exposure is not None:
+            arrays["exposure"] = self.exposure
+        words = {name: getattr(self, name) for name in _WORDS}
+        words["looks"] = [[look.name, look.known_error] for look in self.looks]
+        for i, look in enumerate(self.looks):
+            own = {name: getattr(look, name) for name in _LOOK_ARRAYS}
+            arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
+        words["groups"], of_groups = groups_to_arrays(self.groups, "group/")
+        write_arrays(path, {"format": _COUNTS_FORMAT, **words}, arrays | of_groups)
 
     @classmethod
     def load(cls, path: str | Path) -> CountTensor:
         """Read what :meth:`save` wrote, validating it like any other input."""
-        return cls(**load_counts(Path(path)))
+        header, arrays = read_arrays(path)
+        fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}
+        looks = [
+            Look(name, known_error=error, **under(f"look/{i}/", arrays))
+            for i, (name, error) in enumerate(header["looks"])
+        ]
+        return cls(
+            **fields,
+            shape=arrays["shape"].tolist(),
+            exposure=arrays.get("exposure"),
+            looks=looks,
+            groups=groups_from_arrays(header["groups"], arrays, "group/"),
+        )
 
     def _rows(self, observed: Any, attributed: Any) -> CountTensor:
         chosen = {

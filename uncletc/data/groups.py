@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uncletc.common.array_files import under
 from uncletc.common.validation import FloatArray, IntArray, check_finite
 
 
@@ -142,3 +143,25 @@ def every_group(
         codes: NDArray[np.int64] = np.arange(len(names))
         own[mode] = Group(mode, [mode], codes, [str(name) for name in names])
     return own | {group.name: group for group in groups}
+
+
+def groups_to_arrays(
+    groups: Sequence[Group], prefix: str
+) -> tuple[list[Any], dict[str, FloatArray | IntArray]]:
+    """Return what a file holds of groups: words for its header, and arrays by name."""
+    words: list[Any] = []
+    arrays: dict[str, FloatArray | IntArray] = {}
+    for i, group in enumerate(groups):
+        words.append([group.name, list(group.modes), list(group.labels)])
+        arrays[f"{prefix}{i}/codes"] = group.codes
+        if group.positions is not None:
+            arrays[f"{prefix}{i}/positions"] = group.positions
+    return words, arrays
+
+
+def groups_from_arrays(words: Sequence[Any], arrays: Mapping[str, Any], prefix: str) -> list[Group]:
+    """Return the groups that :func:`groups_to_arrays` described."""
+    return [
+        Group(name, modes, labels=labels, **under(f"{prefix}{i}/", arrays))
+        for i, (name, modes, labels) in enumerate(words)
+    ]

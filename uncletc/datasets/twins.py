@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from uncletc.common.array_files import read_arrays
 from uncletc.common.validation import FloatArray
 from uncletc.datasets.base import DataUnavailableError
-from uncletc.io.saving import read_arrays
 
 LEVELS = 255
 """Attributes are stored as whole numbers from 0 to this, so that p is exactly g of what is read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from uncletc.common.array_files import read_arrays, write_arrays
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -22,14 +24,14 @@ from uncletc.common.validation import (
 )
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
-from uncletc.fitting.history import Iteration, StopReason
+from uncletc.data.frames import frame_of
+from uncletc.fitting.history import Iteration, StopReason, UnreadableFitError
 from uncletc.fitting.settings import FitSettings
-from uncletc.io.saving import load_fit, save_fit
 from uncletc.model.random_effects import ModeEffects
 from uncletc.model.rates import RateEffects
 from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
-from uncletc.result.frame import fit_frame
-from uncletc.result.intervals import drawn, entry_intervals, mean_intervals
+from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
+from uncletc.result.intervals import entry_intervals, mean_intervals
 from uncletc.result.posterior import Draws, Quantity
 from uncletc.result.scale import Scale
 
@@ -171,6 +173,26 @@ class Fit:
         """All members, the likeliest first."""
         return (Member(self.factors, self.network, self.effects, self.mode_effects), *self.others)
 
+    def require_draws(self) -> Draws:
+        """Return the draws of the parameters.
+
+        Raises
+        ------
+        ValueError
+            If the fit has none, with the reason.
+        """
+        if self.draws is not None:
+            return self.draws
+        if self.settings.closed:
+            raise ValueError(
+                "intervals of a closed fit need a finished one of at most 3,000 parameters: this "
+                "fit has no draws of its parameters"
+            )
+        raise ValueError(
+            "intervals need a finished fit by the joint solver: this fit has no draws of its "
+            f"parameters (solver {self.settings.solver.name!r})"
+        )
+
     def rate_slopes(self, *, level: float = 0.9) -> Interval:
         """Factors by which λ changes with one standard deviation of each rate attribute.
 
@@ -196,7 +218,7 @@ class Fit:
             return interval(np.empty(0), np.empty(0), level)
         ratios = [np.exp(member.effects.slopes) for member in self.members if member.effects]
         variance = between(ratios)
-        variance[self.effects.varies] += drawn(self).deviation_of_slopes() ** 2
+        variance[self.effects.varies] += self.require_draws().deviation_of_slopes() ** 2
         return interval(combined(ratios), np.sqrt(variance), level)
 
     @property
@@ -252,7 +274,9 @@ class Fit:
         values = self._rates(where)
         if not spread:
             return combined(values)
-        return entry_intervals(self, "rate", values, where, np.empty((0, 0)), level)
+        return entry_intervals(
+            self.require_draws(), self.members[0], "rate", values, where, np.empty((0, 0)), level
+        )
 
     def rate_tensor(self) -> FloatArray:
         """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
@@ -296,7 +320,13 @@ class Fit:
         if not spread:
             return combined(values)
         return entry_intervals(
-            self, "detection", values, np.empty((0, 0), dtype=np.int64), z, level
+            self.require_draws(),
+            self.members[0],
+            "detection",
+            values,
+            np.empty((0, 0), dtype=np.int64),
+            z,
+            level,
         )
 
     @overload
@@ -343,7 +373,9 @@ class Fit:
         values = self._expectations(where, z)
         if not spread:
             return combined(values)
-        return entry_intervals(self, "expected", values, where, z, level)
+        return entry_intervals(
+            self.require_draws(), self.members[0], "expected", values, where, z, level
+        )
 
     def mean(
         self,
@@ -391,7 +423,9 @@ class Fit:
                 f"got {own.dtype} of shape {own.shape}"
             )
         values = self.of_members(of, where, z)
-        return mean_intervals(self, of, values, where, z, own, level)
+        return mean_intervals(
+            self.require_draws(), self.members[0], of, values, where, z, own, level
+        )
 
     def to_frame(
         self, counts: CountTensor, *, scale: Scale | None = None, level: float = 0.9
@@ -430,7 +464,43 @@ class Fit:
         >>> list(estimates.to_frame(y).columns)[:6]
         ['mode 1', 'mode 2', 'count', 'rate', 'rate_low', 'rate_high']
         """
-        return fit_frame(self, counts, scale, level)
+        if (counts.shape, counts.n_attributes) != (self.shape, self.n_attributes):
+            raise ValueError(
+                f"counts must have shape {self.shape} and {self.n_attributes} attributes, as in "
+                f"the fit, got {counts.shape} and {counts.n_attributes}"
+            )
+        scale = Scale(1.0, "as fitted", False) if scale is None else scale
+        indices, y = counts.entries()
+        attributed = np.ones(len(indices), dtype=bool)
+        if self.n_attributes:
+            attributed = counts.rows_of(indices) >= 0
+        z = np.empty((len(indices), 0))
+        if self.n_attributes:
+            z = counts.attributes_at(indices[attributed])
+        rate = self.rate(indices)
+        p = np.full(len(y), self.mean_detection)
+        p[attributed] = self.detection(z)
+        known = np.full((len(y), self.n_attributes), np.nan)
+        known[attributed] = z
+        expected = self.expected(indices, known) if self.mode_effects is not None else rate * p
+        values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": expected}
+        ends: dict[str, Interval] = {}
+        if self.draws is not None:
+            ends["rate"] = scale.rate_interval(self.rate(indices, spread=True, level=level))
+            ends["detection"] = scale.detection_interval(
+                self.detection(z, spread=True, level=level)
+            )
+            ends["expected"] = self.expected(indices[attributed], z, spread=True, level=level)
+        columns = [*counts.label_columns(indices), ("count", y)]
+        for name, estimate in values.items():
+            columns.append((name, estimate))
+            if name in ends:
+                where = slice(None) if name == "rate" else attributed
+                for end in ("low", "high"):
+                    bound = np.full(len(y), np.nan)
+                    bound[where] = getattr(ends[name], end)
+                    columns.append((f"{name}_{end}", bound))
+        return frame_of(columns)
 
     def of_members(
         self, of: Quantity, indices: IntArray, attributes: FloatArray
@@ -500,7 +570,8 @@ class Fit:
 
     def save(self, path: str | Path) -> None:
         """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
-        save_fit(self, Path(path))
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        write_arrays(path, *fit_to_arrays(fields, self.members))
 
     @classmethod
     def load(cls, path: str | Path) -> Fit:
@@ -513,4 +584,11 @@ class Fit:
         UnreadableFitError
             If the file is damaged or is not a fit.
         """
-        return cls(**load_fit(Path(path)))
+        try:
+            return cls(**fit_from_arrays(*read_arrays(path)))
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise UnreadableFitError(
+                f"path must be a fit written by Fit.save; {path} is not readable as one ({error})"
+            ) from error

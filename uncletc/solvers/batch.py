@@ -18,7 +18,7 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.observations import AllLooks
+from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable, normal_scores
 from uncletc.solvers.blocks import multiply, product_of
@@ -102,7 +102,7 @@ class Entries:
     def of(
         cls,
         counts: CountTensor,
-        looks: AllLooks,
+        looks: StackedObservations,
         features: AttributeFeatures | None,
         rates: RateTable | None,
         dtype: torch.dtype,

@@ -41,7 +41,7 @@ import numpy as np
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.observations import AllLooks, anchors_of
+from uncletc.data.stacked import StackedObservations, anchors_of
 from uncletc.fitting.history import History, StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.ensemble import Member, combined
@@ -154,7 +154,7 @@ def _fit(
     draws = None
     if optimum is not None:
         draws = draws_of(optimum, counts.attributes, settings.seed)
-    looks = AllLooks.of(counts)
+    looks = StackedObservations.of(counts)
     members = align(found.members, counts, anchored=looks.anchored)
     p = detection_over(members, counts.attributes)
     first, *others = members

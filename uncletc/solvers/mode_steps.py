@@ -17,7 +17,7 @@ from torch import Tensor
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import every_group
-from uncletc.data.observations import AllLooks
+from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import Effect, ModeEffects
@@ -41,7 +41,7 @@ class ModeSteps:
     Parameters
     ----------
     counts : CountTensor
-    looks : AllLooks
+    looks : StackedObservations
         Of `counts`.
     entries : Entries
         All of them, in the order of `looks`. Each gets a μ of its own.
@@ -58,7 +58,7 @@ class ModeSteps:
     def __init__(
         self,
         counts: CountTensor,
-        looks: AllLooks,
+        looks: StackedObservations,
         entries: Entries,
         settings: FitSettings,
         n_members: int,
@@ -255,7 +255,7 @@ class ModeSteps:
         return detection.linear(m, expected * less, dispersion)
 
 
-def _attributes_of(counts: CountTensor, looks: AllLooks) -> FloatArray | None:
+def _attributes_of(counts: CountTensor, looks: StackedObservations) -> FloatArray | None:
     """All attributes of the rows, means where there are none; (N, q)."""
     values = np.column_stack([counts.attributes, normal_scores(counts.rate_attributes)])
     if not values.size:

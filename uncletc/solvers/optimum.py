@@ -11,7 +11,7 @@ from scipy.special import expit
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.data.observations import AllLooks
+from uncletc.data.stacked import StackedObservations
 from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
@@ -78,7 +78,7 @@ class Optimum:
     drawn : tuple, optional
         Draws of effects of modes, a table (levels, R) of each, and of `coefficients` (Q + P, R)
         beside them. `exposure` has the effects themselves.
-    looks : AllLooks, optional
+    looks : StackedObservations, optional
         The rows that the entries are, in another order; None: of one look.
     """
 
@@ -102,7 +102,7 @@ class Optimum:
     rate_rows: IntArray | None = None
     rates: RateTable | None = None
     known: Tensor | None = None
-    looks: AllLooks | None = None
+    looks: StackedObservations | None = None
     drawn: tuple[list[FloatArray], FloatArray] | None = None
 
     @property

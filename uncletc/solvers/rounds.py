@@ -16,7 +16,7 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.observations import AllLooks
+from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.history import FitError
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.features import AttributeFeatures
@@ -130,7 +130,7 @@ class Rounds:
         on_processor = self.device.type == "cpu"
         self._factor_dtype = torch.float64 if on_processor else self._dtype
         rng = np.random.default_rng(settings.seed)
-        self._looks = AllLooks.of(counts)
+        self._looks = StackedObservations.of(counts)
         self._n = len(self._looks.counts)
         self._features, self._rates = _attributes_of(counts, self._looks, settings, rng)
         self._entries = Entries.of(
@@ -598,7 +598,7 @@ class Rounds:
 
 
 def _attributes_of(
-    counts: CountTensor, looks: AllLooks, settings: FitSettings, rng: np.random.Generator
+    counts: CountTensor, looks: StackedObservations, settings: FitSettings, rng: np.random.Generator
 ) -> tuple[AttributeFeatures | None, RateTable | None]:
     """Curves of the attributes, with their signs, and those that act on λ; None without any.
 

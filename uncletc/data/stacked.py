@@ -1,0 +1,124 @@
+"""The counts of all observation processes of a tensor in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+
+
+@dataclass(frozen=True, eq=False)
+class StackedObservations:
+    """The counts of a tensor and of its further looks, row below row.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (N, K)
+    counts : ndarray of int, shape (N,)
+    look : ndarray of int, shape (N,)
+        0: the tensor's own counts; l: its l-th further look.
+    known : ndarray, shape (N,)
+        p where it is known, else NaN.
+    attributes : ndarray, shape (S, D)
+        z over Ξ, then those of looks that have their own.
+    rows : ndarray of int, shape (N,)
+        Row of `attributes` of each, -1 where it has none or p is known.
+    rate_rows : ndarray of int, shape (N,)
+        Row of the tensor's `rate_attributes`, -1 where its entry has none.
+    errors : ndarray, shape (L,)
+        `known_error` of each further look.
+    exposure : ndarray, shape (N,)
+        That of the looks, beside the tensor's: 1 for its own counts.
+    """
+
+    indices: IntArray
+    counts: IntArray
+    look: IntArray
+    known: FloatArray
+    attributes: FloatArray
+    rows: IntArray
+    rate_rows: IntArray
+    errors: FloatArray
+    exposure: FloatArray
+
+    @classmethod
+    def of(cls, counts: CountTensor) -> StackedObservations:
+        """Put all looks of a tensor below one another."""
+        own, looks = counts.attribute_rows, counts.looks
+        if not looks:
+            nothing = np.full(1, np.nan)
+            return cls(
+                indices=counts.indices,
+                counts=counts.counts,
+                look=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
+                known=np.broadcast_to(nothing, own.shape),
+                attributes=counts.attributes,
+                rows=own,
+                rate_rows=own,
+                errors=np.empty(0),
+                exposure=np.broadcast_to(np.ones(1), own.shape),
+            )
+        tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
+        for look in looks:
+            of_entry = counts.rows_of(look.indices)
+            found = of_entry
+            if look.attributes is not None:
+                found = n + np.arange(len(look.counts))
+                tables.append(look.attributes)
+                n += len(look.counts)
+            rows.append(np.where(np.isnan(look.known_detection), found, -1))
+            rate_rows.append(of_entry)
+        if not counts.n_attributes:  # p is one number, of all counts whose p is not known
+            unknown = [np.ones(len(own), dtype=bool)]
+            unknown += [np.isnan(look.known_detection) for look in looks]
+            n = sum(map(len, unknown))
+            tables = [np.empty((n, 0))]
+            numbers = np.split(np.arange(n), np.cumsum([len(each) for each in unknown])[:-1])
+            rows = [np.where(e, i, -1) for e, i in zip(unknown, numbers, strict=True)]
+        own_known = np.full(len(own), np.nan)
+        sizes = [len(own), *(len(look.counts) for look in looks)]
+        return cls(
+            indices=np.concatenate([counts.indices, *(look.indices for look in looks)]),
+            counts=np.concatenate([counts.counts, *(look.counts for look in looks)]),
+            look=np.repeat(np.arange(len(sizes)), sizes),
+            known=np.concatenate([own_known, *(look.known_detection for look in looks)]),
+            attributes=np.concatenate(tables),
+            rows=np.concatenate(rows),
+            rate_rows=np.concatenate(rate_rows),
+            errors=np.array([look.known_error for look in looks]),
+            exposure=np.concatenate([np.ones(len(own)), *(look.exposure for look in looks)]),
+        )
+
+    @property
+    def order(self) -> IntArray:
+        """Those whose p is g of their attributes first, then those whose p is known; (N,)."""
+        kind = np.where(self.rows >= 0, 0, np.where(np.isnan(self.known), 2, 1))
+        return np.argsort(kind, kind="stable")
+
+    @property
+    def shared_error(self) -> float:
+        """Relative standard error of the scale that known p state, weighted by their counts."""
+        weights = np.bincount(
+            self.look[~np.isnan(self.known)],
+            self.counts[~np.isnan(self.known)],
+            minlength=1 + len(self.errors),
+        )[1:]
+        return float(weights @ self.errors / max(weights.sum(), 1.0))
+
+    @property
+    def anchored(self) -> bool:
+        """Whether some count > 0 has a known p."""
+        return bool((self.counts[~np.isnan(self.known)] > 0).any())
+
+
+def anchors_of(counts: CountTensor) -> str:
+    """What states the scale of p, in words: the looks with a known p; empty for none."""
+    names = [
+        look.name
+        for look in counts.looks
+        if (look.counts[~np.isnan(look.known_detection)] > 0).any()
+    ]
+    return ", ".join(names)

@@ -1,0 +1,162 @@
+"""The file of a fit: what its header and its arrays are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from uncletc.common.array_files import under
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.groups import groups_from_arrays, groups_to_arrays
+from uncletc.fitting.history import Iteration, StopReason
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import DetectionNetwork, JointDetection
+from uncletc.model.random_effects import Effect, ModeEffects
+from uncletc.model.rates import RateEffects, RateTable
+from uncletc.result.ensemble import Member, Network
+from uncletc.result.posterior import Draws
+
+_FIT_FORMAT = 7
+Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]
+
+
+def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Contents:
+    """Return the header and the arrays of a fit's file.
+
+    Parameters
+    ----------
+    fields : mapping of str to object
+        The attributes of a :class:`uncletc.Fit` by name.
+    members : sequence of Member
+        All its members, the likeliest first.
+    """
+    header = {
+        "format": _FIT_FORMAT,
+        "modes": len(fields["factors"]),
+        "members": len(members),
+        "network": "" if fields["network"] is None else type(fields["network"]).__name__,
+        "history": [[r.iteration, r.objective, r.seconds] for r in fields["history"]],
+        "stop": fields["stop"].name,
+        "settings": json.loads(fields["settings"].to_json()),
+        "counts_digest": fields["counts_digest"],
+        "dropped": list(fields["dropped"]),
+        "mean_detection": fields["mean_detection"],
+        "anchored_by": fields["anchored_by"],
+        "mu_of_looks": fields["mu_of_looks"],
+        "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
+        "mu_power": fields["mu_power"],
+        "log_level": fields["log_level"],
+        "mode_effects": None,
+    }
+    arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fields["observed_detection"]}
+    if fields["exposure"] is not None:
+        arrays["exposure"] = fields["exposure"]
+    if fields["draws"] is not None:
+        arrays |= fields["draws"].arrays()
+    if fields["effects"] is not None:
+        arrays |= {f"x/{k}": array for k, array in fields["effects"].table.arrays().items()}
+    if fields["mode_effects"] is not None:
+        effects = fields["mode_effects"]
+        own = {group.name: group for groups in effects.groups for group in groups}
+        words, of_groups = groups_to_arrays(list(own.values()), "e/group/")
+        header["mode_effects"] = [list(effects.modes), list(map(str, effects.effects)), words]
+        arrays |= of_groups
+    for i, member in enumerate(members):
+        if member.mode_effects is not None:
+            tables = enumerate(member.mode_effects.tables)
+            arrays |= {f"{i}/e/{k}": table for k, table in tables}
+            arrays[f"{i}/e/deviations"] = np.array(member.mode_effects.deviations)
+        arrays |= {f"{i}/factor_{k}": factor for k, factor in enumerate(member.factors)}
+        if member.effects is not None:
+            arrays[f"{i}/beta"] = member.effects.coefficients
+        arrays |= {f"{i}/g/{k}": array for k, array in _network_arrays(member.network).items()}
+    return header, arrays
+
+
+def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of :class:`uncletc.Fit` from what its file holds."""
+    if header["format"] != _FIT_FORMAT:
+        raise ValueError(f"format {header['format']} instead of {_FIT_FORMAT}: refit the counts")
+    settings = FitSettings.from_json(json.dumps(header["settings"]))
+    members = [_member_from(i, header, arrays, settings.hidden) for i in range(header["members"])]
+    if "x/entries" in arrays:
+        shape = tuple(len(factor) for factor in members[0].factors)
+        table = RateTable.from_arrays(shape, under("x/", arrays))
+        members = [
+            replace(member, effects=RateEffects(table, arrays[f"{i}/beta"]))
+            for i, member in enumerate(members)
+        ]
+    if header["mode_effects"] is not None:
+        members = [
+            replace(member, mode_effects=_mode_effects_from(i, header["mode_effects"], arrays))
+            for i, member in enumerate(members)
+        ]
+    first, *others = members
+    return {
+        "factors": first.factors,
+        "network": first.network,
+        "effects": first.effects,
+        "mode_effects": first.mode_effects,
+        "mu_power": header["mu_power"],
+        "log_level": header["log_level"],
+        "others": tuple(others),
+        "dropped": tuple(header["dropped"]),
+        "exposure": arrays.get("exposure"),
+        "observed_detection": arrays["observed_detection"],
+        "history": tuple(
+            Iteration(iteration=i, objective=value, seconds=seconds)
+            for i, value, seconds in header["history"]
+        ),
+        "stop": StopReason[header["stop"]],
+        "settings": settings,
+        "counts_digest": header["counts_digest"],
+        "anchored_by": header["anchored_by"],
+        "mu_of_looks": header["mu_of_looks"],
+        "mean_detection": header["mean_detection"],
+        "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,
+        **dict(zip(("mu", "likely_mu", "dispersion"), header["scatter"], strict=True)),
+    }
+
+
+def _mode_effects_from(i: int, words: Sequence[Any], arrays: Mapping[str, Any]) -> ModeEffects:
+    modes, texts, groups = words
+    named = {group.name: group for group in groups_from_arrays(groups, arrays, "e/group/")}
+    effects = tuple(Effect.parse(text) for text in texts)
+    return ModeEffects(
+        modes=tuple(modes),
+        effects=effects,
+        groups=tuple(tuple(named[name] for name in effect.of) for effect in effects),
+        tables=tuple(arrays[f"{i}/e/{k}"] for k in range(len(effects))),
+        deviations=tuple(arrays[f"{i}/e/deviations"].tolist()),
+    )
+
+
+def _member_from(
+    i: int, header: Mapping[str, Any], arrays: Mapping[str, FloatArray], hidden: Sequence[int]
+) -> Member:
+    factors = tuple(arrays[f"{i}/factor_{k}"] for k in range(header["modes"]))
+    network = _network_from(header["network"], under(f"{i}/g/", arrays), hidden)
+    return Member(factors, network)
+
+
+def _network_arrays(network: Network | None) -> dict[str, FloatArray]:
+    if network is None:
+        return {}
+    if isinstance(network, JointDetection):
+        return network.arrays()
+    return {f"{i}": weight for i, weight in enumerate(network.weights())}
+
+
+def _network_from(
+    kind: str, arrays: Mapping[str, FloatArray], hidden: Sequence[int]
+) -> Network | None:
+    if not kind:
+        return None
+    if kind == JointDetection.__name__:
+        return JointDetection.from_arrays(arrays)
+    weights = [arrays[f"{i}"] for i in range(len(arrays))]
+    return DetectionNetwork(weights[0].shape[1], hidden).load(weights)
