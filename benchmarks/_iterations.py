@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks._report import grid as table
 from uncletc import BCD, ConvergenceWarning, CountTensor, FitSettings, Truth, fit, simulate
-from uncletc.paper.words import grid as table
 
 EPOCHS = SWEEPS = 5
 SKIPPED = 2  # first iterations, while caches and the allocator warm up

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._problem import Errors
+from benchmarks._report import grid as table
 from benchmarks._settings import fit_settings
 from benchmarks.problems import PROBLEMS, Goal
 from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit
-from uncletc.paper.words import grid as table
 
 NOTE = (
     "Problems of `benchmarks/problems.py`; the seed of the data is the seed of the fit, and the "

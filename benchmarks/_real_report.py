@@ -6,9 +6,9 @@ import pandas as pd
 
 from benchmarks import _links
 from benchmarks._real_trials import BARE, EXTENDED, NAMES, NO_GAP, PLAIN, WITHOUT
+from benchmarks._report import grid as table
 from uncletc import METHODS, PAPER_METHODS
 from uncletc.compare import Difference
-from uncletc.paper.words import grid as table
 
 TITLES = {
     ("covid", "entry"): "COVID-19, single entries held out",

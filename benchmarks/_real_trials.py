@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmarks.methods import ALL, stack_of
 from uncletc import METHODS, CountTensor, FitError, FitSettings, datasets
 from uncletc.baselines import Method
 from uncletc.compare import FoldKind, make_folds, run_trial, splits
@@ -69,12 +70,10 @@ def model(name: str, data: str, kind: FoldKind) -> Model | None:
         if len(kept) == len(counts.attribute_names):
             return None
         counts = counts.with_roles(detection=kept)
-    method = METHODS[plain]
+    method = stack_of([ALL[each] for each in STACKED]) if plain == "Stack" else ALL[plain]
     chosen: dict[str, Any] = {"rank": RANKS[data]} if method.has_rank else {}
     if plain in {"Neighbours", "LightGBM", "Stack"}:
         chosen["held"] = kind
-    if plain == "Stack":
-        chosen["methods"] = STACKED
     return Model(method, method.settings(**chosen), counts)
 
 

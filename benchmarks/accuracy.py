@@ -24,12 +24,12 @@ import numpy as np
 
 from benchmarks import _judged
 from benchmarks._columns import SETTINGS, Setting
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from benchmarks._settings import SOLVERS, fit_settings, in_words
 from benchmarks.problems import PROBLEMS
 from uncletc import ConvergenceWarning, fit, simulate
 from uncletc.compare.metrics import mae_detection, mae_rate
-from uncletc.paper.words import grid as table
 
 SUBSET = 10  # the first so many seeds are also summed up on their own
 PROBLEM_SEEDS = [7, 8, 11, 12, 13, 14]

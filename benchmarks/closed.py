@@ -20,12 +20,12 @@ import numpy as np
 import torch
 from scipy.special import logit
 
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from uncletc import CountTensor, FitSettings, Look, Scale, Truth, fit, simulate_visits
 from uncletc.common.validation import FloatArray
 from uncletc.compare.metrics import coverage
 from uncletc.model.features import AttributeFeatures
-from uncletc.paper.words import grid as table
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.state import Problem, State
 

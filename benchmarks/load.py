@@ -27,10 +27,10 @@ import numpy as np
 import psutil
 
 from benchmarks._browsers import browse
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from benchmarks._visitors import Heard, View, Visitor, visit
 from docs.screenshots import serving
-from uncletc.paper.words import grid as table
 
 _AT_ONCE = 20  # sessions of the flood that are open together
 _SETTLE = 20.0  # seconds after which a closed session is forgotten

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._outside_trials import Model, Trial, index_trial, run_trial
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from benchmarks._settings import BCD_ITERATIONS
 from uncletc import Effect, FitSettings, datasets
@@ -27,7 +28,6 @@ from uncletc.checking import Agreement
 from uncletc.common.validation import FloatArray
 from uncletc.datasets import Dataset, Outside
 from uncletc.datasets.covid_roles import COVID_ROLES
-from uncletc.paper.words import grid as table
 
 RANK = 15  # unless a model says otherwise; the page's default
 SEEDS = [0, 1, 2, 3, 4]

@@ -33,8 +33,8 @@ from benchmarks._real_trials import (
     read,
     run_all,
 )
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
-from uncletc.paper.words import grid as table
 
 KEPT = Path("benchmarks/results/real.csv")
 _NOTE = f"""Mean over 5 folds and the seeds of folds named; lower is better everywhere. *Log score*

@@ -26,9 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from uncletc import ConvergenceWarning, CountTensor, FitSettings, fit
-from uncletc.paper.words import grid as table
 
 SHAPE = (400, 400, 400)
 RANK = 5

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from uncletc import CountTensor, simulate
-from uncletc.paper.words import grid as table
 from uncletc.search import SearchSettings, Study, Workers, search
 
 WANTED = 1.6  # times faster with two workers

@@ -23,6 +23,7 @@ import torch
 
 from benchmarks import _iterations
 from benchmarks._problem import Problem
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from benchmarks._settings import BCD_ITERATIONS
 from benchmarks._watch import Seen, Watch
@@ -31,7 +32,6 @@ from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit, simu
 from uncletc.compare.metrics import mae_rate
 from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.threads import one_thread
-from uncletc.paper.words import grid as table
 from uncletc.solvers.batch import Entries, Members
 
 PROBLEM = "covid-uniform"

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._problem import Problem
+from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
 from benchmarks.problems import PROBLEMS
 from uncletc import ConvergenceWarning, Fit, FitSettings, Interval, fit
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.compare.metrics import coverage
-from uncletc.paper.words import grid as table
 
 USUAL = ["covid-uniform", "o05", "o10", "o30", "sparse", "low", "nb", "inter"]
 MOST = 8000  # entries that coverage is taken over

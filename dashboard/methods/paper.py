@@ -46,7 +46,8 @@ def paper_section() -> None:
     if not names:
         st.info(
             "The results of the paper's tables did not come with this copy of uncletc. "
-            "`uncletc tables` makes them; the other two sections work without them."
+            "`python -m benchmarks.paper` makes them in a checkout; the other two sections work "
+            "without them."
         )
         return
     if words := overall_finding(rows):

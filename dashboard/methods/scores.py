@@ -220,7 +220,7 @@ def evaluate_script(
 
 def default_methods() -> list[str]:
     """Methods of a first comparison: ours, a fast one of the paper, and the usual first model."""
-    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "NB regression"]
+    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects"]
 
 
 def settings_words(methods: Sequence[str], rank: int) -> str:

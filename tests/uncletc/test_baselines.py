@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,9 @@ FEW: dict[str, dict[str, Any]] = {
     "LightGBM": {"least_entries": 2, "learning_rate": 0.3},
 }
 OWN = [name for name in METHODS if not name.startswith("UncleTC")]
-# Nothing in them is random, or seeds set aside counts that choose the same kernel.
-UNSEEDED = {"HaLRTC", "Constant", "Main effects", "NB regression", "Neighbours"}
-EXACT = ["UncleTC", "NTF-CPD-KL", "BPTF", "NTF-CPD-LS", "NTF-Tucker-LS"]
+# Nothing in them is random.
+UNSEEDED = {"HaLRTC", "Main effects"}
+EXACT = ["UncleTC", "NTF-CPD-KL", "NTF-CPD-LS", "NTF-Tucker-LS"]
 
 SOLVER_OF = {"learning_rate": "bcd", "batch_size": "bcd"}  # searched settings of one solver
 
@@ -39,13 +38,6 @@ Run = Callable[..., Prediction]
 @pytest.fixture(params=list(METHODS))
 def method(request: pytest.FixtureRequest) -> Method:
     return METHODS[request.param]
-
-
-@pytest.fixture
-def iterative(method: Method) -> Method:
-    if method.name == "Constant":
-        pytest.skip("it is found at once")
-    return method
 
 
 def run(method: Method, counts: CountTensor, *, callback: Any = None, **values: Any) -> Prediction:
@@ -112,10 +104,6 @@ class TestRegistry:
         assert all(name == method.name for name, method in METHODS.items())
         assert list(METHODS)[:9] == list(PAPER_METHODS)
 
-    def test_nothing_can_be_added(self) -> None:
-        with pytest.raises(TypeError):
-            METHODS["mine"] = METHODS["BPTF"]  # type: ignore[index]
-
     def test_grids_hold_settings(self, method: Method) -> None:
         for name, values in method.grid.items():
             for value in values:
@@ -131,10 +119,6 @@ class TestRegistry:
                 else:
                     assert getattr(method.settings(**given), name) == value
 
-    def test_sources_are_named(self, method: Method) -> None:
-        if method.name != "Constant":
-            assert re.search(r" (19|20)\d\d$", method.source)
-
 
 BAD = [
     ("rank", 0, "rank must be at least 1, got 0"),
@@ -148,22 +132,15 @@ BAD = [
     ("rho", 0.0, "rho must be finite and above 0, got 0"),
     ("growth", 0.5, "growth must be finite and at least 1, got 0.5"),
     ("alpha", 0.0, "alpha must be finite and above 0, got 0"),
-    ("point", "mode", "point must be one of .*'mode'"),
     ("channels", 0, "channels must be at least 1, got 0"),
     ("inducing", 0, "inducing must be at least 1, got 0"),
     ("features", 0, "features must be at least 1, got 0"),
     ("batch_size", 0, "batch_size must be at least 1, got 0"),
-    ("weight_decay", -1.0, "weight_decay must be finite and at least 0"),
     ("learning_rate", 0.0, "learning_rate must be (finite and above 0|positive and fin)"),
 ]
 
 
 class TestSettings:
-    def test_frozen(self, method: Method) -> None:
-        settings = method.settings(**({"rank": 2} if method.has_rank else {}))
-        with pytest.raises(FrozenInstanceError):
-            settings.seed = 3
-
     def test_json_and_digest(self, method: Method) -> None:
         settings = method.settings(seed=7, **({"rank": 2} if method.has_rank else {}))
         assert method.settings.from_json(settings.to_json()) == settings
@@ -229,9 +206,9 @@ class TestHeldOut:
 
 
 class TestRecords:
-    def test_progress(self, iterative: Method, small: CountTensor) -> None:
+    def test_progress(self, method: Method, small: CountTensor) -> None:
         seen: list[Iteration[Any]] = []
-        found = run(iterative, small, max_iter=5, tol=0.0, callback=seen.append)
+        found = run(method, small, max_iter=5, tol=0.0, callback=seen.append)
         assert tuple(seen) == found.history
         assert [record.iteration for record in seen] == list(range(6))
         assert np.isfinite([record.objective for record in seen]).all()
@@ -242,15 +219,15 @@ class TestRecords:
         assert found.settings.max_iter == 5
         assert type(found).__name__ in repr(found)
 
-    def test_cancelled_where_the_callback_says(self, iterative: Method, small: CountTensor) -> None:
+    def test_cancelled_where_the_callback_says(self, method: Method, small: CountTensor) -> None:
         for last in (0, 2):
-            found = run(iterative, small, callback=lambda record, n=last: record.iteration == n)
+            found = run(method, small, callback=lambda record, n=last: record.iteration == n)
             assert found.stop is StopReason.CALLBACK
             assert found.history[-1].iteration == last
             assert np.isfinite(predictions(found, small)).all()
 
     def test_looking_changes_nothing_and_sees_the_end(
-        self, iterative: Method, small: CountTensor
+        self, method: Method, small: CountTensor
     ) -> None:
         looks: list[np.ndarray] = []
 
@@ -258,20 +235,15 @@ class TestRecords:
             assert record.current is not None
             looks.append(predictions(record.current(), small))
 
-        watched, silent = run(iterative, small, callback=look), run(iterative, small)
+        watched, silent = run(method, small, callback=look), run(method, small)
         np.testing.assert_array_equal(predictions(watched, small), predictions(silent, small))
         np.testing.assert_allclose(looks[-1], predictions(silent, small), rtol=1e-6)
         assert not np.array_equal(looks[0], looks[-1])
 
-    def test_zero_iterations(self, method: Method, small: CountTensor) -> None:
-        found = run(method, small, max_iter=0)
-        assert [record.iteration for record in found.history] == [0]
-        assert np.isfinite(predictions(found, small)).all()
-
-    def test_the_objective_falls(self, iterative: Method, small: CountTensor) -> None:
-        if iterative.name == "HaLRTC":
+    def test_the_objective_falls(self, method: Method, small: CountTensor) -> None:
+        if method.name == "HaLRTC":
             pytest.skip("its objective is what the copies have, which grow out of nothing")
-        history = run(iterative, small, max_iter=30).history
+        history = run(method, small, max_iter=30).history
         assert history[-1].objective < history[0].objective
 
     def test_tolerance_stops_it(self, method: Method, small: CountTensor) -> None:
@@ -298,8 +270,6 @@ class TestAccuracy:
     def test_low_rank_counts_are_found(self, name: str) -> None:
         counts, whole = low_rank()
         extra = {"ridge": 0.0} if "LS" in name else {}
-        if name == "BPTF":
-            extra = {"point": "arithmetic"}
         tol = 1e-7 if name == "UncleTC" else 1e-9
         found = run(METHODS[name], counts, max_iter=1500, tol=tol, **extra)
         error = np.abs(found.expected(every(whole.shape)) - whole.ravel())
@@ -326,7 +296,6 @@ class TestAccuracy:
         [
             *(n for n, m in PAPER_METHODS.items() if m.uses_exposure),
             "Main effects",
-            "NB regression",
         ],
     )
     def test_rates_are_proportional_to_exposure(self, name: str) -> None:
@@ -365,14 +334,6 @@ class TestPredictions:
         with pytest.raises(ValueError, match=r"attributes must have (shape|3 columns)"):
             found.expected([[0, 0, 0]], [[1.0]])
 
-    def test_entries(self, method: Method, small: CountTensor) -> None:
-        found = run(method, small, max_iter=1)
-        assert found.rate([]).shape == found.expected([]).shape == (0,)
-        twice = found.rate([[1, 2, 3], [1, 2, 3]])
-        assert twice[0] == twice[1]
-        with pytest.raises(ValueError, match="indices must lie inside shape"):
-            found.rate([[6, 0, 0]])
-
 
 class TestEdges:
     def test_nothing_observed(self, method: Method) -> None:
@@ -404,15 +365,6 @@ class TestEdges:
         counts = CountTensor(shape, entries, np.arange(len(entries)))
         assert_sound(run(method, counts), counts)
 
-    def test_rank_above_every_size(self, method: Method, small: CountTensor) -> None:
-        assert_sound(run(method, small, rank=9), small)
-
-    def test_constant_attributes(self, method: Method, small: CountTensor) -> None:
-        counts = CountTensor(
-            small.shape, small.indices, small.counts, attributes=np.ones((small.n_observed, 2))
-        )
-        assert_sound(run(method, counts), counts)
-
     @pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.dense])
     def test_a_tensor_too_large_to_hold(self, name: str) -> None:
         counts = CountTensor((3000, 3000, 2), [[0, 0, 0]], [1])
@@ -441,9 +393,3 @@ def assert_sound(found: Prediction, counts: CountTensor) -> None:
     values = predictions(found, counts)
     assert np.isfinite(values).all()
     assert (values >= 0).all()
-
-
-def test_settings_of_the_wrong_kind_are_not_taken_for_others() -> None:
-    counts = CountTensor((2, 2), [[0, 0]], [1])
-    with pytest.raises(TypeError, match="settings must be KLSettings, got FitSettings"):
-        METHODS["NTF-CPD-KL"].fit(counts, FitSettings(rank=1))

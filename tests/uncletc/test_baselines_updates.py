@@ -186,11 +186,6 @@ class TestBPTF:
         value = bptf.bound(state, Observed(few), alpha)
         assert value == pytest.approx(total, rel=0.01)
 
-    def test_points(self, counts: CountTensor, rng: np.random.Generator) -> None:
-        state = self.state(counts, rng)
-        for low, high in zip(state.points("geometric"), state.points("arithmetic"), strict=True):
-            assert (low < high).all()
-
 
 class TestPOND:
     def test_posterior_at_the_inducing_points(self) -> None:

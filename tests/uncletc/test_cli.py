@@ -48,7 +48,7 @@ def test_arguments_default_to_the_command_line(
     assert served == [["--port", "9000"]]
 
 
-@pytest.mark.parametrize("arguments", [[], ["dashbord"], ["tables", "--prot", "1"]])
+@pytest.mark.parametrize("arguments", [[], ["dashbord"], ["search", "--prot", "1"]])
 def test_other_words_are_errors(
     arguments: list[str], served: list[list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the methods beside the paper's find, each where the answer is known."""
+"""What methods besides the paper's find, each where the answer is known."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import METHODS, CountTensor
-from uncletc.baselines import PAPER_METHODS, neighbours
+from benchmarks import methods
+from benchmarks.methods import ALL, stack_of
+from uncletc import CountTensor
+from uncletc.baselines import PAPER_METHODS, Method
 from uncletc.baselines.holding import set_aside
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
-SIMPLE = [name for name in METHODS if name not in PAPER_METHODS]
+STACK = stack_of([ALL["Constant"], ALL["Main effects"]])
+SIMPLE = [*(name for name in ALL if name not in PAPER_METHODS), "Stack"]
 SHAPE = (12, 10, 8)
 
 
 def fitted(name: str, counts: CountTensor, **values: Any) -> Any:
-    method = METHODS[name]
+    method: Method = STACK if name == "Stack" else ALL[name]
     rank = {"rank": 1} if method.has_rank else {}
     return method.fit(counts, method.settings(**(rank | values)))
 
@@ -111,8 +114,8 @@ class TestNeighbours:
     def test_modes_with_an_order(self) -> None:
         kinds = [[str(2 * i) for i in range(12)], [f"bee {i}" for i in range(10)], None]
         kinds[2] = [f"2021-{i + 1}" for i in range(8)]
-        assert neighbours._ordered(self.waves(kinds)[0]) == (0, 2)
-        assert neighbours._ordered(self.waves()[0]) == ()
+        assert methods._ordered(self.waves(kinds)[0]) == (0, 2)
+        assert methods._ordered(self.waves()[0]) == ()
 
     def test_the_kernel_is_a_plain_sum(self) -> None:
         known = np.random.default_rng(5).uniform(size=(2, 6, 5))
@@ -121,21 +124,15 @@ class TestNeighbours:
         alike = np.where(j[:, None] == j, 1.0, 0.1)
         total = np.einsum("ai,bj,cij->cab", near, alike, known)
         expected = (1 + total[0]) / (1 + total[1])
-        np.testing.assert_allclose(neighbours._ratio(known, [0.6, 0.1], (0,)), expected)
+        np.testing.assert_allclose(methods._ratio(known, [0.6, 0.1], (0,)), expected)
 
 
 class TestStack:
     def test_a_useless_method_gets_little_weight(self) -> None:
         mean = 50 * np.exp(np.random.default_rng(6).normal(0, 1, (12, 10, 1))) * np.ones(8)
-        found = fitted("Stack", drawn(mean), methods=("Constant", "Main effects"))
+        found = fitted("Stack", drawn(mean))
         assert found.weights[0] < 0.1
         assert found.weights[1] == pytest.approx(1, abs=0.1)
-
-    def test_names_are_checked(self, small: CountTensor) -> None:
-        with pytest.raises(ValueError, match=r"methods must be names in .*'Tea leaves'"):
-            fitted("Stack", small, methods=("Tea leaves",))
-        with pytest.raises(ValueError, match="methods must be distinct names, at least 1"):
-            METHODS["Stack"].settings(rank=1, methods=())
 
 
 class TestLightGBM:
@@ -165,8 +162,6 @@ class TestSettingAside:
         assert set_aside(counts, "fibre", 0).sum() == 0
         assert set_aside(counts, "entry", 0).sum() == 1
 
-    @pytest.mark.parametrize("name", ["Neighbours", "LightGBM", "Stack"])
-    def test_bad_choices(self, name: str) -> None:
-        rank = {"rank": 1} if METHODS[name].has_rank else {}
+    def test_bad_choices(self) -> None:
         with pytest.raises(ValueError, match=r"held must be one of .*'row'"):
-            METHODS[name].settings(held="row", **rank)
+            ALL["LightGBM"].settings(held="row")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from benchmarks import paper
 from uncletc import PAPER_METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
 from uncletc.baselines import KLSettings
 from uncletc.compare.metrics import mae_detection, mae_rate
@@ -19,13 +23,15 @@ from uncletc.paper.tables import (
     PAPERS_OWN,
     TABLES,
     Column,
+    committed,
+    curves,
     errors,
+    measure,
     run_cell,
     settings_for,
     settings_of,
+    with_known_detection,
 )
-from uncletc.paper.tables.cells import curves, measure, with_known_detection
-from uncletc.paper.tables.printed import REAL, SCALING
 
 TINY = Column(
     label="tiny",
@@ -53,39 +59,22 @@ class TestDefinitions:
     def test_every_method_of_the_paper_has_a_figure_in_every_column(self, name: str) -> None:
         table = TABLES[name]
         assert table.methods == (*PAPER_METHODS, KNOWN)
-        assert {method for method, metric in table.printed if metric == "MAE_λ"} == set(
-            PAPER_METHODS
-        )
-        for figures in table.printed.values():
-            assert len(figures) == len(table.columns)
 
     @pytest.mark.parametrize(
         ("table", "method", "metric", "column", "figure"),
         [
-            ("table-1", "UncleTC", "MAE_λ", "γ_Ω = .3", (0.037, 0.031)),
             ("table-1", "POND", "MAE_λ", "γ_Ω = .05", (0.841, 0.146)),
             ("table-2", "UncleTC(Linear)", "MAE_p", "SNR = 10 dB", (0.109, 0.041)),
-            ("table-2", "CoSTCo", "MAE_λ", "SNR = 40 dB", (0.890, 0.357)),
-            ("table-3", "UncleTC", "MAE_λ", "γ_Θ = .5", (0.054, 0.148)),
-            ("table-3", "NTF-CPD-LS", "MAE_λ", "γ_Θ = 0", (0.434, 0.030)),
-            ("appendix-rank", "UncleTC", "MAE_p", "F = 10", (0.030, 0.002)),
             ("appendix-wrong-rank", "NTF-CPD-KL", "MAE_λ", "F̂ = 12", (0.151, 0.069)),
             ("appendix-mu", "UncleTC", "MAE_p", "I = 25, γ_Ω = .1, μ = 100", (0.260, 0.038)),
-            ("appendix-mu", "UncleTC", "MAE_λ", "I = 20, γ_Ω = .3, μ = 2000", (0.028, 0.004)),
         ],
     )
     def test_printed_figures(
         self, table: str, method: str, metric: str, column: str, figure: tuple[float, float]
     ) -> None:
-        labels = [one.label for one in TABLES[table].columns]
-        assert TABLES[table].printed[method, metric][labels.index(column)] == figure
-
-    def test_printed_scaling_and_real_figures(self) -> None:
-        assert SCALING["λ̂/λ"][3] == (1.33, 0.05)
-        assert SCALING["λ̂p̂/λp"][9] == (0.99, 0.07)
-        assert {len(one) for one in SCALING.values()} == {10}
-        assert set(REAL) == set(PAPER_METHODS)
-        assert REAL["UncleTC"] == ((3.52, 0.38), (9.89, 1.67))
+        summary = committed("summary").set_index(["table", "column", "method", "metric"])
+        found = summary.loc[(table, column, method, metric), ["paper_mean", "paper_sd"]]
+        np.testing.assert_allclose(np.unique(found, axis=0), [figure])
 
     def test_settings_of_a_cell(self) -> None:
         found = settings_of("appendix-wrong-rank", "F̂ = 12")
@@ -204,21 +193,6 @@ class TestCells:
         assert found["λ̂p̂/λp mean"] == pytest.approx(1, abs=0.05)
         assert found["λ̂/λ sd"] < 0.1 * found["λ̂/λ mean"]
 
-    def test_the_same_seed_gives_the_same_answer_and_a_callback_sees_it(self) -> None:
-        seen: list[int] = []
-        first, again = (
-            run_cell(
-                "appendix-rank",
-                "F = 5",
-                "NTF-CPD-KL",
-                0,
-                callback=lambda record: seen.append(record.iteration),
-            )
-            for _ in range(2)
-        )
-        assert first == again
-        assert seen.count(1) == 2
-
     def test_a_callback_can_stop(self) -> None:
         found = run_cell("appendix-rank", "F = 5", "NTF-CPD-KL", 0, callback=lambda _: True)
         assert found["MAE_λ"] > run_cell("appendix-rank", "F = 5", "NTF-CPD-KL", 0)["MAE_λ"]
@@ -236,3 +210,43 @@ class TestCells:
     ) -> None:
         measure(TINY, PAPERS_OWN, 0, "exact", "errors")
         assert not [one for one in recwarn if one.category is ConvergenceWarning]
+
+
+class TestCommitted:
+    def test_unknown_name(self) -> None:
+        with pytest.raises(ValueError, match=r"name must be one of .*'others'"):
+            committed("others")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("name", "file", "summarise"),
+        [
+            ("summary", "trials.csv", paper.summarise),
+            ("curves", "curve-trials.csv", paper.summarise_curves),
+            ("real", "real-trials.csv", paper.summarise_real),
+        ],
+    )
+    def test_summaries_are_those_of_the_trials(
+        self, name: Any, file: str, summarise: Callable[[pd.DataFrame], pd.DataFrame]
+    ) -> None:
+        expected = committed(name)
+        key = [c for c in expected if expected[c].dtype == object and c != "settings"]
+        key += ["iteration"] if "iteration" in expected else []
+        found = summarise(paper.read(paper.PRINTED.parent / file)).set_index(key).sort_index()
+        expected = expected.set_index(key).sort_index().select_dtypes("number")
+        pd.testing.assert_frame_equal(
+            found[expected.columns], expected, rtol=1e-4, check_dtype=False
+        )
+
+
+def test_a_run_resumes_and_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--only", "appendix-rank", "--trials", "1", "--jobs", "1", "--out", str(tmp_path)]
+    methods = replace(TABLES["appendix-rank"], methods=("NTF-CPD-KL",), columns=(TINY,))
+    monkeypatch.setattr(paper, "find", lambda _: methods)
+    paper.main(words)
+    trials = (tmp_path / "trials.csv").read_bytes()
+    paper.main(words)
+    assert (tmp_path / "trials.csv").read_bytes() == trials
+    assert "NTF-CPD-KL | MAE_λ" in capsys.readouterr().out
+    assert len(pd.read_csv(tmp_path / "summary.csv")) == 2  # both readings

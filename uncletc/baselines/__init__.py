@@ -27,32 +27,25 @@ does no better than they do has learnt little.
 ================ ================================ ============== ========== =======================
 method           model of a count                 loss           attributes good for
 ================ ================================ ============== ========== =======================
-Constant         exposure × level                 Poisson        no         the least to beat
 Main effects     effects of places, days, …       neg. binomial  no         the usual first model
-Neighbours       main effects × kernel            neg. binomial  no         places and days in order
-NB regression    main effects × exp(attributes)   neg. binomial  yes        what attributes explain
 LightGBM         boosted trees                    Poisson        yes        many entries, attributes
-Stack            others, weighted                 neg. binomial  yes        the best prediction
 ================ ================================ ============== ========== =======================
 
-HaLRTC, NTF-Tucker-LS, Neighbours and Stack hold the whole tensor in memory and refuse one that is
-too large. HaLRTC, CoSTCo and POND ignore exposure; all others take λ proportional to it.
+HaLRTC and NTF-Tucker-LS hold the whole tensor in memory and refuse one that is too large. HaLRTC,
+CoSTCo and POND ignore exposure; all others take λ proportional to it.
 """
 
 from uncletc.baselines.base import Callback, Estimate, Prediction, RankSettings, Settings
 from uncletc.baselines.boosting import LightGBMSettings
 from uncletc.baselines.bptf import BPTFSettings
-from uncletc.baselines.constant import ConstantSettings
 from uncletc.baselines.costco import CoSTCoSettings
 from uncletc.baselines.halrtc import HaLRTCSettings
 from uncletc.baselines.main_effects import MainEffectsSettings
-from uncletc.baselines.neighbours import NeighboursSettings
 from uncletc.baselines.ntf_kl import KLSettings
 from uncletc.baselines.ntf_ls import LSSettings
 from uncletc.baselines.ntf_tucker import TuckerSettings
 from uncletc.baselines.pond import PONDSettings
 from uncletc.baselines.registry import METHODS, PAPER_METHODS, Method
-from uncletc.baselines.stack import StackSettings
 
 __all__ = [
     "METHODS",
@@ -60,7 +53,6 @@ __all__ = [
     "BPTFSettings",
     "Callback",
     "CoSTCoSettings",
-    "ConstantSettings",
     "Estimate",
     "HaLRTCSettings",
     "KLSettings",
@@ -68,11 +60,9 @@ __all__ = [
     "LightGBMSettings",
     "MainEffectsSettings",
     "Method",
-    "NeighboursSettings",
     "PONDSettings",
     "Prediction",
     "RankSettings",
     "Settings",
-    "StackSettings",
     "TuckerSettings",
 ]

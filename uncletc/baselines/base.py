@@ -245,7 +245,7 @@ class Algorithm(ABC):
 
 
 def run(
-    algorithm: type[Algorithm],
+    algorithm: Callable[[CountTensor, Any], Algorithm],
     kind: type[Settings],
     counts: CountTensor,
     settings: Settings,
@@ -259,8 +259,10 @@ def run(
 
     Parameters
     ----------
-    algorithm, kind : type
-        The method, and its settings.
+    algorithm : callable
+        Makes the state of a run: usually a class.
+    kind : type
+        Of its settings.
     counts : CountTensor
         At least one observed entry.
     settings : Settings

@@ -13,19 +13,18 @@ missing entries are missing. Small α makes the factors sparse; the paper's grid
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
 from uncletc.baselines.base import Algorithm, RankSettings
 from uncletc.baselines.factors import FactorEstimate, Observed, starting_factors
-from uncletc.common.validation import FloatArray, check_choice
+from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.model.cp import fill_rows, products
 from uncletc.solvers.blocks import TINY
 
-Point = Literal["geometric", "arithmetic"]
 _LEAST_MEAN = 1e-100  # of a mode's elements, where all counts are zero
 _START = 100.0  # shape of the starting gammas: nearly certain, so that starts differ by their means
 
@@ -38,9 +37,6 @@ class BPTFSettings(RankSettings):
     ----------
     alpha : float
         α > 0, the shape of the prior: the smaller, the sparser.
-    point : {"geometric", "arithmetic"}
-        Which mean of the approximate posterior predicts: exp E log U, as in the authors' code,
-        or E U.
     max_iter, tol
         By default 200 and 1e-4, as in the authors' code. They matter: with many more iterations
         the bound still rises slightly, while predictions of some missing entries diverge.
@@ -49,14 +45,12 @@ class BPTFSettings(RankSettings):
     """
 
     alpha: float = 0.1
-    point: Point = "geometric"
     max_iter: int = 200
     tol: float = 1e-4
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._real("alpha", 0.0, above=True)
-        check_choice("point", self.point, get_args(Point))
 
 
 @dataclass(eq=False)
@@ -75,12 +69,9 @@ class Posterior:
         """E log U_k."""
         return np.asarray(digamma(self.shapes[mode]) - np.log(self.rates[mode]))
 
-    def points(self, point: Point) -> list[FloatArray]:
-        """One factor per mode to predict with."""
-        modes = range(len(self.shapes))
-        if point == "arithmetic":
-            return [self.mean(k) for k in modes]
-        return [np.exp(self.log_mean(k)) for k in modes]
+    def points(self) -> list[FloatArray]:
+        """exp E log U of each mode, which predicts as in the authors' code."""
+        return [np.exp(self.log_mean(k)) for k in range(len(self.shapes))]
 
 
 class BPTF(Algorithm):
@@ -107,7 +98,7 @@ class BPTF(Algorithm):
 
     def estimate(self, **record: Any) -> FactorEstimate:
         """λ from one factor per mode."""
-        factors = fill_rows(self.posterior.points(self.settings.point), self.data.indices)
+        factors = fill_rows(self.posterior.points(), self.data.indices)
         return FactorEstimate(**record, factors=factors, exposure=self.data.exposure)
 
 

@@ -29,6 +29,8 @@ from uncletc.baselines.neural import Standard, one_epoch, seeded
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 
+_WEIGHT_DECAY = 1e-2  # of AdamW
+
 
 @dataclass(frozen=True, kw_only=True)
 class CoSTCoSettings(RankSettings):
@@ -42,10 +44,6 @@ class CoSTCoSettings(RankSettings):
         Step size of Adam, > 0.
     batch_size : int
         Entries per step, ≥ 1.
-    weight_decay : float
-        ≥ 0, as in AdamW.
-    use_attributes : bool
-        False: as published, without attributes.
     max_iter : int
         Epochs, ≥ 0.
     tol : float
@@ -57,8 +55,6 @@ class CoSTCoSettings(RankSettings):
     channels: int = 32
     learning_rate: float = 1e-3
     batch_size: int = 256
-    weight_decay: float = 1e-2
-    use_attributes: bool = True
     max_iter: int = 100
     tol: float = 0.0
 
@@ -67,9 +63,6 @@ class CoSTCoSettings(RankSettings):
         self._whole("channels", 1)
         self._whole("batch_size", 1)
         self._real("learning_rate", 0.0, above=True)
-        self._real("weight_decay", 0.0)
-        if not isinstance(self.use_attributes, bool):
-            raise TypeError(f"use_attributes must be True or False, got {self.use_attributes!r}")
 
 
 class Network(nn.Module):
@@ -137,9 +130,8 @@ class CoSTCo(Algorithm):
 
     def __init__(self, data: CountTensor, settings: CoSTCoSettings) -> None:
         self.settings = settings
-        used = settings.use_attributes and data.n_attributed > 0
-        self.n_attributes = data.n_attributes if used else 0
-        self.standard = Standard.of(data) if used else Standard(np.zeros(0), np.ones(0))
+        self.n_attributes = data.n_attributes if data.n_attributed else 0
+        self.standard = Standard.of(data)
         z = data.attributes_at(data.indices, unknown_as_nan=True)
         self.columns = torch.from_numpy(self.standard(z).astype(np.float32))
         self.scale = float(data.counts.std()) or float(data.counts.mean()) or 1.0
@@ -151,7 +143,7 @@ class CoSTCo(Algorithm):
         self.adam = torch.optim.AdamW(
             self.network.parameters(),
             lr=settings.learning_rate,
-            weight_decay=settings.weight_decay,
+            weight_decay=_WEIGHT_DECAY,
             fused=True,
         )
         with torch.no_grad():

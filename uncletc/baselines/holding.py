@@ -7,10 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.common.validation import FloatArray, IntArray, check_choice
+from uncletc.common.validation import IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
-from uncletc.model.negbin import dispersion, floored, log_scores
 
 Held = Literal["entry", "fibre"]
 _SHARE = 5  # one of so many is set aside
@@ -38,10 +37,3 @@ def set_aside(counts: CountTensor, held: Held, seed: int) -> NDArray[np.bool_]:
     number = int(group.max()) + 1
     chosen = np.random.default_rng(seed).permutation(number)[: -(-number // _SHARE)]
     return np.isin(group, chosen[: number - 1])
-
-
-def held_out_score(counts: IntArray, predicted: FloatArray) -> float:
-    """Mean -log P(y) of counts that were set aside, with the φ that suits them best."""
-    if not len(counts):
-        return 0.0
-    return float(log_scores(counts, floored(predicted), dispersion(counts, predicted)).mean())

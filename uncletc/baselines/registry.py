@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -12,16 +12,13 @@ from uncletc.baselines import undercounted
 from uncletc.baselines.base import Prediction, run
 from uncletc.baselines.boosting import LightGBM, LightGBMSettings
 from uncletc.baselines.bptf import BPTF, BPTFSettings
-from uncletc.baselines.constant import Constant, ConstantSettings
 from uncletc.baselines.costco import CoSTCo, CoSTCoSettings
 from uncletc.baselines.halrtc import HaLRTC, HaLRTCSettings
-from uncletc.baselines.main_effects import MainEffects, MainEffectsSettings, Regression
-from uncletc.baselines.neighbours import Neighbours, NeighboursSettings
+from uncletc.baselines.main_effects import MainEffects, MainEffectsSettings
 from uncletc.baselines.ntf_kl import KL, KLSettings
 from uncletc.baselines.ntf_ls import LS, LSSettings
 from uncletc.baselines.ntf_tucker import Tucker, TuckerSettings
 from uncletc.baselines.pond import POND, PONDSettings
-from uncletc.baselines.stack import Stack, StackSettings
 from uncletc.fitting.settings import FitSettings
 
 _RANKS = (5, 10, 15, 20)
@@ -44,8 +41,6 @@ class Method:
     grid : mapping of str to tuple
         The values that the paper searches for each setting (appendix, real data); for a method
         that it does not have, ours.
-    has_rank : bool
-        Whether its settings hold a rank.
     uses_attributes : bool
         Whether its predictions depend on attributes.
     uses_exposure : bool
@@ -61,11 +56,15 @@ class Method:
     fit: Callable[..., Prediction]
     source: str
     grid: Mapping[str, tuple[Any, ...]]
-    has_rank: bool = True
     uses_attributes: bool = False
     uses_exposure: bool = True
     dense: bool = False
     in_paper: bool = True
+
+    @property
+    def has_rank(self) -> bool:
+        """Whether its settings hold a rank."""
+        return any(field.name == "rank" for field in fields(self.settings))
 
 
 _NETWORK = {
@@ -113,7 +112,6 @@ _ALL = (
         partial(run, HaLRTC, HaLRTCSettings),
         "Liu, Musialski, Wonka and Ye, IEEE TPAMI 2013",
         {"rho": (1e-7, 1e-6, 1e-5, 1e-4)},
-        has_rank=False,
         uses_exposure=False,
         dense=True,
     ),
@@ -150,41 +148,11 @@ _ALL = (
         uses_exposure=False,
     ),
     Method(
-        "Constant",
-        ConstantSettings,
-        partial(run, Constant, ConstantSettings),
-        "None: Σ y / Σ e",
-        {},
-        has_rank=False,
-        in_paper=False,
-    ),
-    Method(
         "Main effects",
         MainEffectsSettings,
         partial(run, MainEffects, MainEffectsSettings),
         "Breslow and Clayton, JASA 1993",
         {"fibres": (True, False)},
-        has_rank=False,
-        in_paper=False,
-    ),
-    Method(
-        "Neighbours",
-        NeighboursSettings,
-        partial(run, Neighbours, NeighboursSettings),
-        "Aitchison and Aitken, Biometrika 1976",
-        {},
-        has_rank=False,
-        dense=True,
-        in_paper=False,
-    ),
-    Method(
-        "NB regression",
-        MainEffectsSettings,
-        partial(run, Regression, MainEffectsSettings),
-        "Breslow and Clayton, JASA 1993",
-        {"fibres": (True, False)},
-        has_rank=False,
-        uses_attributes=True,
         in_paper=False,
     ),
     Method(
@@ -193,18 +161,7 @@ _ALL = (
         partial(run, LightGBM, LightGBMSettings),
         "Ke, Meng, Finley, Wang, Chen, Ma, Ye and Liu, NeurIPS 2017",
         {"leaves": (15, 31, 63), "learning_rate": (0.05, 0.1), "least_entries": (5, 20)},
-        has_rank=False,
         uses_attributes=True,
-        in_paper=False,
-    ),
-    Method(
-        "Stack",
-        StackSettings,
-        partial(run, Stack, StackSettings),
-        "Wolpert, Neural Networks 1992",
-        {"rank": _RANKS},
-        uses_attributes=True,
-        dense=True,
         in_paper=False,
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 
-from uncletc.cli import data, fit, report, search, tables
+from uncletc.cli import data, fit, report, search
 
 _NEEDED = ("optuna", "plotly", "prometheus_client", "streamlit")
 
@@ -33,7 +33,6 @@ def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     dashboard.set_defaults(run=lambda options: serve_dashboard(options.rest))
     for each in (fit, report, data, search):
         each.add_command(commands)
-    tables.add_command(commands)
     options, rest = parser.parse_known_args(arguments)
     if rest and options.command != "dashboard":  # whose options are its own
         parser.error(f"unrecognized arguments: {' '.join(rest)}")

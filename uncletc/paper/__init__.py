@@ -1,4 +1,4 @@
-"""The paper: its tables and figures rerun, and its theorem made computable."""
+"""The paper: its tables as data with single trials of them, and its theorem made computable."""
 
 from uncletc.paper import tables, theory
 

@@ -70,8 +70,8 @@ class Workers:
     Attributes
     ----------
     jobs : int, optional
-        Number of folds fitted at a time, each on one thread: 1, in this process, or more, in
-        separate processes. None: 1, or with a scheduler one per worker of the cluster.
+        Number of folds of a trial fitted at a time, each on one thread: 1, in this process, or
+        more, in separate processes. None: 1, or with a scheduler one per worker of the cluster.
     scheduler : str, optional
         Address of a Dask scheduler whose workers fit the folds. They need the same version of
         uncletc, and one thread each (``dask worker ADDRESS --nthreads 1``). Dask makes them return
@@ -104,7 +104,6 @@ class SearchProgress:
         The settings chosen for it.
     folds : int
         Number of its folds scored so far.
-    state : {"running", "complete", "pruned", "failed"}
     """
 
     finished: int
@@ -113,4 +112,3 @@ class SearchProgress:
     trial: int
     chosen: Mapping[str, Any]
     folds: int
-    state: str

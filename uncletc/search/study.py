@@ -1,8 +1,8 @@
-"""Study: the results of a search, read from its file."""
+"""Study: the results of a search, read from its file, a journal of Optuna's."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,11 @@ from uncletc.search.settings import SearchSettings
 from uncletc.search.space import settings_of
 
 if TYPE_CHECKING:
+    import optuna
     from optuna.trial import FrozenTrial
+
+_NAME = "uncletc search"
+_MISREAD = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -33,10 +37,9 @@ class Study:
     settings : SearchSettings
         With all choices in its `space`, and the number last requested in `n_trials`.
     frame : pandas.DataFrame
-        One row per trial: ``number``; ``state`` ("complete", "pruned", "failed", or "running", also
-        for trials of an interrupted search); ``value``, the mean validation rRMSE over ``folds``
-        finished folds, NaN without any; ``sd`` over them; ``seconds`` of fitting and scoring; and a
-        column for each setting in the space.
+        One row per trial: ``number``; ``state`` ("complete", "pruned", "failed", or "running");
+        ``value``, the mean validation rRMSE over ``folds`` finished folds, NaN without any; ``sd``
+        over them; ``seconds`` of fitting and scoring; and a column for each setting in the space.
     """
 
     path: Path
@@ -45,7 +48,7 @@ class Study:
     counts_digest: str
     settings: SearchSettings
     frame: pd.DataFrame
-    _trials: list[FrozenTrial]
+    _trials: dict[int, FrozenTrial]
 
     def __repr__(self) -> str:
         n = int((self.frame["state"] != "running").sum())
@@ -67,7 +70,7 @@ class Study:
     @property
     def best_value(self) -> tuple[float, float]:
         """Mean and standard deviation over folds of the validation rRMSE of :attr:`best`."""
-        return mean_and_sd([fold["validation"]["rrmse"] for fold in self._best_folds()])
+        return mean_and_sd([fold["validation"] for fold in folds_of(self._best_trial())])
 
     def test_scores(self) -> dict[str, tuple[float, float]]:
         """Mean and standard deviation over folds of each test score of :attr:`best`.
@@ -75,44 +78,18 @@ class Study:
         They had no part in the choice. Names are those of :class:`uncletc.compare.Scores`,
         without n.
         """
-        scores = pd.DataFrame([fold["test"] for fold in self._best_folds()]).drop(columns="n")
-        return {str(name): mean_and_sd(values) for name, values in scores.items()}
-
-    def importance(self) -> dict[str, float]:
-        """Share of the variation of values explained by each searched setting, largest first.
-
-        Functional analysis of variance over complete trials; empty with fewer than two.
-        """
-        from optuna.importance import FanovaImportanceEvaluator, get_param_importances
-
-        from uncletc.search import journal as journal
-
-        done = self.frame[self.frame["state"] == "complete"]
-        varied = [name for name in self.settings.choices if done[name].nunique(dropna=False) > 1]
-        if not varied or done["value"].nunique() < 2:
-            return {}
-        study = journal.in_memory(self._trials)
-        fanova = FanovaImportanceEvaluator(seed=0)
-        shares = get_param_importances(study, evaluator=fanova, params=varied)
-        return {name: float(share) for name, share in shares.items()}
+        scores = pd.DataFrame([fold["test"] for fold in folds_of(self._best_trial())])
+        return {str(name): mean_and_sd(values) for name, values in scores.items() if name != "n"}
 
     def _best_trial(self) -> FrozenTrial:
         done = self.frame[self.frame["state"] == "complete"]
         if done.empty:
             raise ValueError(f"no trial of {self.path} is complete yet")
-        best = int(done["value"].to_numpy().argmin())
-        return self._trials[int(done["number"].iloc[best])]
-
-    def _best_folds(self) -> list[dict[str, Any]]:
-        from uncletc.search import journal as journal
-
-        return list(journal.folds_of(self._best_trial()).values())
+        return self._trials[int(done["number"].iloc[int(done["value"].to_numpy().argmin())])]
 
 
 def open_study(path: str | Path) -> Study:
     """Read the file of a search, finished or not, without writing to it.
-
-    An incomplete last line, of a search that was killed or is writing, is ignored.
 
     Parameters
     ----------
@@ -130,38 +107,68 @@ def open_study(path: str | Path) -> Study:
     file = Path(path)
     if not file.is_file():
         raise FileNotFoundError(f"file {file} does not exist")
-    from uncletc.search import journal as journal
-
-    attributes, trials = journal.read(file)
     try:
-        facts, request = attributes["search"], attributes["asked"]
-        given = {field.name: (facts | request)[field.name] for field in fields(SearchSettings)}
-        settings = SearchSettings(**given)
-        settings = replace(settings, space=settings.choices)
-        method, digest, dataset = facts["method"], facts["counts"], request["dataset"]
-        columns = ["number", "state", "value", "sd", "folds", "seconds", *settings.choices]
-    except journal.MISREAD as error:
-        raise journal.unreadable(file, "its beginning", error) from error
-    rows = [_row(trial) for trial in trials if trial.params.keys() == settings.choices.keys()]
-    return Study(
-        path=file,
-        method=method,
-        dataset=dataset,
-        counts_digest=digest,
-        settings=settings,
-        frame=pd.DataFrame(rows, columns=columns),
-        _trials=trials,
-    )
+        study = journal(file)
+        facts, request = study.user_attrs["search"], study.user_attrs["asked"]
+        space = {name: tuple(values) for name, values in facts["space"].items()}
+        given = facts | {"n_trials": request["n_trials"], "space": space}
+        settings = SearchSettings(**{f.name: given[f.name] for f in fields(SearchSettings)})
+        trials = {t.number: t for t in distinct(study) if t.params.keys() == space.keys()}
+        columns = ["number", "state", "value", "sd", "folds", "seconds", *space]
+        return Study(
+            path=file,
+            method=facts["method"],
+            dataset=request["dataset"],
+            counts_digest=facts["counts"],
+            settings=settings,
+            frame=pd.DataFrame([_row(trial) for trial in trials.values()], columns=columns),
+            _trials=trials,
+        )
+    except _MISREAD as error:
+        raise ValueError(f"{file} is not the file of a search, or holds none yet") from error
+
+
+def journal(path: Path, *, create: bool = False) -> optuna.Study:
+    """Return the study of a file, or a new one; ValueError if it has none."""
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError(
+            "searching needs Optuna, which is missing; install it with: "
+            'pip install "uncletc[search]"'
+        ) from error
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    # Three seconds until the lock of a killed process is taken over.
+    lock = JournalFileOpenLock(str(path), grace_period=3)
+    try:
+        storage = optuna.storages.JournalStorage(JournalFileBackend(str(path), lock))
+        if create:
+            return optuna.create_study(study_name=_NAME, storage=storage)
+        return optuna.load_study(study_name=_NAME, storage=storage)
+    except _MISREAD as error:
+        raise ValueError(f"{path} is not the file of a search, or holds none yet") from error
+
+
+def distinct(study: optuna.Study) -> list[FrozenTrial]:
+    """Return the trials, without interrupted ones that were started again."""
+    trials = study.get_trials(deepcopy=False)
+    replaced = {trial.user_attrs.get("replaces") for trial in trials}
+    return [trial for trial in trials if trial.number not in replaced]
+
+
+def folds_of(trial: FrozenTrial | optuna.Trial) -> list[dict[str, Any]]:
+    """Return validation rRMSE, test scores and seconds of each finished fold."""
+    return list(trial.user_attrs.get("folds", []))
 
 
 def _row(trial: FrozenTrial) -> dict[str, Any]:
-    from uncletc.search import journal as journal
-
-    folds = [fold for fold in journal.folds_of(trial).values() if "error" not in fold]
-    value, sd = mean_and_sd([fold["validation"]["rrmse"] for fold in folds])
+    folds = folds_of(trial)
+    value, sd = mean_and_sd([float(fold["validation"]) for fold in folds])
     return {
         "number": trial.number,
-        "state": journal.word_for(trial.state),
+        "state": "failed" if trial.state.name == "FAIL" else trial.state.name.lower(),
         "value": value,
         "sd": sd,
         "folds": len(folds),

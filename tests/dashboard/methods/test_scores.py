@@ -70,7 +70,7 @@ class TestMethodsBesideThePapers:
         assert beside_words(["UncleTC", "POND"]) == ""
 
     def test_they_set_aside_what_the_folds_hide(self):
-        assert make_settings("Neighbours", 2, 0, "fibre").held == "fibre"
+        assert make_settings("LightGBM", 2, 0, "fibre").held == "fibre"
 
     def test_results_from_before_a_score_was_known(self):
         old = {"trials": [{"rrmse": 1.0, "seconds": 1.0}]}
