@@ -287,9 +287,9 @@ def test_bad_settings(make: Any, message: str) -> None:
 
 
 def test_two_processes_find_what_one_finds(small: CountTensor, path: Path) -> None:
-    chosen = {"prune": False, "strategy": "random"}
-    alone = quick(small, path.with_name("alone"), 3, **chosen)
-    found = quick(small, path, 3, workers=Workers(jobs=2), **chosen)
+    chosen = {"prune": False, "strategy": "random", "n_folds": 3}
+    alone = quick(small, path.with_name("alone"), 1, **chosen)
+    found = quick(small, path, 1, workers=Workers(jobs=2), **chosen)
     pd.testing.assert_frame_equal(without_times(found), without_times(alone))
 
 
