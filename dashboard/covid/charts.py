@@ -79,7 +79,12 @@ def cell_bars(
 
 
 def county_chart(
-    days: pd.DataFrame, *, p_title: str, rate_title: str, day: str | None = None
+    days: pd.DataFrame,
+    *,
+    p_title: str,
+    rate_title: str,
+    reported_title: str = "reported cases per day",
+    day: str | None = None,
 ) -> go.Figure:
     """Counts, λ and p of one cell, one above the other on one axis of days.
 
@@ -87,17 +92,17 @@ def county_chart(
     ----------
     days : DataFrame
         As in :class:`dashboard.covid.county.CountyView`.
-    p_title, rate_title : str
-        What p and λ are.
+    p_title, rate_title, reported_title : str
+        What p, λ and counts are.
     day : str, optional
         A day to mark.
     """
-    titles = (two_lines(title, _LONGEST_LINE) for title in (rate_title, p_title))
+    titles = (two_lines(title, _LONGEST_LINE) for title in (reported_title, rate_title, p_title))
     figure = make_subplots(
         rows=3,
         shared_xaxes=True,
         vertical_spacing=0.09,
-        subplot_titles=("reported cases per day", *titles),
+        subplot_titles=tuple(titles),
     )
     figure.add_bar(
         x=days["day"],

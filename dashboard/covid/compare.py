@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.covid.answers import CovidAnswers
-from dashboard.covid.county import build_county_view
+from dashboard.covid.county import build_county_view, rate_title
 from dashboard.shared.charts.answers import DetectionGrids, answer, rank_words
 from dashboard.shared.charts.bars import LINES
 from dashboard.shared.charts.style import below, faint, framed
@@ -58,8 +58,11 @@ def compare_places(
         for place in chosen
     }
     days = pd.concat([view.days.assign(place=place) for place, view in views.items()])
-    first = next(iter(views.values()))
-    titles = {"reported": "reported cases per day", "rate": first.rate_title, "p": first.p_title}
+    titles = {
+        "reported": "reported cases per day",
+        "rate": rate_title(grids.scale),
+        "p": p_title,
+    }
     show_chart(
         partial(compare_chart, days, chosen, quantity, title=titles[quantity]),
         key="compare-days",

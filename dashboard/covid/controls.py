@@ -56,7 +56,12 @@ def county_panel(county: CountyView | None, *, day: str | None) -> None:
     st.markdown(" ".join(filter(None, (county.summary, county.shared))))
     show_chart(
         partial(
-            county_chart, county.days, p_title=county.p_title, rate_title=county.rate_title, day=day
+            county_chart,
+            county.days,
+            p_title=county.p_title,
+            rate_title=county.rate_title,
+            reported_title=county.reported_title,
+            day=day,
         ),
         key="county-days",
         alt=f"Reported cases, expected true cases and p of {county.name} over the days",

@@ -16,6 +16,7 @@ from dashboard.shared.charts.answers import (
     rank_words,
     reports_late,
 )
+from dashboard.shared.charts.places import of_cell
 from uncletc import Fit, Scale
 from uncletc.datasets import Dataset
 
@@ -47,8 +48,8 @@ class CountyView:
         scale of counts; times reporting where the fit has effects on it), rate (λ), p; where the
         fit has intervals rate_low, rate_high, p_low and p_high, the ends of 90 % intervals; where
         it has effects on reporting, reporting (a factor).
-    p_title, rate_title : str
-        What p and λ are, with their unit and scale.
+    p_title, rate_title, reported_title : str
+        What p, λ and counts are, with their unit and scale, and whether they are of a cell.
     """
 
     name: str
@@ -58,6 +59,7 @@ class CountyView:
     days: pd.DataFrame
     p_title: str
     rate_title: str
+    reported_title: str
 
     @property
     def caption(self) -> str:
@@ -113,14 +115,16 @@ def build_county_view(
     place = (int(county["latitude_index"]), int(county["longitude_index"]))
     days = _days(dataset, fit, grids, place)
     together = dataset.table[dataset.table["cell"] == county["cell"]]
+    whole = of_cell(len(together))
     return CountyView(
         name=f"{county['county']}, {county['state']}",
         cell=str(county["cell"]),
-        summary=_summary(answers, str(county["cell"]), so_far),
+        summary=_summary(answers, fips, so_far),
         shared=_shared(together, fips),
         days=days,
-        p_title=title,
-        rate_title=rate_title(grids.scale),
+        p_title=title + whole,
+        rate_title=rate_title(grids.scale) + whole,
+        reported_title=f"reported cases per day{whole}",
     )
 
 
@@ -161,12 +165,11 @@ def _days(
     return table
 
 
-def _summary(answers: CovidAnswers, cell: str, so_far: bool) -> str:
-    """What was reported and estimated of a cell, and where it stands by p."""
-    rows = answers.all_places[answers.all_places["cell"] == cell]
-    if rows.empty:
+def _summary(answers: CovidAnswers, fips: str, so_far: bool) -> str:
+    """What a county reported, its part of what is estimated, and where its cell stands by p."""
+    if fips not in answers.counties.index:
         return "Nothing was counted here, so nothing is estimated."
-    row = rows.iloc[0].to_dict()
+    row = answers.counties.loc[fips].to_dict()
     if not np.isfinite(row["detection"]):
         return "p cannot be estimated here: no attributes are known."
     said = answer(row, answers.scale, so_far=so_far)
@@ -180,6 +183,7 @@ def _shared(together: pd.DataFrame, fips: str) -> str | None:
     names = others["county"].tolist()
     named = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return (
-        f"This cell holds {len(together)} counties: this one, {named}. The counts are their sum, "
-        "and they share one p and one λ."
+        f"**Cell of {len(together)} counties**: this one, {named}. They share one p; the county's "
+        "estimate is its part of the cell's, as its reported cases are (its people, where none "
+        "were reported)."
     )

@@ -13,7 +13,7 @@ from dashboard.countymap.choice import choose_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import Colorscale, MapPicture, county_map
 from dashboard.countymap.play import Steps
-from dashboard.covid.answers import PER, cell_totals, places_of
+from dashboard.covid.answers import CELL, PER, cell_totals, places_of
 from dashboard.covid.days import keep_day
 from dashboard.covid.view import UNCERTAIN_MEANS, CovidView, build_covid_view
 from dashboard.shared.cache import cached, cached_for_counts, grids_of
@@ -22,7 +22,7 @@ from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.words import day_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
-from uncletc.estimates import Sums
+from uncletc.estimates import Sums, county_shares
 
 Quantity = Literal["p", "per_1000", "rate"]
 States = tuple[str, ...]
@@ -96,15 +96,19 @@ def day_steps(
     dataset: Dataset, fit: Fit, grids: DetectionGrids, day: int, quantity: Quantity = "p"
 ) -> Steps:
     """Return p or λ of every county on every day, for a map to play through."""
-    cells = dataset.table[["latitude_index", "longitude_index"]].to_numpy()
-    cells, places = np.unique(cells, axis=0, return_inverse=True)
-    grid = grids.p if quantity == "p" else _rates(dataset, fit, grids.scale, quantity)
+    where = dataset.table[CELL].to_numpy()
+    cells, places = np.unique(where, axis=0, return_inverse=True)
+    if quantity == "p":
+        numbers = grids.p[tuple(cells.T)]
+    else:
+        places = np.arange(len(where))
+        numbers = _rates(dataset, fit, grids.scale, quantity)
     return Steps(
         labels=tuple(map(day_text, dataset.counts.labels[2])),
         now=day,
         fips=dataset.table["fips"],
         places=places.ravel(),
-        numbers=grid[tuple(cells.T)],
+        numbers=numbers,
     )
 
 
@@ -117,13 +121,14 @@ def rate_grid(dataset: Dataset, fit: Fit) -> NDArray[np.float64]:
 
 
 def _rates(dataset: Dataset, fit: Fit, scale: Scale, quantity: Quantity) -> NDArray[np.float64]:
-    """λ of cells and days on a scale, in all or per 1000 people."""
+    """λ of counties and days on a scale, in all or per 1000 people: their part of their cell's."""
     grid = scale.rate(cached("covid rates", rate_grid, dataset, fit))
+    table = dataset.table
+    rates = county_shares(table)[:, None] * grid[tuple(table[CELL].to_numpy().T)]
     if quantity == "rate":
-        return grid
-    listed, people = _places(dataset), np.full(grid.shape[:2], np.nan)
-    people[listed["latitude_index"], listed["longitude_index"]] = listed["population"]
-    return np.asarray(PER * grid / np.where(people > 0, people, np.nan)[:, :, None])
+        return np.asarray(rates)
+    people = table["population"].to_numpy(dtype=float)
+    return np.asarray(PER * rates / np.where(people > 0, people, np.nan)[:, None])
 
 
 def _picture(

@@ -43,7 +43,8 @@ def _notes(answers: CovidAnswers, uncertain_scale: bool, late: bool) -> tuple[st
         f"λ adds up over all days; p is the mean over places and days. {_shares(answers, late)}"
         if absolute
         else "**Relative λ**: what would have been counted if p were its median everywhere.",
-        "A cell belongs to the state of its most populous county.",
+        "Reported cases of a state are those of its counties. What is estimated of a cell whose "
+        "counties lie in several states (*shared*) is divided as its counties reported.",
         "90 %: intervals, from chance in the counts." if intervals else "",
         "They hold how uncertain the scale is, too." if intervals and uncertain_scale else "",
     )

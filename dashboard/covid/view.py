@@ -22,11 +22,11 @@ from dashboard.shared.charts.answers import (
     over_last,
     rate_name,
 )
-from dashboard.shared.charts.places import Ranking, cell_notes, cells
-from dashboard.shared.text.words import P_IS_THE_SAME, times
+from dashboard.shared.charts.places import Ranking, cell_notes, cells, of_cell
+from dashboard.shared.text.words import P_IS_THE_SAME, day_text, times
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
-from uncletc.estimates import Sums
+from uncletc.estimates import Sums, reported_by_county
 
 UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
 UNCERTAIN_MEANS = (
@@ -46,7 +46,7 @@ class CovidView(Ranking):
     counties : DataFrame
         One row per county: fips, county, state, population, value (p on the chosen scale, NaN
         where the cell has no attributes), where the fit has intervals low and high (the ends of
-        the 90 % interval of that p), rate and per_1000 (λ of its cell, and that per 1000 people),
+        the 90 % interval of that p), rate and per_1000 (its part of λ, and that per 1000 people),
         uncertain (whether high is more than `UNCERTAIN` times low), cell, and the hover lines
         reported, estimate, tests, spread, cell_note. NaN outside the chosen states.
     ranked : DataFrame
@@ -85,9 +85,12 @@ class CovidView(Ranking):
 
     @property
     def county_table(self) -> pd.DataFrame:
-        """fips, county, state, cell, detection, and its interval where there is one."""
-        columns = ["fips", "county", "state", "cell", "value", "low", "high"]
+        """One row per county: its own reports, its part of λ, and p of its cell."""
+        columns = ["fips", "county", "state", "cell", "counties_in_cell", "value", "low", "high"]
         shown = self.counties[[name for name in columns if name in self.counties]]
+        own = self.answers.counties
+        names = ["reported", *(name for name in own if name.startswith(("rate", "share")))]
+        shown = shown.join(own[names], on="fips")
         return for_download(shown, absolute=self.scale.absolute)
 
 
@@ -135,23 +138,26 @@ def build_covid_view(
     where = (table["latitude_index"].to_numpy(), table["longitude_index"].to_numpy())
     answers = build_answers(dataset, fit, scale, day=day, states=states, sums=sums, listed=listed)
     inside = table["state"].isin(list(states)) if states else table["state"].notna()
-    of_cell = answers.all_places.set_index("cell")
-    ends = {end: table["cell"].map(of_cell[f"detection_{end}"]) for end in grids.ends}
+    of_cells = answers.all_places.set_index("cell")
+    ends = {end: table["cell"].map(of_cells[f"detection_{end}"]) for end in grids.ends}
+    when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
     values = {"value": mean[where], **ends}
     known = inside & np.isfinite(values["value"])
     values = {name: np.where(known, each, np.nan) for name, each in values.items()}
     ends = {end: values[end] for end in ends}
-    counties = table[["fips", "county", "state", "cell", "population"]].assign(
+    counties = table[["fips", "county", "state", "cell", "counties_in_cell", "population"]].assign(
         **values,
         uncertain=_uncertain(ends, shared=grids.uncertain_scale) if ends else False,
-        rate=table["cell"].map(of_cell["rate"]).where(inside),
-        per_1000=table["cell"].map(of_cell["per_1000"]).where(inside),
-        reported=[f"reported cases in 60 days: {cases:,}" for cases in table["cases"]],
-        estimate=table["cell"].map(_lines(answers.all_places, scale)),
+        rate=table["fips"].map(answers.counties["rate"]).where(inside),
+        per_1000=table["fips"].map(answers.counties["per_1000"]).where(inside),
+        reported=[
+            f"reported cases {when}: {cases:,.0f}" for cases in reported_by_county(dataset, day)
+        ],
+        estimate=table["fips"].map(_lines(answers.counties, scale)),
         tests=[
             f"tests per day and 1000 people: {_tests(tests)}" for tests in table["tests_per_1000"]
         ],
-        spread=_spread(ends) if ends else None,
+        spread=_spread(ends, table) if ends else None,
         cell_note=cell_notes(table),
     )
     ratio = contrast(values["value"])
@@ -194,22 +200,28 @@ def _bars(table: pd.DataFrame, values: list[str]) -> pd.DataFrame:
     return ranked[["label", *values, "fips", "cell"]].assign(inside=inside)
 
 
-def _spread(ends: dict[str, NDArray[np.float64]]) -> list[str | None]:
+def _spread(ends: dict[str, NDArray[np.float64]], table: pd.DataFrame) -> list[str | None]:
+    """The interval of p of each county's cell in a line."""
+    rows = zip(ends["low"], ends["high"], table["counties_in_cell"], strict=True)
     return [
-        f"90 % interval: {low:.2g} to {high:.2g}" if np.isfinite(low) else None
-        for low, high in zip(ends["low"].tolist(), ends["high"].tolist(), strict=True)
+        f"90 % interval: {low:.2g} to {high:.2g}{of_cell(n)}" if np.isfinite(low) else None
+        for low, high, n in rows
     ]
 
 
-def _lines(places: pd.DataFrame, scale: Scale) -> pd.Series:
-    """λ of each cell in a line, by cell."""
-    name = f"estimated {rate_name(scale, 'true cases')}"
-    rates = places["rate"].tolist()
-    texts = [f"{name} of its cell: {amount(rate)}" for rate in rates]
-    if "rate_low" in places:
-        ends = zip(texts, places["rate_low"], places["rate_high"], strict=True)
+def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
+    """λ of each county in a line, by fips."""
+    texts = [
+        f"estimated {rate_name(scale, 'true cases')}: {amount(rate)}" for rate in counties["rate"]
+    ]
+    if "rate_low" in counties:
+        ends = zip(texts, counties["rate_low"], counties["rate_high"], strict=True)
         texts = [f"{text} ({amount(low)} to {amount(high)})" for text, low, high in ends]
-    return pd.Series(texts, places["cell"])
+    texts = [
+        f"{text}, its part of a cell of {n} counties" if n > 1 else text
+        for text, n in zip(texts, counties["counties_in_cell"], strict=True)
+    ]
+    return pd.Series(texts, counties.index)
 
 
 def _tests(per_1000: float) -> str:

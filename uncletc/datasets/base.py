@@ -123,6 +123,8 @@ class Dataset:
         Of simulated COVID-19 cases: one row per counted cell and day of report, with
         ``latitude_index``, ``longitude_index``, ``day``, ``deaths`` and ``ifr``, the stated share
         of true cases that ends in death. :func:`uncletc.datasets.deaths_look` makes it a look.
+    county_counts : ndarray, optional
+        Of COVID-19 cases: the reports of each county of `table` by day; NaN: no report.
     attribute_info : mapping of str to AttributeInfo
         Of the attributes of which something is known; :meth:`about` knows all.
     """
@@ -137,6 +139,7 @@ class Dataset:
     roles: Roles = field(default_factory=Roles)
     effects: Mapping[str, str] = field(default_factory=dict)
     deaths: pd.DataFrame | None = None
+    county_counts: FloatArray | None = None
     attribute_info: Mapping[str, AttributeInfo] = field(default_factory=dict)
 
     def about(self, attribute: str) -> AttributeInfo:

@@ -154,6 +154,7 @@ def load_covid(
         counts=counts.with_groups(*covid_groups(table, DAYS)),
         attribute_info=info,
         table=table[_COLUMNS],
+        county_counts=cases,
         mode_tables=_mode_tables(table),
         provenance=Provenance(
             simulated=False,

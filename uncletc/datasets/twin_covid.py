@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import random_table
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -102,6 +103,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         title="Simulated COVID-19 cases by US county",
         counts=counts.with_groups(*covid_groups(_with_degrees(table, header), days)),
         table=table,
+        county_counts=_county_counts(arrays),
         mode_tables={
             "latitude": pd.DataFrame({"degrees": header["latitudes"]}),
             "longitude": pd.DataFrame({"degrees": header["longitudes"]}),
@@ -205,6 +207,23 @@ def _county_table(header: Mapping[str, Any], arrays: Arrays) -> pd.DataFrame:
             "tests_per_1000": arrays["county_tests"].astype(np.float64),
         }
     )
+
+
+def _county_counts(arrays: Arrays) -> FloatArray:
+    """Divide the counts of cells by day among their counties at random; (counties, days).
+
+    Totals of counties over the days, and of cells on each day, are those of the file.
+    """
+    rng = np.random.default_rng(0)
+    cases, of_cells = arrays["county_cases"].astype(np.int64), arrays["counts"].astype(np.int64)
+    divided = np.zeros((len(cases), of_cells.shape[1]))
+    for cell, daily in enumerate(of_cells):
+        counties = np.flatnonzero(arrays["county_cell"] == cell)
+        divided[counties] = random_table(cases[counties], daily).rvs(
+            method="boyett",  # the other one loses counts of tables with a single row
+            random_state=rng,
+        )
+    return divided
 
 
 def _with_degrees(table: pd.DataFrame, header: Mapping[str, Any]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ days or any other groups; :func:`group_sums` does so for groups given by number,
 further, put on any scale and ranked.
 """
 
+from uncletc.estimates.counties import county_shares, reported_by_county, state_names
 from uncletc.estimates.entries import Entries, Estimates, every_entry
 from uncletc.estimates.files import FORMATS, defused
 from uncletc.estimates.sums import Sums, group_sums
@@ -16,8 +17,11 @@ __all__ = [
     "Entries",
     "Estimates",
     "Sums",
+    "county_shares",
     "defused",
     "every_entry",
     "group_sums",
+    "reported_by_county",
+    "state_names",
     "totals",
 ]

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.observations import Look
 from uncletc.datasets.base import Dataset
+from uncletc.estimates.counties import CELL, has_counties, state_names
 
 _OURS = ("reported", "reporting", "scale", "simulated", "entry")
 _ESTIMATES = ("rate", "detection", "expected")
-_CELL = ("latitude_index", "longitude_index")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def named_columns(data: Dataset | CountTensor) -> Named:
         taken.add(column)
         modes.append(Name(column, (k,), np.arange(len(labels)), np.asarray(labels, dtype=object)))
     others = []
-    for name, along, codes, names in (*_counties(data), *_groups(counts)):
+    for name, along, codes, names in (*_counties(data), *_groups(data)):
         column = _distinct(name, taken)
         taken.add(column)
         others.append(Name(column, along, codes, names))
@@ -106,9 +107,15 @@ def _distinct(name: str, taken: set[str]) -> str:
     return name
 
 
-def _groups(counts: CountTensor) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+def _groups(
+    data: Dataset | CountTensor,
+) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+    """Groups; of a cell whose counties lie in several states all of these are named."""
+    counts = data.counts if isinstance(data, Dataset) else data
     for group in counts.groups:
-        if group.name not in counts.modes:
+        if group.name == "state" and isinstance(data, Dataset) and has_counties(data):
+            yield "state", (0, 1), *_by_cell(state_names(data.table), counts)
+        elif group.name not in counts.modes:
             along = tuple(counts.modes.index(mode) for mode in group.modes)
             yield group.name, along, group.codes, np.asarray(group.labels, dtype=object)
 
@@ -117,16 +124,20 @@ def _counties(
     data: Dataset | CountTensor,
 ) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
     """The counties of each cell, the most populous first, where the data have any."""
-    if not isinstance(data, Dataset) or not {"county", "state", *_CELL} <= {*data.table.columns}:
+    if not isinstance(data, Dataset) or not {"county", "state", *CELL} <= {*data.table.columns}:
         return
-    table = data.table.dropna(subset=list(_CELL))
+    table = data.table.dropna(subset=CELL)
     if "population" in table:
         table = table.sort_values("population", ascending=False, kind="stable")
     names = (table["county"] + ", " + table["state"]).groupby(
-        [table[name].astype(int) for name in _CELL]
+        [table[name].astype(int) for name in CELL]
     )
-    joined = names.agg("; ".join)
-    codes = np.full(data.counts.shape[:2], -1, dtype=np.int64)
-    first, second = (joined.index.get_level_values(i).to_numpy() for i in (0, 1))
-    codes[first, second] = np.arange(len(joined))
-    yield "counties", (0, 1), codes, joined.to_numpy(dtype=object)
+    yield "counties", (0, 1), *_by_cell(names.agg("; ".join), data.counts)
+
+
+def _by_cell(names: pd.Series, counts: CountTensor) -> tuple[IntArray, NDArray[Any]]:
+    """Codes of cells over the first two modes, and the different names that they stand for."""
+    number, labels = pd.factorize(names)
+    codes = np.full(counts.shape[:2], -1, dtype=np.int64)
+    codes[tuple(names.index.get_level_values(i).to_numpy() for i in (0, 1))] = number
+    return codes, np.asarray(labels, dtype=object)

@@ -51,17 +51,14 @@ class Summed:
         """Variance of the logarithm that no draw has; (G,)."""
         return np.asarray(self.widths[1] * self.apart + between(list(self.values[1:])))
 
-    def over(self, groups: IntArray, size: int) -> Summed:
-        """Sum groups (G,) further, to `size` ones; -1 leaves one out."""
-        kept = groups >= 0
-        n = int(kept.sum())
-        belongs = csr_matrix((np.ones(n), (groups[kept], np.arange(n))), (size, n))
-        values = np.asarray((belongs @ self.values[:, kept].T).T)
-        own = self.values[0, kept]
-        total = np.maximum(values[0], _LEAST)
-        sums = belongs @ (own[:, None] * np.exp(self.moved[kept]))
+    def weighted(self, weights: csr_matrix) -> Summed:
+        """Add up groups to others, each with a weight, 0 to 1; weights (H, G)."""
+        own, total = self.values[0], weights @ self.values[0]
+        sums = weights @ (own[:, None] * np.exp(self.moved))
+        total = np.maximum(total, _LEAST)
         ratio = np.where(sums > 0, sums / total[:, None], 1.0)
-        apart = (belongs @ (own**2 * self.apart[kept]) / total) / total
+        apart = (weights.power(2) @ (own**2 * self.apart) / total) / total
+        values = np.asarray((weights @ self.values.T).T)
         return Summed(values=values, moved=np.log(ratio), apart=apart, widths=self.widths)
 
     def interval(self, level: float, most: FloatArray | float = np.inf) -> Interval:
@@ -78,15 +75,16 @@ class Summed:
 class Sums:
     """Counts, λ and p of groups of counted entries.
 
-    Made by :func:`group_sums`. Sums of groups (:meth:`over`) and another scale (:meth:`table`) need
-    no further look at the fit.
+    Made by :func:`group_sums`. Sums of groups (:meth:`over`, :meth:`weighted`) and another scale
+    (:meth:`table`) need no further look at the fit.
 
     Attributes
     ----------
     entries : ndarray of int, shape (G,)
         How many counted entries each group has.
-    attributed : ndarray of int, shape (G,)
+    attributed : ndarray, shape (G,)
         How many of them p is known of: those with attributes; all where there are none to know.
+        Those of a group that belongs in part count in part.
     reported : ndarray, shape (G,)
         Their counts together.
     rate, detection : Summed
@@ -96,7 +94,7 @@ class Sums:
     """
 
     entries: IntArray
-    attributed: IntArray
+    attributed: FloatArray
     reported: FloatArray
     rate: Summed
     detection: Summed
@@ -116,13 +114,30 @@ class Sums:
             Number ≥ 0 of the larger group that each belongs to, -1 for none. None: all are one.
         """
         own = _checked(groups, len(self.entries), "group")
-        kept, size = own >= 0, int(own.max(initial=-1)) + 1
+        kept = np.flatnonzero(own >= 0)
+        shape = (int(own.max(initial=-1)) + 1, len(own))
+        return self.weighted(csr_matrix((np.ones(len(kept)), (own[kept], kept)), shape))
+
+    def weighted(self, weights: csr_matrix, reported: FloatArray | None = None) -> Sums:
+        """Add up groups to others, to which they may belong in part.
+
+        λ of a cell of counties in two states is divided between the states, for example, and p of
+        a state is the mean in which such a cell has its part as weight.
+
+        Parameters
+        ----------
+        weights : csr_matrix, shape (H, G)
+            The part of each group in each of the others, 0 to 1.
+        reported : ndarray, shape (H,), optional
+            What was reported, where that is known otherwise. None: the parts of what the groups
+            reported.
+        """
         return Sums(
-            entries=np.bincount(own[kept], self.entries[kept], size).astype(np.int64),
-            attributed=np.bincount(own[kept], self.attributed[kept], size).astype(np.int64),
-            reported=_sums(own[kept], self.reported[kept], size),
-            rate=self.rate.over(own, size),
-            detection=self.detection.over(own, size),
+            entries=(weights > 0).astype(np.int64) @ self.entries,
+            attributed=weights @ self.attributed,
+            reported=weights @ self.reported if reported is None else reported,
+            rate=self.rate.weighted(weights),
+            detection=self.detection.weighted(weights),
             scale=self.scale,
         )
 
@@ -194,7 +209,8 @@ class Sums:
             One row per group: rank, rank_low and rank_high, whole numbers with 1 ≤ rank_low ≤ rank
             ≤ rank_high. Without draws rank alone.
         """
-        p, size = self.detection, np.maximum(self.attributed, 1)
+        p = self.detection
+        size = np.where(self.attributed > 0, self.attributed, 1.0)
         middle = np.log(np.maximum(p.values[0] / size, _LEAST))[:, None]
         rank = _ranks(middle)[:, 0]
         if not self.has_intervals:
@@ -243,7 +259,7 @@ def group_sums(fit: Fit, counts: CountTensor, groups: ArrayLike | None = None) -
     known = np.isfinite(z).all(axis=1)
     return Sums(
         entries=np.bincount(group, minlength=size),
-        attributed=np.bincount(group[known], minlength=size),
+        attributed=_sums(group[known], np.ones(len(group[known])), size),
         reported=_sums(group, counts.counts[kept], size),
         rate=_summed(fit, "rate", where, z, group, size),
         detection=_summed(fit, "detection", where[known], z[known], group[known], size),

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 
-from uncletc.common.validation import IntArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.bounds import check_fitted, reports_late, scale_of
+from uncletc.estimates.counties import CELL, county_shares, has_counties
 from uncletc.estimates.names import Name, named_columns
-from uncletc.estimates.sums import group_sums
+from uncletc.estimates.sums import Sums, group_sums
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
 
@@ -49,7 +51,9 @@ def totals(
         One row per group, in the order of their labels: a column for each of `by`; then those of
         :meth:`Sums.table`, and expected, Σŷ. On a free scale λ and p are relative_rate and
         relative_detection. There is no share on a free scale, nor of single days of a fit with
-        effects on reporting, whose reports come late.
+        effects on reporting, whose reports come late. Counts of a state are those of its counties;
+        estimates of a cell whose counties lie in several states are divided among them, as
+        :func:`uncletc.estimates.county_shares` says.
 
     Raises
     ------
@@ -59,15 +63,17 @@ def totals(
     counts = data.counts if isinstance(data, Dataset) else data
     check_fitted(counts, fit)
     scale = scale_of(counts, fit) if scale is None else scale
-    chosen = _chosen(data, (by,) if isinstance(by, str) else tuple(by))
-    where = counts.indices
-    groups, columns = _grouped(chosen, where)
-    found = group_sums(fit, counts, groups)
+    by = (by,) if isinstance(by, str) else tuple(by)
+    chosen = _chosen(data, by)
     bound = not (reports_late(fit) and _over_time(chosen, counts))
+    if "state" in by and isinstance(data, Dataset) and has_counties(data):
+        found, columns, expected = _by_state(data, fit, chosen)
+    else:
+        groups, columns = _grouped(chosen, counts.indices)
+        found = group_sums(fit, counts, groups)
+        expected = np.asarray(np.bincount(groups, _expected(fit, counts)), dtype=np.float64)
     table = found.table(scale, level=level, at_least_reported=bound)
     table["reported"] = table["reported"].astype(np.int64)
-    z = counts.attributes_at(where, unknown_as_nan=True)
-    expected = np.bincount(groups, fit.expected(where, z), len(table))
     names = [str(name) for name in table]
     shares = [name for name in names if name.startswith("share")]
     for name in names[: len(names) - len(shares)]:
@@ -75,6 +81,57 @@ def totals(
         columns[f"relative_{name}" if free else name] = table[name]
     columns["expected"] = expected
     return pd.DataFrame(columns | {name: table[name] for name in shares})
+
+
+def _expected(fit: Fit, counts: CountTensor) -> FloatArray:
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    return np.asarray(fit.expected(counts.indices, z))
+
+
+def _by_state(
+    data: Dataset, fit: Fit, chosen: list[Name]
+) -> tuple[Sums, dict[str, Any], FloatArray]:
+    """Sums by state and other names, the columns that name them, and Σŷ."""
+    counts, counties = data.counts, data.table
+    place = np.arange(np.prod(counts.shape[:2])).reshape(counts.shape[:2])
+    cell = Name("cell", (0, 1), place, place.ravel().astype(str))
+    others = [each for each in chosen if each.column != "state"]
+    groups, labels = _grouped([cell, *others], counts.indices)
+    parts = pd.DataFrame({**labels, "group": np.arange(groups.max(initial=-1) + 1)})
+    of_county = counties[["state"]].assign(
+        cell=place[tuple(counties[name] for name in CELL)].astype(str),
+        part=county_shares(counties),
+        county=np.arange(len(counties)),
+    )
+    parts = parts.merge(of_county[of_county["part"] > 0], on="cell")
+    for each in others:  # in the order of their labels, such as Monday first
+        parts[each.column] = pd.Categorical(parts[each.column], pd.unique(each.labels))
+    names = [each.column for each in chosen]
+    together = parts.groupby(names, observed=True)
+    row, rows = together.ngroup().to_numpy(), together.first().reset_index()
+    reported = _reported(data, groups)[parts["county"], parts["group"]]
+    found = group_sums(fit, counts, groups)
+    weights = csr_matrix(
+        (parts["part"], (row, parts["group"])), shape=(len(rows), len(found.entries))
+    )
+    expected = weights @ np.bincount(groups, _expected(fit, counts), len(found.entries))
+    sums = np.bincount(row, np.asarray(reported).ravel(), len(rows)).astype(np.float64)
+    return (
+        found.weighted(weights, sums),
+        {name: rows[name].to_numpy() for name in names},
+        expected,
+    )
+
+
+def _reported(data: Dataset, groups: IntArray) -> csr_matrix:
+    """What each county reported in each group of entries; (counties, groups)."""
+    counts, daily = data.counts, np.asarray(data.county_counts)
+    group = np.full(counts.shape, -1)
+    group[tuple(counts.indices.T)] = groups
+    of_days = group[tuple(data.table[name] for name in CELL)]  # (counties, days)
+    county, day = np.nonzero((of_days >= 0) & np.isfinite(daily))
+    shape = (len(of_days), int(groups.max(initial=-1)) + 1)
+    return csr_matrix((daily[county, day], (county, of_days[county, day])), shape)
 
 
 def _over_time(chosen: list[Name], counts: CountTensor) -> bool:

@@ -252,10 +252,15 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     return largest.assign(label=labels_of_counties(largest) + more)
 
 
+def of_cell(n: int) -> str:
+    """What marks a number that is of a whole cell of n counties; empty where it has but one."""
+    return f" (cell of {n} counties)" if n > 1 else ""
+
+
 def cell_notes(table: pd.DataFrame) -> list[str | None]:
-    """What to say of counties that share their values with others; None where alone."""
+    """What to say of counties that share their p with others; None where alone."""
     return [
-        f"one value for the {n} counties of its cell" if n > 1 else None
+        f"p is that of its cell of {n} counties" if n > 1 else None
         for n in table["counties_in_cell"]
     ]
 

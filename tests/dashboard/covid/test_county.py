@@ -56,7 +56,15 @@ def shared() -> Dataset:
         }
     )
     nothing = Provenance(simulated=True, period="", sources=(), rules=())
-    return Dataset(name="x", title="x", counts=counts, table=table, provenance=nothing)
+    daily = np.array([[10, np.nan], [15, np.nan], [5, np.nan], [5, 1]])
+    return Dataset(
+        name="x",
+        title="x",
+        counts=counts,
+        table=table,
+        provenance=nothing,
+        county_counts=daily,
+    )
 
 
 @pytest.fixture
@@ -142,7 +150,7 @@ class TestWords:
     def test_whose_the_counts_are(self, shared, known):
         view = view_of(shared, known, "01005")
         assert view.name == "Middle, Alabama"
-        assert "holds 3 counties: this one, Large, Small." in view.shared
+        assert "**Cell of 3 counties**: this one, Large, Small." in view.shared
         assert view_of(shared, known, "01007").shared is None
 
     def test_many_counties_are_counted(self, shared, known):
@@ -152,12 +160,12 @@ class TestWords:
         ]
         table = pd.concat([shared.table, pd.DataFrame(more)], ignore_index=True)
         shared.__dict__["table"] = table
-        assert "holds 11 counties" in view_of(shared, known, "01003").shared
+        assert "Cell of 11 counties" in view_of(shared, known, "01003").shared
         assert "and 4 more" in view_of(shared, known, "01003").shared
 
     def test_rank_among_cells(self, shared, known):
         summary = view_of(shared, known, "01003").summary
-        assert "Reported **30**; estimated true **100**, **30 % counted**" in summary
+        assert "Reported **15**; estimated true **50**, **30 % counted**" in summary
         assert "if mean detection is 50%" in summary
         assert "number 2 of 2" in summary
         assert "number 1 of 2" in view_of(shared, known, "01007").summary

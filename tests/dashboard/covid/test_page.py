@@ -73,7 +73,7 @@ def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     assert sent(at)["selected"] == BALTIMORE
     assert "Baltimore city, Maryland" in [each.value for each in at.header]
     text = words(at)
-    assert "This cell holds 17 counties" in text
+    assert "Cell of 17 counties" in text
     assert "Choose a county" not in text
     panel = next(json.loads(c.proto.spec) for c in at.get("plotly_chart"))
     assert len(panel["data"][0]["x"]) == covid_twin.counts.shape[2]

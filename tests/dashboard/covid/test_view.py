@@ -69,7 +69,15 @@ def by_hand() -> Dataset:
         ],
     ).assign(state="AL", cell=["a", "a", "a", "b", "c"])
     nothing = Provenance(simulated=True, period="", sources=(), rules=())
-    return Dataset(name="x", title="x", counts=counts, table=table, provenance=nothing)
+    daily = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 0.0], [5.0, 1.0], [2.0, np.nan]])
+    return Dataset(
+        name="x",
+        title="x",
+        counts=counts,
+        table=table,
+        provenance=nothing,
+        county_counts=daily,
+    )
 
 
 class TestByHand:
@@ -120,7 +128,7 @@ class TestByHand:
         assert list(view.top) == ["label", "value", "fips", "cell", "inside", "rank"]
         assert not view.counties["uncertain"].any()
         assert view.counties["spread"].isna().all()
-        assert list(view.county_table) == ["fips", "county", "state", "cell", "detection"]
+        assert list(view.county_table)[:4] == ["fips", "county", "state", "cell"]
 
     @pytest.mark.parametrize("day", [None, 1])
     def test_intervals_on_the_scale_of_p(self, by_hand, day):
@@ -177,13 +185,51 @@ class TestByHand:
         counties = build_covid_view(by_hand, KNOWN, AS_IT_IS).counties
         assert "1,200" in counties["reported"].iloc[1]
         assert "2.2" in counties["tests"].iloc[1]
-        assert "the 3 counties of its cell" in counties["cell_note"].iloc[0]
+        assert "its cell of 3 counties" in counties["cell_note"].iloc[0]
         assert counties["cell_note"].isna().tolist() == [False] * 3 + [True] * 2
 
     def test_equal_p_everywhere_still_has_colour_limits(self, by_hand):
         flat = fit_by_hand(lambda z: np.full(len(z), 0.5))
         low, high = build_covid_view(by_hand, flat, Anchor()).limits
         assert low < 1 < high
+
+
+class TestStates:
+    """Cell a holds two counties of AL and Middle, which lies in GA with Alone."""
+
+    @pytest.fixture
+    def two(self, by_hand) -> Dataset:
+        table = by_hand.table.assign(
+            state=["AL", "AL", "GA", "GA", "AL"], cases=[0, 2, 1, 6, 2], population=100
+        )
+        daily = np.array([[0, 0], [2, 0], [1, 0], [5, 1], [2, np.nan]])
+        return replace(by_hand, table=table, county_counts=daily)
+
+    def test_states_have_the_reports_of_their_counties_and_parts_of_cells(self, two):
+        answers = build_covid_view(two, SPREAD, AS_IT_IS).answers
+        states = answers.states.set_index("state")
+        assert states["reported"].to_dict() == {"AL": 4, "GA": 7}
+        assert states["population"].to_dict() == {"AL": 300, "GA": 200}
+        assert states["shared_cells"].to_dict() == {"AL": 1, "GA": 1}
+        cells = answers.all_places.set_index("cell")["rate"]
+        assert states["rate"].to_dict() == pytest.approx(
+            {"AL": 2 / 3 * cells["a"] + cells["c"], "GA": 1 / 3 * cells["a"] + cells["b"]}
+        )
+        assert answers.total["reported"] == 11
+        assert answers.total["rate"] == pytest.approx(cells.sum())
+
+    def test_chosen_states_alone(self, two):
+        answers = build_covid_view(two, KNOWN, AS_IT_IS, day=1, states=["GA"]).answers
+        assert answers.total["reported"] == 1  # on that day
+        assert answers.places["cell"].tolist() == ["a", "b"]
+        assert answers.shown["states"]["cells"].tolist() == ["2, 1 shared"]
+
+    def test_each_line_of_a_county_is_its_own_or_says_that_it_is_of_a_cell(self, two):
+        middle = build_covid_view(two, SPREAD, AS_IT_IS).counties.iloc[2]
+        assert middle["reported"].endswith(": 1")
+        for line in ("spread", "estimate", "cell_note"):
+            assert "cell of 3 counties" in middle[line]
+        assert middle["rate"] == pytest.approx(2 / 3)  # a third of the two days
 
 
 class TestFitted:

@@ -1,0 +1,127 @@
+"""Counties of cells that span states: reports are theirs, estimates are divided among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.uncletc.test_datasets_covid import realdata
+from uncletc import CountTensor, Fit, FitSettings, Scale, datasets, fit
+from uncletc.data.groups import Group
+from uncletc.datasets import Dataset, Provenance
+from uncletc.datasets.covid_files import read_reports
+from uncletc.estimates import county_shares, every_entry, reported_by_county, totals
+
+SCALE = Scale(1.0, "known", True)
+
+
+@pytest.fixture(scope="module")
+def two_states() -> Dataset:
+    """Cell (0, 0) holds two counties of A and one of B; cell (0, 1) one of B."""
+    daily = np.array([[8, 0, 4, 4], [0, 2, np.nan, 0], [1, 1, 1, 3], [5, 0, 2, 9]], dtype=float)
+    counts = CountTensor(
+        (1, 2, 4),
+        [(0, j, day) for j in (0, 1) for day in range(4)],
+        [*np.nansum(daily[:3], axis=0).astype(int), *daily[3].astype(int)],
+        modes=("latitude", "longitude", "day"),
+    )
+    states = Group("state", ["latitude", "longitude"], np.array([[0, 1]]), ["A", "B"])
+    table = pd.DataFrame(
+        {
+            "fips": ["01001", "01003", "02001", "02003"],
+            "county": ["First", "Second", "Third", "Fourth"],
+            "state": ["A", "A", "B", "B"],
+            "population": [900, 50, 40, 300],
+            "latitude_index": 0,
+            "longitude_index": [0, 0, 0, 1],
+            "cell": ["a", "a", "a", "b"],
+            "counties_in_cell": [3, 3, 3, 1],
+            "counted": True,
+            "cases": np.nansum(daily, axis=1).astype(int),
+            "tests_per_1000": 1.0,
+        }
+    )
+    return Dataset(
+        name="x",
+        title="x",
+        counts=counts.with_groups(states),
+        table=table,
+        provenance=Provenance(simulated=True, period="", sources=(), rules=()),
+        county_counts=daily,
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted(two_states: Dataset) -> Fit:
+    return fit(two_states.counts, FitSettings(rank=1))
+
+
+def test_states_report_what_their_counties_do_and_share_the_estimates(two_states, fitted):
+    of_cells = totals(two_states, fitted, SCALE, by="longitude")
+    of_states = totals(two_states, fitted, SCALE, by="state")
+    assert of_states["state"].tolist() == ["A", "B"]
+    assert of_states["reported"].tolist() == [18, 22]
+    part = np.array([[18 / 24, 0], [6 / 24, 1]])  # of the reports of each cell
+    for name in ("rate", "expected"):
+        np.testing.assert_allclose(of_states[name], part @ of_cells[name])
+    assert (of_states["rate_low"] <= of_states["rate"]).all()
+    assert (of_states["rate"] < of_states["rate_high"]).all()
+    same_draws = totals(two_states, fitted, SCALE, by="longitude").iloc[0]  # all of A is in it
+    spread = of_states["rate_high"][0] / of_states["rate"][0]
+    assert spread == pytest.approx(same_draws["rate_high"] / same_draws["rate"])
+
+
+def test_states_on_days(two_states, fitted):
+    table = totals(two_states, fitted, SCALE, by=("day", "state"))
+    assert table["reported"].tolist() == [8, 6, 2, 1, 4, 3, 4, 12]
+    assert table.columns[:2].tolist() == ["day", "state"]
+    cells = totals(two_states, fitted, SCALE, by=("day", "longitude"))
+    np.testing.assert_allclose(
+        table.groupby("day")["rate"].sum(), cells.groupby("day")["rate"].sum()
+    )
+
+
+def test_an_entry_names_all_states_of_its_cell(two_states, fitted):
+    assert set(every_entry(two_states, fitted).frame()["state"]) == {"A, B", "B"}
+
+
+def test_parts_are_of_reports_then_of_people(two_states):
+    table = two_states.table
+    assert county_shares(table).tolist() == [16 / 24, 2 / 24, 6 / 24, 1]
+    nothing = county_shares(table.assign(cases=0))
+    assert nothing == pytest.approx([900 / 990, 50 / 990, 40 / 990, 1])
+    without = county_shares(table.assign(counted=[True, False, True, False]))
+    assert without.tolist() == [16 / 22, 0, 6 / 22, 0]
+    assert reported_by_county(two_states, 2).tolist() == [4, 0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["covid-twin", pytest.param("covid", marks=realdata)])
+def test_counties_add_up_to_cells_on_every_day(name):
+    dataset = datasets.load(name)
+    counts, table = dataset.counts, dataset.table
+    summed = np.zeros(counts.shape)
+    where = tuple(table[f"{mode}_index"] for mode in ("latitude", "longitude"))
+    np.add.at(summed, where, np.nan_to_num(dataset.county_counts))
+    assert summed[tuple(counts.indices.T)].tolist() == counts.counts.tolist()
+    assert np.nansum(dataset.county_counts, axis=1).tolist() == table["cases"].tolist()
+
+
+class TestRealData:
+    pytestmark = realdata
+
+    def test_every_state_reports_the_sum_of_its_counties_in_the_files(self):
+        dataset, files = datasets.load("covid"), read_reports()
+        short = fit(
+            dataset.counts,
+            FitSettings(rank=1, solver="bcd", hidden=()),
+            callback=lambda iteration: iteration.iteration >= 1,
+        )
+        found = totals(dataset, short, by="state").set_index("state")
+        cases = np.nansum(files.new_cases.clip(min=0), axis=1)  # corrections count as no cases
+        wanted = pd.Series(cases, files.counties["state"].to_numpy()).groupby(level=0).sum()
+        assert len(wanted) == 51
+        assert found["reported"].to_dict() == wanted.astype(int).to_dict()
+        people = dataset.table.groupby("state")["population"].sum()
+        of_files = files.counties.groupby("state")["population"].sum()
+        assert people.to_dict() == of_files.to_dict()
