@@ -12,25 +12,48 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dashboard.server.signin import user
 from dashboard.shared.cache import LOOKED_AT, MADE
 from dashboard.shared.charts.places import OWN, is_own
 from dashboard.shared.fit_status.service import me, service
 from dashboard.shared.memory import forget_all
 from dashboard.shared.text.scripts import Code, call
 from dashboard.shared.text.words import plural
-from dashboard.work import keeping
-from dashboard.work.keeping import Kept
+from dashboard.work import table_files
+from dashboard.work.files import trouble
+from dashboard.work.table_files import SavedTable
+from dashboard.work.tables import build_counts
 from uncletc import CountTensor, datasets
 from uncletc.datasets import Dataset
-from uncletc.tables import Columns, RawTable, as_missing, build, with_entries
+from uncletc.tables import Columns, Guess, RawTable, with_entries
 
 PREFIX = "own-"
-RAW = f"{PREFIX}raw"  # the table as it was read, of which counts are made once more
+CLOSED = f"{MADE}-closed-chosen"  # the mode of closed-population visits; words of the table
 NAME = "Your table"
-_TABLE, _HELD = f"{PREFIX}table", f"{MADE}-held"
+_TABLE, _FILE, _HELD = f"{PREFIX}table", f"{PREFIX}file", f"{MADE}-held"
 ENTERED = "page-entered"  # whether this run is the first of its page; of the session's state
 _COUNTS_A_LEVEL = 8
 _MANY_COUNTS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A reader's own file of this session, as it was read.
+
+    Attributes
+    ----------
+    name : str
+    digest : str
+        SHA-256: tells files apart.
+    raw : RawTable
+    guess : Guess
+        What its columns seem to be.
+    """
+
+    name: str
+    digest: str
+    raw: RawTable
+    guess: Guess
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,6 +106,17 @@ def own_table() -> OwnTable | None:
     """Return this session's table, None where it has none."""
     table: OwnTable | None = st.session_state.get(_TABLE)
     return table
+
+
+def table_file() -> TableFile | None:
+    """Return the file of this session's table, None where it has none."""
+    file: TableFile | None = st.session_state.get(_FILE)
+    return file
+
+
+def put_file(file: TableFile) -> None:
+    """Make this the session's file."""
+    st.session_state[_FILE] = file
 
 
 def put(table: OwnTable) -> None:
@@ -169,52 +203,50 @@ def rank_for(counts: CountTensor) -> int:
 
 
 MINE = "mine"  # in the address
-_TOKEN, _LOST, _ASKED = f"{PREFIX}token", "own-table-lost", f"{PREFIX}keep"
+_NAME, _SAVED, _ASKED = f"{PREFIX}saved-name", f"{PREFIX}saved", f"{PREFIX}save"
+_LOST = "own-table-lost"
 
 
 def restore() -> None:
-    """Take up the table that the address names, once a run, before the page.
+    """Load the saved table that the address names, once a run, before the page.
 
     One that was forgotten elsewhere is forgotten here too.
     """
     _expire()
-    held: str | None = st.session_state.get(_TOKEN)
-    if held is not None:
-        if keeping.opened(held):
-            _remember(held)
+    name: str | None = st.session_state.get(_NAME)
+    if name is not None:
+        if table_files.opened(name):
+            _put_in_address(name)
         else:
             forget_everywhere()
+            st.session_state[_LOST] = True
         return
-    token = st.query_params.get(MINE)
-    if token is None:
+    name = st.query_params.get(MINE)
+    if name is None:
         return
-    if own_table() is not None or not _take_up(token):
+    if own_table() is not None or not _load(name):
         del st.query_params[MINE]
 
 
-def _take_up(token: str) -> bool:
-    with st.spinner("Taking up your table …"):
-        kept = keeping.load(token)
-        if kept is None:
-            st.session_state[_LOST] = True
-            return False
-        try:
-            dataset = build(kept.raw, replace(kept.columns, missing=()))
-            if kept.columns.missing:
-                dataset = as_missing(dataset, kept.columns.missing)
-        except ValueError:
-            st.session_state[_LOST] = True
-            return False
-    put(OwnTable(dataset=dataset, columns=kept.columns, name=kept.raw.name, digest=kept.digest))
-    st.session_state[RAW], st.session_state[_TOKEN] = kept.raw, token
+def _load(name: str) -> bool:
+    with st.spinner("Loading your table …"):
+        saved = table_files.load(name, user())
+        built = None if saved is None else build_counts(saved.raw, saved.columns)
+    if saved is None or built is None or built.dataset is None:
+        st.session_state[_LOST] = True
+        return False
+    file = TableFile(saved.raw.name, saved.digest, saved.raw, saved.guess)
+    put(OwnTable(dataset=built.dataset, columns=saved.columns, name=file.name, digest=saved.digest))
+    put_file(file)
+    st.session_state[CLOSED] = saved.closed
+    st.session_state[_NAME] = name
     return True
 
 
-def keep_toggle(table: OwnTable, raw: RawTable) -> None:
-    """Ask whether to keep the table; keep what its columns are up to date."""
-    token: str | None = st.session_state.get(_TOKEN)
-    kept = Kept(raw=raw, columns=table.columns, digest=table.digest)
-    st.session_state.setdefault(_ASKED, token is not None)
+def save_toggle(file: TableFile) -> None:
+    """Ask whether to save the session's table on this machine."""
+    name: str | None = st.session_state.get(_NAME)
+    st.session_state.setdefault(_ASKED, name is not None)
     wanted = st.toggle(
         "Keep it on this machine",
         key=_ASKED,
@@ -222,38 +254,62 @@ def keep_toggle(table: OwnTable, raw: RawTable) -> None:
         f"a reload or a restart finds them, until nobody has opened them for {_days()}. Off: they "
         "are deleted there, and go with this session.",
     )
-    if wanted and token is None:
+    if wanted and name is None:
+        limit = 1e9 * service().limits.disk_gb
         try:
-            st.session_state[_TOKEN] = token = keeping.keep(kept)
+            name = table_files.save(_to_save(file), user(), most_bytes=limit)
         except OSError as error:
-            st.error(f"It cannot be kept: {error.strerror}.")
+            st.error(f"It cannot be kept: {trouble(error)}.")
             return
-        _remember(token)
-    elif wanted and token is not None:
-        keeping.keep_columns(token, kept)
-    elif token is not None:
-        _let_go(token)
+        st.session_state[_NAME] = name
+        _put_in_address(name)
+    elif name is not None and not wanted:
+        _delete(name)
+    update_saved()
+    who = "it opens for you alone" if user() else "who has that address has the table"
     st.caption(
-        "It is kept under a name that stands only in your address, `mine=…`: **who has that "
-        f"address has the table**. *Forget it* deletes it, and so do {_days()} without a visit."
+        f"It is kept under a name that stands only in your address, `mine=…`: **{who}**. "
+        f"*Forget it* deletes it, and so do {_days()} without a visit."
         if wanted
         else "It goes with this browser session; what is computed from it does too."
     )
 
 
+def update_saved() -> None:
+    """Write the columns and the closed visits of a saved table where they have changed."""
+    name, table, file = st.session_state.get(_NAME), own_table(), table_file()
+    if name is None or table is None or file is None:
+        return
+    now = (table.columns, st.session_state.get(CLOSED, ""))
+    if st.session_state.get(_SAVED) != now:
+        table_files.save_columns(name, _to_save(file), user())
+        st.session_state[_SAVED] = now
+
+
+def _to_save(file: TableFile) -> SavedTable:
+    table = own_table()
+    return SavedTable(
+        raw=file.raw,
+        guess=file.guess,
+        columns=file.guess.columns if table is None else table.columns,
+        digest=file.digest,
+        closed=st.session_state.get(CLOSED, ""),
+    )
+
+
 def forget_everywhere() -> None:
     """Forget the table in this session and on this machine; for callbacks."""
-    token: str | None = st.session_state.get(_TOKEN)
+    name: str | None = st.session_state.get(_NAME)
     forget()
-    if token is not None:
-        _let_go(token)
+    if name is not None:
+        _delete(name)
 
 
 def say_if_lost() -> None:
-    """Say once that the address named a table that is not kept here."""
+    """Say once that a saved table is not on this machine any more."""
     if st.session_state.pop(_LOST, False):
         st.warning(
-            "The table that this address names is not on this machine any more. Bring it again.",
+            "This saved table has expired, was deleted, or is not yours. Upload it again.",
             icon=":material/search_off:",
         )
 
@@ -261,20 +317,21 @@ def say_if_lost() -> None:
 @st.cache_resource(ttl=86_400, show_spinner=False)
 def _expire() -> int:
     """Delete tables that nobody opened for long; once a day."""
-    return keeping.expire(service().limits.table_days)
+    return table_files.expire(service().limits.table_days)
 
 
 def _days() -> str:
     return plural(round(service().limits.table_days) or 1, "day")
 
 
-def _remember(token: str) -> None:
-    if st.query_params.get(MINE) != token:
-        st.query_params[MINE] = token
+def _put_in_address(name: str) -> None:
+    if st.query_params.get(MINE) != name:
+        st.query_params[MINE] = name
 
 
-def _let_go(token: str) -> None:
-    keeping.drop(token)
-    st.session_state.pop(_TOKEN, None)
+def _delete(name: str) -> None:
+    table_files.drop(name)
+    st.session_state.pop(_NAME, None)
+    st.session_state.pop(_SAVED, None)
     if MINE in st.query_params:
         del st.query_params[MINE]

@@ -1,27 +1,10 @@
-"""An example of the form that a table may have, and columns by their names alone. Pure."""
+"""An example of the form that a table may have. Pure."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from uncletc import simulate
-from uncletc.tables import AttributeColumn, Columns, ModeColumn
-
-
-def plain_columns(
-    *,
-    modes: tuple[str, ...],
-    count: str,
-    attributes: tuple[str, ...] = (),
-    exposure: str | None = None,
-) -> Columns:
-    """Return columns by their names alone, each attribute on detection."""
-    return Columns(
-        modes=tuple(ModeColumn(column=name) for name in modes),
-        count=count,
-        attributes=tuple(AttributeColumn(column=name) for name in attributes),
-        exposure=exposure,
-    )
 
 
 def sample_table() -> pd.DataFrame:

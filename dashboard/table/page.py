@@ -4,12 +4,13 @@ import streamlit as st
 
 from dashboard.shared.fit_status.data_report import before_you_fit
 from dashboard.shared.fit_status.takeaway import csv_bytes
-from dashboard.shared.own_table import keep_toggle, put
-from dashboard.table.controls import choose_columns
+from dashboard.shared.own_table import put, save_toggle
+from dashboard.shared.text.page import show_table
+from dashboard.table.counts import RESULTS, choose_part, counted, notes, table_of
 from dashboard.table.files import sample_table
-from dashboard.table.preview import preview
-from dashboard.table.result import RESULTS, choose_part, counted, notes, table_of
 from dashboard.table.results import results
+from dashboard.table.role_controls import choose_columns
+from dashboard.table.roles import preview
 from dashboard.table.upload import uploaded
 
 
@@ -29,22 +30,26 @@ def file_and_columns() -> None:
         icon=":material/download:",
         help="A small simulated table, to look at or to try out.",
     )
-    upload = uploaded()
-    if upload is None:
+    file = uploaded()
+    if file is None:
         return
     # What is drawn first depends on controls further down.
     head, asked, result = st.container(), st.container(), st.container()
     st.header("What each column is")
-    columns = choose_columns(upload)
-    head.html(preview(upload.raw, columns))
+    columns = choose_columns(file)
+    with head:
+        rows, more = preview(file.raw.frame, columns)
+        show_table(rows.to_pandas(), key="own-preview", alt="The first rows", height=213)
+        if more:
+            st.caption(f"… and {more:,} more columns")
     with asked:
-        table = table_of(upload, columns)
+        table = table_of(file, columns)
     if table is not None:
         put(table)
         with result:
             counted(table)
-            keep_toggle(table, upload.raw)
-    notes(upload, table)
+            save_toggle(file)
+    notes(file, table)
     if table is not None:
         st.header("Before you fit")
         before_you_fit(table.dataset)

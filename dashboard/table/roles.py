@@ -1,10 +1,12 @@
-"""What is said of each column of a reader's own table, and the columns that follow. Pure."""
+"""The role of each column of a reader's own table, and the columns that follow. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
+
+import polars as pl
 
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
@@ -33,20 +35,19 @@ SIGNS = {0: "either way", 1: "only up", -1: "only down"}
 STEPS = {"": "as they stand", "day": "by day", "week": "by week", "month": "by month"}
 
 _BLOCK = 6  # columns of counts beyond which they have one control together
+_PREVIEW = 14, 5  # columns and rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """What is said of one column.
+class ColumnRole:
+    """The role of one column, with the options of a mode and of an attribute.
 
     Attributes
     ----------
     role : str
         A key of `ROLES`.
     mode : ModeColumn
-        What is done with its levels, if it is a mode.
     attribute : AttributeColumn
-        What it acts on, if it is an attribute.
     """
 
     role: Role
@@ -54,11 +55,12 @@ class Said:
     attribute: AttributeColumn
 
 
-def said_of(columns: Columns, name: str, *, is_text: bool) -> Said:
-    """What columns say of one of them; text is a category unless they say otherwise."""
+def role_of(columns: Columns, name: str, *, is_text: bool = False) -> ColumnRole:
+    """Return the role of a column; text is a category unless `columns` say otherwise."""
     modes = {each.column: each for each in columns.modes}
     attributes = {each.column: each for each in columns.attributes}
-    role: Role = "out"
+    single = [role for role in ONE_ONLY[1:] if getattr(columns, role) == name]
+    role: Role = single[0] if single else "out"
     if name in modes:
         role = "mode"
     elif name in columns.across:
@@ -67,73 +69,54 @@ def said_of(columns: Columns, name: str, *, is_text: bool) -> Said:
         role = "count"
     elif name in attributes:
         role = "attribute"
-    else:
-        for each in ONE_ONLY[1:]:
-            if getattr(columns, each) == name:
-                role = each
-    return Said(
+    return ColumnRole(
         role=role,
         mode=modes.get(name, ModeColumn(column=name)),
         attribute=attributes.get(name, AttributeColumn(column=name, category=is_text)),
     )
 
 
-def columns_of(said: Mapping[str, Said], before: Columns, across_mode: ModeColumn) -> Columns:
-    """Return the columns that are said; what is done with rows stays as before.
+def columns_of(
+    roles: Mapping[str, ColumnRole], before: Columns, across_mode: ModeColumn
+) -> Columns:
+    """Return the columns with these roles; what is done with rows and levels stays.
 
     Parameters
     ----------
-    said : mapping of str to Said
+    roles : mapping of str to ColumnRole
         In the order of the table. Modes that were modes before stay in their order, others follow.
     before : Columns
     across_mode : ModeColumn
         Of a table with several columns of counts.
     """
-
-    def of(role: Role) -> list[str]:
-        return [name for name, each in said.items() if each.role == role]
-
-    first = [each.column for each in before.modes if each.column in of("mode")]
-    modes = [*first, *(name for name in of("mode") if name not in first)]
-    across, count = of("across"), of("count")
-    attributes = tuple(said[name].attribute for name in of("attribute"))
-    single = {role: (of(role) or [None])[0] for role in ONE_ONLY[1:]}
+    of: dict[Role, list[str]] = {role: [] for role in ROLES}
+    for name, each in roles.items():
+        of[each.role].append(name)
+    order = [each.column for each in before.modes]
+    modes = sorted(of["mode"], key=lambda name: order.index(name) if name in order else len(order))
+    attributes = [roles[name].attribute for name in of["attribute"]]
     return replace(
         before,
-        modes=tuple(said[name].mode for name in modes),
-        count="count" if across else (count or [""])[0],
-        across=tuple(across),
-        across_mode=across_mode if across else None,
+        modes=tuple(roles[name].mode for name in modes),
+        count="count" if of["across"] else next(iter(of["count"]), ""),
+        across=tuple(of["across"]),
+        across_mode=across_mode if of["across"] else None,
         attributes=tuple(
             replace(each, sign=0) if each.acts_on == "rate" else each for each in attributes
         ),
-        **single,
+        **{role: next(iter(of[role]), None) for role in ONE_ONLY[1:]},
     )
 
 
-def is_coarse(columns: Columns) -> bool:
-    """Whether levels stand for several dates or numbers each, so that rows are summed anyway."""
-    modes = (*columns.modes, *([columns.across_mode] if columns.across_mode else []))
-    return any(each.step is not None or each.bins is not None for each in modes)
+def with_levels_of(columns: Columns, before: Columns) -> Columns:
+    """Return columns with the levels that `before` leaves out, where modes and count are the same.
 
-
-def as_it_stands(columns: Columns) -> Columns:
-    """Return what decides which rows repeat: levels as they stand in the file."""
-    across = columns.across_mode
-    return replace(
-        columns,
-        modes=tuple(ModeColumn(column=each.column) for each in columns.modes),
-        across_mode=None if across is None else ModeColumn(column=across.column),
-        duplicates="refuse",
-        absent="missing",
-        attributes=(),
-        missing=(),
-        without=(),
-        running=None,
-        exposure=None,
-        known_detection=None,
-        known_error=None,
-    )
+    Their levels are the same then; after another choice they may not exist.
+    """
+    decisive = ("modes", "count", "across", "across_mode")
+    if any(getattr(columns, name) != getattr(before, name) for name in decisive):
+        return replace(columns, missing=(), without=(), running=None)
+    return replace(columns, missing=before.missing, without=before.without, running=before.running)
 
 
 def block_of(columns: Columns) -> tuple[str, ...]:
@@ -141,19 +124,29 @@ def block_of(columns: Columns) -> tuple[str, ...]:
     return columns.across if len(columns.across) > _BLOCK else ()
 
 
+def preview(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, int]:
+    """Return the first rows under the role and name of each column, and how many are not shown.
+
+    In a table of many columns those that have a role come first.
+    """
+    most, rows = _PREVIEW
+    roles = {name: role_of(columns, name).role for name in frame.columns}
+    shown = frame.columns
+    if len(shown) > most:
+        rank = {"across": 1, "out": 2}
+        shown = sorted(shown, key=lambda name: rank.get(roles[name], 0))[:most]
+    named = {
+        name: f"{ROLES['count' if roles[name] == 'across' else roles[name]]} · {name}"
+        for name in shown
+    }
+    return frame.select(shown).head(rows).rename(named), len(frame.columns) - len(shown)
+
+
 def lacking(columns: Columns) -> str:
-    """What is still to be said, as a sentence; empty where nothing is."""
-    modes = len(columns.modes) + bool(columns.across)
+    """Return what has no column yet, as a sentence; empty where nothing lacks."""
     lacks = []
-    if modes < 2:
+    if len(columns.modes) + bool(columns.across) < 2:
         lacks.append("two or more **modes**: columns that name an entry, such as place and week")
     if not columns.count:
         lacks.append("the **count**")
     return f"Choose {' and '.join(lacks)}." if lacks else ""
-
-
-def others_with(role: Role, name: str, roles: Mapping[str, Role]) -> Sequence[str]:
-    """Columns that lose a role which only one can have, now that another has it."""
-    if role not in ONE_ONLY:
-        return []
-    return [other for other, each in roles.items() if each == role and other != name]

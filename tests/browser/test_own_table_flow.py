@@ -72,7 +72,7 @@ def test_it_stays_by_choice_until_it_is_forgotten(visit, visits):
     seen = visit("/table")
     page = seen.page
     bring(page, visits)
-    page.locator(".st-key-own-keep label").first.click()
+    page.locator(".st-key-own-save label").first.click()
     expect(page.get_by_text("who has that address has the table")).to_be_visible()
     token = in_address(page, "mine")
     assert token is not None
@@ -84,7 +84,7 @@ def test_it_stays_by_choice_until_it_is_forgotten(visit, visits):
         0
     )
     gone = visit(f"/table?mine={token}")
-    expect(gone.page.get_by_text("not on this machine any more")).to_be_visible()
+    expect(gone.page.get_by_text("has expired")).to_be_visible()
     assert not seen.errors
 
 

@@ -23,11 +23,12 @@ from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.roles import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
-from dashboard.table.files import plain_columns, sample_table
+from dashboard.table.files import sample_table
 from dashboard.work.jobs import Job
 from dashboard.work.processes import Process
 from uncletc import Fit, StopReason, datasets
 from uncletc.datasets import Dataset
+from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
 PLAIN = {f"{family}_twin_roles": PAPER for family in ("covid", "ppi")}
 """Address of pages of simulated counts as they are: no roles, effects or further looks."""
@@ -147,7 +148,11 @@ def read_own(
     """Return a reader's own table, by default the example with its attributes."""
     if frame is None:
         frame, attributes = sample_table(), ("wind", "cloud", "effort")
-    columns = plain_columns(modes=modes, count=count, attributes=attributes)
+    columns = Columns(
+        modes=tuple(ModeColumn(column=name) for name in modes),
+        count=count,
+        attributes=tuple(AttributeColumn(column=name) for name in attributes),
+    )
     dataset = datasets.read_table(
         frame, modes=modes, count=count, attributes=attributes, name="mine.csv"
     )

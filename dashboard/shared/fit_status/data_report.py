@@ -9,9 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.shared.own_table import PREFIX, RAW, own_table, put
+from dashboard.shared.own_table import PREFIX, own_table, put, table_file
 from dashboard.shared.sidebar.model import default_settings
-from dashboard.shared.text.words import plural
+from dashboard.shared.text.words import escape_sentence, plural
+from dashboard.work.tables import build_counts
 from uncletc import tables
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Finding
@@ -138,7 +139,7 @@ def _mend(findings: Sequence[Finding]) -> None:
             help=help_text,
         )
     if (failed := st.session_state.pop(_FAILED, None)) is not None:
-        st.error(f"That cannot be done: {failed}", icon=":material/error:")
+        st.error(f"That cannot be done: {escape_sentence(failed)}", icon=":material/error:")
     columns = table.columns
     if columns.missing or columns.without or columns.running:
         st.button(
@@ -161,12 +162,11 @@ def _take(field: str, value: str | tuple[tuple[str, str], ...]) -> None:
 
 def _say(columns: Columns) -> None:
     """Make the table with other columns; say why where that cannot be done."""
-    table, raw = own_table(), st.session_state.get(RAW)
-    if table is None or raw is None:
+    table, file = own_table(), table_file()
+    if table is None or file is None:
         return
-    try:
-        dataset = tables.build(raw, columns)
-    except ValueError as error:
-        st.session_state[_FAILED] = str(error)
+    built = build_counts(file.raw, columns)
+    if built.dataset is None:
+        st.session_state[_FAILED] = built.error
         return
-    put(replace(table, dataset=dataset, columns=columns))
+    put(replace(table, dataset=built.dataset, columns=columns))

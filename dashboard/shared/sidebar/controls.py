@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard.shared.cache import MADE
 from dashboard.shared.charts.places import OWN as OWN_TABLE
 from dashboard.shared.charts.places import is_own
-from dashboard.shared.own_table import PREFIX
+from dashboard.shared.own_table import CLOSED, PREFIX, update_saved
 from dashboard.shared.sidebar.model import Control
 from dashboard.shared.sidebar.roles import (
     ALONE,
@@ -316,8 +316,8 @@ def effect_key(prefix: str, name: str, text: str) -> str:
     return effect_code(f"{prefix} {name} effect {text}")
 
 
-NOT_CLOSED = "no: events come anew"
-_KEY, _KEPT = f"{MADE}-closed", f"{MADE}-closed-kept"  # words of the table: not in the address
+NOT_CLOSED = "no: the population changes between visits"
+_CLOSED = f"{MADE}-closed"  # words of the table: not in the address
 _CLOSED_HELP = (
     "Choose a mode, such as *visit*, if its counts are of **the very same events**: repeat visits "
     "to nests, at which nothing comes or goes. How far visits agree then tells how many there are, "
@@ -352,16 +352,17 @@ def choose_closed(dataset: Dataset | None, *, effects: Sequence[str] = ()) -> tu
     if dataset is None or not is_own(dataset):
         return ()
     modes = list(dataset.counts.modes)
-    st.session_state.setdefault(_KEY, st.session_state.get(_KEPT))
+    st.session_state.setdefault(_CLOSED, st.session_state.get(CLOSED, ""))
     mode = st.selectbox(
         "Closed visits",
-        [None, *modes],
-        format_func=lambda mode: NOT_CLOSED if mode is None else f"the same at each {mode}",
-        key=_KEY,
+        ["", *modes],
+        format_func=lambda mode: f"the same at each {mode}" if mode else NOT_CLOSED,
+        key=_CLOSED,
         help=_CLOSED_HELP,
     )
-    st.session_state[_KEPT] = mode  # a widget's own value goes when another page is shown
-    if mode is None:
+    st.session_state[CLOSED] = mode  # a widget's own value goes when another page is shown
+    update_saved()
+    if not mode:
         return ()
     if dataset.counts.looks or effects:
         st.warning(_LOOKS if dataset.counts.looks else _EFFECTS)
@@ -372,4 +373,4 @@ def choose_closed(dataset: Dataset | None, *, effects: Sequence[str] = ()) -> tu
 
 def reset_closed() -> None:
     """Put it back to none; for callbacks."""
-    st.session_state[_KEY] = st.session_state[_KEPT] = None
+    st.session_state[_CLOSED] = st.session_state[CLOSED] = ""

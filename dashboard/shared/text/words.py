@@ -46,6 +46,20 @@ def escape(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}" if line else ""
 
 
+def escape_sentence(text: str) -> str:
+    r"""Return a sentence that quotes a reader's own words, for Markdown: nothing in it is markup.
+
+    Word joiners, which nobody sees, part what Streamlit itself would read: colours, icons, arrows.
+
+    Examples
+    --------
+    >>> escape_sentence("a *mode* is missing")
+    'a \\*mode\\* is missing'
+    """
+    line = re.sub(r"([\\`*_{}\[\]<>()#+!|~$])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"(:(?=\S)|-(?=[-\\])|www(?=\.))", "\\1\u2060", line, flags=re.IGNORECASE)
+
+
 def capital(text: str) -> str:
     """Return it with a capital first letter, and the rest as it is: a name in capitals stays."""
     return text[:1].upper() + text[1:]

@@ -43,6 +43,7 @@ def nests() -> Dataset:
 def test_a_mode_is_chosen_and_put_back(nests):
     at = asked(nests)
     assert at.session_state["chosen"] == ()
+    assert at.selectbox(key=KEY).value == ""  # "no", not an empty box
     ran(at.selectbox(key=KEY).set_value("visit"))
     assert at.session_state["chosen"] == ("visit",)
     assert "λ is the same at each" in words(at)

@@ -10,8 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import NAME, PREFIX
+from dashboard.table import upload as upload_module
 from dashboard.table.files import sample_table
+from dashboard.table.role_controls import _LEFT_OUT as LEFT_OUT
+from dashboard.work import tables
 from tests.dashboard.looking import go, open_screen, own_cache, press, ran, until, words
+from uncletc.tables import read_file
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,7 +55,7 @@ def shown(at: AppTest) -> str:
 
 def test_says_what_is_wanted_and_where_it_stays(page):
     assert "missing, not zero" in words(page)
-    assert "for this browser session alone" in words(page)
+    assert "only for this session" in words(page)
 
 
 def test_the_example_is_read_and_stays_with_the_session(page):
@@ -70,9 +74,38 @@ def test_the_example_is_read_and_stays_with_the_session(page):
 
 def test_roles_stand_above_the_first_rows_with_reasons_below(page):
     at = example(page)
-    assert '<span class="role mode">Mode</span><br>site' in shown(at)
-    assert '<span class="role count">Count</span><br>count' in shown(at)
+    assert {"Mode · site", "Count · count"} <= set(at.dataframe[0].value.columns)
     assert "Count: by its name" in shown(at)
+
+
+def test_a_file_is_read_once(page, monkeypatch):
+    read = []
+    monkeypatch.setattr(upload_module, "read_file", lambda *a: read.append(a) or read_file(*a))
+    at = example(page)
+    monkeypatch.setattr(upload_module.hashlib, "sha256", lambda _: pytest.fail("hashed again"))
+    ran(ran(at))
+    assert len(read) == 1
+
+
+def test_the_box_of_columns_left_out_stays_open(page):
+    at = example(page)
+    at.session_state[LEFT_OUT] = True
+    ran(at)
+    (box,) = [each for each in at.expander if "left out" in each.label]
+    for role in ("out", "attribute"):
+        ran(control(at, "role", 5).set_value(role))
+        (now,) = [each for each in at.expander if "left out" in each.label]
+        assert now.proto.expanded
+        assert now.label == box.label
+
+
+def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
+    here = []
+    monkeypatch.setattr(tables, "_QUICK", 1)
+    monkeypatch.setattr(tables, "_built", lambda *asked: here.append(asked))
+    at = upload(page, sample_table().to_csv(index=False).encode())
+    at = until(at, lambda at: "720 counts" in words(at))
+    assert not here
 
 
 def test_a_second_count_takes_the_place_of_the_first(page):
@@ -119,13 +152,6 @@ def test_a_wide_table_has_one_control_for_its_counts(page):
     assert "84 counts** of 6 site × 14 date" in words(at)
     at = ran(at.text_input[0].set_value("visit"))
     assert "14 visit" in words(at)
-
-
-def test_a_large_file_is_read_beside_the_server(page, monkeypatch):
-    monkeypatch.setattr("dashboard.table.upload.is_quick", lambda _: False)
-    at = upload(page, sample_table().to_csv(index=False).encode())
-    at = until(at, lambda at: "720 counts" in words(at))
-    assert "In use: mine.csv, 720 rows" in words(at)
 
 
 def test_a_file_that_cannot_be_read_leaves_what_was_there(page):
@@ -179,11 +205,6 @@ def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
     assert "44 counts" in words(at)
     press(at, "own_take_back")
     assert "60 counts" in words(at)
-
-
-def test_words_of_a_file_are_no_markup(page):
-    at = upload(page, with_a_silent_day().replace(b"site", b"<b>site</b>"))
-    assert not [each for each in at.get("html") if "<b>" in each.proto.body]
 
 
 def own_button(at: AppTest) -> list[str]:

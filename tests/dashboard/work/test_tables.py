@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from dashboard.work.brought import plain_name
-from dashboard.work.tables import Reading, is_quick
-from uncletc.tables import guess, read_file
+from dashboard.work.tables import Reading, build_counts, is_quick
+from uncletc.tables import build, guess, read_file
 
 DATA = b"site;seen\n" + b"a;1,5\nb;2,5\n" * 20
 
@@ -76,3 +78,29 @@ def test_only_small_text_is_read_at_once():
     assert not is_quick(DATA * 100_000)
     assert not is_quick(b"PK\x03\x04")
     assert not is_quick(b"PAR1")
+    assert not is_quick(b",".join(b"c%d" % k for k in range(5_000)) + b"\n1,2")
+
+
+def test_counts_made_beside_the_server_are_those_of_the_library(monkeypatch):
+    text = "site,week,seen,wind,lat,lon\n" + "".join(
+        f"s{i},2024-0{1 + w}-01,{i + w},{(i * w) % 3},{45 + i},{7 + i}\n"
+        for i in range(5)
+        for w in range(4)
+        for _ in range(1 + (i == w))
+    )
+    raw = read_file(text.encode(), "mine.csv")
+    columns = replace(guess(raw).columns, duplicates="sum")
+    monkeypatch.setattr("dashboard.work.tables._QUICK", 1)
+    found, expected = build_counts(raw, columns), build(raw, columns)
+    assert found.repeated == 4
+    assert found.dataset.counts.digest == expected.counts.digest
+    for name in ("title", "provenance", "roles", "attribute_info"):
+        assert getattr(found.dataset, name) == getattr(expected, name)
+    pd.testing.assert_frame_equal(found.dataset.table, expected.table)
+    for mode, table in expected.mode_tables.items():
+        pd.testing.assert_frame_equal(found.dataset.mode_tables[mode], table)
+    refused = build_counts(raw, replace(columns, duplicates="refuse"))
+    assert refused.dataset is None
+    assert "each entry must have one row" in refused.error
+    monkeypatch.setattr("dashboard.work.tables._CODE", ["-c", "raise MemoryError"])
+    assert "GB of memory" in build_counts(raw, columns).error

@@ -1,4 +1,4 @@
-"""A table that its owner keeps on this machine: after a reload, after Forget it, and for others."""
+"""A table saved on this machine: after a reload, after Forget it, and for others."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.shared import own_table
 from dashboard.table.files import sample_table
-from dashboard.work import keeping
-from dashboard.work.keeping import Kept
+from dashboard.work import table_files
+from dashboard.work.table_files import SavedTable
 from tests.dashboard.looking import in_address, open_screen, own_cache, press, ran, words
-from uncletc.tables import Columns, RawTable
+from uncletc.tables import Columns, Guess, RawTable
 
 
 @pytest.fixture
@@ -25,10 +26,10 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path / "uncletc" / "tables"
 
 
-def kept(at: AppTest) -> AppTest:
+def saved(at: AppTest) -> AppTest:
     data = sample_table().to_csv(index=False).encode()
     at = ran(at.file_uploader[0].set_value(("mine.csv", data, "text/csv")))
-    return ran(at.toggle(key="own-keep").set_value(True))
+    return ran(at.toggle(key="own-save").set_value(True))
 
 
 def test_it_is_kept_by_choice_alone_and_without_pickle(folder):
@@ -37,29 +38,29 @@ def test_it_is_kept_by_choice_alone_and_without_pickle(folder):
     ran(at.file_uploader[0].set_value(("mine.csv", data, "text/csv")))
     assert not folder.exists()
     assert in_address(at, "mine") is None
-    at = ran(at.toggle(key="own-keep").set_value(True))
+    at = ran(at.toggle(key="own-save").set_value(True))
     token = in_address(at, "mine")
     assert sorted(path.name for path in folder.iterdir()) == [f"{token}.json", f"{token}.parquet"]
     assert "who has that address has the table" in words(at)
-    ran(at.toggle(key="own-keep").set_value(False))
+    ran(at.toggle(key="own-save").set_value(False))
     assert list(folder.iterdir()) == []
     assert in_address(at, "mine") is None
     assert "720 counts" in words(at)  # still this session's
 
 
 def test_another_session_with_the_address_finds_it_as_it_was(folder):  # noqa: ARG001, its cache
-    first = kept(open_screen("table"))
+    first = saved(open_screen("table"))
     token = in_address(first, "mine")
     again = open_screen("table", mine=token)
     assert "720 counts" in words(again)
     assert "In use: mine.csv" in words(again)
-    assert again.toggle(key="own-keep").value
+    assert again.toggle(key="own-save").value
     assert "There is no table" not in words(open_screen("overview", mine=token, data="Your table"))
     assert "There is no table" in words(open_screen("overview", data="Your table"))
 
 
 def test_forgetting_deletes_it_everywhere(folder):
-    first = kept(open_screen("table"))
+    first = saved(open_screen("table"))
     token = in_address(first, "mine")
     second = open_screen("table", mine=token)
     press(first, "own_forget")
@@ -68,32 +69,58 @@ def test_forgetting_deletes_it_everywhere(folder):
     ran(second)
     assert "In use" not in words(second)
     late = open_screen("table", mine=token)
-    assert "not on this machine any more" in words(late)
+    assert "has expired" in words(late)
     assert in_address(late, "mine") is None
+
+
+def test_where_people_sign_in_it_opens_for_its_owner_alone(folder, monkeypatch):
+    person = ["ann@example.org"]
+    monkeypatch.setattr(own_table, "user", lambda: person[0])
+    at = saved(open_screen("table"))
+    token = in_address(at, "mine")
+    assert "opens for you alone" in words(at)
+    assert person[0] not in (folder / f"{token}.json").read_text(encoding="utf-8")
+    for other in ("bob@example.org", None):
+        person[0] = other
+        assert "720 counts" not in words(open_screen("table", mine=token))
+    person[0] = "ann@example.org"
+    assert "720 counts" in words(open_screen("table", mine=token))
+
+
+def test_no_more_is_saved_than_there_is_room_for(folder):
+    table_files.save(table_of("one"))
+    with pytest.raises(OSError, match="room"):
+        table_files.save(table_of("two"), most_bytes=1000)
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_closed_visits_are_saved_with_the_table(folder):  # noqa: ARG001, its cache
+    first = saved(open_screen("table"))
+    first.session_state[own_table.CLOSED] = "week"
+    ran(first)
+    again = open_screen("table", mine=in_address(first, "mine"))
+    assert again.session_state[own_table.CLOSED] == "week"
 
 
 @pytest.mark.parametrize("token", ["../../etc/passwd", "x" * 32, ""])
 def test_an_address_that_names_nothing_does_no_harm(folder, token):  # noqa: ARG001, its cache
-    assert keeping.load(token) is None
-    keeping.drop(token)
+    assert table_files.load(token) is None
+    table_files.drop(token)
     assert "In use" not in words(open_screen("table", mine=token))
 
 
 def test_a_damaged_one_is_none(folder):
-    token = in_address(kept(open_screen("table")), "mine")
+    token = in_address(saved(open_screen("table")), "mine")
     (folder / f"{token}.json").write_text('{"name": 1}', encoding="utf-8")
-    assert keeping.load(token) is None
+    assert table_files.load(token) is None
     (folder / f"{token}.parquet").write_bytes(b"PAR1")
-    assert keeping.load(token) is None
+    assert table_files.load(token) is None
 
 
-def table_of(name: str) -> Kept:
-    frame = pl.DataFrame({"site": [name], "count": [1]})
-    return Kept(
-        raw=RawTable(name=name, frame=frame, notes=()),
-        columns=Columns(modes=(), count="count"),
-        digest="0",
-    )
+def table_of(name: str) -> SavedTable:
+    raw = RawTable(name=name, frame=pl.DataFrame({"site": [name], "count": [1]}), notes=())
+    columns = Columns(modes=(), count="count")
+    return SavedTable(raw=raw, guess=Guess(columns), columns=columns, digest="0")
 
 
 def age(folder: Path, token: str, days: float) -> None:
@@ -103,21 +130,21 @@ def age(folder: Path, token: str, days: float) -> None:
 
 
 def test_tables_that_nobody_opens_are_deleted(folder):
-    old, opened, new = (keeping.keep(table_of(name)) for name in ("old", "opened", "new"))
+    old, opened, new = (table_files.save(table_of(name)) for name in ("old", "opened", "new"))
     for token in (old, opened):
         age(folder, token, 91)
     (folder / "notes.txt").write_text("not a table")
-    assert keeping.opened(opened)
-    assert keeping.expire(90) == 1
-    assert not keeping.exists(old)
-    assert keeping.exists(opened)
-    assert keeping.exists(new)
+    assert table_files.opened(opened)
+    assert table_files.expire(90) == 1
+    assert not table_files.exists(old)
+    assert table_files.exists(opened)
+    assert table_files.exists(new)
     assert (folder / "notes.txt").exists()
     age(folder, new, 3)
-    assert keeping.expire(2) == 1
+    assert table_files.expire(2) == 1
 
 
 def test_nothing_expires_where_nothing_is_kept(folder):
     assert not folder.exists()
-    assert keeping.expire(90) == 0
-    assert not keeping.opened("x" * 32)
+    assert table_files.expire(90) == 0
+    assert not table_files.opened("x" * 32)

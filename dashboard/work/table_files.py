@@ -1,0 +1,188 @@
+"""Tables that their owners save on this machine: Parquet and JSON under a name nobody can guess.
+
+The name stands in its owner's address. Where people sign in, a table opens for its owner alone;
+elsewhere whoever has the name has the table. One that nobody opens for long is deleted: see
+:func:`expire`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from time import time
+from typing import Any
+
+import platformdirs
+import polars as pl
+
+from dashboard.work.files import atomic
+from uncletc.tables import Columns, Guess, RawTable
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{32}")
+_SUFFIXES = (".json", ".parquet")
+_DAY, _NOTED = 86_400.0, 3600.0  # seconds; how exactly it is known when a table was opened
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SavedTable:
+    """A table as it was saved.
+
+    Attributes
+    ----------
+    raw : RawTable
+    guess : Guess
+    columns : Columns
+    digest : str
+        Of the file.
+    closed : str
+        The mode of closed-population repeat visits, as its owner chose it; empty for none.
+    """
+
+    raw: RawTable
+    guess: Guess
+    columns: Columns
+    digest: str
+    closed: str = ""
+
+
+def save(table: SavedTable, user: str | None = None, *, most_bytes: float = float("inf")) -> str:
+    """Write a table, and return the name to :func:`load` it by.
+
+    Parameters
+    ----------
+    table : SavedTable
+    user : str, optional
+        Who is signed in; nobody else can load it then.
+    most_bytes : float
+        Size of all saved tables together, beyond which no other is taken.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, or there is no room for it.
+    """
+    name = secrets.token_urlsafe(24)
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with atomic(folder / f"{name}.parquet") as partial:
+        table.raw.frame.write_parquet(partial)
+        os.chmod(partial, 0o600)
+        if sum(path.stat().st_size for path in folder.iterdir()) > most_bytes:
+            raise OSError(errno.EDQUOT, "the room for saved tables is full")
+    _write(name, table, user)
+    return name
+
+
+def save_columns(name: str, table: SavedTable, user: str | None = None) -> None:
+    """Write what the columns of a saved table are now; nothing where it was forgotten."""
+    if exists(name):
+        with suppress(OSError):
+            _write(name, table, user)
+
+
+def load(name: str, user: str | None = None) -> SavedTable | None:
+    """Return the table of this name; None where there is none to read, or it is another user's."""
+    if not opened(name):
+        return None
+    try:
+        about = json.loads(_path(name, ".json").read_text(encoding="utf-8"))
+        if about["owner"] != _owner(name, user):
+            return None
+        frame = pl.read_parquet(_path(name, ".parquet"))
+        guessed = about["guess"]
+        return SavedTable(
+            raw=RawTable(name=about["name"], frame=frame, notes=tuple(about["notes"])),
+            guess=guess_from(guessed),
+            columns=Columns.from_dict(about["columns"]),
+            digest=about["digest"],
+            closed=about["closed"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
+        return None
+
+
+def exists(name: str) -> bool:
+    """Whether a table of this name is saved here."""
+    return bool(_NAME.fullmatch(name)) and all(_path(name, s).is_file() for s in _SUFFIXES)
+
+
+def opened(name: str) -> bool:
+    """Whether a table of this name is saved here; notes that its owner opened it now."""
+    there = exists(name)
+    if there:
+        with suppress(OSError):
+            if time() - _path(name, ".json").stat().st_mtime > _NOTED:
+                os.utime(_path(name, ".json"))
+    return there
+
+
+def expire(days: float) -> int:
+    """Delete tables that nobody opened for some days, and return how many."""
+    last: dict[str, float] = {}
+    for path in _files():
+        with suppress(OSError):
+            last[path.stem] = max(path.stat().st_mtime, last.get(path.stem, 0.0))
+    gone = [name for name, when in last.items() if time() - when > days * _DAY]
+    for name in gone:
+        drop(name)
+    return len(gone)
+
+
+def drop(name: str) -> None:
+    """Delete the table of this name."""
+    if _NAME.fullmatch(name):
+        for suffix in _SUFFIXES:
+            with suppress(OSError):
+                _path(name, suffix).unlink(missing_ok=True)
+
+
+def guess_as_dict(guess: Guess) -> dict[str, Any]:
+    """Return plain values for JSON, of which :func:`guess_from` makes the guess again."""
+    return asdict(guess) | {"columns": guess.columns.as_dict()}
+
+
+def guess_from(values: dict[str, Any]) -> Guess:
+    """Return the guess of which :func:`guess_as_dict` gave the values."""
+    columns = Columns.from_dict(values["columns"])
+    return Guess(columns, dict(values["reasons"]), tuple(values["questions"]))
+
+
+def _write(name: str, table: SavedTable, user: str | None) -> None:
+    about = {
+        "name": table.raw.name,
+        "notes": list(table.raw.notes),
+        "digest": table.digest,
+        "columns": table.columns.as_dict(),
+        "guess": guess_as_dict(table.guess),
+        "closed": table.closed,
+        "owner": _owner(name, user),
+    }
+    with atomic(_path(name, ".json")) as partial:
+        partial.write_text(json.dumps(about), encoding="utf-8")
+        os.chmod(partial, 0o600)
+
+
+def _owner(name: str, user: str | None) -> str:
+    """Who may load a table, without saying who that is; empty where nobody signs in."""
+    return "" if user is None else sha256(f"{name} {user}".encode()).hexdigest()
+
+
+def _files() -> Iterator[Path]:
+    with suppress(OSError):
+        yield from [path for path in _folder().iterdir() if _NAME.fullmatch(path.stem)]
+
+
+def _folder() -> Path:
+    return Path(platformdirs.user_cache_dir("uncletc")) / "tables"
+
+
+def _path(name: str, suffix: str) -> Path:
+    return _folder() / f"{name}{suffix}"
