@@ -32,7 +32,7 @@ from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit, simu
 from uncletc.compare.metrics import mae_rate
 from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.threads import one_thread
-from uncletc.solvers.batch import Entries, Members
+from uncletc.solvers.joint.members import Entries, Members
 
 PROBLEM = "covid-uniform"
 GOAL_RATE, GOAL_RRMSE = 0.069, 0.455  # MAE_λ, and rRMSE of held-out counts, of 99 iterations of BCD

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from uncletc.solvers import starts
+from uncletc.solvers.bcd import starts
 
 WHOLE = starts.START_STEPS
 QUICK = WHOLE // 30

@@ -13,7 +13,7 @@ from dashboard.shared.charts.places import cells, is_covid
 from dashboard.shared.sidebar.roles import acts_on, effect_name, effects_of
 from uncletc import Effect, Fit, Group, ModeEffects
 from uncletc.datasets import Dataset
-from uncletc.solvers.surface import MOST_OF_REPORTING
+from uncletc.solvers.effects.random_effects import MOST_OF_REPORTING
 
 NOTHING = 1.02  # factor below which an effect is as good as shrunk to nothing
 _BY_WEEKDAY = Effect(("state", "weekday"), (0.0, 0.0), reporting=True)

@@ -8,9 +8,9 @@ import torch
 from uncletc import simulate
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.additive import Detection, _cholesky
-from uncletc.solvers.batch import Entries
-from uncletc.solvers.curves import BinnedCurves, PlainCurves
+from uncletc.solvers.joint.curve_steps import Detection, _cholesky
+from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
+from uncletc.solvers.joint.members import Entries
 
 
 def bends(straight: int, steps: int) -> float:

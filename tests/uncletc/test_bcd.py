@@ -19,8 +19,9 @@ from torch import Tensor
 from tests.starting import WHOLE, start_of
 from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, Truth, fit, metrics, simulate
 from uncletc.model.detection import DetectionNetwork
-from uncletc.solvers import bcd, blocks
-from uncletc.solvers.blocks import Problem
+from uncletc.solvers.bcd import blocks
+from uncletc.solvers.bcd import solver as bcd
+from uncletc.solvers.bcd.blocks import Problem
 from uncletc.solvers.options import Loss
 
 LOSSES: tuple[Loss, ...] = ("ls", "kl")

@@ -37,9 +37,11 @@ def test_few_entries_are_checked_by_refits() -> None:
 def test_a_lone_optimum_is_checked_by_refits(monkeypatch: pytest.MonkeyPatch) -> None:
     counts, _ = simulate((12, 12, 12), 3, observed=0.15, n_attributes=3, seed=1)
     settings = FitSettings(rank=3)
-    monkeypatch.setattr("uncletc.solvers.bootstrap._scatter", lambda *_: (1.5, 1.2, 1.4))
+    monkeypatch.setattr(
+        "uncletc.solvers.uncertainty.calibration._scatter", lambda *_: (1.5, 1.2, 1.4)
+    )
     assert widening(fit(counts, settings)) == (1.0, 1.0, 1.0)
-    monkeypatch.setattr("uncletc.solvers.rounds._NATS", 0.0)  # no other start is near enough
+    monkeypatch.setattr("uncletc.solvers.joint.rounds._NATS", 0.0)  # no other start is near enough
     found = fit(counts, settings)
     assert widening(found) == (1.5, 1.2, 1.4)
     assert found.draws is not None

@@ -15,10 +15,11 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.model.slopes import logit_slopes
 from uncletc.result.ensemble import Member
 from uncletc.result.posterior import Draws
-from uncletc.solvers import curvature, information
-from uncletc.solvers.curvature import draws_of
-from uncletc.solvers.descent import layer_precisions
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.network.descent import layer_precisions
+from uncletc.solvers.uncertainty import draws as curvature
+from uncletc.solvers.uncertainty import information
+from uncletc.solvers.uncertainty.draws import draws_of
 
 SHAPE, RANK = (5, 7, 4), 2
 

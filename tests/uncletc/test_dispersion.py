@@ -8,7 +8,7 @@ import torch
 from scipy.special import polygamma
 
 from uncletc.result.posterior import Draws
-from uncletc.solvers.dispersion import shape_of_posterior
+from uncletc.solvers.joint.dispersion import shape_of_posterior
 
 
 @pytest.mark.parametrize("shape", [0.7, 1.0, 3.0])

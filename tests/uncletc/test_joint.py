@@ -25,8 +25,8 @@ from uncletc import (
     simulate,
 )
 from uncletc.model.detection import JointDetection
-from uncletc.solvers import joint
-from uncletc.solvers.batch import Members
+from uncletc.solvers.joint import solver as joint
+from uncletc.solvers.joint.members import Members
 
 
 def run(

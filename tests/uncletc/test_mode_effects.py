@@ -147,7 +147,7 @@ class TestFit:
         some = counts.subset(counts.indices[:, 0] > 2)  # nothing tells the levels of three sites
         found = fit(some, FitSettings(rank=1, effects=("site",)))
         every = np.argwhere(np.ones(counts.shape))
-        likeliest = found.members[0].rate(every) * np.exp(-found.log_level)
+        likeliest = found.members[0].rate(every) * np.exp(-found.log_offset)
         ratio = (found.rate(every) / likeliest).reshape(counts.shape).mean(axis=1)
         deviation = found.mode_effects.deviations[0]
         assert ratio[:3] == pytest.approx(np.exp(deviation**2 / 2), rel=0.5)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from uncletc.fitting.threads import one_thread
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.descent import Rows, cost
-from uncletc.solvers.network import learn_network
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.network.descent import Rows, cost
+from uncletc.solvers.network.stage import learn_network
 
 SHAPE, RANK, D = (14, 14, 12), 2, 4
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from uncletc import Effect, Group
-from uncletc.solvers.quadratic import Linear
-from uncletc.solvers.surface import Surface
+from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.effects.random_effects import RandomEffectsSolver
 
 SITES, ROWS = 4, 200
 
@@ -16,7 +16,7 @@ def surface():
     group = Group("site", ["site"], np.arange(SITES), list("abcd"))
     none = np.zeros(ROWS, dtype=np.int64)
     effects = [Effect.parse("site")]
-    return Surface(effects, {"site": group}, ("site",), where[:, None], none, 1, 1, 0)
+    return RandomEffectsSolver(effects, {"site": group}, ("site",), where[:, None], none, 1, 1, 0)
 
 
 def linear(x, lowest):

@@ -24,7 +24,7 @@ from uncletc.common.validation import (
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import ConvergenceWarning, FitError, History, Iteration, StopReason
 from uncletc.fitting.threads import one_thread
-from uncletc.solvers.blocks import TINY
+from uncletc.solvers.bcd.blocks import TINY
 
 DENSE_LIMIT = 2**24  # entries of a tensor that dense methods accept: 128 MiB an array
 _ROWS = 65_536  # entries predicted at once

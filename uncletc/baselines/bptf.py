@@ -23,7 +23,7 @@ from uncletc.baselines.factors import FactorEstimate, Observed, starting_factors
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.model.cp import fill_rows, products
-from uncletc.solvers.blocks import TINY
+from uncletc.solvers.bcd.blocks import TINY
 
 _LEAST_MEAN = 1e-100  # of a mode's elements, where all counts are zero
 _START = 100.0  # shape of the starting gammas: nearly certain, so that starts differ by their means

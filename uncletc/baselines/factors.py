@@ -14,7 +14,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
 from uncletc.model.cp import fill_rows, products
-from uncletc.solvers.blocks import TINY, Problem
+from uncletc.solvers.bcd.blocks import TINY, Problem
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

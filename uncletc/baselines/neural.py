@@ -12,7 +12,7 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
-from uncletc.solvers.blocks import adam_step
+from uncletc.solvers.bcd.blocks import adam_step
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from uncletc.baselines.base import RankSettings
 from uncletc.baselines.factors import CP, Observed
 from uncletc.common.validation import FloatArray
 from uncletc.model.cp import products
-from uncletc.solvers.blocks import TINY
-from uncletc.solvers.blocks import update_factor as update_poisson
+from uncletc.solvers.bcd.blocks import TINY
+from uncletc.solvers.bcd.blocks import update_factor as update_poisson
 
 _NEARLY_ZERO, _LIFT = 1e-10, 1e-2  # relative to the mean of the factor
 

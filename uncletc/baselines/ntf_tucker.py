@@ -31,7 +31,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at
 from uncletc.model.cp import fill_rows
-from uncletc.solvers.blocks import TINY
+from uncletc.solvers.bcd.blocks import TINY
 
 _CORE_LIMIT = 2**22  # elements of the core, and of a mode's systems of equations
 

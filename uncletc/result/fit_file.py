@@ -20,7 +20,7 @@ from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member, Network
 from uncletc.result.posterior import Draws
 
-_FIT_FORMAT = 7
+_FIT_FORMAT = 8
 Contents = tuple[dict[str, Any], dict[str, FloatArray | IntArray]]
 
 
@@ -49,7 +49,7 @@ def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Conte
         "mu_of_looks": fields["mu_of_looks"],
         "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
         "mu_power": fields["mu_power"],
-        "log_level": fields["log_level"],
+        "log_offset": fields["log_offset"],
         "mode_effects": None,
     }
     arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fields["observed_detection"]}
@@ -102,7 +102,7 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
         "effects": first.effects,
         "mode_effects": first.mode_effects,
         "mu_power": header["mu_power"],
-        "log_level": header["log_level"],
+        "log_offset": header["log_offset"],
         "others": tuple(others),
         "dropped": tuple(header["dropped"]),
         "exposure": arrays.get("exposure"),

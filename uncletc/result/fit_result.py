@@ -104,7 +104,7 @@ class Fit:
         where the settings ask for none.
     mu_power : float
         ν: the μ of an entry is `mu` times (ŷ/20) to this power. 0 without effects of modes.
-    log_level : float
+    log_offset : float
         Logarithm of a common factor of λ, which keeps the sum of ŷ over Ω where it was before λ
         became a mean over what effects of modes may be; see :meth:`rate`. 0 without such effects.
     """
@@ -127,7 +127,7 @@ class Fit:
     effects: RateEffects | None = None
     mode_effects: ModeEffects | None = None
     mu_power: float = 0.0
-    log_level: float = 0.0
+    log_offset: float = 0.0
     anchored_by: str = ""
     mu_of_looks: dict[str, float] = field(default_factory=dict)
 
@@ -553,7 +553,7 @@ class Fit:
         if self.draws is None or self.mode_effects is None:
             return np.ones(len(indices))
         half = self.draws.half_variance(self.members[0], indices)
-        return np.asarray(np.exp(half - self.log_level))
+        return np.asarray(np.exp(half - self.log_offset))
 
     def _detections(self, z: FloatArray) -> list[FloatArray]:
         """p of valid attributes, or rows of NaN, under each member; (n,) each."""

@@ -22,7 +22,7 @@ _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Joint(Jsonable):
-    """Options of the joint solver; see :mod:`uncletc.solvers.joint`.
+    """Options of the joint solver; see :mod:`~uncletc.solvers.joint.solver`.
 
     Here μ is the inverse variance of the gamma deviation, of mean 1, of each entry's p from g(z).
     The deviation is relative, so μ means the same on every scale.
@@ -59,7 +59,7 @@ class Joint(Jsonable):
 
 @dataclass(frozen=True, kw_only=True)
 class BCD(Jsonable):
-    """Options of block coordinate descent; see :mod:`uncletc.solvers.bcd`.
+    """Options of block coordinate descent; see :mod:`~uncletc.solvers.bcd.solver`.
 
     Here μ weights ℓ(g, p) against the likelihood (paper, eq. 11a), which depends on the scale of
     p: the same μ holds p less closely to g(z) if p is small.

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dashboard.shared.sidebar.model import FROM_COUNTS
 from uncletc import Fit, Scale, StopReason
-from uncletc.solvers.network import MOST_ENTRIES
+from uncletc.solvers.network.stage import MOST_ENTRIES
 
 # Ratio of two μ below which they are called alike, and the μ from which counts look Poisson on
 # these pages: mean counts of some hundreds gain 10 % or less in standard deviation.

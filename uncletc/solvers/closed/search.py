@@ -1,4 +1,4 @@
-"""The order of steps of a closed fit; see :mod:`uncletc.solvers.closed`."""
+"""The order of steps of a closed fit; see :mod:`~uncletc.solvers.closed`."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.curvature import Curvature
 from uncletc.solvers.closed.sums import LogSum, likely_mu, log_likelihood
-from uncletc.solvers.descent import prior_spread
-from uncletc.solvers.dispersion import shape_of_posterior
-from uncletc.solvers.optimum import member_of
-from uncletc.solvers.smoothing import Smoothing
+from uncletc.solvers.joint.dispersion import shape_of_posterior
+from uncletc.solvers.joint.optimum import member_of
+from uncletc.solvers.joint.smoothing import Smoothing
+from uncletc.solvers.network.descent import prior_spread
 
 STEPS = 5  # of L-BFGS per round
 START_LOGIT = -1.0

@@ -31,7 +31,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.solvers.kernels import compiled
+from uncletc.solvers.joint.kernels import compiled
 
 _LOG_MU = (math.log(0.1), math.log(1e5))  # beyond, counts tell nothing of μ
 _LOG_POISSON = math.log(1e4)  # from which true counts are called Poisson

@@ -16,7 +16,9 @@ _MEMORY = 100  # pairs of L-BFGS: 30 needs 1.3 times the iterations
 Objective = Callable[[Tensor], tuple[float, Tensor]]
 
 
-def downhill(objective: Objective, start: Tensor, bounds: Bounds | None, iterations: int) -> Tensor:
+def minimize_lbfgs(
+    objective: Objective, start: Tensor, bounds: Bounds | None, iterations: int
+) -> Tensor:
     """Descend from a start by so many iterations at most.
 
     Parameters

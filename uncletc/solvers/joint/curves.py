@@ -15,8 +15,8 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.kernels import IndexArray, bin_sums, curve_sums
-from uncletc.solvers.parallel import total
+from uncletc.solvers.joint.kernels import IndexArray, bin_sums, curve_sums
+from uncletc.solvers.joint.parallel import total
 
 # Bins per attribute. A bin is 1/4096 of the range, so a curve is off by about its slope over the
 # range / 14,000: below 1e-3 in the logit. More take memory in the cache, and gain nothing seen.

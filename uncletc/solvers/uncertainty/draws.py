@@ -10,7 +10,7 @@ where s_i is the derivative of log m_i, m = λp: by log U_k(i_k, f) it is compon
 weights are part of θ, those of its output alone if it is large. Coefficients of monotone curves
 that are 0, at their bound, stay there. R draws of N(0, H⁻¹) are kept: intervals of single entries,
 of sets of entries and of products follow from them. H itself, by parts, is in
-:mod:`uncletc.solvers.information`.
+:mod:`~uncletc.solvers.uncertainty.information`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from uncletc.common.validation import FloatArray
 from uncletc.model.detection import DetectionNetwork
 from uncletc.model.slopes import logit_slopes
 from uncletc.result.posterior import Draws, Float32Array
-from uncletc.solvers.information import Information
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.uncertainty.information import Information
 
 _MOST_DRAWN = 25_000_000  # numbers in all draws: 100 MB
 DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %

@@ -20,13 +20,13 @@ worth c·φ counts: c is its shape, φ how much more counts scatter than the mod
 Algorithm, in an order that a misfit cannot feed:
 
 1. Rounds of multiplicative updates of the factors (eq. 13, as EM steps) and a Newton step for the
-   curves (:mod:`uncletc.solvers.additive`), with φ = 1, from several starts side by side. In half
-   of them λ explains what it can before g may move, which counts of very different sizes need; in
-   the others curves are nearly straight as long. Only the likeliest continue.
+   curves (:mod:`~uncletc.solvers.joint.curve_steps`), with φ = 1, from several starts side by side.
+   In half of them λ explains what it can before g may move, which counts of very different sizes
+   need; in the others curves are nearly straight as long. Only the likeliest continue.
 2. Once the objective has settled: μ by maximum likelihood, unless the settings give it; φ from
    Pearson's statistic with its degrees of freedom; and from then on c by empirical Bayes
-   (:mod:`uncletc.solvers.dispersion`). Rounds as before until the objective changes no more.
-3. The network, from the likeliest start (:mod:`uncletc.solvers.network`).
+   (:mod:`~uncletc.solvers.joint.dispersion`). Rounds as before until the objective changes no more.
+3. The network, from the likeliest start (:mod:`~uncletc.solvers.network.stage`).
 4. The optima that are nearly as likely as the best, or several networks, are the members of the
    fit, brought to one scale and one order of components.
 """
@@ -46,14 +46,14 @@ from uncletc.fitting.history import History, StopReason
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.solvers.bootstrap import checked
-from uncletc.solvers.combine import align, detection_over, observed_detection
-from uncletc.solvers.curvature import draws_of
-from uncletc.solvers.network import MOST_ENTRIES, learn_network
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.alignment import align, detection_over, observed_detection
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.joint.parallel import anywhere
+from uncletc.solvers.joint.rounds import START_MU, Estimate, Rounds
+from uncletc.solvers.network.stage import MOST_ENTRIES, learn_network
 from uncletc.solvers.options import Joint
-from uncletc.solvers.parallel import anywhere
-from uncletc.solvers.rounds import START_MU, Estimate, Rounds
+from uncletc.solvers.uncertainty.calibration import calibrate_intervals
+from uncletc.solvers.uncertainty.draws import draws_of
 
 
 def fit_joint(
@@ -75,7 +75,11 @@ def fit_joint(
     if optimum.layers:
         history.add(optimum.deviance(), partial(_fit, counts, settings, found, history))
     result = _fit(counts, settings, found, history, stop, optimum)
-    return result if stop is StopReason.CALLBACK else checked(result, optimum, counts, options)
+    return (
+        result
+        if stop is StopReason.CALLBACK
+        else calibrate_intervals(result, optimum, counts, options)
+    )
 
 
 def _search(
@@ -109,7 +113,7 @@ def _search(
             stop = StopReason.MAX_ITER
         optimum, learned = _with_draws(rounds), list[Optimum]()
         try:
-            if options.network and rounds.scatters and not settings.effects:
+            if options.network and rounds.dispersion_estimated and not settings.effects:
                 learned = _learned(optimum, settings, pause)
         except _UnwantedError:
             return StopReason.CALLBACK, rounds.estimate(), optimum
@@ -180,17 +184,17 @@ def _fit(
         anchored_by=anchors_of(counts),
         mu_of_looks=dict(zip((look.name for look in counts.looks), found.mu_of_looks, strict=True)),
     )
-    return _levelled(fit, counts)
+    return _match_total(fit, counts)
 
 
-def _levelled(fit: Fit, counts: CountTensor) -> Fit:
+def _match_total(fit: Fit, counts: CountTensor) -> Fit:
     """Keep the sum of ŷ over Ω where it is with the likeliest effects."""
     if fit.draws is None or fit.mode_effects is None:
         return fit
     z = counts.attributes_at(counts.indices, unknown_as_nan=True)
     mean = fit.expected(counts.indices, z)
     likeliest = mean * np.exp(-fit.draws.half_variance(fit.members[0], counts.indices))
-    return replace(fit, log_level=float(np.log(mean.sum() / likeliest.sum())))
+    return replace(fit, log_offset=float(np.log(mean.sum() / likeliest.sum())))
 
 
 def _mean_detection(members: list[Member], p: FloatArray) -> float:

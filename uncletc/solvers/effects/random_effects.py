@@ -22,7 +22,7 @@ from scipy.spatial.distance import cdist
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.groups import Group
 from uncletc.model.random_effects import Effect, ModeEffects, level_of
-from uncletc.solvers.quadratic import Linear, System
+from uncletc.solvers.effects.quadratic import Linear, System
 
 MOST_LEVELS = 3_000  # of a group over which an effect is smooth: its correlations are a matrix
 _SHARE = 6.0  # of the largest distance: the default length is one part in so many
@@ -46,7 +46,9 @@ class _Term:
     roots: list[FloatArray | None]  # of the correlations over each axis; None: independent
     shape: tuple[int, ...]  # of levels, looks first where it acts on reporting
     where: IntArray  # level of each row; the last, beyond all, for none
-    told: FloatArray | None = None  # what attributes tell of the levels: (size, q), orthonormal
+    covariate_basis: FloatArray | None = (
+        None  # means of attributes by level: (size, q), orthonormal
+    )
 
     @property
     def inner(self) -> tuple[int, ...]:
@@ -62,21 +64,25 @@ class _Term:
     def spread(self, t: FloatArray, *, transposed: bool = False) -> FloatArray:
         """L·t or Lᵀ·t, flat."""
         if transposed:
-            t = self._apart(t)
+            t = self._project_out(t)
         values = t.reshape(self.shape if transposed else self.inner)
         for axis, root in enumerate(self.roots):
             if root is not None:
                 matrix = root.T if transposed else root
                 values = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
         flat = np.ascontiguousarray(values).ravel()
-        return flat if transposed else self._apart(flat)
+        return flat if transposed else self._project_out(flat)
 
-    def _apart(self, field: FloatArray) -> FloatArray:
+    def _project_out(self, field: FloatArray) -> FloatArray:
         """Leave to attributes what they tell, and levels of reporting to λ and p."""
         if self.effect.reporting:
             values = field.reshape(self.shape)
             return np.asarray(values - values.mean(axis=-1, keepdims=True)).ravel()
-        return field if self.told is None else field - self.told @ (self.told.T @ field)
+        return (
+            field
+            if self.covariate_basis is None
+            else field - self.covariate_basis @ (self.covariate_basis.T @ field)
+        )
 
     def squared(self, weights: FloatArray) -> FloatArray:
         """Diagonal of Lᵀ·diag(weights)·L, flat."""
@@ -96,7 +102,7 @@ class _Term:
         return np.asarray(sums[: self.size], dtype=np.float64)
 
 
-class Surface:
+class RandomEffectsSolver:
     """Effects of the members of a fit.
 
     Parameters
@@ -142,7 +148,7 @@ class Surface:
             where = np.where(where < 0, int(np.prod(shape)), where)
             term = _Term(effect, own, roots, shape, where)
             if attributes is not None and effect.apart:
-                term.told = _told(term, attributes)
+                term.covariate_basis = _covariate_basis(term, attributes)
             self._terms.append(term)
         self._n = len(indices)
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
@@ -161,11 +167,11 @@ class Surface:
         self._free, self.logs = self._free[chosen], self.logs[:, chosen]
         self._shift = [self._shift[m] for m in chosen]
 
-    def share(self) -> bool:
-        """Let no effect be apart from attributes any more; whether one was."""
-        found = any(term.told is not None for term in self._terms)
+    def drop_orthogonality(self) -> bool:
+        """Drop the orthogonality constraint; return True if it was active."""
+        found = any(term.covariate_basis is not None for term in self._terms)
         for term in self._terms:
-            term.told = None
+            term.covariate_basis = None
         return found
 
     def n_free(self, m: int) -> float:
@@ -347,7 +353,7 @@ def _first_look(term: _Term) -> tuple[int, ...]:
     return term.shape[1:] if term.effect.reporting else term.shape
 
 
-def _told(term: _Term, attributes: FloatArray) -> FloatArray | None:
+def _covariate_basis(term: _Term, attributes: FloatArray) -> FloatArray | None:
     """Orthonormal columns that span the means of attributes over the levels of an effect."""
     rows = term.over_rows(np.ones(len(attributes)))
     seen = rows > 0

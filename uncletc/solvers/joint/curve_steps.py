@@ -2,8 +2,8 @@
 
 Given λ, the logit β₀ + Σ_j f_j(z_j) is linear in its coefficients θ, and the scale of λ is profiled
 out, so that no step is spent on what the data cannot determine. θ has the prior of
-:mod:`uncletc.solvers.smoothing`. Counts that scatter more than the model allows are downweighted by
-their Pearson dispersion φ.
+:mod:`~uncletc.solvers.joint.smoothing`. Counts that scatter more than the model allows are
+downweighted by their Pearson dispersion φ.
 
 Coefficients of monotone curves may not be negative: a step solves its quadratic programme by an
 active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves in the same step.
@@ -23,10 +23,10 @@ from torch.nn.functional import logsigmoid
 
 from uncletc.common.validation import FloatArray
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.batch import Entries
-from uncletc.solvers.parallel import largest, total
-from uncletc.solvers.quadratic import Linear
-from uncletc.solvers.smoothing import Smoothing
+from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.joint.members import Entries
+from uncletc.solvers.joint.parallel import largest, total
+from uncletc.solvers.joint.smoothing import Smoothing
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it

@@ -3,8 +3,8 @@
 Curves of single attributes explain most tables. What attributes do together, no sum of curves can
 express; a network of the user's depth and width can, but where there is no joint effect it only
 adds variance. So it has to show its worth twice. First cheaply, on top of the λ and the curves
-that are there (:mod:`uncletc.solvers.joint_effect`). Then by moving everything jointly (factors,
-curves and network) on most of the entries: it must predict the others better than the
+that are there (:mod:`~uncletc.solvers.network.interaction_test`). Then by moving everything jointly
+(factors, curves and network) on most of the entries: it must predict the others better than the
 same descent without a network does. Where entries are few, a fold of them says little, and where
 a network lands depends on where it starts: several folds judge together, each with a network of
 its own. Only then are these finished on all entries. The best few are the members of the fit, whose
@@ -29,10 +29,17 @@ import torch
 from torch import Tensor
 
 from uncletc.model.detection import standardised
-from uncletc.solvers.descent import Rows, afresh, cost, descend, expected, with_network
-from uncletc.solvers.dispersion import likely_mu
-from uncletc.solvers.joint_effect import joint_effect
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.dispersion import likely_mu
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.network.descent import (
+    Rows,
+    cost,
+    descend,
+    expected,
+    random_start,
+    with_network,
+)
+from uncletc.solvers.network.interaction_test import joint_effect
 
 _STANDARD_ERRORS = 2.0  # of a gain on the first look, from which it counts as shown
 # On the second, over two scores and all folds: 2 of one, the less the more folds agree. Additive
@@ -148,12 +155,14 @@ def _better_start(
     generator: torch.Generator,
     pause: Callable[[], None],
 ) -> Optimum:
-    """Descend from the additive fit and afresh; the lower cost."""
+    """Descend from the additive fit and from a random start; the lower cost."""
     ends = []
     for renew in (False, True):
         pause()
         start = with_network(optimum, hidden, generator)
-        ends.append(descend(afresh(start, seen, generator) if renew else start, seen, _SCREENED))
+        ends.append(
+            descend(random_start(start, seen, generator) if renew else start, seen, _SCREENED)
+        )
     return min(ends, key=lambda end: cost(end, seen))
 
 

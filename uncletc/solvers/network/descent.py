@@ -19,9 +19,9 @@ from torch.nn.functional import logsigmoid
 
 from uncletc.common.validation import FloatArray
 from uncletc.model.detection import network_output, standardised
-from uncletc.solvers.batch import SHARE
-from uncletc.solvers.downhill import downhill
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.members import SHARE
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.network.lbfgs import minimize_lbfgs
 
 # Precisions of raw weights and biases about 0: larger ones smooth g. Between 3 and 30 errors
 # differ by less than between seeds.
@@ -105,7 +105,7 @@ def with_network(optimum: Optimum, hidden: Sequence[int], generator: torch.Gener
     return replace(optimum, layers=tuple(_layers_of(raw)))
 
 
-def afresh(optimum: Optimum, rows: Rows, generator: torch.Generator) -> Optimum:
+def random_start(optimum: Optimum, rows: Rows, generator: torch.Generator) -> Optimum:
     """Start factors at random and curves at their centre."""
     factors = [
         0.5 + 0.5 * torch.rand(factor.shape, generator=generator).double()
@@ -130,7 +130,7 @@ def cost(optimum: Optimum, rows: Rows) -> float:
 
 
 def descend(optimum: Optimum, rows: Rows, iterations: int) -> Optimum:
-    """Move factors, coefficients and layers downhill by so many iterations at most."""
+    """Move factors, coefficients and layers minimize_lbfgs by so many iterations at most."""
     descent = _Descent(optimum, rows)
     shapes = [parameter.shape for parameter in descent.start]
     sizes = [parameter.numel() for parameter in descent.start]
@@ -148,7 +148,9 @@ def descend(optimum: Optimum, rows: Rows, iterations: int) -> Optimum:
         return float(value.detach()), gradient
 
     start = torch.cat([parameter.reshape(-1) for parameter in descent.start]) * scales
-    return descent.optimum(parameters(downhill(objective, start, descent.bounds(), iterations)))
+    return descent.optimum(
+        parameters(minimize_lbfgs(objective, start, descent.bounds(), iterations))
+    )
 
 
 class _Descent:

@@ -20,9 +20,9 @@ from uncletc.data.counts import CountTensor
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import QUANTITIES, Draws
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.joint.rounds import Rounds
 from uncletc.solvers.options import Joint
-from uncletc.solvers.rounds import Rounds
 
 # Counts per element of a factor, in units of the prior's c, below which draws are widened. Refits
 # of problems with more found factors of 1.0.
@@ -44,7 +44,7 @@ _NORMAL = 1.645  # of which a normal variable's absolute value holds as many
 _ROWS = 4_096  # entries compared
 
 
-def checked(fit: Fit, optimum: Optimum, counts: CountTensor, options: Joint) -> Fit:
+def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor, options: Joint) -> Fit:
     """Widen the draws of a fit where counts or entries are few.
 
     Parameters
@@ -56,12 +56,14 @@ def checked(fit: Fit, optimum: Optimum, counts: CountTensor, options: Joint) -> 
         What it was fitted to.
     options : Joint
     """
-    draws, told = fit.draws, optimum.told / optimum.prior_shape
+    draws, told = fit.draws, optimum.information_per_parameter / optimum.prior_shape
     if draws is None or optimum.layers:
         return fit
     found, shared = (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)
     if told <= _FEW:
-        rate, p, expected = (1 + factor / max(optimum.told, 1.0) for factor in _NEXT_TERM)
+        rate, p, expected = (
+            1 + factor / max(optimum.information_per_parameter, 1.0) for factor in _NEXT_TERM
+        )
         found = rate, p, expected
     entries = counts.n_observed / sum(factor.numel() for factor in optimum.factors)
     lone = len(fit.members) == 1 and bool(fit.dropped)

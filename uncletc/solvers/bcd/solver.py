@@ -10,10 +10,10 @@ another order, halves μ and swaps the arguments of the Kullback-Leibler loss; t
 paper.
 
 The paper does not specify the start. Here U_k and θ start from the better of two short joint fits
-with p held at g (μ → ∞); see :func:`uncletc.solvers.starts.start_jointly`. From random starts the
-early p-steps follow a λ that has not seen the counts, and if counts differ by orders of magnitude
-g absorbs differences that belong to λ; 100 iterations rarely undo either. Measurements show that
-the start does much of the work: see `benchmarks/`.
+with p held at g (μ → ∞); see :func:`~uncletc.solvers.bcd.starts.start_jointly`. From random
+starts the early p-steps follow a λ that has not seen the counts, and if counts differ by orders of
+magnitude g absorbs differences that belong to λ; 100 iterations rarely undo either. Measurements
+show that the start does much of the work: see `benchmarks/`.
 
 The objective has no minimum in the scale: λ·c, p/c and g/c lower it as c grows. The iterations
 give good answers because they drift slowly from their start. With ``hold_scale`` every θ-step
@@ -23,7 +23,7 @@ fall by drifting. This is not in the paper; use it for more than a few hundred i
 compare values of μ.
 
 When to use which solver: this one to reproduce the paper, or to study its objective;
-:mod:`~uncletc.solvers.joint` for everything else.
+:mod:`~uncletc.solvers.joint.solver` for everything else.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.cp import fill_rows
 from uncletc.model.detection import SMALLEST_PROBABILITY, DetectionNetwork
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.solvers.blocks import (
+from uncletc.solvers.bcd.blocks import (
     TINY,
     Problem,
     adam_step,
@@ -50,8 +50,8 @@ from uncletc.solvers.blocks import (
     probabilities,
     update_factors,
 )
+from uncletc.solvers.bcd.starts import start_jointly, starting_factors, starting_network
 from uncletc.solvers.options import BCD, Loss
-from uncletc.solvers.starts import start_jointly, starting_factors, starting_network
 
 
 def fit_bcd(

@@ -22,11 +22,11 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.model.rates import normal_scores
-from uncletc.solvers.additive import Detection
-from uncletc.solvers.batch import Entries
-from uncletc.solvers.dispersion import likely_law, unseen_dispersion
-from uncletc.solvers.quadratic import Linear
-from uncletc.solvers.surface import Surface
+from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.effects.random_effects import RandomEffectsSolver
+from uncletc.solvers.joint.curve_steps import Detection
+from uncletc.solvers.joint.dispersion import likely_law, unseen_dispersion
+from uncletc.solvers.joint.members import Entries
 
 FIRST_MU = 2.0  # which a μ near Poisson would let effects follow every count
 # Share of the entries, at least and at most, that tell μ and are not seen meanwhile; and how many
@@ -80,7 +80,7 @@ class ModeSteps:
             for effect in effects
             if not effect.reporting
         )
-        self._surface = Surface(
+        self._surface = RandomEffectsSolver(
             effects,
             named,
             counts.modes,
@@ -102,7 +102,7 @@ class ModeSteps:
         """What effects make of the expected count of each row; (N, M)."""
         return torch.from_numpy(np.exp(self._surface.logs)).to(self._entries.counts.dtype)
 
-    def share(self) -> bool:
+    def drop_orthogonality(self) -> bool:
         """From now on, leave p as it is and let effects share with attributes what both explain.
 
         Returns
@@ -110,7 +110,7 @@ class ModeSteps:
         bool
             Whether an effect was apart from attributes until now; else nothing changes.
         """
-        shares = self._surface.share()
+        shares = self._surface.drop_orthogonality()
         self._p_stays = self._p_stays or shares
         return shares
 
@@ -227,7 +227,7 @@ class ModeSteps:
     def draw(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
     ) -> tuple[list[FloatArray], FloatArray]:
-        """Draws of effects of member m, and of θ and β beside them; see :meth:`Surface.draw`.
+        """Draws of effects of member m, and of θ and β beside them.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, silu
 
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.optimum import Optimum
 
 # Chosen on xor, pairs, net, inter, ridge against additive, sparse, overdispersed counts.
 _UNITS = 32  # of each of two layers; 16 missed weak effects

@@ -15,7 +15,7 @@ from uncletc.data.counts import CountTensor
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.detection import SMALLEST_PROBABILITY, DetectionNetwork
 from uncletc.result.fit_result import Fit
-from uncletc.solvers.blocks import (
+from uncletc.solvers.bcd.blocks import (
     TINY,
     Problem,
     adam_step,

@@ -17,8 +17,8 @@ from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member
-from uncletc.solvers.dispersion import accepted, likely_mu, pearson_dispersion
-from uncletc.solvers.kernels import IndexArray
+from uncletc.solvers.joint.dispersion import clip_dispersion, likely_mu, pearson_dispersion
+from uncletc.solvers.joint.kernels import IndexArray
 
 _SMALLEST = 1e-30
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected weighs no more
@@ -178,7 +178,7 @@ class Optimum:
             new = torch.where(self._own, new, self.mu)
         changed = replace(self, mu=new)
         dispersion = pearson_dispersion(changed.pearson(), n, self.n_parameters)
-        return replace(changed, dispersion=accepted(dispersion))
+        return replace(changed, dispersion=clip_dispersion(dispersion))
 
     def likely_mu(self) -> float:
         """μ under which counts of the first look are likeliest."""
@@ -206,7 +206,7 @@ class Optimum:
         return float(2 * (torch.xlogy(y, ratio) - misfit).mean())
 
     @property
-    def told(self) -> float:
+    def information_per_parameter(self) -> float:
         """Counts per element of a factor, as far as their scatter leaves them informative."""
         informative = (self.counts / (1 + self.counts / self.mu)).sum() / self.dispersion
         return float(informative) / sum(factor.numel() for factor in self.factors)

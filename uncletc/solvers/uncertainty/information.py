@@ -1,10 +1,10 @@
 """The information matrix of a fit's parameters, by parts, and draws from its inverse.
 
-:mod:`uncletc.solvers.curvature` says what it is. An entry has one row in each mode, so the part of
-H that belongs to one mode is block-diagonal. The largest mode is eliminated by its blocks, some
-slices at a time, and the rest is factorised as a dense matrix. If that is too large, further modes
-are drawn as if each were independent of the others given the rest, which makes intervals rough:
-parameters vary too little, but do not make up for each other.
+:mod:`~uncletc.solvers.uncertainty.draws` says what it is. An entry has one row in each mode,
+so the part of H that belongs to one mode is block-diagonal. The largest mode is eliminated by its
+blocks, some slices at a time, and the rest is factorised as a dense matrix. If that is too large,
+further modes are drawn as if each were independent of the others given the rest, which makes
+intervals rough: parameters vary too little, but do not make up for each other.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection
 from uncletc.model.slopes import logit_slopes, varying_layers
 from uncletc.result.posterior import Float32Array
-from uncletc.solvers.batch import SHARE
-from uncletc.solvers.descent import layer_precisions
-from uncletc.solvers.kernels import IndexArray
-from uncletc.solvers.optimum import Optimum
+from uncletc.solvers.joint.kernels import IndexArray
+from uncletc.solvers.joint.members import SHARE
+from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.network.descent import layer_precisions
 
 _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one core
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 100 MB

@@ -1,6 +1,6 @@
 """Rounds of the joint solver: factors and curves of several starts, side by side.
 
-See :mod:`uncletc.solvers.joint` for the model and the order of steps.
+See :mod:`~uncletc.solvers.joint.solver` for the model and the order of steps.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable, normal_scores
 from uncletc.result.ensemble import Member
 from uncletc.result.fit_result import Fit
-from uncletc.solvers.additive import START_LOGIT, Detection
-from uncletc.solvers.batch import Entries, Members
-from uncletc.solvers.combine import nearest_coefficients
-from uncletc.solvers.curvature import draws_of
-from uncletc.solvers.dispersion import (
-    accepted,
+from uncletc.solvers.bcd.starts import adapt_components
+from uncletc.solvers.effects.steps import FIRST_MU, ModeSteps
+from uncletc.solvers.joint.alignment import nearest_coefficients
+from uncletc.solvers.joint.curve_steps import START_LOGIT, Detection
+from uncletc.solvers.joint.dispersion import (
+    clip_dispersion,
     likely_mu,
     pearson_dispersion,
     prior_shape,
     shape_of_posterior,
 )
-from uncletc.solvers.mode_steps import FIRST_MU, ModeSteps
-from uncletc.solvers.optimum import Optimum, constant, member_of
+from uncletc.solvers.joint.members import Entries, Members
+from uncletc.solvers.joint.optimum import Optimum, constant, member_of
+from uncletc.solvers.joint.parallel import choose_device, total
 from uncletc.solvers.options import Joint
-from uncletc.solvers.parallel import choose_device, total
-from uncletc.solvers.starts import adapt_components
+from uncletc.solvers.uncertainty.draws import draws_of
 
 _SWEEPS = 2  # updates of every factor per round
 _ROUNDS_HELD = 10  # in which λ alone moves
@@ -50,7 +50,7 @@ _CHEAP = 250_000  # entries times rank up to which several starts cost little
 _STARTS, _FINISHED = 8, 4  # starts of a small problem, and those that are finished
 _FINISHED_LARGE = 2  # of the members that a large problem starts
 _ROUNDS_SCREENED, _ROUNDS_SCREENED_LARGE = 50, 25  # after which only the likeliest continue
-_NATS = 10.0  # by which a member may be less likely than the best
+_NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
 _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
 _RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
@@ -116,7 +116,7 @@ class Rounds:
     ----------
     deviance : Tensor, shape (M,)
         Mean negative binomial deviance per observed entry of each member.
-    scatters : bool
+    dispersion_estimated : bool
         Whether the objective has settled for the first time, and φ and μ have been estimated.
     """
 
@@ -161,7 +161,7 @@ class Rounds:
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
         self._learns = self._entries.n_attributed > 0
-        self.scatters = False
+        self.dispersion_estimated = False
         self._dispersion = 1.0
         own_mu = START_MU if settings.mu is None else settings.mu
         self._mu = [own_mu] + [START_MU] * (self._entries.n_looks - 1)  # of each look
@@ -211,7 +211,10 @@ class Rounds:
         if self._refinements and since % _ROUNDS_REFINED == 0:
             self._refine_shape()
         elif (
-            self._effects is None and self.scatters and not self._few and since % _ROUNDS_SHAPE == 0
+            self._effects is None
+            and self.dispersion_estimated
+            and not self._few
+            and since % _ROUNDS_SHAPE == 0
         ):
             self._shape = prior_shape(evidence, self._shape, self._dispersion)
         if self._screening and self._rounds == self._rounds_screened:
@@ -222,28 +225,28 @@ class Rounds:
     def settled(self) -> bool:
         """Whether the objective changes no more; when it first does not, φ and μ are estimated."""
         earliest = self._settled_at + _ROUNDS_FREE
-        if not self.scatters and bool(self._held.any()):
+        if not self.dispersion_estimated and bool(self._held.any()):
             earliest += self._rounds_held
         if self._screening or self._rounds <= earliest:
             return False
         tol = self._settings.tol
         if self._refinements or not self._unchanged(
-            tol if self.scatters else max(tol, _SETTLED_FIRST)
+            tol if self.dispersion_estimated else max(tol, _SETTLED_FIRST)
         ):
             return False
-        if self.scatters:
-            return not self._shares()
+        if self.dispersion_estimated:
+            return not self._drop_orthogonality()
         self._estimate_scatter()
         return False
 
-    def _shares(self) -> bool:
+    def _drop_orthogonality(self) -> bool:
         """Let places share with attributes, once; whether they did not before."""
-        if self._effects is None or not self._effects.share():
+        if self._effects is None or not self._effects.drop_orthogonality():
             return False
-        self._begin_anew()
+        self._reset_convergence()
         return True
 
-    def _begin_anew(self) -> None:
+    def _reset_convergence(self) -> None:
         """Wait for the objective to settle again."""
         self._settled_at = self._rounds
         self._values.clear()
@@ -262,8 +265,8 @@ class Rounds:
         """Take μ, where it is not given, and φ from the residuals of the likeliest member."""
         best = int(self._likeliness().argmin())
         if self._effects is not None:
-            self.scatters = True
-            self._begin_anew()
+            self.dispersion_estimated = True
+            self._reset_convergence()
             return
         given = self._settings.mu is not None
         if not given or len(self._mu) > 1:
@@ -271,11 +274,11 @@ class Rounds:
             self._mu = self._mu[:1] + likely[1:] if given else likely
             self._detect()
             self._measure(self._members.rate(self._entries))
-        self._dispersion = accepted(self._dispersion_of(best))
-        self.scatters = True
-        self._few = self.optimum().told < _FEW * self._shape
+        self._dispersion = clip_dispersion(self._dispersion_of(best))
+        self.dispersion_estimated = True
+        self._few = self.optimum().information_per_parameter < _FEW * self._shape
         self._refinements = _MOST_REFINED if self._few else 0
-        self._begin_anew()
+        self._reset_convergence()
 
     def _refine_shape(self) -> None:
         """Take c from the joint posterior of the likeliest member."""
@@ -346,12 +349,12 @@ class Rounds:
             self._dispersion,
             self._detection if self._learns else None,
             held,
-            learnt=self.scatters,
+            learnt=self.dispersion_estimated,
             deviations=renew,
         )
         self._detect()
         self._entry_mu = self._mu_of_entries(rate, effects)
-        if not self.scatters and renew and self._rounds >= _ROUNDS_HELD:
+        if not self.dispersion_estimated and renew and self._rounds >= _ROUNDS_HELD:
             best = int(self._likeliness().argmin())
             mean = rate[:, best] * self._multiplier[:, best]
             self._mu, self._dispersion = effects.learn(mean, self._mu)

@@ -21,10 +21,10 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable, normal_scores
-from uncletc.solvers.blocks import multiply, product_of
-from uncletc.solvers.curves import BinnedCurves, PlainCurves
-from uncletc.solvers.kernels import IndexArray, rates, slice_sums
-from uncletc.solvers.parallel import total, world
+from uncletc.solvers.bcd.blocks import multiply, product_of
+from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
+from uncletc.solvers.joint.kernels import IndexArray, rates, slice_sums
+from uncletc.solvers.joint.parallel import total, world
 
 _CHUNK = 4_194_304  # numbers in a chunk's largest array on a GPU: bounds its memory
 _SMALLEST = 1e-30
@@ -36,7 +36,7 @@ _LARGEST_KEY = 2**62
 
 
 class _Sorted(NamedTuple):
-    """Entries slice by slice of one mode; see :func:`uncletc.solvers.kernels.slice_sums`."""
+    """Entries slice by slice of one mode; see :func:`~uncletc.solvers.joint.kernels.slice_sums`."""
 
     order: IndexArray
     starts: IndexArray

@@ -14,7 +14,7 @@ from uncletc.common.validation import FloatArray
 from uncletc.model import negbin
 from uncletc.model.negbin import LEAST_MEAN
 from uncletc.result.posterior import Draws
-from uncletc.solvers.parallel import total
+from uncletc.solvers.joint.parallel import total
 
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or cannot be told from Poisson
 _GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid
@@ -33,13 +33,13 @@ def pearson_dispersion(pearson: float, n: int, n_parameters: int) -> float:
     return pearson * n / max(n - n_parameters, _FEWEST_FREE * n)
 
 
-def accepted(dispersion: float) -> float:
+def clip_dispersion(dispersion: float) -> float:
     """φ that a fit goes on with: 1 where counts are no more dispersed than the model's."""
     return min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
 
 
 def unseen_dispersion(counts: FloatArray, mean: FloatArray, mu: float) -> float:
-    """φ of counts (N,) that a fit has not seen: their mean squared Pearson residual, accepted.
+    """φ of counts (N,) that a fit has not seen: their mean squared Pearson residual, clipped.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def unseen_dispersion(counts: FloatArray, mean: FloatArray, mu: float) -> float:
         μ of the negative binomial distribution, whose variance is ŷ + ŷ²/μ.
     """
     mean = np.maximum(mean, LEAST_MEAN)
-    return accepted(float(((counts - mean) ** 2 / (mean + mean**2 / mu)).mean()))
+    return clip_dispersion(float(((counts - mean) ** 2 / (mean + mean**2 / mu)).mean()))
 
 
 def likely_mu(counts: Tensor, mean: Tensor) -> float:
@@ -96,7 +96,7 @@ def prior_shape(
     Parameters
     ----------
     evidence : list of tuple of Tensor
-        What :meth:`uncletc.solvers.batch.Members.update` returned.
+        What :meth:`~uncletc.solvers.joint.members.Members.update` returned.
     shape, dispersion : float
         c and φ so far.
     """

@@ -1,4 +1,6 @@
-"""Compiled passes over entries on the processor; :mod:`uncletc.solvers.batch` has the GPU's.
+"""Compiled passes over entries on the processor.
+
+:mod:`~uncletc.solvers.joint.members` has those of the GPU.
 
 All factors lie in one array (ΣI_k, M·F), mode below mode, so that one compiled function serves
 any number of modes. `at` holds, per entry and mode, the row of that array. Each pass keeps one

@@ -1,0 +1,1 @@
+"""Block coordinate descent, the paper's algorithm."""

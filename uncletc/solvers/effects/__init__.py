@@ -1,0 +1,1 @@
+"""Random effects beside the factors and curves."""

@@ -1,0 +1,1 @@
+"""The joint solver: factors, curves and dispersion."""

@@ -1,0 +1,1 @@
+"""The network stage: whether held-out counts ask for a network, and its training."""

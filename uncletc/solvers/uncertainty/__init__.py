@@ -1,0 +1,1 @@
+"""Draws of the parameters, and the calibration of intervals."""
