@@ -31,7 +31,7 @@ _FURTHEST = 8.0  # residual
 NB, POISSON = "negative binomial", "Poisson"
 
 
-def pit_chart(pit: pd.DataFrame, *, height: int = 350) -> go.Figure:
+def pit_chart(pit: pd.DataFrame) -> go.Figure:
     """PIT histogram under the negative binomial as bars, under Poisson as a line.
 
     Parameters
@@ -40,9 +40,8 @@ def pit_chart(pit: pd.DataFrame, *, height: int = 350) -> go.Figure:
         left, right, poisson, negative_binomial, low, high.
     """
     figure = go.Figure()
-    figure.add_hrect(
-        y0=float(pit["low"].iloc[0]), y1=float(pit["high"].iloc[0]), fillcolor=_CHANCE, line_width=0
-    )
+    ends = {"y0": float(pit["low"].iloc[0]), "y1": float(pit["high"].iloc[0])}
+    figure.add_hrect(**ends, fillcolor=_CHANCE, line_width=0)
     figure.add_bar(
         x=(pit["left"] + pit["right"]) / 2,
         y=pit["negative_binomial"],
@@ -51,9 +50,8 @@ def pit_chart(pit: pd.DataFrame, *, height: int = 350) -> go.Figure:
         marker={"color": BLUE, "opacity": 0.6, "line": {"color": BLUE, "width": 1}},
         hovertemplate=f"{NB}: %{{y:.2f}}<extra></extra>",
     )
-    edges = np.append(pit["left"], pit["right"].iloc[-1])
     figure.add_scatter(
-        x=edges,
+        x=np.append(pit["left"], pit["right"].iloc[-1]),
         y=np.append(pit["poisson"], pit["poisson"].iloc[-1]),
         mode="lines",
         name=POISSON,
@@ -61,18 +59,18 @@ def pit_chart(pit: pd.DataFrame, *, height: int = 350) -> go.Figure:
         hovertemplate=f"{POISSON}: %{{y:.2f}}<extra></extra>",
     )
     figure.add_hline(y=1, line=DASHED)
-    top = float(pit[["poisson", "negative_binomial"]].to_numpy().max())
+    top = max(_HIGHEST, 1.05 * float(pit[["poisson", "negative_binomial"]].to_numpy().max()))
     return framed(
         figure,
-        height,
+        350,
         x={"title": "place in the predicted distribution", "range": [0, 1]},
-        y={"title": "relative frequency (1: right)", "range": [0, max(_HIGHEST, 1.05 * top)]},
+        y={"title": "relative frequency (1: right)", "range": [0, top]},
         bargap=0,
         **_WITH_LEGEND,
     )
 
 
-def quantile_chart(quantiles: pd.DataFrame, *, height: int = 350) -> go.Figure:
+def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
     """Quantiles of residuals against those of a normal distribution.
 
     Parameters
@@ -92,14 +90,13 @@ def quantile_chart(quantiles: pd.DataFrame, *, height: int = 350) -> go.Figure:
             mode="markers",
             name=name,
             marker={"color": color, "size": 6, "symbol": symbol},
-            hovertemplate=f"{name}<br>should be %{{x:.2f}}, is %{{y:.2f}}<extra></extra>",
+            hovertemplate=f"{name}<br>expected %{{x:.2f}}, is %{{y:.2f}}<extra></extra>",
         )
-    ends = [-1.05 * _FURTHEST, 1.05 * _FURTHEST]
-    y = {"title": "residual", "range": ends}
-    return framed(figure, height, x="should be (standard normal)", y=y, **_WITH_LEGEND)
+    y = {"title": "residual", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
+    return framed(figure, 350, x="expected (standard normal)", y=y, **_WITH_LEGEND)
 
 
-def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
+def decile_chart(deciles: pd.DataFrame) -> go.Figure:
     """Mean observed against mean predicted counts by tenth of ŷ; logarithmic axes.
 
     A tenth without any observed event has no logarithm: an open triangle at the bottom.
@@ -112,22 +109,18 @@ def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
     positive = deciles[["predicted", "observed"]].to_numpy()
     positive = positive[positive > 0]
     low, high = float(positive.min(initial=1.0)) / 2, float(positive.max(initial=1.0)) * 2
-    none = deciles["observed"] <= 0
+    drawn = deciles.clip(lower=low, upper=high)
     figure = diagonal(low, high)
-    drawn = deciles["observed"].clip(lower=low)
     figure.add_scatter(
-        x=deciles["predicted"].clip(lower=low),
-        y=drawn,
+        x=drawn["predicted"],
+        y=drawn["observed"],
         mode="markers",
         cliponaxis=False,  # one at the bottom is whole
-        error_y=spread(
-            (deciles["high"].clip(upper=high) - drawn).clip(lower=0),
-            arrayminus=(drawn - deciles["low"].clip(lower=low)).clip(lower=0),
-        ),
+        error_y=whiskers(drawn["observed"], drawn["low"], drawn["high"]),
         marker={
             "color": BLUE,
             "size": 10,
-            "symbol": np.where(none, "triangle-down-open", "circle"),
+            "symbol": np.where(deciles["observed"] > 0, "circle", "triangle-down-open"),
         },
         customdata=deciles[["n", "predicted", "observed", "low", "high"]],
         hovertemplate="%{customdata[0]:,} counts<br>predicted %{customdata[1]:,.3g}"
@@ -137,7 +130,7 @@ def decile_chart(deciles: pd.DataFrame, *, height: int = 380) -> go.Figure:
     ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
     return framed(
         figure,
-        height,
+        380,
         x={"title": "predicted count (mean of ŷ)", **ticks},
         y={"title": "observed count (mean of y)", **ticks},
         showlegend=False,
@@ -157,55 +150,12 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
         Whether to draw them from left to right in their order; else from top to bottom, and of
         many only those that are most clearly off, either way.
     """
-    if ordered:
-        return _line(groups, by, group_limit(groups))
-    shown = groups
-    if len(groups) > ALL_GROUPS:
-        clearness = groups["mean"] * np.sqrt(groups["n"])
-        shown = groups.iloc[np.argsort(-clearness, kind="stable")]
-        shown = pd.concat([shown.head(AT_EITHER_END), shown.tail(AT_EITHER_END)])
-    two_lines = shown["group"].str.contains(" – ").any()
-    figure = go.Figure(
-        go.Scatter(
-            x=shown["mean"],
-            y=shown["group"].str.replace(" – ", " –<br>"),
-            mode="markers",
-            error_x=_interval(shown),
-            **_dots(shown),
-        )
-    )
-    step, limit = 34 if two_lines else 22, group_limit(shown)
-    figure.add_vline(x=0, line=DASHED)
-    x = {"title": "mean residual (standard deviations)", "range": [-limit, limit]}
-    return framed(figure, 110 + step * len(shown), x=x, y=ROWS, showlegend=False)
-
-
-def group_limit(groups: pd.DataFrame) -> float:
-    """End of an axis of mean residuals: 1, or as many more as the means need."""
-    return float(max(np.ceil(groups["mean"].abs().max() + 0.2), 1.0))
-
-
-def _line(groups: pd.DataFrame, by: str, limit: float) -> go.Figure:
-    figure = go.Figure(
-        go.Scatter(
-            x=groups["group"],
-            y=groups["mean"],
-            mode="lines+markers",
-            error_y=_interval(groups),
-            line={"color": BLUE, "width": 1},
-            **_dots(groups),
-        )
-    )
-    figure.add_hline(y=0, line=DASHED)
-    numbers = groups["group"].str.fullmatch(r"-?\d+").all()
-    axis = DAY_AXIS if all(map(is_day, groups["group"])) else {"type": "category"}
-    x = {"type": "linear"} if numbers else axis
-    y = {"title": "mean residual (SD)", "range": [-limit, limit]}
-    return framed(figure, 320, x=x | {"title": by, "nticks": 12}, y=y, showlegend=False)
-
-
-def _dots(groups: pd.DataFrame) -> dict[str, Any]:
-    return {
+    if not ordered and len(groups) > ALL_GROUPS:
+        order = np.argsort(-groups["mean"] * np.sqrt(groups["n"]), kind="stable")
+        groups = groups.iloc[[*order[:AT_EITHER_END], *order[-AT_EITHER_END:]]]
+    limit = float(max(np.ceil(groups["mean"].abs().max() + 0.2), 1.0))
+    interval = whiskers(groups["mean"], None, groups["high"], thickness=1, width=2)
+    dots: dict[str, Any] = {
         "marker": {
             "color": np.where(groups["far"], VERMILION, BLUE),
             "symbol": np.where(groups["far"], "diamond", "circle"),
@@ -217,13 +167,32 @@ def _dots(groups: pd.DataFrame) -> dict[str, Any]:
         "(95 %: %{customdata[4]:.2f} to %{customdata[5]:.2f})<br>%{customdata[0]:,} held-out "
         "counts, mean %{customdata[1]:,.3g}, predicted %{customdata[2]:,.3g}<extra></extra>",
     }
+    figure = go.Figure()
+    if ordered:
+        line = {"color": BLUE, "width": 1}
+        figure.add_scatter(
+            x=groups["group"],
+            y=groups["mean"],
+            mode="lines+markers",
+            error_y=interval,
+            line=line,
+            **dots,
+        )
+        figure.add_hline(y=0, line=DASHED)
+        numbers = groups["group"].str.fullmatch(r"-?\d+").all()
+        axis = DAY_AXIS if all(map(is_day, groups["group"])) else {"type": "category"}
+        x = ({"type": "linear"} if numbers else axis) | {"title": by, "nticks": 12}
+        y = {"title": "mean residual (SD)", "range": [-limit, limit]}
+        return framed(figure, 320, x=x, y=y, showlegend=False)
+    names = groups["group"].str.replace(" – ", " –<br>")
+    figure.add_scatter(x=groups["mean"], y=names, mode="markers", error_x=interval, **dots)
+    figure.add_vline(x=0, line=DASHED)
+    step = 34 if names.str.contains("<br>").any() else 22
+    x = {"title": "mean residual (standard deviations)", "range": [-limit, limit]}
+    return framed(figure, 110 + step * len(groups), x=x, y=ROWS, showlegend=False)
 
 
-def _interval(groups: pd.DataFrame) -> dict[str, Any]:
-    return whiskers(groups["mean"], None, groups["high"], thickness=1, width=2)
-
-
-def lag_chart(lags: pd.DataFrame, *, mode: str, height: int = 260) -> go.Figure:
+def lag_chart(lags: pd.DataFrame, *, mode: str) -> go.Figure:
     """Correlation of residuals by their distance along the last mode, with what chance gives.
 
     Parameters
@@ -251,18 +220,13 @@ def lag_chart(lags: pd.DataFrame, *, mode: str, height: int = 260) -> go.Figure:
             line=DOTTED | {"width": 1.5},
             hoverinfo="skip",
         )
-    return framed(
-        figure,
-        height,
-        x={"title": f"{mode}s apart", "dtick": 1},
-        y={"title": "correlation", "range": [-0.5, 1]},
-        showlegend=False,
-        bargap=0.4,
-    )
+    x = {"title": f"{mode}s apart", "dtick": 1}
+    y = {"title": "correlation", "range": [-0.5, 1]}
+    return framed(figure, 260, x=x, y=y, showlegend=False, bargap=0.4)
 
 
 def rank_chart(
-    table: pd.DataFrame, *, behind: str, error: str, title: str, current: int, height: int = 280
+    table: pd.DataFrame, *, behind: str, error: str, title: str, current: int
 ) -> go.Figure:
     """How far each rank lies behind the best, ± one standard error.
 
@@ -276,9 +240,10 @@ def rank_chart(
     current : int
         The rank in use; its dot is larger.
     """
+    ranks = table["rank"].astype(str)
     figure = go.Figure(
         go.Scatter(
-            x=table["rank"].astype(str),
+            x=ranks,
             y=table[behind],
             mode="lines+markers",
             line={"color": BLUE, "dash": "dot", "width": 1},
@@ -294,6 +259,5 @@ def rank_chart(
         )
     )
     figure.add_hline(y=0, line=DASHED)
-    ranks = [str(rank) for rank in table["rank"]]
-    x = {"title": "rank", "type": "category", "categoryarray": ranks}
-    return framed(figure, height, x=x, y=title, showlegend=False)
+    x = {"title": "rank", "type": "category", "categoryarray": list(ranks)}
+    return framed(figure, 280, x=x, y=title, showlegend=False)

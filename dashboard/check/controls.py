@@ -1,48 +1,62 @@
-"""Parts of the Model check page: what to hold out, the checks drawn, ranks compared."""
+"""Sections of the Model check page: what to hold out, the checks drawn, further fits on demand."""
 
 from __future__ import annotations
 
 from functools import partial
+from time import monotonic
 
 import pandas as pd
 import streamlit as st
 
 from dashboard.check import charts
-from dashboard.check.groups import CELL, fibres_of, names_of_groupings
-from dashboard.check.ranks import rank_orders, rank_table, rank_words
-from dashboard.check.verdict import Verdict
-from dashboard.check.view import CheckView, Kind, check_view
-from dashboard.check.words import (
+from dashboard.check.verdict import (
+    Verdict,
+    credited_words,
     dispersion_words,
     lag_words,
     pit_words,
+    rank_words,
     size_words,
+)
+from dashboard.check.view import (
+    CELL,
+    CheckView,
+    Kind,
+    check_view,
+    fibres_of,
+    rank_orders,
+    rank_table,
 )
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached
-from dashboard.shared.fit_status.badges import MARKS
-from dashboard.shared.fit_status.service import batch_under_way, session
+from dashboard.shared.fit_status.badges import MARKS, SECTION, gain_table, whole
+from dashboard.shared.fit_status.service import batch_under_way, progress_bar, say_failed, session
 from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.roles import NONE_ON_DETECTION
 from dashboard.shared.sidebar.widgets import key_of, segmented
 from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import capital
+from dashboard.shared.text.words import capital, times
+from dashboard.work.jobs import Job
+from dashboard.work.orders import AttributeGain
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
 _MAP_LIMIT = 2.0
+_POLL = 0.5  # seconds between two updates of the progress
+_LONG_WAIT = 6.0  # seconds; alone it has begun by then
 
 
 def choose_held_out(dataset: Dataset, family: Family) -> Kind:
     """Ask what to keep from the fit."""
-    whole = fibres_of(dataset)[1]
+    places = fibres_of(dataset)[1]
     chosen = segmented(
         "Held out",
-        ["single entries", whole],
+        ["single entries", places],
         key=key_of(family, "held"),
         help="A fifth of the counts is kept from the fit and then predicted. **Single entries**: "
-        f"gaps among other counts of the same place. **{capital(whole)}**: all counts of "
-        "some, to see what can be said where nothing was counted; that is much harder.",
+        f"gaps among other counts of the same place. **{capital(places)}**: all counts of some, "
+        "which shows what can be said where nothing was counted; that is much harder.",
     )
     return "entry" if chosen == "single entries" else "fibre"
 
@@ -53,6 +67,22 @@ def draw_verdict(verdict: Verdict) -> None:
     with st.container(border=True, key="verdict"):
         st.badge(verdict.headline, icon=icon, color=color)
         st.markdown("\n".join(f"- {point}" for point in verdict.points))
+
+
+def sizes(view: CheckView) -> None:
+    """Draw whether predictions are right on average, from small to large."""
+    st.header("Are predictions right on average?")
+    st.markdown(size_words(view.check.deciles))
+    show_chart(
+        partial(charts.decile_chart, view.check.deciles),
+        key="deciles",
+        alt="Mean observed against mean predicted count in ten groups, from small to large",
+    )
+    st.caption(
+        "Held-out counts in ten equal groups by their prediction. **On the dashed line is right**; "
+        "above it more was counted than predicted. Whiskers: approximate 95 % intervals. An open "
+        "triangle: no event was counted."
+    )
 
 
 def distributions(view: CheckView, mu: float) -> None:
@@ -73,65 +103,57 @@ def distributions(view: CheckView, mu: float) -> None:
             alt="Quantiles of residuals against quantiles of a normal distribution",
         )
         st.caption(
-            "Each count's residual says how far it lies from its prediction, in standard "
-            "deviations. **On the dashed line is right**; steeper than it, counts vary more than "
-            "predicted. Beyond ± 8 residuals are cut off: such counts are as good as impossible."
+            "How far each count lies from its prediction, in standard deviations. **On the dashed "
+            "line is right**; steeper, counts vary more than predicted. Cut off at ± 8."
         )
-    numbers = view.numbers.set_index("check")
-    st.table(numbers.map(lambda value: f"{value:,.3g}"))
+    st.table(view.numbers.set_index("check").map(lambda value: f"{value:,.3g}"))
     st.caption(dispersion_words(view.check, mu))
-
-
-def sizes(view: CheckView) -> None:
-    """Draw whether predictions are right on average, from small to large."""
-    st.header("Are predictions right on average?")
-    st.markdown(size_words(view.deciles))
-    show_chart(
-        partial(charts.decile_chart, view.deciles),
-        key="deciles",
-        alt="Mean observed against mean predicted count in ten groups, from small to large",
-    )
-    st.caption(
-        "Held-out counts sorted by their prediction and cut into ten equal groups. **On the dashed "
-        "line is right**; above it more was counted than predicted. Whiskers: approximate 95 % "
-        "intervals of the mean. An open triangle: no event was counted."
-    )
 
 
 def places_and_times(
     dataset: Dataset, fit: Fit, kind: Kind, view: CheckView, family: Family
 ) -> str:
-    """Draw mean residuals by a mode that the reader chooses; return its name."""
+    """Draw mean residuals by a mode that the reader chooses, and by distance; return the mode."""
     st.header("Where and when is it off?")
     by: str = segmented(
         "By",
-        names_of_groupings(dataset),
+        list(view.groups),
         key=key_of(family, "by"),
         help="How to group the held-out counts. The mean residual of a group is near 0 where the "
         "model is right about it.",
     )
-    groups = view.groups[by]
+    groups, mode = view.groups[by], dataset.counts.modes[-1]
     if by == CELL and view.counties is not None:
-        _map(cached("check map", _picture, dataset, fit, kind))
+        show_county_map(
+            cached("check map", _residual_map, dataset, fit, kind),
+            key="residual-map",
+            alt="Map of US counties coloured by mean residual of held-out counts",
+        )
     show_chart(
         partial(charts.group_chart, groups, by=by, ordered=by in view.ordered),
         key="groups",
         alt=f"Mean residual by {by}",
     )
-    far = int(groups["far"].sum())
-    some = f"Drawn: the {charts.AT_EITHER_END} that are most clearly off, either way."
+    some = f" Drawn: the {charts.AT_EITHER_END} that are most clearly off, either way."
     share = view.strengths.set_index("by")["share"][by]
     st.caption(
-        f"Mean residual under the negative binomial, by {by}; above 0 more was counted than "
-        f"predicted. Whiskers: approximate 95 % intervals. Orange diamonds: {far:,} of "
-        f"{len(groups):,} are further off than chance would bring any of them. Together the groups "
-        f"make up {100 * share:.0f} % of the variation of residuals. "
+        f"Mean residual under the negative binomial; above 0 more was counted than predicted. "
+        f"Whiskers: approximate 95 % intervals. Orange diamonds: {int(groups['far'].sum()):,} of "
+        f"{len(groups):,}, further off than chance would bring any. The groups make up "
+        f"{100 * share:.0f} % of the variation of residuals."
         + (some if by not in view.ordered and len(groups) > charts.ALL_GROUPS else "")
     )
+    if not view.lags.empty:
+        show_chart(
+            partial(charts.lag_chart, view.lags, mode=mode),
+            key="lags",
+            alt=f"Correlation of residuals by how many {mode}s lie between them",
+        )
+        st.caption(lag_words(view.lags, mode))
     return by
 
 
-def _picture(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
+def _residual_map(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
     counties = cached("check", check_view, dataset, fit, kind).counties
     assert counties is not None
     return county_map(
@@ -148,24 +170,67 @@ def _picture(dataset: Dataset, fit: Fit, kind: Kind) -> MapPicture:
     )
 
 
-def _map(picture: MapPicture) -> None:
-    show_county_map(
-        picture,
-        key="residual-map",
-        alt="Map of US counties coloured by mean residual of held-out counts",
+def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
+    """Measure on demand what attributes add to held-out scores; return it where it is known."""
+    st.header(SECTION)
+    counts = dataset.counts
+    if not counts.n_attributes:
+        st.markdown(NONE_ON_DETECTION)
+        return pd.DataFrame()
+    order = AttributeGain(counts=counts, settings=fit.settings, kind=kind)
+    held = "single entries" if kind == "entry" else whole(dataset)
+    st.markdown(
+        f"Holds out {held}, a fifth at a time, and compares how likely two fits make them: this "
+        "one, and one whose p is the same everywhere. Attributes that may change λ still do."
+    )
+    mine = session("gain")
+    asked = mine.lookup(order) is not None or bool(mine.under_way([order]))
+    if not asked and st.button(
+        "Measure what attributes add",
+        key="measure-gain",
+        help=f"Makes {order.trials} fits in the background, each about as long as one of this "
+        "page. The result is stored, and shown on the page of the counts.",
+    ):
+        mine.submit([order])
+        st.rerun()
+    if mine.under_way([order]):  # before the look-up: one that ends in between is found
+        _gain_progress(order)
+    else:
+        say_failed(mine, [order], "The comparison")
+    gain = mine.lookup(order)
+    if gain is None:
+        return pd.DataFrame()
+    st.markdown(
+        f"**{gain.sentence(whole(dataset))}** In a fit of all counts p is {times(gain.spread)} as "
+        "high at its 95th percentile over the counted entries as at its 5th."
+    )
+    st.caption(
+        f"Log score (−log of the probability given to the count, lower is better): "
+        f"{gain.log_score:.4f} with the attributes, {gain.log_score_constant:.4f} with one p. "
+        "Negative binomial, its φ from counts that neither train nor test. After ±: the standard "
+        f"error over folds of differences fold by fold. {credited_words(counts)}"
+    )
+    return gain_table(gain, dataset)
+
+
+@st.fragment(run_every=_POLL)
+def _gain_progress(order: AttributeGain) -> None:
+    mine = session("gain")
+    under_way = mine.under_way([order])
+    if not under_way:
+        st.rerun()
+    (job,) = under_way
+    progress_bar(
+        job.share, _gain_text(job), key="cancel-gain", on_cancel=mine.cancel, args=([order],)
     )
 
 
-def one_after_another(view: CheckView, mode: str) -> None:
-    """Draw whether counts of one place go wrong together, where the last mode has an order."""
-    if view.lags.empty:
-        return
-    show_chart(
-        partial(charts.lag_chart, view.lags, mode=mode),
-        key="lags",
-        alt=f"Correlation of residuals by how many {mode}s lie between them",
-    )
-    st.caption(lag_words(view.lags, mode))
+def _gain_text(job: Job) -> str:
+    if job.state == "waiting":
+        waits = monotonic() - job.asked > _LONG_WAIT
+        return f"Comparing: {'waiting for another run to finish' if waits else 'getting ready'} …"
+    number = min(job.trial + 1, job.order.trials)
+    return f"Comparing: fit {number} of {job.order.trials}, iteration {job.iteration}"
 
 
 def ranks(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
@@ -173,10 +238,9 @@ def ranks(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     st.header("Would another rank predict better?")
     orders = rank_orders(dataset.counts, fit.settings, kind)
     mine = session("ranks")
-    names = ", ".join(map(str, orders))
     st.markdown(
-        f"Fits ranks {names} without the same held-out counts and compares how likely each makes "
-        "them: what AIC estimates from counts a fit has seen, measured on counts it has not."
+        f"Fits ranks {', '.join(map(str, orders))} without the same held-out counts and compares "
+        "how likely each makes them: what AIC estimates, measured on counts no fit has seen."
     )
     missing = len(mine.missing(list(orders.values())))
     pressed = missing > 0 and st.button(
@@ -195,18 +259,7 @@ def ranks(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     if len(finished) < 2:
         return pd.DataFrame()
     table = cached("ranks", _rank_table, dataset, fit, kind, finished)
-    _draw_ranks(table, current=fit.rank, complete=len(finished) == len(orders))
-    return table
-
-
-def _rank_table(dataset: Dataset, fit: Fit, kind: Kind, finished: tuple[int, ...]) -> pd.DataFrame:
-    orders = rank_orders(dataset.counts, fit.settings, kind)
-    fits = {rank: session("ranks").lookup(orders[rank]) for rank in finished}
-    return rank_table(dataset.counts, {rank: each for rank, each in fits.items() if each}, kind)
-
-
-def _draw_ranks(table: pd.DataFrame, *, current: int, complete: bool) -> None:
-    st.markdown(rank_words(table, current) if complete else "So far:")
+    st.markdown(rank_words(table, fit.rank) if len(finished) == len(orders) else "So far:")
     pictures = (
         ("behind", "error", "log-likelihood behind the best"),
         ("deviance_behind", "deviance_error", "deviance above the best"),
@@ -214,17 +267,23 @@ def _draw_ranks(table: pd.DataFrame, *, current: int, complete: bool) -> None:
     for column, (behind, error, title) in zip(st.columns(2), pictures, strict=True):
         show_chart(
             partial(
-                charts.rank_chart, table, behind=behind, error=error, title=title, current=current
+                charts.rank_chart, table, behind=behind, error=error, title=title, current=fit.rank
             ),
             key=f"ranks-{behind}",
             alt=f"{title.capitalize()}, mean per count, by rank",
             where=column,
         )
     st.caption(
-        "Means per held-out count; **lower is better**, and the best is at 0. Whiskers: ± 1 "
-        "standard error of the difference to the best, paired over places; they say how much other "
-        "counts could change it, not other seeds. Orange diamond: the smallest rank whose "
-        "log-likelihood lies within one standard error of the best. Large dot: the rank in use. "
-        "Left: negative binomial, each rank with its own φ; right: Poisson deviance, which a few "
-        "large counts decide."
+        "Means per held-out count; **lower is better**, the best is at 0. Whiskers: ± 1 standard "
+        "error of the difference to the best, paired over places. Orange diamond: the smallest "
+        "rank whose log-likelihood lies within one standard error of the best. Large dot: the rank "
+        "in use. Left: negative binomial, each rank with its own φ; right: Poisson deviance, which "
+        "a few large counts decide."
     )
+    return table
+
+
+def _rank_table(dataset: Dataset, fit: Fit, kind: Kind, finished: tuple[int, ...]) -> pd.DataFrame:
+    orders = rank_orders(dataset.counts, fit.settings, kind)
+    fits = {rank: session("ranks").lookup(orders[rank]) for rank in finished}
+    return rank_table(dataset.counts, {rank: each for rank, each in fits.items() if each}, kind)

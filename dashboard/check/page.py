@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dashboard.check import controls as parts
-from dashboard.check.gain import gain_section
 from dashboard.check.view import check_script, check_view, seen_dataset
 from dashboard.shared.cache import cached
 from dashboard.shared.fit_status.badges import Verdict, remember_verdict
@@ -36,10 +35,10 @@ st.caption(view.held)
 parts.sizes(view)
 parts.distributions(view, fit.mu)
 by = parts.places_and_times(dataset, fit, kind, view, family)
-parts.one_after_another(view, dataset.counts.modes[-1])
-gain = gain_section(dataset, fit, kind)
+gain = parts.gain_section(dataset, fit, kind)
 ranks = parts.ranks(dataset, fit, kind)
 
+deciles = view.check.deciles
 meaning(
     "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
     "counts well and still attribute to λ what belongs to p.",
@@ -56,7 +55,9 @@ take_away(
     tables={
         "Held-out counts": view.table,
         "Checks": view.numbers,
-        "Observed and predicted by tenth": view.deciles,
+        "Observed and predicted by tenth": deciles.assign(
+            ratio=deciles["observed"] / deciles["predicted"]
+        ),
         "PIT histogram": view.pit,
         f"Residuals by {by}": view.groups[by],
         "Correlation of residuals": view.lags,

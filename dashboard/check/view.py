@@ -1,7 +1,9 @@
-"""Model check page: data and a fit without a fifth in; frozen tables ready to draw out. Pure."""
+"""Model check page: data and a fit without a fifth of them in; frozen tables to draw out. Pure."""
 
 from __future__ import annotations
 
+import calendar
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,10 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from dashboard.check.groups import CELL, Grouping, county_residuals, fibres_of, groupings
-from dashboard.check.verdict import Verdict, most_off, verdict
-from dashboard.check.words import held_out_words
-from dashboard.shared.charts.places import is_ordered
+from dashboard.check.verdict import Verdict, held_out_words, most_off, verdict
+from dashboard.shared.charts.places import (
+    cell_notes,
+    cells,
+    is_covid,
+    is_ordered,
+    is_own,
+    pair_columns,
+)
 from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.text.scripts import (
@@ -26,11 +33,18 @@ from dashboard.shared.text.scripts import (
     load,
     script,
 )
+from dashboard.shared.text.words import is_day
+from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
+from uncletc.compare import likely_law
 from uncletc.datasets import Dataset
+from uncletc.model.negbin import floored
 
 Kind = Literal["entry", "fibre"]
+CELL, PAIR = "county cell", "interaction"
+LARGEST_RANK = 20  # as the slider
+_FEW_IN_CELL = 5
 _MAX_LAG = 14
 _QUANTILES = 99
 
@@ -54,19 +68,17 @@ class CheckView:
         left, right, poisson, negative_binomial (densities), low, high (chance).
     quantiles : DataFrame
         normal, poisson, negative_binomial: quantiles of residuals against normal ones.
-    deciles : DataFrame
-        n, predicted, observed, low, high, ratio.
     lags : DataFrame
         lag, value, pairs, chance; empty where the levels of the last mode have no order.
     groups : dict of str to DataFrame
         By grouping, one row per group with held-out counts: group, n, observed, predicted (means),
         mean, low, high (of residuals), far.
     strengths : DataFrame
-        by, share, most; see :func:`dashboard.check.words.verdict`.
+        by, share, most; see :func:`dashboard.check.verdict.verdict`.
     ordered : frozenset of str
         Groupings whose groups are drawn as a line.
     counties : DataFrame, optional
-        For the map of COVID-19 counts; see :func:`dashboard.check.groups.county_residuals`.
+        For the map of COVID-19 counts; see :func:`county_residuals`.
     """
 
     check: Check
@@ -76,7 +88,6 @@ class CheckView:
     numbers: pd.DataFrame
     pit: pd.DataFrame
     quantiles: pd.DataFrame
-    deciles: pd.DataFrame
     lags: pd.DataFrame
     groups: dict[str, pd.DataFrame]
     strengths: pd.DataFrame
@@ -84,7 +95,26 @@ class CheckView:
     counties: pd.DataFrame | None
 
 
-@remembered(16)  # counts are told apart by identity; a data set is loaded once
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grouping:
+    """Observed entries divided into groups.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Of the groups.
+    groups : ndarray of int, shape (N,)
+        The group of each observed entry.
+    ordered : bool
+        Whether the order of the groups means something, such as time.
+    """
+
+    labels: tuple[str, ...]
+    groups: NDArray[np.int64]
+    ordered: bool = False
+
+
+@remembered(16)  # counts are recognised by identity; a data set is loaded once
 def held_mask(counts: CountTensor, kind: Kind) -> NDArray[np.bool_]:
     """Which observed entries are held out; (N,)."""
     return checking.held_out(counts, kind=kind)
@@ -97,7 +127,7 @@ def seen_counts(counts: CountTensor, kind: Kind) -> CountTensor:
 
 
 def seen_dataset(dataset: Dataset, kind: Kind) -> Dataset:
-    """Return the data set without what is held out; its name tells fits of it apart."""
+    """Return the data set without what is held out, under a name of its own."""
     return replace(
         dataset, name=f"{dataset.name}-check-{kind}", counts=seen_counts(dataset.counts, kind)
     )
@@ -115,46 +145,43 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     kind : {"entry", "fibre"}
         What was held out.
     """
-    counts = dataset.counts
-    held = held_mask(counts, kind)
+    counts, held = dataset.counts, held_mask(dataset.counts, kind)
     where, y = counts.indices[held], counts.counts[held]
-    predicted = checking.expected_at(fit, counts, held)
-    place = checking.fibres(where)
+    predicted, place = checking.expected_at(fit, counts, held), checking.fibres(where)
     check = checking.check(y, predicted, groups=place, bins=min(10, len(y)))
-    residuals = check.negative_binomial.residuals
+    table = pd.DataFrame(
+        {
+            **{
+                mode: np.array(counts.labels[k])[where[:, k]] for k, mode in enumerate(counts.modes)
+            },
+            "observed": y,
+            "predicted": predicted,
+            "residual": check.negative_binomial.residuals,
+            "poisson_residual": check.poisson.residuals,
+        }
+    )
     divided = groupings(dataset)
     groups, strengths = {}, []
     for name, grouping in divided.items():
-        groups[name], share = _grouped(grouping, held, y, predicted, residuals)
+        groups[name], share = _grouped(grouping, held, table)
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
-    whole = None if kind == "entry" else fibres_of(dataset)[1]
-    ordered = is_ordered(dataset, len(counts.modes) - 1)
-    deciles, lags = _deciles(check), _lags(residuals, where, counts.shape[-1], known=ordered)
+    lags = _lags(dataset, where, table["residual"])
+    places = f"{len(np.unique(place)):,} {fibres_of(dataset)[1]}"
     return CheckView(
         check=check,
         verdict=verdict(
             check,
             strengths=ranked,
-            deciles=deciles,
             lags=lags,
             mode=counts.modes[-1],
             positive=int((y > 0).sum()),
         ),
-        held=held_out_words(len(y), counts.n_observed, whole=whole, groups=len(np.unique(place))),
-        table=pd.DataFrame(
-            {
-                **{m: np.array(counts.labels[k])[where[:, k]] for k, m in enumerate(counts.modes)},
-                "observed": y,
-                "predicted": predicted,
-                "residual": residuals,
-                "poisson_residual": check.poisson.residuals,
-            }
-        ),
+        held=held_out_words(len(y), counts.n_observed, None if kind == "entry" else places),
+        table=table,
         numbers=_numbers(check),
         pit=_pit(check),
         quantiles=_quantiles(check),
-        deciles=deciles,
         lags=lags,
         groups=groups,
         strengths=ranked,
@@ -174,29 +201,112 @@ def check_script(
     return script(table, dataset=load(source, roles), fitted=fit_code(seen, settings))
 
 
-def _grouped(
-    grouping: Grouping,
-    held: NDArray[np.bool_],
-    y: NDArray[np.int64],
-    predicted: NDArray[np.float64],
-    residuals: NDArray[np.float64],
-) -> tuple[pd.DataFrame, float]:
-    group, size = grouping.groups[held], len(grouping.labels)
-    by_group = checking.residuals_by(residuals, group, size)
-    n = np.maximum(by_group.n, 1)
-    table = pd.DataFrame(
+def fibres_of(dataset: Dataset) -> tuple[str, str]:
+    """What all counts along the last mode belong to, and many of them."""
+    if not is_own(dataset):
+        return (CELL, f"{CELL}s") if is_covid(dataset) else (PAIR, f"{PAIR}s")
+    first = dataset.counts.modes[:-1]
+    if len(first) == 1:
+        return first[0], f"levels of {first[0]}"
+    kind = "pair" if len(first) == 2 else "combination"
+    return f"{kind} of {' and '.join(first)}", f"{kind}s of {' and '.join(first)}"
+
+
+def groupings(dataset: Dataset) -> dict[str, Grouping]:
+    """Return all ways to divide the counts of a data set, by name; places first, then time."""
+    counts, last = dataset.counts, len(dataset.counts.modes) - 1
+    divided = {fibres_of(dataset)[0]: _places(dataset)}
+    for k in (last, *range(last)):
+        name, labels, steps = counts.modes[k], counts.labels[k], counts.indices[:, k]
+        divided[name] = Grouping(labels=labels, groups=steps, ordered=is_ordered(dataset, k))
+        table = dataset.mode_tables.get(name, pd.DataFrame())
+        if all(map(is_day, labels)):
+            days = pd.to_datetime(pd.Series(labels))
+            divided["weekday"] = _coded(days.dt.day_name(), steps, list(calendar.day_name))
+            if is_own(dataset) and days.dt.month.nunique() > 1:
+                divided["month"] = _coded(days.dt.month_name(), steps, calendar.month_name[1:])
+        elif not is_own(dataset) and {"year", "month"} <= set(table):
+            years = table["year"].astype(str)
+            divided["year"] = _coded(years, steps, sorted(set(years)))
+            named = [calendar.month_name[month] for month in sorted(set(table["month"]))]
+            months = table["month"].map(lambda month: calendar.month_name[month])
+            divided["month"] = _coded(months, steps, named)
+        if not is_own(dataset) and "guild" in table:
+            divided["guild"] = _coded(table["guild"], steps, sorted(set(table["guild"])))
+    return divided
+
+
+def _places(dataset: Dataset) -> Grouping:
+    """What shares all modes but the last; cells are named after their most populous county."""
+    counts, covid = dataset.counts, is_covid(dataset)
+    at, groups = np.unique(counts.indices[:, :-1], axis=0, return_inverse=True)
+    parts = zip(*(np.asarray(counts.labels[k])[i] for k, i in enumerate(at.T)), strict=True)
+    labels = pd.Series([(", " if covid else " – ").join(each) for each in parts])
+    if covid:
+        plain = labels
+        named = cells(dataset.table).set_index(pair_columns(dataset))["label"]
+        labels = named.reindex(pd.MultiIndex.from_arrays(at.T)).reset_index(drop=True).fillna(plain)
+        labels = labels.mask(labels.duplicated(keep=False), labels + " (" + plain + ")")
+    return Grouping(labels=tuple(labels), groups=groups.ravel().astype(np.int64))
+
+
+def _coded(values: Iterable[str], step: NDArray[np.int64], order: Sequence[str]) -> Grouping:
+    """Divide entries by a value that each step of a mode has."""
+    codes = pd.Categorical(values, categories=order).codes.astype(np.int64)
+    return Grouping(labels=tuple(order), groups=codes[step])
+
+
+def county_residuals(dataset: Dataset, means: pd.DataFrame, grouping: Grouping) -> pd.DataFrame:
+    """Mean residual of each county's cell, for a map.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        COVID-19 counts.
+    means : DataFrame
+        ``view.groups["county cell"]``.
+    grouping : Grouping
+        That it was made with.
+
+    Returns
+    -------
+    DataFrame
+        fips, value (NaN without held-out counts), unsure (whether the interval holds 0 or the cell
+        has few held-out counts), and the lines counted and cell_note.
+    """
+    table = dataset.table
+    group = pd.Series(grouping.groups, pd.MultiIndex.from_arrays(dataset.counts.indices[:, :2].T))
+    group = group[~group.index.duplicated()]
+    cell_of_county = group.reindex(pd.MultiIndex.from_frame(table[pair_columns(dataset)]))
+    labels = pd.Series(grouping.labels).reindex(cell_of_county.to_numpy())
+    county = means.set_index("group").reindex(labels).reset_index(drop=True)
+    counted = [
+        f"held-out counts: {each.n:.0f}, mean {each.observed:,.1f}, predicted {each.predicted:,.1f}"
+        if each.n > 0
+        else None
+        for each in county.itertuples()
+    ]
+    holds_0 = county["low"].le(0) & county["high"].ge(0)
+    return pd.DataFrame(
         {
-            "group": grouping.labels,
-            "n": by_group.n,
-            "observed": np.bincount(group, y, minlength=size) / n,
-            "predicted": np.bincount(group, predicted, minlength=size) / n,
-            "mean": by_group.mean,
-            "low": by_group.low,
-            "high": by_group.high,
-            "far": by_group.far,
+            "fips": table["fips"].to_numpy(),
+            "value": county["mean"],
+            "unsure": holds_0 | county["n"].lt(_FEW_IN_CELL),
+            "counted": counted,
+            "cell_note": cell_notes(table),
         }
     )
-    return table[table["n"] > 0].reset_index(drop=True), by_group.share
+
+
+def _grouped(
+    grouping: Grouping, held: NDArray[np.bool_], table: pd.DataFrame
+) -> tuple[pd.DataFrame, float]:
+    group, size = grouping.groups[held], len(grouping.labels)
+    residuals, share = checking.residuals_by(table["residual"], group, size)
+    means = table[["observed", "predicted"]].groupby(group).mean().reindex(range(size))
+    residuals.insert(0, "group", grouping.labels)
+    found = pd.concat([residuals, means], axis=1)
+    return found[found["n"] > 0].reset_index(drop=True), share
 
 
 def _numbers(check: Check) -> pd.DataFrame:
@@ -213,8 +323,8 @@ def _numbers(check: Check) -> pd.DataFrame:
 
 
 def _pit(check: Check) -> pd.DataFrame:
-    pit, bins = check.poisson.pit, len(check.poisson.pit.density)
-    chance = 1.96 * np.sqrt((bins - 1) / pit.n)
+    pit = check.poisson.pit
+    chance = 1.96 * np.sqrt((len(pit.density) - 1) / pit.n)
     return pd.DataFrame(
         {
             "left": pit.edges[:-1],
@@ -229,9 +339,8 @@ def _pit(check: Check) -> pd.DataFrame:
 
 def _quantiles(check: Check) -> pd.DataFrame:
     n = min(_QUANTILES, check.n)
-    at = (np.arange(n) + 0.5) / n
-    # Further out than quantiles of all counts reach: the very ends.
-    at = np.unique(np.concatenate([[0.5 / check.n], at, [1 - 0.5 / check.n]]))
+    # Further out than these quantiles reach: the very ends.
+    at = np.unique([0.5 / check.n, *((np.arange(n) + 0.5) / n), 1 - 0.5 / check.n])
     return pd.DataFrame(
         {
             "normal": norm.ppf(at),
@@ -241,22 +350,75 @@ def _quantiles(check: Check) -> pd.DataFrame:
     )
 
 
-def _deciles(check: Check) -> pd.DataFrame:
-    names = ["n", "predicted", "observed", "low", "high"]
-    table = pd.DataFrame({name: getattr(check.deciles, name) for name in names})
-    return table.assign(ratio=table["observed"] / table["predicted"])
-
-
-def _lags(
-    residuals: NDArray[np.float64], where: NDArray[np.int64], steps: int, *, known: bool
-) -> pd.DataFrame:
+def _lags(dataset: Dataset, where: NDArray[np.int64], residuals: pd.Series) -> pd.DataFrame:
     """Correlation by lag; without a row where the levels of the last mode have no order."""
-    if not known:
+    last = len(dataset.counts.modes) - 1
+    if not is_ordered(dataset, last):
         return pd.DataFrame({name: [] for name in ("lag", "value", "pairs", "chance")})
-    max_lag = min(_MAX_LAG, max(steps - 1, 1))
-    by_lag = checking.autocorrelation(residuals, where, max_lag=max_lag)
-    with np.errstate(divide="ignore"):
-        chance = 2 / np.sqrt(by_lag.pairs)
+    most = min(_MAX_LAG, max(dataset.counts.shape[-1] - 1, 1))
+    lags = checking.autocorrelation(residuals, where, max_lag=most)
+    return lags.assign(chance=2 / np.sqrt(lags["pairs"]))
+
+
+def ranks_around(rank: int) -> list[int]:
+    """A handful of ranks, the given one among them, smallest first.
+
+    Examples
+    --------
+    >>> ranks_around(15), ranks_around(1)
+    ([9, 12, 15, 18, 20], [1, 2, 3])
+    """
+    step = max(round(rank / 5), 1)
+    return sorted({min(max(rank + k * step, 1), LARGEST_RANK) for k in (-2, -1, 0, 1, 2)})
+
+
+def rank_orders(counts: CountTensor, settings: FitSettings, kind: Kind) -> dict[int, FitOrder]:
+    """Return the fits to compare, by rank; they differ in rank alone and see the same counts."""
+    seen = seen_counts(counts, kind)
+    ranks = ranks_around(settings.rank)
+    return {rank: FitOrder(seen, replace(settings, rank=rank)) for rank in ranks}
+
+
+def rank_table(counts: CountTensor, fits: Mapping[int, Fit], kind: Kind) -> pd.DataFrame:
+    """Compare fits on the counts that none of them has seen.
+
+    Parameters
+    ----------
+    counts : CountTensor
+        All counts.
+    fits : mapping of int to Fit
+        By rank, at least one.
+    kind : {"entry", "fibre"}
+        What was held out.
+
+    Returns
+    -------
+    DataFrame
+        One row per rank, smallest first: rank, log_likelihood (mean per held-out count, negative
+        binomial with its own φ), phi, behind (the best, ≥ 0), error (standard error of behind,
+        paired over places), deviance (Poisson, mean per count), deviance_behind, deviance_error,
+        best, chosen (the smallest rank within one standard error of the best).
+    """
+    ranks, held = sorted(fits), held_mask(counts, kind)
+    y, place = counts.counts[held], checking.fibres(counts.indices[held])
+    predicted = [checking.expected_at(fits[rank], counts, held) for rank in ranks]
+    phi = [likely_law(y, floored(each)).phi(floored(each)) for each in predicted]
+    likely = checking.compare(
+        [checking.log_likelihood(y, p, f) for p, f in zip(predicted, phi, strict=True)], place
+    )
+    near = checking.compare([-checking.deviances(y, each) for each in predicted], place)
+    position = np.arange(len(ranks))
     return pd.DataFrame(
-        {"lag": by_lag.lag, "value": by_lag.value, "pairs": by_lag.pairs, "chance": chance}
+        {
+            "rank": ranks,
+            "log_likelihood": likely.mean,
+            "phi": phi,
+            "behind": likely.behind,
+            "error": likely.error,
+            "deviance": -near.mean,
+            "deviance_behind": near.behind,
+            "deviance_error": near.error,
+            "best": position == likely.best,
+            "chosen": position == likely.chosen,
+        }
     )

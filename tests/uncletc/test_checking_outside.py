@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from uncletc import CountTensor, Fit
 from uncletc.checking import by_cell, by_state, compare_outside, detection_of
-from uncletc.checking.ranks import spearman
+from uncletc.checking.outside import spearman
 
 PLACES = [f"place {k}" for k in range(40)]
 

@@ -25,11 +25,15 @@ What the counts themselves say of p, :func:`gain_of_attributes` measures: whethe
 are predicted better with the attributes of detection than with one p for all.
 """
 
-from uncletc.checking.checks import Check, Distribution, check, expected_at, held_out
-from uncletc.checking.counts import (
+from uncletc.checking.checks import (
     PIT,
     RESIDUAL_LIMIT,
+    Check,
+    Distribution,
+    check,
     deviances,
+    expected_at,
+    held_out,
     ks_distance,
     log_likelihood,
     pearson,
@@ -45,9 +49,6 @@ from uncletc.checking.gain import (
 )
 from uncletc.checking.groups import (
     FAR,
-    Autocorrelation,
-    Deciles,
-    GroupedResiduals,
     Ratio,
     autocorrelation,
     by_decile,
@@ -71,13 +72,10 @@ __all__ = [
     "PIT",
     "RESIDUAL_LIMIT",
     "Agreement",
-    "Autocorrelation",
     "Check",
     "Comparison",
-    "Deciles",
     "Distribution",
     "Gain",
-    "GroupedResiduals",
     "OutsideCheck",
     "Ratio",
     "Verdict",

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from uncletc.checking.counts import validated_pair
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.compare.paired import error_of_sum
 
@@ -33,73 +33,6 @@ class Ratio:
     low: float
     high: float
     level: float
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Deciles:
-    """Observed against predicted counts, from the smallest predictions to the largest.
-
-    Attributes
-    ----------
-    n : ndarray of int, shape (bins,)
-        Number of counts.
-    predicted, observed : ndarray, shape (bins,)
-        Means of ŷ and of y.
-    low, high : ndarray, shape (bins,)
-        Approximate 95 % interval of the mean of y: ± 1.96 standard errors, ≥ 0.
-    """
-
-    n: IntArray
-    predicted: FloatArray
-    observed: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GroupedResiduals:
-    """Mean residual of each group, such as a day, a place or a species.
-
-    Attributes
-    ----------
-    n : ndarray of int, shape (G,)
-        Residuals in the group.
-    mean, low, high : ndarray, shape (G,)
-        Mean with an approximate 95 % interval, ± 1.96 s/√n with s the standard deviation of all
-        residuals; NaN where n is 0.
-    far : ndarray of bool, shape (G,)
-        Whether the mean, of at least 3 residuals, is at least .25 from 0 and significantly so at
-        the 5 % level over all G groups (Bonferroni).
-    share : float
-        Share of the residuals' variance that lies between groups, corrected for chance (adjusted
-        R²); 0 to 1.
-    """
-
-    n: IntArray
-    mean: FloatArray
-    low: FloatArray
-    high: FloatArray
-    far: NDArray[np.bool_]
-    share: float
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Autocorrelation:
-    """Correlation of residuals that lie some steps apart along the last mode.
-
-    Attributes
-    ----------
-    lag : ndarray of int, shape (L,)
-        1, 2, …
-    value : ndarray, shape (L,)
-        Correlation; NaN without a pair.
-    pairs : ndarray of int, shape (L,)
-        Pairs of residuals; by chance alone a value stays within about ± 2/√pairs.
-    """
-
-    lag: IntArray
-    value: FloatArray
-    pairs: IntArray
 
 
 def ratio(
@@ -131,7 +64,7 @@ def ratio(
     return Ratio(estimate=estimate, low=estimate / factor, high=estimate * factor, level=level)
 
 
-def by_decile(counts: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> Deciles:
+def by_decile(counts: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> pd.DataFrame:
     """Compare means of y and ŷ in bins of ŷ with equal numbers of counts, to within one.
 
     Parameters
@@ -140,26 +73,31 @@ def by_decile(counts: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> Dec
         As for :func:`ratio`; at least as many as `bins`.
     bins : int
         At least 1.
+
+    Returns
+    -------
+    DataFrame
+        One row per bin, from the smallest predictions to the largest: n (counts), predicted and
+        observed (means of ŷ and of y), low and high (approximate 95 % interval of the mean of y:
+        ± 1.96 standard errors, ≥ 0).
     """
     y, mean = validated_pair(counts, predicted)
     if not 1 <= bins <= len(y):
         raise ValueError(f"bins must be from 1 to the {len(y)} counts, got {bins}")
-    parts = np.array_split(np.argsort(mean, kind="stable"), bins)
-    observed = np.array([y[part].mean() for part in parts])
-    n = np.array([len(part) for part in parts])
-    error = np.array([y[part].std(ddof=1) if len(part) > 1 else np.inf for part in parts])
-    width = 1.96 * error / np.sqrt(n)
-    return Deciles(
-        n=n,
-        predicted=np.array([mean[part].mean() for part in parts]),
-        observed=observed,
-        low=np.maximum(observed - width, 0),
-        high=observed + width,
-    )
+    order = np.argsort(mean, kind="stable")
+    part = np.repeat(np.arange(bins), [len(each) for each in np.array_split(order, bins)])
+    sizes = pd.DataFrame({"predicted": mean[order], "observed": y[order]}).groupby(part)
+    table = sizes.mean()
+    table.insert(0, "n", sizes.size())
+    width = 1.96 * sizes["observed"].std().fillna(np.inf) / np.sqrt(table["n"])
+    observed = table["observed"]
+    return table.assign(low=(observed - width).clip(lower=0), high=observed + width)
 
 
-def residuals_by(residuals: ArrayLike, groups: ArrayLike, n_groups: int) -> GroupedResiduals:
-    """Mean residual of each group.
+def residuals_by(
+    residuals: ArrayLike, groups: ArrayLike, n_groups: int
+) -> tuple[pd.DataFrame, float]:
+    """Mean residual of each group, such as a day, a place or a species, and what groups explain.
 
     Parameters
     ----------
@@ -169,8 +107,22 @@ def residuals_by(residuals: ArrayLike, groups: ArrayLike, n_groups: int) -> Grou
         0 to `n_groups` - 1.
     n_groups : int
         G.
+
+    Returns
+    -------
+    table : DataFrame, G rows
+        n (residuals), mean with its approximate 95 % interval low and high (± 1.96 s/√n with s the
+        standard deviation of all residuals; NaN where n is 0), and far: whether the mean, of at
+        least 3 residuals, is at least 0.25 from 0 and significantly so at the 5 % level over all G
+        groups (Bonferroni).
+    share : float
+        Share of the residuals' variance that lies between groups, corrected for chance (adjusted
+        R²); 0 to 1.
     """
-    r, group = _values(residuals), _groups(groups, len(np.asarray(residuals)))
+    r = _values(residuals)
+    group = np.asarray(groups, dtype=np.int64)
+    if group.shape != r.shape:
+        raise ValueError(f"groups must have shape {r.shape}, got {group.shape}")
     if group.min() < 0 or group.max() >= n_groups:
         raise ValueError(
             f"groups must be from 0 to {n_groups - 1}, got {group.min()}-{group.max()}"
@@ -179,17 +131,13 @@ def residuals_by(residuals: ArrayLike, groups: ArrayLike, n_groups: int) -> Grou
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(group, r, minlength=n_groups) / n
         error = (r.std(ddof=1) if len(r) > 1 else np.inf) / np.sqrt(n)
-    seen = n > 0
-    beyond = float(norm.ppf(1 - 0.025 / max(int(seen.sum()), 1)))
+    n_seen = int((n > 0).sum())
+    beyond = float(norm.ppf(1 - 0.025 / max(n_seen, 1)))
     far = (n >= _LEAST_IN_GROUP) & (np.abs(mean) >= FAR) & (np.abs(mean) > beyond * error)
-    return GroupedResiduals(
-        n=n,
-        mean=mean,
-        low=mean - 1.96 * error,
-        high=mean + 1.96 * error,
-        far=far,
-        share=_share_between(r, group, mean, int(seen.sum())),
+    table = pd.DataFrame(
+        {"n": n, "mean": mean, "low": mean - 1.96 * error, "high": mean + 1.96 * error, "far": far}
     )
+    return table, _share_between(r, group, mean, n_seen)
 
 
 def fibres(indices: ArrayLike) -> IntArray:
@@ -198,7 +146,7 @@ def fibres(indices: ArrayLike) -> IntArray:
     return np.asarray(np.unique(where[:, :-1], axis=0, return_inverse=True)[1].ravel())
 
 
-def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -> Autocorrelation:
+def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -> pd.DataFrame:
     """Correlate residuals of one fibre that lie 1, 2, … steps apart along the last mode.
 
     Parameters
@@ -208,6 +156,12 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
         Their entries. Only pairs of which both were held out count.
     max_lag : int
         At least 1.
+
+    Returns
+    -------
+    DataFrame
+        One row per lag: lag (1, 2, …), value (the correlation, NaN without a pair) and pairs; by
+        chance alone a value stays within about ± 2/√pairs.
     """
     r, where = _values(residuals), np.asarray(indices, dtype=np.int64)
     if max_lag < 1:
@@ -225,7 +179,23 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
         pairs[k - 1] = paired.sum()
         if paired.any() and variance > 0:
             value[k - 1] = np.mean(centred[paired] * centred[partner[paired]]) / variance
-    return Autocorrelation(lag=np.arange(1, max_lag + 1), value=value, pairs=pairs)
+    return pd.DataFrame({"lag": np.arange(1, max_lag + 1), "value": value, "pairs": pairs})
+
+
+def validated_pair(counts: ArrayLike, predicted: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return y and ŷ as arrays; reject what cannot be compared."""
+    y = np.asarray(counts, dtype=np.float64)
+    mean = np.asarray(predicted, dtype=np.float64)
+    if y.ndim != 1 or y.shape != mean.shape:
+        raise ValueError(
+            f"counts and predicted must have one shape (n,), got {y.shape} and {mean.shape}"
+        )
+    if not len(y):
+        raise ValueError("counts must hold at least 1 value to check, got none")
+    for name, values in (("counts", y), ("predicted", mean)):
+        if not (np.isfinite(values).all() and values.min() >= 0):
+            raise ValueError(f"{name} must be finite and >= 0 throughout")
+    return y, mean
 
 
 def _share_between(r: FloatArray, group: IntArray, mean: FloatArray, n_seen: int) -> float:
@@ -241,10 +211,3 @@ def _values(residuals: ArrayLike) -> FloatArray:
     if r.ndim != 1 or not len(r):
         raise ValueError(f"residuals must have shape (n,) with n at least 1, got {r.shape}")
     return r
-
-
-def _groups(groups: ArrayLike, n: int) -> IntArray:
-    group = np.asarray(groups, dtype=np.int64)
-    if group.shape != (n,):
-        raise ValueError(f"groups must have shape ({n},), got {group.shape}")
-    return group

@@ -11,7 +11,6 @@ from dashboard.check.charts import (
     AT_EITHER_END,
     decile_chart,
     group_chart,
-    group_limit,
     lag_chart,
     pit_chart,
     quantile_chart,
@@ -125,10 +124,6 @@ class TestGroups:
         assert list(figure.data[0].x) == names
         assert figure.layout.xaxis.type == kind
         assert figure.layout.yaxis.range == (-2, 2)
-
-    def test_limit(self):
-        assert group_limit(groups(2).assign(mean=0.1)) == 1
-        assert group_limit(groups(2).assign(mean=[-3.1, 0])) == 4
 
 
 def test_lags_between_what_chance_gives():
