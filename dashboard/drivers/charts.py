@@ -9,8 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.drivers.place import ExplanationView, by
-from dashboard.drivers.view import EffectView, SurfaceView
+from dashboard.drivers.view import EffectView, ExplanationView, SurfaceView, ratio_text
 from dashboard.shared.charts.style import (
     BAR_COLORS,
     DOTTED,
@@ -72,13 +71,8 @@ def ticks_between(low: float, high: float) -> list[float]:
         inside = sorted(each for each in above | {1.0} if low <= each <= high)
         if len(inside) >= _FEWEST_TICKS:
             break
-    return _thin(inside)
-
-
-def _thin(ticks: list[float]) -> list[float]:
-    """Every so manieth tick, so that 1 stays."""
-    step = int(np.ceil(len(ticks) / _TICKS))
-    return ticks[ticks.index(1.0) % step :: step]
+    step = int(np.ceil(len(inside) / _TICKS))
+    return inside[inside.index(1.0) % step :: step]
 
 
 def _tick(value: float) -> str:
@@ -164,24 +158,9 @@ def _curve_chart(view: EffectView) -> go.Figure:
 
 
 def _levels_chart(view: EffectView) -> go.Figure:
-    levels = view.curve
-    interval = None
-    if "low" in levels:
-        interval = whiskers(levels["ratio"], levels["low"], levels["high"])
-    figure = go.Figure(
-        go.Scatter(
-            x=levels["ratio"],
-            y=levels["value"],
-            mode="markers",
-            marker={"color": _HIGH, "size": 11},
-            error_x=interval,
-            customdata=view.spread[["entries"]],
-            hovertemplate="<b>%{y}</b>: × %{x:.3g}<br>%{customdata[0]:,} counts<extra></extra>",
-        )
-    )
-    figure.add_vline(x=1, line=DOTTED)
-    x = ratio_axis(_ratios(levels)) | {"title": RATIO}
-    return framed(figure, 120 + 24 * len(levels), x=x, y=ROWS)
+    levels = view.curve.assign(entries=view.spread["entries"])
+    hover = "<b>%{y}</b>: × %{x:.3g}<br>%{customdata[0]:,} counts<extra></extra>"
+    return _dots(levels, "value", "ratio", ["entries"], hover, title=RATIO)
 
 
 def rates_chart(bars: pd.DataFrame) -> go.Figure:
@@ -192,22 +171,35 @@ def rates_chart(bars: pd.DataFrame) -> go.Figure:
     bars : DataFrame
         attribute, factor, low, high.
     """
+    hover = (
+        "<b>%{y}</b>: λ × %{x:.3g}<br>90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
+        "<extra></extra>"
+    )
+    title = "factor of λ per standard deviation"
+    return _dots(bars, "attribute", "factor", ["low", "high"], hover, title=title)
+
+
+def _dots(
+    table: pd.DataFrame, names: str, ratio: str, shown: list[str], hover: str, *, title: str
+) -> go.Figure:
+    """One dot per row on an axis of ratios, with whiskers where there are intervals."""
+    interval = None
+    if "low" in table:
+        interval = whiskers(table[ratio], table["low"], table["high"])
     figure = go.Figure(
         go.Scatter(
-            x=bars["factor"],
-            y=bars["attribute"],
+            x=table[ratio],
+            y=table[names],
             mode="markers",
-            marker={"color": _HIGH, "size": 10},
-            error_x=whiskers(bars["factor"], bars["low"], bars["high"]),
-            customdata=bars[["low", "high"]],
-            hovertemplate="<b>%{y}</b>: λ × %{x:.3g}"
-            "<br>90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}<extra></extra>",
+            marker={"color": _HIGH, "size": 11},
+            error_x=interval,
+            customdata=table[shown],
+            hovertemplate=hover,
         )
     )
     figure.add_vline(x=1, line=DOTTED)
-    ends = bars[["factor", "low", "high"]].to_numpy().ravel()
-    x = ratio_axis(ends) | {"title": "factor of λ per standard deviation"}
-    return framed(figure, 120 + 24 * len(bars), x=x, y=ROWS)
+    x = ratio_axis(_ratios(table, ratio)) | {"title": title}
+    return framed(figure, 120 + 24 * len(table), x=x, y=ROWS)
 
 
 def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
@@ -265,7 +257,7 @@ def explanation_chart(view: ExplanationView) -> go.Figure:
             base=bases,
             orientation="h",
             marker_color=[GREY, *np.where(logs < 0, _LOW, _HIGH), GREY],
-            text=[by(float(np.exp(length))) for length in lengths],
+            text=[ratio_text(float(np.exp(length))) for length in lengths],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="<b>%{y}</b>: %{text}<extra></extra>",
@@ -281,10 +273,8 @@ def explanation_chart(view: ExplanationView) -> go.Figure:
     return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, showlegend=False)
 
 
-def _ratios(table: pd.DataFrame) -> list[float]:
-    return [
-        ratio for column in ("ratio", "low", "high") if column in table for ratio in table[column]
-    ]
+def _ratios(table: pd.DataFrame, ratio: str = "ratio") -> list[float]:
+    return [each for name in (ratio, "low", "high") if name in table for each in table[name]]
 
 
 def ratio_axis(ratios: Iterable[float]) -> dict[str, object]:

@@ -2,16 +2,8 @@
 
 import streamlit as st
 
-from dashboard.drivers.rates import rates_view
-from dashboard.drivers.sections import (
-    explanation_section,
-    importance_section,
-    one_section,
-    owes_section,
-    pair_section,
-    rates_section,
-)
-from dashboard.drivers.view import importance_view
+from dashboard.drivers import controls as parts
+from dashboard.drivers.view import importance_view, rates_table
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
@@ -45,18 +37,18 @@ if not fit.n_attributes and not dataset.counts.rate_attribute_names:
         icon=":material/tune:",
     )
 if fit.n_attributes:
-    importance, bars_here = importance_section(dataset, fit)
+    importance, bars_here = parts.importance_section(dataset, fit)
     if not unfinished(fit):
         names = list(importance.bars["attribute"])
         tables["Importance"] = importance.bars
-        tables |= one_section(dataset, fit, family, importance, roles, bars_here)
-        tables |= pair_section(dataset, fit, family, names)
-        tables |= explanation_section(dataset, fit)
+        tables |= parts.effect_section(dataset, fit, family, importance.bars, roles, bars_here)
+        tables |= parts.pair_section(dataset, fit, family, names)
+        tables |= parts.explanation_section(dataset, fit)
 if unfinished(fit):
     st.caption("Effects and explanations appear when the fit has finished.")
     st.stop()
-tables |= rates_section(dataset, fit)
-tables |= owes_section(dataset, fit, family)
+tables |= parts.rates_section(dataset, fit)
+tables |= parts.random_effects_section(dataset, fit, family)
 
 meaning(
     "**Shuffles, curves and contributions describe the fit.** Where p has absorbed differences "
@@ -73,8 +65,8 @@ take_away(
     code=fit_script(
         code_of(dataset),
         fit.settings,
-        importance_view if fit.n_attributes else rates_view,
+        importance_view if fit.n_attributes else rates_table,
         roles=roles,
-        take=".bars",
+        take=".bars" if fit.n_attributes else "",
     ),
 )

@@ -1,4 +1,4 @@
-"""Drivers page: data, fit and choices in; frozen tables ready to draw out. Pure."""
+"""Drivers page: data, fit and choices in; frozen tables and sentences to draw out. Pure."""
 
 from __future__ import annotations
 
@@ -9,18 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.drivers.words import (
-    axis_title,
-    importance_words,
-    in_unit,
-    number,
-    strength_words,
-    two_names,
-)
 from dashboard.shared.charts.answers import contrast
-from dashboard.shared.text.words import caution
+from dashboard.shared.charts.places import place_modes
+from dashboard.shared.sidebar.anchors import entries_at
+from dashboard.shared.text.words import caution, times
 from uncletc import CountTensor, Fit, effects
-from uncletc.datasets import Dataset
+from uncletc.datasets import AttributeInfo, Dataset
 
 Method = Literal["ALE", "partial dependence"]
 Surface = Literal["both together", "beyond each alone"]
@@ -28,6 +22,14 @@ METHODS: list[Method] = ["ALE", "partial dependence"]
 SURFACES: list[Surface] = ["both together", "beyond each alone"]
 _ROUNDING = 1e-6
 _FEW = 5_000  # entries whose p shows how far it spreads
+_BARS = 8  # contributions drawn one by one
+_TYPICAL = 1.1  # ratios nearer to 1 than this are no difference to speak of
+# Share of the misfit that shuffling an attribute adds, below which it is called weak: counts are
+# then predicted nearly as well without it.
+_WEAK_SHARE = 0.1
+# Ratios of p, or of λ, that an attribute makes at most: below, called none, weak and moderate.
+# Weak ones are within what intervals of p usually hold.
+NO_RATIO, WEAK_RATIO, STRONG_RATIO = 1.1, 1.5, 3.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,8 +41,6 @@ class ImportanceView:
     bars : DataFrame
         Most important first: attribute, rise (of the deviance per count, mean over repeats), sd,
         share (of the rise in the deviance).
-    insight : str
-        The main finding in one sentence.
     note : str
         How the numbers were made.
     caution : str, optional
@@ -48,9 +48,22 @@ class ImportanceView:
     """
 
     bars: pd.DataFrame
-    insight: str
     note: str
     caution: str | None
+
+    @property
+    def insight(self) -> str:
+        """Which attributes matter most, and whether weakly."""
+        clear = self.bars[self.bars["rise"] > self.bars["sd"]].head(2)
+        if clear.empty:
+            return "In this fit **no attribute** clearly matters for the predicted counts."
+        names = " and ".join(f"**{name}**" for name in clear["attribute"])
+        shares = " and ".join(f"{share:.0%}" for share in clear["share"])
+        weak = float(clear["share"].iloc[0]) < _WEAK_SHARE
+        return (
+            f"In this fit, the predicted counts depend most on {names}{', but weakly' * weak}: "
+            f"shuffling raises the misfit by {shares}{' only' * weak}."
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,8 +85,6 @@ class EffectView:
         What was computed.
     strength : str
         How much p changes where most counts lie, in a sentence.
-    note : str
-        How to read it.
     """
 
     curve: pd.DataFrame
@@ -82,7 +93,20 @@ class EffectView:
     levels: bool
     method: Method
     strength: str
-    note: str
+
+    @property
+    def note(self) -> str:
+        """How to read it."""
+        how = (
+            "accumulated local effects over at most 4,000 counts drawn at random"
+            if self.method == "ALE"
+            else "partial dependence over at most 500 counts drawn at random"
+        )
+        band = "Band: 90 % interval, of chance in the counts alone. " if "low" in self.curve else ""
+        return (
+            f"Computed as {how}. × 1: the average p (geometric mean). {band}Where few counts lie, "
+            "little is known."
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,8 +125,6 @@ class SurfaceView:
         Values of the first and of the second attribute.
     titles : tuple of str
         The two attributes with their units.
-    note : str
-        How to read it.
     """
 
     cells: pd.DataFrame
@@ -111,7 +133,60 @@ class SurfaceView:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     titles: tuple[str, str]
-    note: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExplanationView:
+    """Why p of one place or interaction differs from a typical one.
+
+    Attributes
+    ----------
+    parts : DataFrame
+        Largest first: attribute, here (in words), factor; low and high where the fit has intervals.
+    entries : int
+        How many entries are explained together.
+    """
+
+    parts: pd.DataFrame
+    entries: int
+
+    @property
+    def bars(self) -> pd.DataFrame:
+        """The parts to draw, small ones as one: label, factor."""
+        first, rest = self.parts.head(_BARS), self.parts.iloc[_BARS:]
+        labels = [*(first["attribute"] + " (" + first["here"] + ")")]
+        factors = [*first["factor"]]
+        if len(rest):
+            labels.append(f"{len(rest)} others")
+            factors.append(rest["factor"].prod())
+        return pd.DataFrame({"label": labels, "factor": factors})
+
+    @property
+    def sentence(self) -> str:
+        """Whether p is high or low, and mostly because of what."""
+        total = float(self.parts["factor"].prod())
+        if 1 / _TYPICAL < total < _TYPICAL:
+            return f"p is **about typical** here: {times(total)} that of a typical entry."
+        pull = (1 if total > 1 else -1) * np.log(self.parts["factor"])
+        with_it, against = self.parts[pull > 0], self.parts[pull < np.log(1 / _TYPICAL)]
+        share = pull[pull > 0].cumsum() - pull[pull > 0]
+        main = with_it[share < 0.6 * pull[pull > 0].sum()].head(3)
+        text = (
+            f"p is **{'high' if total > 1 else 'low'}** here: **{times(total)}** that of a typical "
+            f"entry, mostly because in this fit {_listed(main)}."
+        )
+        if len(against):
+            text += f" Pulling the other way: {_listed(against.head(1))}."
+        return text
+
+    @property
+    def note(self) -> str:
+        """How to read it."""
+        return (
+            f"Mean of log p over {self.entries:,} entries, divided among the attributes: Shapley "
+            "values from sampled orders, against 1,000 counted entries spread evenly over p. "
+            "Typical: their geometric mean. Low, medium, high: thirds of the counted entries."
+        )
 
 
 def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
@@ -132,23 +207,19 @@ def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
     whose = "the counts it was fitted to" if importance.in_sample else "counts that it has not seen"
     note = (
         f"Bar: mean rise of the misfit over {importance.rise.shape[1]} shuffles; whisker: their "
-        f"standard deviation. Misfit: negative binomial deviance per count, "
-        f"{importance.deviance:.2f} with nothing shuffled, on {importance.entries:,} counts "
-        f"drawn at random from {whose}. Correlated attributes can stand in for each "
-        "other; each then looks less important than it is."
+        "standard deviation. Misfit: negative binomial deviance per count, "
+        f"{importance.deviance:.2f} with nothing shuffled, on {importance.entries:,} of {whose}. "
+        "Correlated attributes can stand in for each other; each then looks less important."
     )
-    return ImportanceView(
-        bars=bars,
-        insight=importance_words(bars),
-        note=note,
-        caution=caution(contrast(fit.detection(z))),
-    )
+    return ImportanceView(bars=bars, note=note, caution=caution(contrast(fit.detection(z))))
 
 
 def is_category(dataset: Dataset, attribute: str) -> bool:
     """Whether an attribute has levels without order, or two values."""
     columns = effects.attribute_groups(dataset.counts)[attribute]
-    return len(columns) > 1 or _two_values(used_attributes(dataset.counts)[:, columns[0]])
+    z = used_attributes(dataset.counts)[:, columns[0]]
+    two_values = len(z) > 0 and (np.minimum(z, 1 - z) < _ROUNDING).all()  # but for rounding
+    return len(columns) > 1 or bool(two_values)
 
 
 def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> EffectView:
@@ -170,16 +241,15 @@ def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> E
             of_entries = level_names(counts, attribute, z)
         else:
             curve = curve.iloc[[0, -1]].reset_index(drop=True)
-            names = two_names(about)
+            names = list(two_names(about))
             of_entries = [names[int(value > 0.5)] for value in z[:, 0]]
+        curve.insert(0, "value", names)
+        curve = curve.sort_values("ratio", ascending=False, kind="stable", ignore_index=True)
+        names, reached = list(curve["value"]), curve["ratio"].to_numpy()
         spread = pd.DataFrame(
             {"value": names, "entries": [of_entries.count(name) for name in names]}
         )
-        curve.insert(0, "value", names)
-        order = np.argsort(-curve["ratio"].to_numpy(), kind="stable")
-        curve, spread = (each.iloc[order].reset_index(drop=True) for each in (curve, spread))
-        most = f"Between {curve['value'].iloc[-1]} and {curve['value'].iloc[0]}"
-        reached = curve["ratio"].to_numpy()
+        most = f"Between {names[-1]} and {names[0]}"
     else:
         entries, edges = np.histogram(z, bins=40, range=(0, 1))
         edges = about.value(edges)
@@ -197,14 +267,12 @@ def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> E
         levels=levels,
         method=used,
         strength=strength_words(most, float(reached.max() / reached.min())),
-        note=_effect_note(curve, used),
     )
 
 
 def surface_view(dataset: Dataset, fit: Fit, first: str, second: str, kind: Surface) -> SurfaceView:
     """Return p over two attributes, NaN where no counted entry lies."""
-    counts = dataset.counts
-    pair = effects.pair_effect(fit, counts, first, second)
+    pair = effects.pair_effect(fit, dataset.counts, first, second)
     log_effect = pair.log_effect if kind == "both together" else pair.interaction
     shown = np.where(pair.entries > 0, log_effect, np.nan)
     rows = _value_names(dataset, first, pair.first)
@@ -224,15 +292,61 @@ def surface_view(dataset: Dataset, fit: Fit, first: str, second: str, kind: Surf
         rows=rows,
         columns=columns,
         titles=(axis_title(first, dataset.about(first)), axis_title(second, dataset.about(second))),
-        note="Each row and column holds about as many counts as the others where values allow it, "
-        "and is labelled with its middle value. Grey: no count has such a pair of values. "
-        "Partial dependence over 200 counts drawn at random.",
     )
 
 
-def _two_values(z: NDArray[np.float64]) -> bool:
-    """Whether an attribute is 0 or 1 everywhere, but for rounding."""
-    return bool(len(z)) and bool((np.minimum(z, 1 - z) < _ROUNDING).all())
+def explanation_view(dataset: Dataset, fit: Fit, *place: int) -> ExplanationView:
+    """Return what the attributes of a place or a pair do to its p, over all else.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : Fit
+    *place : int
+        Indices along the modes that name a place.
+    """
+    counts = dataset.counts
+    at_place = entries_at(counts, place, place_modes(dataset))
+    explained = effects.explain(fit, counts, counts.attribute_indices[at_place])
+    here = _where(dataset, counts.attributes[at_place])
+    parts = pd.DataFrame({"attribute": explained.names, "here": here, "factor": explained.ratio})
+    strongest = np.argsort(-np.abs(explained.log_effect), kind="stable")
+    parts = with_range(parts, explained).iloc[strongest].reset_index(drop=True)
+    return ExplanationView(parts=parts, entries=int(at_place.sum()))
+
+
+def rates_table(dataset: Dataset, fit: Fit) -> pd.DataFrame:
+    """Return the factors by which λ changes with the attributes that act on it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With the roles of the fit.
+    fit : Fit
+        Finished: estimates so far have no intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per attribute, the strongest first: attribute, factor (of λ for one standard
+        deviation of the attribute), low, high.
+    """
+    slopes = fit.rate_slopes()
+    names = dataset.counts.rate_attribute_names
+    bars = pd.DataFrame({"attribute": names, "factor": slopes.estimate})
+    bars = bars.assign(low=slopes.low, high=slopes.high)
+    order = (-np.abs(np.log(bars["factor"]))).argsort(kind="stable")
+    return bars.iloc[order].reset_index(drop=True)
+
+
+def rates_words(bars: pd.DataFrame) -> str:
+    """Which attributes change λ most, and whether weakly; see :func:`rates_table`."""
+    clear = bars[(bars["low"] > 1) | (bars["high"] < 1)]
+    if clear.empty:
+        return "In this fit **no attribute** clearly changes λ."
+    named = [f"**{row.attribute}** (× {row.factor:.2g})" for row in clear.head(2).itertuples()]
+    weak = max(float(clear["factor"].iloc[0]), 1 / float(clear["factor"].iloc[0])) < WEAK_RATIO
+    return f"In this fit, λ changes most with {' and '.join(named)}{', but weakly' * weak}."
 
 
 def used_attributes(counts: CountTensor) -> NDArray[np.float64]:
@@ -269,18 +383,84 @@ def _value_names(dataset: Dataset, attribute: str, values: NDArray[np.float64]) 
     return tuple(str(value) for value in values[:, 0])
 
 
-def _effect_note(curve: pd.DataFrame, method: Method) -> str:
-    how = (
-        "accumulated local effects over at most 4,000 counts drawn at random"
-        if method == "ALE"
-        else "partial dependence over at most 500 counts drawn at random"
-    )
-    band = (
-        "Band: 90 % interval. It reflects chance in the counts, not errors of the model itself. "
-        if "low" in curve
-        else ""
-    )
-    return (
-        f"Computed as {how}. × 1: the average p (geometric mean). {band}Where few counts lie, "
-        "little is known."
-    )
+def _where(dataset: Dataset, rows: NDArray[np.float64]) -> list[str]:
+    """Of each attribute: high, low, medium or the level that it has, over the given rows."""
+    counts = dataset.counts
+    z = used_attributes(counts)
+    words = []
+    for attribute, columns in effects.attribute_groups(counts).items():
+        mean = rows[:, columns[0]].mean()
+        if len(columns) > 1:
+            levels = set(level_names(counts, attribute, rows[:, columns]))
+            words.append(levels.pop() if len(levels) == 1 else "mixed")
+        elif is_category(dataset, attribute):
+            names = two_names(dataset.about(attribute))
+            words.append("mixed" if 0.01 < mean < 0.99 else names[int(mean > 0.5)])
+        else:
+            low, high = np.quantile(z[:, columns[0]], [1 / 3, 2 / 3])
+            words.append("low" if mean < low else "high" if mean > high else "medium")
+    return words
+
+
+def _listed(parts: pd.DataFrame) -> str:
+    each = [
+        f"*{row.attribute}* is {row.here} ({ratio_text(row.factor)})" for row in parts.itertuples()
+    ]
+    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
+
+
+def ratio_text(factor: float) -> str:
+    """A contribution as readers see it: "× 0.94", "× 12"."""
+    return f"× {factor:.2f}" if 0.095 <= factor < 9.95 else f"× {factor:.2g}"
+
+
+def axis_title(attribute: str, about: AttributeInfo) -> str:
+    """What stands below the values of an attribute."""
+    if about.unit:
+        return f"{attribute} ({about.unit})"
+    if about.levels or (about.minimum, about.maximum) != (0.0, 1.0):
+        return attribute
+    return f"{attribute}, from smallest (0) to largest (1)"
+
+
+def about_words(attribute: str, about: AttributeInfo) -> str:
+    """What an attribute is, for Markdown: its explanation, its range, and what to beware of."""
+    text = f"**{attribute}**: {about.explanation}" if about.explanation else f"**{attribute}**."
+    if not about.levels and (about.minimum, about.maximum) != (0.0, 1.0):
+        unit = f" {about.unit}" if about.unit else ""
+        text += f" It goes from {number(about.minimum)} to {number(about.maximum)}{unit}."
+    if about.cumulative:
+        text += (
+            " It is **cumulative**: it hardly does anything but rise, so its effect cannot be "
+            "separated from that of time."
+        )
+    return text
+
+
+def in_unit(about: AttributeInfo, low: float, high: float) -> str:
+    """A range of scaled values, in the attribute's unit."""
+    first, last = (number(float(value)) for value in about.value([low, high]))
+    unit = f" {about.unit}" if about.unit and ";" not in about.unit else ""
+    return f"{first} to {last}{unit}"
+
+
+def two_names(about: AttributeInfo) -> tuple[str, ...]:
+    """Names of the two values of an attribute that has no others."""
+    return about.levels or (number(about.minimum), number(about.maximum))
+
+
+def strength_words(where: str, ratio: float) -> str:
+    """How strong an effect is that changes p by a ratio of at most this."""
+    if ratio < NO_RATIO:
+        return f"{where}, p hardly differs: × {ratio:.2f} at most, **no effect to speak of**."
+    called = "weak" if ratio < WEAK_RATIO else "moderate" if ratio < STRONG_RATIO else "strong"
+    return f"{where}, p differs by × {ratio:.2g} at most: **a {called} effect**."
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits, without an exponent: "14,900,000", "0.81"."""
+    if value == 0 or not np.isfinite(value):
+        return "0" if value == 0 else str(value)
+    places = digits - 1 - int(np.floor(np.log10(abs(value))))
+    text = f"{round(value, places):,.{max(places, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -15,8 +15,7 @@ from dashboard.drivers.charts import (
     surface_chart,
     ticks_between,
 )
-from dashboard.drivers.place import ExplanationView
-from dashboard.drivers.view import EffectView, SurfaceView
+from dashboard.drivers.view import EffectView, ExplanationView, SurfaceView
 
 
 class TestAxesOfRatios:
@@ -79,7 +78,6 @@ def effect(curve: dict, spread: dict, *, levels: bool) -> EffectView:
         levels=levels,
         method="ALE",
         strength="",
-        note="",
     )
 
 
@@ -107,13 +105,6 @@ class TestEffects:
         assert np.asarray(line.customdata).tolist() == [[0.1, 1.0], [1.2, 2.0]]
         assert figure.layout.xaxis2.title.text == "wind (m/s)"
 
-    def test_the_axis_has_the_range_of_the_unit(self):
-        spread = {"left": [10.0, 20.0], "right": [20.0, 30.0], "entries": [3, 1]}
-        view = effect({"value": [10.0, 30.0], "ratio": [0.8, 1.5]}, spread, levels=False)
-        low, high = effect_chart(view).layout.xaxis.range
-        assert low < 10 < 30 < high
-        assert high - low < 22
-
     def test_levels(self):
         curve = {"value": ["bee", "fly"], "ratio": [2.0, 0.5], "low": [1.5, 0.4], "high": [3, 0.6]}
         view = effect(curve, {"value": ["bee", "fly"], "entries": [9, 4]}, levels=True)
@@ -121,12 +112,6 @@ class TestEffects:
         assert (list(dots.x), list(dots.y)) == ([2, 0.5], ["bee", "fly"])
         np.testing.assert_allclose(dots.error_x.array, [1, 0.1])
         np.testing.assert_allclose(dots.error_x.arrayminus, [0.5, 0.1])
-
-    def test_levels_of_one_member_have_no_whiskers(self):
-        curve = {"value": ["bee", "fly"], "ratio": [2.0, 0.5]}
-        view = effect(curve, {"value": ["bee", "fly"], "entries": [9, 4]}, levels=True)
-        (dots,) = effect_chart(view).data
-        assert dots.error_x.array is None
 
 
 def test_surface_is_centred_on_one_and_grey_without_counts():
@@ -138,7 +123,6 @@ def test_surface_is_centred_on_one_and_grey_without_counts():
         rows=("0.1", "0.9"),
         columns=("bee", "fly"),
         titles=("wind (m/s)", "guild"),
-        note="",
     )
     figure = surface_chart(view, first="wind", second="guild")
     cells, empty = figure.data
@@ -154,8 +138,8 @@ def test_surface_is_centred_on_one_and_grey_without_counts():
 
 
 def test_waterfall_goes_from_typical_to_here():
-    bars = pd.DataFrame({"label": ["wind (high)", "cloud (low)"], "factor": [0.5, 1.2]})
-    view = ExplanationView(parts=bars, bars=bars, sentence="", note="")
+    parts = {"attribute": ["wind", "cloud"], "here": ["high", "low"], "factor": [0.5, 1.2]}
+    view = ExplanationView(parts=pd.DataFrame(parts), entries=1)
     (trace,) = explanation_chart(view).data
     assert list(trace.y) == ["a typical entry", "wind (high)", "cloud (low)", "here"]
     np.testing.assert_allclose(np.asarray(trace.base, float), [0, 0, np.log(0.5), 0], atol=1e-12)

@@ -102,15 +102,6 @@ def test_choices_change_their_chart_alone_and_stand_in_the_address(open_page):
     assert len(in_address(at, "county") or "") == 5
 
 
-def test_the_same_attribute_twice_cannot_be_chosen(open_page):
-    at = open_page()
-    second = at.selectbox(key="covid_second").value
-    at.selectbox(key="covid_first").set_value(second).run()
-    assert not at.exception
-    assert at.selectbox(key="covid_second").value != second
-    assert second not in at.selectbox(key="covid_second").options
-
-
 def test_a_link_opens_the_same_view(open_page, covid_twin):
     fips = place_table(covid_twin)["key"].iloc[17]
     at = open_page(

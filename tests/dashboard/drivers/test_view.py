@@ -8,16 +8,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.drivers.place import _sentence, by, explanation_view
 from dashboard.drivers.view import (
+    ExplanationView,
+    ImportanceView,
+    about_words,
+    axis_title,
     effect_view,
+    explanation_view,
     importance_view,
+    in_unit,
     is_category,
+    number,
+    ratio_text,
+    strength_words,
     surface_view,
+    two_names,
 )
 from dashboard.shared.charts.places import place_table
 from dashboard.shared.text.scripts import fit_script
-from dashboard.shared.text.words import times
 from uncletc import effects
 from uncletc.datasets import AttributeInfo
 
@@ -56,16 +64,6 @@ class TestImportance:
         names = importance_view(ppi_twin, ppi_fit).bars["attribute"].tolist()
         assert "guild" in names
         assert not any(":" in name for name in names)
-
-    def test_other_counts_are_said_to_be_unseen(self, ppi_twin, ppi_fit):
-        other = replace(ppi_fit, counts_digest="of other counts")
-        assert "has not seen" in importance_view(ppi_twin, other).note
-
-    def test_insight_names_the_two_most_important(self, ppi_twin, with_intervals):
-        view = importance_view(ppi_twin, with_intervals)
-        clear = view.bars[view.bars["rise"] > view.bars["sd"]]["attribute"].head(2)
-        assert len(clear) == 2
-        assert all(f"**{name}**" in view.insight for name in clear)
 
 
 class TestEffects:
@@ -155,32 +153,6 @@ class TestSurface:
         assert len(set(view.columns)) == len(view.columns) == 10
 
 
-class TestPlaces:
-    def test_counties_by_population(self, covid_twin):
-        found = place_table(covid_twin)
-        table = covid_twin.table.set_index("fips")
-        assert found["key"].is_unique
-        largest = table["population"].idxmax()
-        assert found["key"].iloc[0] == largest
-        first = found.iloc[0]
-        assert first["label"] == f"{table['county'][largest]}, {table['state'][largest]}"
-        cell = table.loc[largest, ["latitude_index", "longitude_index"]]
-        assert first["where"] == tuple(cell)
-
-    def test_every_place_has_attributes(self, covid_twin, ppi_twin):
-        for dataset in (covid_twin, ppi_twin):
-            known = {tuple(pair) for pair in dataset.counts.attribute_indices[:, :2].tolist()}
-            pairs = place_table(dataset)["where"]
-            assert set(pairs) <= known
-
-    def test_interactions_seen_most_often_first(self, ppi_twin):
-        found = place_table(ppi_twin)
-        seen = ppi_twin.table[ppi_twin.table["interactions"] > 0]
-        assert len(found) == len(seen)
-        most = seen.loc[seen["interactions"].idxmax()]
-        assert found["key"].iloc[0] == f"{most['plant']} – {most['pollinator']}"
-
-
 class TestExplanations:
     def test_factors_multiply_to_p_over_the_typical(self, ppi_twin, with_intervals, place):
         view = explanation_view(ppi_twin, with_intervals, *place)
@@ -215,32 +187,62 @@ class TestExplanations:
         assert parts["here"]["flower abundance"] == expected
 
     def test_sentences(self):
-        def parts(*factors):
+        def sentence(*factors):
             names = ["wind", "cloud", "month"][: len(factors)]
-            return pd.DataFrame({"attribute": names, "here": "high", "factor": factors})
+            table = pd.DataFrame({"attribute": names, "here": "high", "factor": factors})
+            return ExplanationView(parts=table, entries=1).sentence
 
-        low = _sentence(parts(0.4, 0.98, 1.3), 0.51)
-        assert low.startswith("p is **low** here: **0.51 times** that of a typical entry, mostly ")
-        assert "in this fit *wind* is high (× 0.40)." in low
+        low = sentence(0.4, 0.98, 1.3)
+        assert "p is **low** here: **0.51 times**" in low
+        assert "*wind* is high (× 0.40)." in low
         assert "cloud" not in low
         assert low.endswith("Pulling the other way: *month* is high (× 1.30).")
-        high = _sentence(parts(2.0, 1.9, 1.01), 3.84)
-        assert "p is **high** here: **3.8 times**" in high
+        high = sentence(2.0, 1.9, 1.01)
         assert "*wind* is high (× 2.00) and *cloud* is high (× 1.90)." in high
-        assert "Against" not in high
-        assert "about typical" in _sentence(parts(1.5, 0.66), 0.99)
-
-    def test_numbers_in_words(self):
-        assert [times(x) for x in (0.4, 12.3, 1e3, 1e-9)] == [
-            "0.4 times",
-            "12 times",
-            "more than 100 times",
-            "less than 0.01 times",
-        ]
-        assert [by(x) for x in (0.944, 12.3, 0.012)] == ["× 0.94", "× 12", "× 0.012"]
+        assert "Pulling" not in high
+        assert "about typical" in sentence(1.5, 0.66)
+        assert [ratio_text(x) for x in (0.944, 12.3, 0.012)] == ["× 0.94", "× 12", "× 0.012"]
 
 
 def test_the_script_gives_the_importances(ppi_twin, with_intervals, run_script):
     script = fit_script("ppi-twin", with_intervals.settings, importance_view, take=".bars")
     expected = importance_view(ppi_twin, with_intervals).bars
     pd.testing.assert_frame_equal(run_script(script, with_intervals), expected)
+
+
+GAP = AttributeInfo(minimum=0.8, maximum=100, unit="% of tests positive", explanation="A share.")
+
+
+def test_attributes_in_words_and_in_their_units():
+    assert [number(x) for x in (14932031, 0.8108, 0, -61.6)] == [
+        "14,900,000",
+        "0.811",
+        "0",
+        "-61.6",
+    ]
+    assert axis_title("gap", GAP) == "gap (% of tests positive)"
+    assert "smallest (0)" in axis_title("wind", AttributeInfo())
+    assert (
+        about_words("gap", GAP) == "**gap**: A share. It goes from 0.8 to 100 % of tests positive."
+    )
+    assert "cumulative" in about_words("prices", replace(GAP, cumulative=True))
+    assert in_unit(GAP, 0, 0.5) == "0.8 to 50.4 % of tests positive"
+    assert two_names(AttributeInfo(minimum=2, maximum=7)) == ("2", "7")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "called"), [(1.04, "no effect"), (1.3, "a weak"), (2, "a moderate"), (9, "a strong")]
+)
+def test_effects_are_called_what_they_are(ratio, called):
+    assert called in strength_words("Everywhere", ratio)
+
+
+def test_a_small_rise_is_called_weak():
+    def insight(*shares: float) -> str:
+        names = ["gap", "beds"][: len(shares)]
+        bars = pd.DataFrame({"attribute": names, "rise": shares, "sd": 0.01, "share": shares})
+        return ImportanceView(bars=bars, note="", caution=None).insight
+
+    assert "**gap** and **beds**, but weakly" in insight(0.07, 0.03)
+    assert "weakly" not in insight(0.5, 0.03)
+    assert "no attribute" in insight(0.005)
