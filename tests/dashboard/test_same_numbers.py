@@ -17,7 +17,7 @@ from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit, FitSettings
 from uncletc.cli import main
 from uncletc.datasets import Dataset
-from uncletc.estimates import every_entry
+from uncletc.estimates import every_entry, to_bytes
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, build, read_file
 
 pytestmark = pytest.mark.usefixtures("whole_start")
@@ -62,7 +62,7 @@ def test_to_the_last_digit(file, tmp_path):
     (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
     out = tmp_path / "out"
     main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
-    page = every_entry(shown, found, anchor.scale(shown.counts, found)).to_bytes("csv")
+    page = to_bytes(every_entry(shown, found, anchor.scale(shown.counts, found)), "csv")
     assert (out / "estimates.csv").read_bytes() == page
 
 
@@ -78,5 +78,5 @@ def test_to_the_last_digit_without_attributes(file, tmp_path):
     (tmp_path / "settings.toml").write_text(recipe.to_toml(), encoding="utf-8")
     out = tmp_path / "out"
     main(["fit", str(file), "--settings", str(tmp_path / "settings.toml"), "--out", str(out)])
-    page = every_entry(shown, found, anchor.scale(shown.counts, found)).to_bytes("csv")
+    page = to_bytes(every_entry(shown, found, anchor.scale(shown.counts, found)), "csv")
     assert (out / "estimates.csv").read_bytes() == page

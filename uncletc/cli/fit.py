@@ -64,7 +64,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """Fit, and write."""
     from uncletc.cli.reading import fitted, keep
-    from uncletc.estimates import FORMATS, defused, every_entry, totals
+    from uncletc.estimates import FORMATS, defused, every_entry, totals, write
 
     with one_sentence("fit"):
         found = fitted(chosen.table, chosen.settings)
@@ -77,7 +77,7 @@ def run(chosen: argparse.Namespace) -> None:
         keep(found, folder)
         estimates = every_entry(found.dataset, found.fit, scale)
         for kind in dict.fromkeys(chosen.format):
-            estimates.write(folder / f"estimates{FORMATS[kind]}")
+            write(estimates, folder / f"estimates{FORMATS[kind]}")
         for name, table in sums.items():
             path = folder / f"totals-{name.replace(' ', '-').replace('/', '-')}.csv"
             defused(table).to_csv(path, index=False, encoding="utf-8-sig")

@@ -1,14 +1,14 @@
 """Estimates to take home: a row for every entry, totals of groups, and files of both.
 
 :func:`every_entry` lists the entries of a tensor with their labels, what was reported, λ, p and ŷ;
-its result writes itself to CSV, Parquet or NetCDF, part by part. :func:`totals` sums over places,
+:func:`write` makes CSV, Parquet or NetCDF of them. :func:`totals` sums over places,
 days or any other groups; :func:`group_sums` does so for groups given by number, which may be summed
 further, put on any scale and ranked.
 """
 
 from uncletc.estimates.counties import county_shares, reported_by_county, state_names
 from uncletc.estimates.entries import Entries, Estimates, every_entry
-from uncletc.estimates.files import FORMATS, defused
+from uncletc.estimates.files import FORMATS, defused, to_bytes, write
 from uncletc.estimates.sums import Sums, group_sums
 from uncletc.estimates.totals import totals
 
@@ -23,5 +23,7 @@ __all__ = [
     "group_sums",
     "reported_by_county",
     "state_names",
+    "to_bytes",
     "totals",
+    "write",
 ]

@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
-from typing import IO, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.datasets.base import Dataset
-from uncletc.estimates.bounds import (
+from uncletc.estimates.counties import CELL, has_counties, state_names
+from uncletc.estimates.sums import (
     check_fitted,
     detection_ends,
     rate_ends,
     reports_late,
     scale_of,
 )
-from uncletc.estimates.names import Named, named_columns
 from uncletc.io.citation import citation
 from uncletc.result.ensemble import Interval
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
 
+_OURS = ("reported", "reporting", "scale", "simulated", "entry")
+_ESTIMATES = ("rate", "detection", "expected")
+
 Entries = Literal["all", "known"]
 MOST_ENTRIES = 1_000_000  # of a tensor that are listed whole
 _ROWS = 65_536  # in one part
 _SEARCHED = 1_000_000  # entries looked through at once for those that can have events
+
+
+@dataclass(frozen=True, eq=False)
+class Name:
+    """A column that names an entry.
+
+    Attributes
+    ----------
+    column : str
+        Unlike any other.
+    along : tuple of int
+        Numbers of the modes whose indices decide the name.
+    codes : ndarray of int
+        Number of the label of each combination of these indices; -1: none.
+    labels : ndarray of str
+    """
+
+    column: str
+    along: tuple[int, ...]
+    codes: IntArray
+    labels: NDArray[Any]
+
+    def at(self, indices: IntArray) -> NDArray[Any]:
+        """Names of valid entries (n, K), empty where there is none; (n,)."""
+        codes = self.codes[tuple(indices[:, k] for k in self.along)]
+        return np.append(self.labels, "")[codes]
+
+    def grid(self) -> NDArray[Any]:
+        """Names over the modes in `along`."""
+        return np.asarray(np.append(self.labels, "")[self.codes])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,8 +86,8 @@ class Estimates:
         Numbers of the entries in row-major order, ascending.
     which : str
         Which entries these are, in a sentence.
-    named : Named
-        Columns that name an entry.
+    named : tuple of Name
+        Columns that name an entry: those of its modes, then of its places and groups.
     cite : str
         How to cite method and data; empty where the counts came without provenance.
     """
@@ -67,7 +99,7 @@ class Estimates:
     title: str
     flat: IntArray
     which: str
-    named: Named
+    named: tuple[Name, ...]
     cite: str = ""
 
     def __len__(self) -> int:
@@ -110,37 +142,14 @@ class Estimates:
         """
         return pd.concat(list(self.blocks()), ignore_index=True)
 
-    def write(self, target: str | Path | IO[bytes], kind: str | None = None) -> None:
-        """Write the table to a file, part by part.
-
-        Parameters
-        ----------
-        target : path or binary file
-        kind : {"csv", "parquet", "netcdf"}, optional
-            None: what the path ends in, ``.nc`` being NetCDF.
-
-        Raises
-        ------
-        ValueError
-            If it is none of these.
-        """
-        from uncletc.estimates.files import write
-
-        write(self, target, kind)
-
-    def to_bytes(self, kind: str) -> bytes:
-        """Return what :meth:`write` would write."""
-        file = io.BytesIO()
-        self.write(file, kind)
-        return file.getvalue()
-
     def _table(self, indices: IntArray) -> pd.DataFrame:
         """The rows of some entries (n, K)."""
         free = "" if self.scale.absolute else "relative_"
         reported = self._counted(self.counts.indices, self.counts.counts, indices)
-        columns: dict[str, Any] = self.named.columns(indices)
+        columns: dict[str, Any] = {each.column: each.at(indices) for each in self.named}
         columns["reported"] = reported
-        for name, look in self.named.looks(self.counts.looks):
+        for look in self.counts.looks:
+            name = _distinct(f"reported_{look.name}", set(columns))
             columns[name] = self._counted(look.indices, look.counts, indices)
         for name, found in self._quantities(indices, reported).items():
             prefix = "" if name == "expected" else free
@@ -186,13 +195,9 @@ class Estimates:
 
     def _counted(self, where: IntArray, y: IntArray, indices: IntArray) -> FloatArray:
         """Counts y of entries `where` at some entries, NaN where there is none."""
-        flat = flat_index(where, self.counts.shape)
-        order = np.argsort(flat, kind="stable")
-        wanted = flat_index(indices, self.counts.shape)
-        if not len(flat):
-            return np.full(len(wanted), np.nan)
-        place = order[np.minimum(np.searchsorted(flat, wanted, sorter=order), len(flat) - 1)]
-        return np.where(flat[place] == wanted, y[place], np.nan).astype(np.float64)
+        counted = pd.Series(y, flat_index(where, self.counts.shape))
+        found = counted.reindex(flat_index(indices, self.counts.shape))
+        return found.to_numpy(dtype=np.float64)
 
     def _about_intervals(self) -> str:
         if self.fit.draws is None:
@@ -293,3 +298,67 @@ def _possible(counts: CountTensor) -> IntArray | None:
 def _alone(estimate: FloatArray, level: float) -> Interval:
     nothing = np.full(len(estimate), np.nan)
     return Interval(estimate=estimate, low=nothing, high=nothing, level=level)
+
+
+def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:
+    """Return the columns that name the entries of counts: its modes, then places and groups.
+
+    A mode that has the name of a column of estimates gets ``_label`` behind it.
+    """
+    counts = data.counts if isinstance(data, Dataset) else data
+    taken: set[str] = set(_OURS)
+    for name in _ESTIMATES:
+        for each in (name, f"relative_{name}"):
+            taken |= {each, f"{each}_low", f"{each}_high"}
+    modes = [
+        (mode, (k,), np.arange(len(labels)), np.asarray(labels, dtype=object))
+        for k, (mode, labels) in enumerate(zip(counts.modes, counts.labels, strict=True))
+    ]
+    named = []
+    for name, along, codes, labels in (*modes, *_counties(data), *_groups(data)):
+        column = _distinct(name, taken)
+        taken.add(column)
+        named.append(Name(column, along, codes, labels))
+    return tuple(named)
+
+
+def _distinct(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_label"
+    return name
+
+
+def _groups(
+    data: Dataset | CountTensor,
+) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+    """Groups; of a cell whose counties lie in several states all of these are named."""
+    counts = data.counts if isinstance(data, Dataset) else data
+    for group in counts.groups:
+        if group.name == "state" and isinstance(data, Dataset) and has_counties(data):
+            yield "state", (0, 1), *_by_cell(state_names(data.table), counts)
+        elif group.name not in counts.modes:
+            along = tuple(counts.modes.index(mode) for mode in group.modes)
+            yield group.name, along, group.codes, np.asarray(group.labels, dtype=object)
+
+
+def _counties(
+    data: Dataset | CountTensor,
+) -> Iterator[tuple[str, tuple[int, ...], IntArray, NDArray[Any]]]:
+    """The counties of each cell, the most populous first, where the data have any."""
+    if not isinstance(data, Dataset) or not {"county", "state", *CELL} <= {*data.table.columns}:
+        return
+    table = data.table.dropna(subset=CELL)
+    if "population" in table:
+        table = table.sort_values("population", ascending=False, kind="stable")
+    names = (table["county"] + ", " + table["state"]).groupby(
+        [table[name].astype(int) for name in CELL]
+    )
+    yield "counties", (0, 1), *_by_cell(names.agg("; ".join), data.counts)
+
+
+def _by_cell(names: pd.Series, counts: CountTensor) -> tuple[IntArray, NDArray[Any]]:
+    """Codes of cells over the first two modes, and the different names that they stand for."""
+    number, labels = pd.factorize(names)
+    codes = np.full(counts.shape[:2], -1, dtype=np.int64)
+    codes[tuple(names.index.get_level_values(i).to_numpy() for i in (0, 1))] = number
+    return codes, np.asarray(labels, dtype=object)

@@ -1,32 +1,57 @@
-"""Files of estimates: CSV, Parquet and NetCDF, written part by part."""
+"""Files of estimates: CSV, Parquet and NetCDF."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable
+import re
+import unicodedata
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import xarray as xr
+from numpy.typing import NDArray
+from xarray.backends.netcdf3 import is_valid_nc3_name
 
 from uncletc.common.validation import check_choice
-from uncletc.estimates.netcdf import write_netcdf
-
-if TYPE_CHECKING:
-    from uncletc.estimates.entries import Estimates
+from uncletc.estimates.entries import Estimates
 
 FORMATS = {"csv": ".csv", "parquet": ".parquet", "netcdf": ".nc"}
 """The kinds of files, and what their names end in."""
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 _NOTES = b"uncletc"  # key of the notes in a Parquet file
+MOST_CELLS = 2_000_000  # of a grid over all modes; larger ones are written entry by entry
+_ENTRY = "entry"  # dimension of those
+_LONG = {
+    "reported": "reported count, missing where nobody counted",
+    "rate": "λ, expected true count",
+    "detection": "p, chance that a true event is counted",
+    "expected": "ŷ = λp, expected reported count",
+    "reporting": "factor of reporting, part of neither λ nor p",
+}
+_ENDS = {"_low": "low end of the interval of ", "_high": "high end of the interval of "}
 
 
 def write(estimates: Estimates, target: str | Path | IO[bytes], kind: str | None = None) -> None:
-    """Write estimates; see :meth:`uncletc.estimates.Estimates.write`."""
+    """Write estimates to a file.
+
+    Parameters
+    ----------
+    estimates : Estimates
+    target : path or binary file
+    kind : {"csv", "parquet", "netcdf"}, optional
+        None: what the path ends in, ``.nc`` being NetCDF.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
     if kind is None:
         if not isinstance(target, str | Path):
             raise ValueError("kind must be given for a file that is open already, got None")
@@ -35,11 +60,18 @@ def write(estimates: Estimates, target: str | Path | IO[bytes], kind: str | None
         check_choice("the ending of the file", ending, tuple(endings))
         kind = endings[ending]
     check_choice("kind", kind, tuple(FORMATS))
+    data = to_bytes(estimates, kind)
     if isinstance(target, str | Path):
-        with Path(target).open("wb") as file:
-            _WRITERS[kind](estimates, file)
+        Path(target).write_bytes(data)
     else:
-        _WRITERS[kind](estimates, target)
+        target.write(data)
+
+
+def to_bytes(estimates: Estimates, kind: str) -> bytes:
+    """Return what :func:`write` would write."""
+    file = io.BytesIO()
+    _WRITERS[kind](estimates, file)
+    return file.getvalue()
 
 
 def defused(table: pd.DataFrame) -> pd.DataFrame:
@@ -89,7 +121,8 @@ def _write_csv(estimates: Estimates, file: IO[bytes]) -> None:
 
 def _write_parquet(estimates: Estimates, file: IO[bytes]) -> None:
     writer = None
-    for table in _arrow(estimates.blocks()):
+    for block in estimates.blocks():
+        table = pa.Table.from_pandas(block, preserve_index=False)
         if writer is None:
             notes = {_NOTES: json.dumps(estimates.notes, ensure_ascii=False).encode()}
             schema = table.schema.with_metadata({**(table.schema.metadata or {}), **notes})
@@ -99,9 +132,80 @@ def _write_parquet(estimates: Estimates, file: IO[bytes]) -> None:
         writer.close()
 
 
-def _arrow(blocks: Iterable[pd.DataFrame]) -> Iterable[pa.Table]:
-    for block in blocks:
-        yield pa.Table.from_pandas(block, preserve_index=False)
+def _write_netcdf(estimates: Estimates, file: IO[bytes]) -> None:
+    """Write NetCDF 3, which ``xarray.open_dataset`` reads.
+
+    Up to 2,000,000 cells, dimensions are the modes, NaN where an entry is not listed; beyond, one
+    dimension "entry" has the labels as coordinates along it.
+    """
+    table, shape = estimates.frame(), estimates.counts.shape
+    named = {each.column: each for each in estimates.named}
+    numbers = [str(name) for name in table if name not in {*named, "scale", "simulated"}]
+    keys = _file_names([*named, *numbers])
+    gridded = float(np.prod([float(each) for each in shape])) <= MOST_CELLS
+    dims = tuple(keys[name] for name in list(named)[: len(shape)]) if gridded else (_ENTRY,)
+    labels = {}
+    for name, each in named.items():
+        mode = len(each.along) == 1 and each is estimates.named[each.along[0]]
+        values = each.grid() if gridded else table[name].to_numpy()
+        along = tuple(dims[k] for k in each.along) if gridded else dims
+        about = {} if keys[name] == name else {"long_name": name}
+        labels[keys[name]] = (along, typed(values) if mode else values.astype(str), about)
+    variables = {}
+    for name in numbers:
+        values = table[name].to_numpy(dtype=np.float64)
+        if gridded:
+            grid = np.full(shape, np.nan)
+            grid.ravel()[estimates.flat] = values
+            values = grid
+        variables[keys[name]] = (dims, values, _about(name))
+    written = xr.Dataset(variables, labels, attrs=estimates.notes).to_netcdf(engine="scipy")
+    file.write(bytes(written))
 
 
-_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "netcdf": write_netcdf}
+def typed(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as numbers or days where every one is written as such, else as text.
+
+    Examples
+    --------
+    >>> typed(np.array(["-155", "20"], dtype=object))
+    array([-155.,   20.])
+    >>> typed(np.array(["007", "20"], dtype=object))
+    array(['007', '20'], dtype='<U3')
+    """
+    values = list(dict.fromkeys(labels.tolist()))
+    if all(re.fullmatch(r"-?(0|[1-9]\d{0,14})(\.\d*[1-9])?", each) for each in values):
+        return labels.astype(np.float64)
+    if all(re.fullmatch(r"\d{4}-\d{2}-\d{2}", each) for each in values):
+        days = pd.to_datetime(pd.Series(labels), format="%Y-%m-%d", errors="coerce")
+        if days.notna().all():
+            return np.asarray(days.to_numpy(dtype="datetime64[ns]"))
+    return labels.astype(str)
+
+
+def _about(name: str) -> dict[str, str]:
+    """What a variable is, for its attribute ``long_name``."""
+    relative, stem, before = name.startswith("relative_"), name.removeprefix("relative_"), ""
+    for end, words in _ENDS.items():
+        if stem.endswith(end):
+            stem, before = stem.removesuffix(end), words
+    if stem.startswith("reported_"):
+        return {"long_name": f"reported count of the look {stem.removeprefix('reported_')}"}
+    return {"long_name": before + ("relative " if relative else "") + _LONG.get(stem, stem)}
+
+
+def _file_names(names: list[str]) -> dict[str, str]:
+    """Names that every reader of NetCDF 3 takes, each once: without accents, other letters as _."""
+    allowed: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name))
+        text = re.sub(r"[^\x20-\x2e\x30-\x7e]", "_", plain).strip()
+        if not is_valid_nc3_name(text) or text == _ENTRY:  # type: ignore[no-untyped-call]
+            text = f"_{text}"
+        while text in allowed.values():
+            text += "_"
+        allowed[name] = text
+    return allowed
+
+
+_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "netcdf": _write_netcdf}

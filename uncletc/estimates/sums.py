@@ -11,13 +11,74 @@ from scipy.sparse import csr_matrix
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.estimates.bounds import detection_ends, rate_ends
+from uncletc.result.anchor import Anchor, detection_over
 from uncletc.result.ensemble import Interval, between, combined, interval
 from uncletc.result.fit_result import Fit
 from uncletc.result.posterior import Quantity
 from uncletc.result.scale import Scale
 
 _LEAST = 1e-300
+
+
+def check_fitted(counts: CountTensor, fit: Fit) -> None:
+    """Reject counts that are not those of the fit."""
+    if (counts.shape, counts.n_attributes) != (fit.shape, fit.n_attributes or counts.n_attributes):
+        raise ValueError(
+            f"data must have shape {fit.shape} and {fit.n_attributes} attributes, as in the fit, "
+            f"got {counts.shape} and {counts.n_attributes}"
+        )
+    if counts.digest != fit.counts_digest:
+        raise ValueError(
+            "data must be those that were fitted, with the same roles and looks; these are others"
+        )
+
+
+def scale_of(counts: CountTensor, fit: Fit) -> Scale:
+    """Return the scale that the data state, or p over its median."""
+    return fit.scale or Anchor.relative(counts, detection_over(counts, fit))
+
+
+def reports_late(fit: Fit) -> bool:
+    """Whether reports may come at other times than events, so that a day's are no bound."""
+    effects = fit.mode_effects
+    return effects is not None and any(each.reporting for each in effects.effects)
+
+
+def detection_ends(scale: Scale, found: Interval) -> Interval:
+    """Intervals of p on a scale; a known one ends at 1, or at the estimate where that is larger."""
+    shown = scale.detection_interval(found)
+    if not scale.absolute:
+        return shown
+    high = np.minimum(shown.high, np.maximum(shown.estimate, 1.0))
+    return Interval(estimate=shown.estimate, low=shown.low, high=high, level=shown.level)
+
+
+def rate_ends(scale: Scale, found: Interval, reported: FloatArray) -> Interval:
+    """Intervals of λ on a scale; on a known one they hold what was reported.
+
+    At least as many events happened as were reported: the low end is raised to the count, or to
+    the estimate where that is smaller, and the high end to the count. λ itself stays: it is what is
+    to be expected on average.
+
+    Parameters
+    ----------
+    scale : Scale
+    found : Interval
+        Of λ as fitted, or of sums of it.
+    reported : ndarray, shape (n,)
+        NaN where nobody counted.
+    """
+    shown = scale.rate_interval(found)
+    if not scale.absolute:
+        return shown
+    low = np.fmax(shown.low, np.fmin(reported, shown.estimate))
+    low = np.where(np.isnan(reported), shown.low, low)
+    return Interval(
+        estimate=shown.estimate,
+        low=low,
+        high=np.fmax(shown.high, reported),
+        level=shown.level,
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,44 +89,51 @@ class Summed:
     ----------
     values : ndarray, shape (1 + M, G)
         The estimate, then that of each of M members.
-    moved : ndarray, shape (G, R)
+    log_deviation : ndarray, shape (G, R)
         Deviations of the logarithm in each draw; (G, 0) for a fit without draws.
-    apart : ndarray, shape (G,)
-        Its variance if all entries erred apart from each other.
-    widths : tuple of float
+    independent : ndarray, shape (G,)
+        Its variance if all entries erred independent from each other.
+    inflation : tuple of float
         As :meth:`uncletc.result.posterior.Draws.widths` returns them.
     """
 
     values: FloatArray
-    moved: FloatArray
-    apart: FloatArray
-    widths: tuple[float, float]
+    log_deviation: FloatArray
+    independent: FloatArray
+    inflation: tuple[float, float]
 
     @property
     def drawn(self) -> bool:
         """Whether there are draws."""
-        return bool(self.moved.shape[1])
+        return bool(self.log_deviation.shape[1])
 
     @property
     def beyond(self) -> FloatArray:
         """Variance of the logarithm that no draw has; (G,)."""
-        return np.asarray(self.widths[1] * self.apart + between(list(self.values[1:])))
+        return np.asarray(self.inflation[1] * self.independent + between(list(self.values[1:])))
 
     def weighted(self, weights: csr_matrix) -> Summed:
         """Add up groups to others, each with a weight, 0 to 1; weights (H, G)."""
         own, total = self.values[0], weights @ self.values[0]
-        sums = weights @ (own[:, None] * np.exp(self.moved))
+        sums = weights @ (own[:, None] * np.exp(self.log_deviation))
         total = np.maximum(total, _LEAST)
         ratio = np.where(sums > 0, sums / total[:, None], 1.0)
-        apart = (weights.power(2) @ (own**2 * self.apart) / total) / total
+        independent = (weights.power(2) @ (own**2 * self.independent) / total) / total
         values = np.asarray((weights @ self.values.T).T)
-        return Summed(values=values, moved=np.log(ratio), apart=apart, widths=self.widths)
+        return Summed(
+            values=values,
+            log_deviation=np.log(ratio),
+            independent=independent,
+            inflation=self.inflation,
+        )
 
     def interval(self, level: float, most: FloatArray | float = np.inf) -> Interval:
         """Return the sums with their intervals, which end at `most` or at the estimate; (G,)."""
         variance = self.beyond
         if self.drawn:
-            variance = variance + self.widths[0] ** 2 * np.square(self.moved).mean(axis=1)
+            variance = variance + self.inflation[0] ** 2 * np.square(self.log_deviation).mean(
+                axis=1
+            )
         found = interval(self.values[0], np.sqrt(variance), level)
         high = np.minimum(found.high, np.maximum(most, found.estimate))
         return Interval(estimate=found.estimate, low=found.low, high=high, level=level)
@@ -215,8 +283,8 @@ class Sums:
         rank = _ranks(middle)[:, 0]
         if not self.has_intervals:
             return pd.DataFrame({"rank": rank})
-        noise = np.random.default_rng(seed).standard_normal(p.moved.shape)
-        drawn = middle + p.widths[0] * p.moved + np.sqrt(p.beyond)[:, None] * noise
+        noise = np.random.default_rng(seed).standard_normal(p.log_deviation.shape)
+        drawn = middle + p.inflation[0] * p.log_deviation + np.sqrt(p.beyond)[:, None] * noise
         low, high = np.quantile(_ranks(drawn), [(1 - level) / 2, (1 + level) / 2], axis=1)
         return pd.DataFrame(
             {
@@ -275,14 +343,16 @@ def _summed(
     values = np.stack([_sums(group, value, size) for value in (centre, *each)])
     if fit.draws is None or not len(group):
         nothing = np.zeros((size, 0))
-        return Summed(values=values, moved=nothing, apart=np.zeros(size), widths=(1.0, 0.0))
-    moved, apart = fit.draws.log_sums(of, fit.members[0], where, z, centre, group)
-    more = ((0, size - len(apart)),)  # groups at the end without entries
+        return Summed(
+            values=values, log_deviation=nothing, independent=np.zeros(size), inflation=(1.0, 0.0)
+        )
+    log_deviation, independent = fit.draws.log_sums(of, fit.members[0], where, z, centre, group)
+    more = ((0, size - len(independent)),)  # groups at the end without entries
     return Summed(
         values=values,
-        moved=np.pad(moved, (*more, (0, 0))),
-        apart=np.pad(apart, more),
-        widths=fit.draws.widths(of),
+        log_deviation=np.pad(log_deviation, (*more, (0, 0))),
+        independent=np.pad(independent, more),
+        inflation=fit.draws.widths(of),
     )
 
 

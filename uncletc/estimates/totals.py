@@ -12,10 +12,9 @@ from scipy.sparse import csr_matrix
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets.base import Dataset
-from uncletc.estimates.bounds import check_fitted, reports_late, scale_of
 from uncletc.estimates.counties import CELL, county_shares, has_counties
-from uncletc.estimates.names import Name, named_columns
-from uncletc.estimates.sums import Sums, group_sums
+from uncletc.estimates.entries import Name, named_columns
+from uncletc.estimates.sums import Sums, check_fitted, group_sums, reports_late, scale_of
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
 
@@ -141,9 +140,8 @@ def _over_time(chosen: list[Name], counts: CountTensor) -> bool:
 
 def _chosen(data: Dataset | CountTensor, by: tuple[str, ...]) -> list[Name]:
     counts = data.counts if isinstance(data, Dataset) else data
-    named = named_columns(data)
-    known = dict(zip(counts.modes, named.modes, strict=True))
-    known |= {each.column: each for each in named.others}
+    modes, named = counts.modes, named_columns(data)
+    known = dict(zip(modes, named, strict=False)) | {n.column: n for n in named[len(modes) :]}
     for name in by:
         if name not in known:
             raise ValueError(f"by must name modes or groups, {', '.join(known)}; got {name!r}")

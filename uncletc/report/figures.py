@@ -1,18 +1,19 @@
-"""The figures and tables of a report, from the totals of a fit."""
+"""What a report draws and tabulates, from the totals of a fit: shares of an axis, and texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from uncletc.checking import detection_of
 from uncletc.datasets.base import Dataset
 from uncletc.estimates import totals
-from uncletc.estimates.names import named_columns
-from uncletc.report.svg import Bar, bars, course, squares
-from uncletc.report.words import number
+from uncletc.estimates.entries import named_columns
+from uncletc.report.words import between, number, percent
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
 
@@ -20,110 +21,111 @@ _SHOWN = 10  # lowest, and highest, of many
 _MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few
 _MOST_ROWS, _MOST_COLUMNS = 60, 100  # of a grid; of larger ones those with most counts
 _MOST_PAIRS = 50_000
+_VIRIDIS = ("440154", "414487", "2a788e", "22a884", "7ad151", "fde725")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Extremes:
-    """The groups with the lowest and the highest mean p.
-
-    Attributes
-    ----------
-    by : str
-        What a group is.
-    n : int
-        Groups in all.
-    table : DataFrame
-        Their totals, the lowest first.
-    figure : str
-        SVG.
-    """
-
-    by: str
-    n: int
-    table: pd.DataFrame
-    figure: str
-
-
-def extremes(dataset: Dataset, fit: Fit, scale: Scale) -> Iterator[Extremes]:
+def extremes(dataset: Dataset, fit: Fit, scale: Scale) -> Iterator[dict[str, Any]]:
     """Yield the lowest and highest groups by p: of places and states, or of each mode but the last.
 
     A single level is no group, and where p is the same everywhere there is no order.
+
+    Yields
+    ------
+    dict
+        by, n (groups in all), heads and rows of a table (the lowest first), and bars: label, text,
+        value, low and high as shares of the axis, the latter None without intervals.
     """
-    column = "detection" if scale.absolute else "relative_detection"
+    free = "" if scale.absolute else "relative_"
+    p, rate = f"{free}detection", f"{free}rate"
     for by, size in _groupings(dataset):
         if not 2 <= size <= _MOST_LEVELS:
             continue
-        table = totals(dataset, fit, scale, by=by).sort_values(column, kind="stable")
-        if np.ptp(table[column]) <= 1e-9 * table[column].max():
+        table = totals(dataset, fit, scale, by=by).sort_values(p, kind="stable")
+        if np.ptp(table[p]) <= 1e-9 * table[p].max():
             continue
         n = len(table)
         if n > 2 * _SHOWN:
             table = pd.concat([table.head(_SHOWN), table.tail(_SHOWN)])
-        drawn = [_bar(row, by, column) for _, row in table.iterrows()]
-        most = 1.0 if scale.absolute and table[column].max() > 0.6 else None
-        yield Extremes(
-            by=by,
-            n=n,
-            table=table,
-            figure=bars(drawn, alt=f"Mean p by {by}, lowest and highest", most=most),
-        )
+        top = 1.0 if scale.absolute and table[p].max() > 0.6 else 1.15 * float(table[p].max())
+        words = free.replace("_", " ")
+        heads = [by, "counted entries", "reported", f"{words}λ", f"{words}p"]
+        heads += ["counted"] if "share" in table else []
+        rows, bars = [], []
+        for _, row in table.iterrows():
+            label = _short(str(row[by]), by)
+            cells = [label, f"{row['entries']:,}", f"{row['reported']:,}"]
+            cells += [number(row[name]) + between(row, name) for name in (rate, p)]
+            if "share" in row:
+                cells.append(f"{percent(row['share'])} %{between(row, 'share', share=True)}")
+            rows.append(cells)
+            ends = {
+                end: min(row[f"{p}_{end}"] / top, 1.0)
+                if np.isfinite(row.get(f"{p}_{end}", np.nan))
+                else None
+                for end in ("low", "high")
+            }
+            value = min(row[p] / top, 1.0)
+            bars.append({"label": label, "text": number(row[p]), "value": value, **ends})
+        yield {"by": by, "n": n, "heads": heads, "rows": rows, "bars": bars}
 
 
-def over_last(dataset: Dataset, fit: Fit, scale: Scale) -> str:
-    """Draw the course over the last mode; empty where it has fewer than three levels."""
-    counts = dataset.counts
-    if counts.shape[-1] < 3:
-        return ""
-    mode = counts.modes[-1]
-    found = totals(dataset, fit, scale, by=mode)
-    free = "" if scale.absolute else "relative_"
-    missing = np.full(len(found), np.nan)
-    rate = tuple(
-        found.get(f"{free}rate{end}", pd.Series(missing)).to_numpy(dtype=np.float64)
-        for end in ("", "_low", "_high")
-    )
-    return course(
-        found.iloc[:, 0].astype(str).tolist(),
-        found["reported"].to_numpy(dtype=np.float64),
-        found["expected"].to_numpy(dtype=np.float64),
-        (rate[0], rate[1], rate[2]),
-        alt=f"Reported and estimated counts by {mode}",
-    )
+def over_last(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None:
+    """Return the course over the last mode as shares of the axis; None below three levels."""
+    if dataset.counts.shape[-1] < 3:
+        return None
+    found = totals(dataset, fit, scale, by=dataset.counts.modes[-1])
+    rate = "rate" if scale.absolute else "relative_rate"
+    names = {"reported": "reported", "expected": "expected", "rate": rate}
+    top = 1.08 * float(found[list(names.values())].to_numpy().max()) or 1.0
+    if f"{rate}_low" in found and np.isfinite(found[f"{rate}_low"]).all():
+        names |= {"low": f"{rate}_low", "high": f"{rate}_high"}
+    drawn = {name: (found[column] / top).clip(upper=1.0).tolist() for name, column in names.items()}
+    ticks = [(s, f"{s * top:,.0f}" if top >= 10 else f"{s * top:.2g}") for s in (0.0, 0.5, 1.0)]
+    labels = found.iloc[:, 0].astype(str).tolist()
+    return {"low": None, "high": None, "labels": labels, "ticks": ticks} | drawn
 
 
-def over_pairs(dataset: Dataset, fit: Fit, scale: Scale) -> str:
-    """Draw mean p over the first two modes; empty where p is the same everywhere."""
-    counts = dataset.counts
-    if counts.shape[0] * counts.shape[1] > _MOST_PAIRS:
-        return ""
-    known = counts.rows_of(counts.indices)
-    p = np.full(counts.n_observed, fit.mean_detection)
-    if counts.n_attributed:
-        p[known >= 0] = fit.detection(counts.attributes[known[known >= 0]])
+def over_pairs(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None:
+    """Return mean p over the first two modes as coloured cells; None where it does not differ."""
+    counts, shape = dataset.counts, dataset.counts.shape[:2]
+    if shape[0] * shape[1] > _MOST_PAIRS:
+        return None
+    p = detection_of(fit, counts)
     if not len(p) or np.ptp(p) <= 1e-9 * p.max():
-        return ""
-    flat = counts.indices[:, 0] * counts.shape[1] + counts.indices[:, 1]
-    size = counts.shape[0] * counts.shape[1]
-    n = np.bincount(flat, minlength=size)
-    with np.errstate(invalid="ignore"):
-        mean = (np.bincount(flat, scale.detection(p), size) / n).reshape(counts.shape[:2])
-    seen = np.bincount(flat, counts.counts, size).reshape(counts.shape[:2])
+        return None
+    table = pd.DataFrame(counts.indices[:, :2], columns=["row", "column"])
+    table = table.assign(p=scale.detection(p), seen=counts.counts)
     rows, columns = (
-        _busiest(seen.sum(axis=1), _MOST_ROWS),
-        _busiest(seen.sum(axis=0), _MOST_COLUMNS),
+        table.groupby(name)["seen"].sum().nlargest(most).index.sort_values()
+        for name, most in (("row", _MOST_ROWS), ("column", _MOST_COLUMNS))
     )
     if counts.modes[0] == "latitude":
         rows = rows[::-1]  # north above
-    return squares(
-        [counts.labels[0][i] for i in rows],
-        [counts.labels[1][j] for j in columns],
-        mean[np.ix_(rows, columns)],
-        titles=(counts.modes[0], counts.modes[1]),
-        alt=f"Mean p by {counts.modes[0]} and {counts.modes[1]}",
-    )
+    means = table.groupby(["row", "column"])["p"].mean().unstack().reindex(rows, columns=columns)
+    values = means.to_numpy()
+    low, high = np.nanquantile(values, [0.02, 0.98])
+    colors = _colors((values - low) / ((high - low) or 1.0))
+    return {
+        "across": counts.modes[1],
+        "columns": [counts.labels[1][j] for j in columns],
+        "rows": [
+            {
+                "label": counts.labels[0][row],
+                "cells": [
+                    (j, f"{value:.3g}", colors[i][j])
+                    for j, value in enumerate(values[i])
+                    if np.isfinite(value)
+                ],
+            }
+            for i, row in enumerate(rows)
+        ],
+        "key": _colors(np.linspace(0, 1, 60)[None])[0],
+        "low": f"{low:.3g}",
+        "high": f"{high:.3g}",
+    }
 
 
-def short(label: str, by: str) -> str:
+def _short(label: str, by: str) -> str:
     """A label as a report has it: of the counties of a cell the first, and how many more."""
     if by != "counties":
         return label
@@ -131,15 +133,11 @@ def short(label: str, by: str) -> str:
     return f"{first} +{len(more)}" if more else first
 
 
-def _busiest(seen: np.ndarray, most: int) -> np.ndarray:
-    """Levels in their order; of too many those with most counts."""
-    if len(seen) <= most:
-        return np.arange(len(seen))
-    return np.sort(np.argsort(-seen, kind="stable")[:most])
-
-
 def _groupings(dataset: Dataset) -> Iterator[tuple[str, int]]:
-    others = {each.column: len(each.labels) for each in named_columns(dataset).others}
+    others = {
+        each.column: len(each.labels)
+        for each in named_columns(dataset)[len(dataset.counts.modes) :]
+    }
     if "counties" in others:
         yield from ((name, others[name]) for name in ("state", "counties") if name in others)
         return
@@ -148,7 +146,11 @@ def _groupings(dataset: Dataset) -> Iterator[tuple[str, int]]:
     yield from zip(counts.modes[:last], counts.shape[:last], strict=True)
 
 
-def _bar(row: pd.Series, by: str, column: str) -> Bar:
-    low, high = (float(row.get(f"{column}_{end}", np.nan)) for end in ("low", "high"))
-    value = float(row[column])
-    return Bar(label=short(str(row[by]), by), value=value, low=low, high=high, text=number(value))
+def _colors(shares: NDArray[np.float64]) -> list[list[str]]:
+    """Colours of shares (n, m) of the scale viridis."""
+    at, marks = np.nan_to_num(np.clip(shares, 0, 1)), np.linspace(0, 1, len(_VIRIDIS))
+    channels = np.stack(
+        [np.interp(at, marks, [int(mark[i : i + 2], 16) for mark in _VIRIDIS]) for i in (0, 2, 4)],
+        axis=-1,
+    )
+    return [[f"#{bytes(cell).hex()}" for cell in row] for row in channels.round().astype(np.uint8)]

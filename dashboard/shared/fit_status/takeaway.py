@@ -19,7 +19,7 @@ from dashboard.shared.text.words import plural
 from dashboard.work.iterations import limits_before
 from uncletc import Anchor, Deaths, Fit, FitSettings, Recipe, Roles
 from uncletc.datasets import Dataset
-from uncletc.estimates import FORMATS, Estimates, defused, every_entry
+from uncletc.estimates import FORMATS, Estimates, defused, every_entry, to_bytes
 from uncletc.io.citation import citation
 from uncletc.report import report
 from uncletc.tables import Columns
@@ -197,7 +197,7 @@ def _whole(stem: str, dataset: Dataset, fit: Fit, roles: RoleChoice | None, anch
     for column, kind in zip(st.columns(len(FORMATS)), FORMATS, strict=True):
         name = f"{stem}-every-entry{FORMATS[kind]}"
         with column:
-            _button(_KINDS[kind], lambda kind=kind: estimates().to_bytes(kind), name, kind)
+            _button(_KINDS[kind], lambda kind=kind: to_bytes(estimates(), kind), name, kind)
     left, right = st.columns(2)
     with left:
         st.markdown("**A report**, one file with figures, to read, print or send")
