@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import contrast
-from dashboard.shared.charts.places import place_modes
-from dashboard.shared.sidebar.anchors import entries_at
+from dashboard.shared.charts.places import entries_at, place_modes
 from dashboard.shared.text.words import caution, times
 from uncletc import CountTensor, Fit, effects
 from uncletc.datasets import AttributeInfo, Dataset

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 from uncletc import Fit, FitError, FitSettings, Recipe, datasets, fit, simulate
-from uncletc.cli import main, reading
+from uncletc.cli import fitting, main
 from uncletc.datasets import fetch
 from uncletc.tables import build, read_file
 
@@ -114,9 +114,9 @@ class TestFit:
         assert "seems to hold counts" in capsys.readouterr().err
 
     def test_a_data_set_begins_as_its_pages_do(self):
-        recipe = reading.recipe_for("covid-twin", None)
+        recipe = fitting.recipe_for("covid-twin", None)
         assert (recipe.fit.rank, recipe.left_open) == (15, ("signs", "effects"))
-        assert reading.recipe_for("ppi", None).fit.rank == 5
+        assert fitting.recipe_for("ppi", None).fit.rank == 5
 
     @pytest.mark.filterwarnings("error")
     def test_the_limit_of_iterations_is_said(self, table, tmp_path, capsys):

@@ -15,11 +15,15 @@ They are computed over the counted entries with attributes (Ω ∩ Ξ), where co
 Ξ if no counted entry has attributes. They describe the fitted g, not causes.
 """
 
-from uncletc.effects.curves import accumulated_effect, pair_effect, partial_dependence
-from uncletc.effects.entries import attribute_groups
-from uncletc.effects.explanation import explain
-from uncletc.effects.importance import permutation_importance
-from uncletc.effects.records import Effect, Explanation, Importance, LogEffects, PairEffect
+from uncletc.effects.attribution import Explanation, Importance, explain, permutation_importance
+from uncletc.effects.curves import (
+    Effect,
+    PairEffect,
+    accumulated_effect,
+    pair_effect,
+    partial_dependence,
+)
+from uncletc.effects.entries import LogEffects, attribute_groups
 
 __all__ = [
     "Effect",

@@ -2,14 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from uncletc.common.validation import check_whole
+from uncletc.common.validation import FloatArray, IntArray, check_whole
 from uncletc.data.counts import CountTensor
-from uncletc.effects.entries import averaged, log_p, sample, validated
-from uncletc.effects.grids import binned, levels, mean_along
-from uncletc.effects.records import Effect, PairEffect
+from uncletc.effects.entries import LogEffects, averaged, log_p, sample, validated
 from uncletc.result.fit_result import Fit
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Effect(LogEffects):
+    """Effect of one attribute on log p, relative to its mean over the entries.
+
+    Attributes
+    ----------
+    log_effect : ndarray, shape (n,)
+    draws : ndarray, shape (R, n)
+    values : ndarray, shape (n, C)
+        Of the attribute's columns; C = 1, or the number of levels of a group.
+    """
+
+    values: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairEffect(LogEffects):
+    """Effect of two attributes together on log p, relative to its mean over the entries.
+
+    Attributes
+    ----------
+    log_effect : ndarray, shape (n, m)
+    draws : ndarray, shape (R, n, m)
+    interaction : ndarray, shape (n, m)
+        log_effect minus the effects of each attribute alone; 0 where log p is a sum of the two.
+    first, second : ndarray, shapes (n, C), (m, C')
+        Values of the two attributes.
+    entries : ndarray of int, shape (n, m)
+        Number of entries near each pair of values; where 0, the effect is extrapolated.
+    """
+
+    interaction: FloatArray
+    first: FloatArray
+    second: FloatArray
+    entries: IntArray
 
 
 def partial_dependence(
@@ -54,10 +91,10 @@ def partial_dependence(
     """
     z, (columns,) = validated(fit, counts, attribute)
     check_whole("points", points, 2)
-    values = levels(z[:, columns], points)
+    values = _levels(z[:, columns], points)
     curves = averaged(fit, sample(z, rows, seed), columns, values)
     if len(columns) == 1:
-        centred = curves - mean_along(z[:, columns[0]], values[:, 0], curves)
+        centred = curves - _mean_along(z[:, columns[0]], values[:, 0], curves)
     else:
         shares = np.array([(z[:, columns] == value).all(axis=1).mean() for value in values])
         centred = curves - curves @ shares[:, None]
@@ -111,7 +148,7 @@ def accumulated_effect(
     check_whole("bins", bins, 1)
     z = sample(z, rows, seed)
     x = z[:, columns[0]]
-    ends = levels(x[:, None], bins + 1)[:, 0]
+    ends = _levels(x[:, None], bins + 1)[:, 0]
     n_bins = len(ends) - 1
     where = np.clip(np.searchsorted(ends, x) - 1, 0, max(n_bins - 1, 0))
     lower, upper = z.copy(), z.copy()
@@ -122,7 +159,7 @@ def accumulated_effect(
     local = [np.bincount(where, row, minlength=n_bins)[:n_bins] for row in change]
     curves = np.zeros((len(change), n_bins + 1))
     curves[:, 1:] = np.cumsum(np.array(local) / np.maximum(inside[:n_bins], 1), axis=1)
-    curves -= mean_along(x, ends, curves)
+    curves -= _mean_along(x, ends, curves)
     return Effect(log_effect=curves[0], draws=curves[1:], values=ends[:, None])
 
 
@@ -164,7 +201,7 @@ def pair_effect(
         raise ValueError(f"first and second must be two attributes, got {first!r} twice")
     z, (one, two) = validated(fit, counts, first, second)
     check_whole("bins", bins, 2)
-    (a, row_a), (b, row_b) = (binned(z[:, columns], bins) for columns in (one, two))
+    (a, row_a), (b, row_b) = (_binned(z[:, columns], bins) for columns in (one, two))
     entries = np.zeros((len(a), len(b)), dtype=np.int64)
     np.add.at(entries, (row_a, row_b), 1)
     shares = entries / len(z)
@@ -183,3 +220,34 @@ def pair_effect(
         second=b,
         entries=entries,
     )
+
+
+def _levels(x: FloatArray, points: int) -> FloatArray:
+    """Distinct values of x (n, C) in order; of a single column at most `points` quantiles."""
+    values = np.unique(x, axis=0)
+    if x.shape[1] > 1:
+        return values[::-1]  # the first level first
+    if len(values) <= points:
+        return values
+    shares = np.linspace(0, 1, points)
+    return np.unique(np.quantile(x, shares, method="inverted_cdf"))[:, None]
+
+
+def _binned(x: FloatArray, bins: int) -> tuple[FloatArray, IntArray]:
+    """Values (m, C) that stand for x (n, C), and which one for each row (n,)."""
+    values = _levels(x, np.iinfo(np.int64).max)
+    if x.shape[1] > 1:
+        same = (x[:, None] == values).all(axis=2)
+        return values, np.argmax(same, axis=1)
+    if len(values) <= bins:
+        return values, np.searchsorted(values[:, 0], x[:, 0])
+    inner = np.quantile(x[:, 0], np.arange(1, bins) / bins, method="inverted_cdf")
+    rank = np.searchsorted(np.unique(inner), x[:, 0])
+    _, where = np.unique(rank, return_inverse=True)
+    medians = [np.median(x[where == i, 0]) for i in range(where.max() + 1)]
+    return np.array(medians)[:, None], where
+
+
+def _mean_along(x: FloatArray, at: FloatArray, curves: FloatArray) -> FloatArray:
+    """Mean of curves (m, n), known at `at` (n,), over the values x; (m, 1)."""
+    return np.array([[np.interp(x, at, curve).mean()] for curve in curves])

@@ -1,7 +1,8 @@
-"""The entries that effects are averaged over, their attributes, and their log p."""
+"""The entries that effects are averaged over, and what an effect on log p is."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -11,8 +12,45 @@ from uncletc.data.counts import CountTensor
 from uncletc.result.fit_result import Fit
 
 LEAST = 1e-12  # of λ and p, for logarithms
-_POOL = 20  # entries that one background entry is drawn from
 _DRAWS = 50  # give standard deviations within 10 %; explanations take seconds with more
+_NORMAL = 1.6449  # quantile at .95
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogEffects:
+    """Effects on log p, of the fit and in draws of its parameters.
+
+    Attributes
+    ----------
+    log_effect : ndarray
+        Effect on the fit's p.
+    draws : ndarray, shape (R, ...)
+        Effect in each of some draws; R = 0 if the fit has none.
+    """
+
+    log_effect: FloatArray
+    draws: FloatArray
+
+    @property
+    def ratio(self) -> FloatArray:
+        """exp(log_effect), the factor by which p is multiplied."""
+        return np.exp(self.log_effect)
+
+    @property
+    def low(self) -> FloatArray | None:
+        """Lower ends of nominal 90 % intervals of the ratios; None if R = 0."""
+        return self._end(-1.0)
+
+    @property
+    def high(self) -> FloatArray | None:
+        """Upper ends; None if R = 0."""
+        return self._end(1.0)
+
+    def _end(self, side: float) -> FloatArray | None:
+        if not len(self.draws):
+            return None
+        deviation = np.sqrt(np.square(self.draws - self.log_effect).mean(axis=0))
+        return np.asarray(np.exp(self.log_effect + side * _NORMAL * deviation))
 
 
 def attribute_groups(counts: CountTensor) -> dict[str, tuple[int, ...]]:
@@ -79,15 +117,6 @@ def log_p(fit: Fit, z: FloatArray) -> FloatArray:
         return logs
     deviations = fit.draws.first(_DRAWS).log_detection(fit.members[0], z)
     return np.concatenate([logs, logs + deviations])
-
-
-def along_p(fit: Fit, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
-    """Draw n rows, one from each of n runs of up to `_POOL` rows ordered by p."""
-    if len(z) > n * _POOL:
-        z = z[rng.choice(len(z), n * _POOL, replace=False)]
-    order = np.argsort(fit.detection(z), kind="stable")
-    place = (np.arange(n) + rng.uniform(size=n)) * len(z) / n
-    return z[order[place.astype(np.int64)]]
 
 
 def averaged(fit: Fit, z: FloatArray, columns: tuple[int, ...], values: FloatArray) -> FloatArray:

@@ -1,0 +1,224 @@
+"""Which attributes predictions depend on, and why p of some entries differs from a typical one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+
+from uncletc.common.validation import FloatArray, IntArray, check_indices, check_whole
+from uncletc.compare.metrics import negative_binomial_deviance
+from uncletc.compare.scores import count_distribution
+from uncletc.data.counts import CountTensor
+from uncletc.effects.entries import LEAST, LogEffects, attribute_groups, log_p, validated
+from uncletc.result.fit_result import Fit
+
+_SIZES = (-8.0, 12.0)  # logarithms between which a negative binomial's size is sought
+_POOL = 20  # entries that one background entry is drawn from
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Importance:
+    """How much worse counts are predicted when an attribute is permuted.
+
+    Attributes
+    ----------
+    names : tuple of str
+        G attributes.
+    rise : ndarray, shape (G, R)
+        Rise of the deviance per entry in each repeat; not above 0 if the attribute is not needed.
+    deviance : float
+        Per entry, with nothing permuted.
+    size : float
+        k of the negative binomial; inf: Poisson.
+    entries : int
+        Number of entries used.
+    in_sample : bool
+        Whether these counts were fitted; the importance is then for the fit, not for new counts.
+    """
+
+    names: tuple[str, ...]
+    rise: FloatArray
+    deviance: float
+    size: float
+    entries: int
+    in_sample: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Explanation(LogEffects):
+    """Contributions of attributes to mean log p of some entries, relative to typical ones.
+
+    Attributes
+    ----------
+    log_effect : ndarray, shape (G,)
+        They add up to log_p - typical_log_p.
+    draws : ndarray, shape (R, G)
+    names : tuple of str
+        G attributes.
+    log_p, typical_log_p : float
+        Mean log p of the entries, and of the background; each on the fit's own scale.
+    """
+
+    names: tuple[str, ...]
+    log_p: float
+    typical_log_p: float
+
+
+def permutation_importance(
+    fit: Fit,
+    counts: CountTensor,
+    *,
+    repeats: int = 5,
+    entries: int = 2000,
+    size: float | None = math.inf,
+    seed: int = 0,
+) -> Importance:
+    """Permutation importance of each attribute to the predicted counts ŷ = λp.
+
+    The rise of the deviance when the values of one attribute are permuted among the entries
+    (Breiman, Machine Learning, 2001, sec. 10; Fisher, Rudin and Dominici, JMLR, 2019). λ is fixed.
+    Attributes with the same information share their importance, or none of them shows any.
+
+    Parameters
+    ----------
+    fit : Fit
+    counts : CountTensor
+        The counts to predict; those of the fit, or held-out ones.
+    repeats : int
+        ≥ 1.
+    entries : int
+        Number of entries at most, ≥ 1, drawn at random from the counted ones with attributes.
+    size : float or None
+        k > 0 of a negative binomial with variance ŷ + ŷ²/k; inf: Poisson. None: k by maximum
+        likelihood on these entries. If counts vary far more than Poisson, a few large ones
+        dominate a Poisson deviance.
+    seed : int
+        Seed of the entries and the permutations.
+
+    Raises
+    ------
+    ValueError
+        As :func:`partial_dependence`, or if no counted entry has attributes.
+    """
+    validated(fit, counts)
+    check_whole("repeats", repeats, 1)
+    check_whole("entries", entries, 1)
+    if size is not None and not size > 0:
+        raise ValueError(f"size must be positive, inf or None, got {size}")
+    usable = np.flatnonzero(counts.attribute_rows >= 0)
+    if not len(usable):
+        raise ValueError("counts must hold a counted entry with attributes, got none")
+    rng = np.random.default_rng(seed)
+    chosen = usable if len(usable) <= entries else rng.choice(usable, entries, replace=False)
+    y, z = counts.counts[chosen], counts.attributes[counts.attribute_rows[chosen]]
+    rate = fit.expected(counts.indices[chosen], z) / fit.detection(z)  # with reporting, if any
+
+    def predicted(attributes: FloatArray) -> FloatArray:
+        return np.maximum(rate * fit.detection(attributes), LEAST)
+
+    k = _maximum_likelihood_size(y, predicted(z)) if size is None else size
+    base = negative_binomial_deviance(y, predicted(z), k)
+    orders = [rng.permutation(len(z)) for _ in range(repeats)]
+    groups = attribute_groups(counts)
+    rise = np.zeros((len(groups), repeats))
+    for g, columns in enumerate(groups.values()):
+        for r, order in enumerate(orders):
+            permuted = z.copy()
+            permuted[:, columns] = z[order][:, columns]
+            rise[g, r] = negative_binomial_deviance(y, predicted(permuted), k) - base
+    return Importance(
+        names=tuple(groups),
+        rise=rise,
+        deviance=base,
+        size=k,
+        entries=len(chosen),
+        in_sample=counts.digest == fit.counts_digest,
+    )
+
+
+def _maximum_likelihood_size(y: IntArray, y_hat: FloatArray) -> float:
+    def misfit(log_size: float) -> float:
+        return -float(count_distribution(y_hat, math.exp(-log_size)).logpmf(y).sum())
+
+    return math.exp(float(minimize_scalar(misfit, bounds=_SIZES, method="bounded").x))
+
+
+def explain(
+    fit: Fit,
+    counts: CountTensor,
+    indices: ArrayLike,
+    *,
+    background: int = 1000,
+    seed: int = 0,
+) -> Explanation:
+    """Attribute the difference of mean log p between some entries and typical ones.
+
+    Shapley values by sampled orders (Štrumbelj and Kononenko, Knowledge and Information Systems,
+    2014), each order with its reverse (Mitchell et al., JMLR, 2022): one after the other, the
+    attributes of a background entry are replaced by those of an entry to explain, and each is
+    credited with the change of log p. Every entry is paired with equally many background entries,
+    so the contributions add up exactly. The background has one entry from each of many equal
+    runs along p, so that its mean log p hardly depends on the seed.
+
+    Parameters
+    ----------
+    fit, counts : Fit, CountTensor
+        As for :func:`partial_dependence`.
+    indices : array_like of int, shape (n, K)
+        Entries of Ξ to explain together, n ≥ 1: all days of one place, for example.
+    background : int
+        Number of background entries, ≥ 1, drawn at random; rounded up to a multiple of n.
+    seed : int
+        Seed of the background and the orders.
+
+    Raises
+    ------
+    ValueError
+        As :func:`partial_dependence`, or if an entry lies outside Ξ.
+    """
+    z, _ = validated(fit, counts)
+    check_whole("background", background, 1)
+    entries = check_indices(indices, counts.shape, "indices")
+    if not len(entries):
+        raise ValueError("indices must name at least 1 entry, got none")
+    rows = counts.attributes_at(entries)
+    rng = np.random.default_rng(seed)
+    n = len(rows) * math.ceil(background / len(rows))
+    typical = _along_p(fit, z, n, rng)
+    explained = np.tile(rows, (n // len(rows), 1))
+    groups = attribute_groups(counts)
+    owner = np.empty(z.shape[1], dtype=np.int64)  # group of each column
+    for g, columns in enumerate(groups.values()):
+        owner[list(columns)] = g
+    order = rng.permuted(np.tile(np.arange(len(groups)), (n, 1)), axis=1)
+    start = log_p(fit, typical)
+    shares = np.zeros((len(start), len(groups)))
+    for turns in (order, order[:, ::-1]):
+        now, before = typical, start
+        for turn in turns.T:
+            now = np.where(owner == turn[:, None], explained, now)
+            after = log_p(fit, now)
+            for share, change in zip(shares, after - before, strict=True):
+                share += np.bincount(turn, change, minlength=len(groups))
+            before = after
+    shares /= 2 * n
+    return Explanation(
+        log_effect=shares[0],
+        draws=shares[1:],
+        names=tuple(groups),
+        log_p=float(log_p(fit, rows)[0].mean()),
+        typical_log_p=float(start[0].mean()),
+    )
+
+
+def _along_p(fit: Fit, z: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+    """Draw n rows, one from each of n runs of up to `_POOL` rows ordered by p."""
+    if len(z) > n * _POOL:
+        z = z[rng.choice(len(z), n * _POOL, replace=False)]
+    order = np.argsort(fit.detection(z), kind="stable")
+    place = (np.arange(n) + rng.uniform(size=n)) * len(z) / n
+    return z[order[place.astype(np.int64)]]
