@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from dashboard.drivers.view import EffectView, ExplanationView, SurfaceView, ratio_text
@@ -18,6 +19,7 @@ from dashboard.shared.charts.style import (
     add_band,
     faint,
     framed,
+    log_axis,
     side_bar,
     spread,
     whiskers,
@@ -29,55 +31,31 @@ _LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
 _NOBODY = "rgba(128,128,128,0.55)"
 _FEW_POINTS = 12  # marked one by one
 _TICKS = 9  # at most, on an axis of ratios
-_FEWEST_TICKS = 3
-_FINE = (1, 1.02, 1.05, 1.1, 1.2, 1.3, 1.5, 2, 3, 5, 7, 8, 9, 9.5, 9.8)
-_LEAST_LIMIT = 2.0  # small effects look small
+_LEAST_LIMIT = 2.0  # small effects look small,
+_LEAST_REACH = 1.3  # also in a waterfall
 
 
-def ratio_limit(ratios: Iterable[float]) -> float:
-    """The end of an axis of ratios, from 1/limit to limit: one of 2, 5, 10, 20, 50 and so on."""
-    values = np.array([ratio for ratio in ratios if np.isfinite(ratio) and ratio > 0])
-    widest = float(np.exp(np.abs(np.log(values)).max())) if values.size else 1.0
-    limit = _LEAST_LIMIT
-    for limit in (m * 10.0**k for k in range(12) for m in (1, 2, 5)):
-        if limit >= max(widest * (1 - 1e-9), _LEAST_LIMIT):
-            break
-    return limit
+def ratio_limit(ratios: ArrayLike) -> float:
+    """The end of an axis of ratios, from 1/limit to limit: the widest of them, at least 2."""
+    values = np.ravel(np.asarray(ratios, dtype=np.float64))
+    logs = np.abs(np.log(values[np.isfinite(values) & (values > 0)]))
+    return float(np.exp(logs.max(initial=np.log(_LEAST_LIMIT))))
 
 
-def ratio_ticks(limit: float) -> tuple[list[float], list[str]]:
-    """Places of an axis from 1/limit to limit, and what stands there: "× 0.5", "× 1", "× 2"."""
-    decades = int(np.ceil(np.log10(limit)))
-    if decades <= 1:
-        above = [m for m in (2.0, 5.0, 10.0) if m <= limit]
-    else:
-        step = int(np.ceil(decades / (_TICKS // 2)))
-        above = [10.0**k for k in range(step, decades + 1, step) if 10.0**k <= limit]
-    values = [*(1 / value for value in reversed(above)), 1.0, *above]
-    return values, [_tick(value) for value in values]
+def ratio_axis(low: float, high: float) -> dict[str, Any]:
+    """Options of a logarithmic axis of ratios, with ticks such as "× 0.5", "× 1" and "× 2"."""
+    axis = log_axis(low, high, most=_TICKS)
+    marks = axis["tickvals"]
+    step = int(np.ceil(len(marks) / _TICKS))  # of very many every so manieth, 1 among them
+    shown = range(marks.index(1.0) % step, len(marks), step)
+    texts = [f"× {axis['ticktext'][i]}" for i in shown]
+    return axis | {"tickvals": [marks[i] for i in shown], "ticktext": texts}
 
 
-def ticks_between(low: float, high: float) -> list[float]:
-    """Round ratios from low to high, 1 among them: three or more, and no more than nine.
-
-    Parameters
-    ----------
-    low, high : float
-        0 < low < 1 < high.
-    """
-    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), _FINE):
-        powers = range(int(np.floor(np.log10(low))) - 1, int(np.ceil(np.log10(high))) + 1)
-        above = {step * 10.0**power for power in powers for step in steps}
-        inside = sorted(each for each in above | {1.0} if low <= each <= high)
-        if len(inside) >= _FEWEST_TICKS:
-            break
-    step = int(np.ceil(len(inside) / _TICKS))
-    return inside[inside.index(1.0) % step :: step]
-
-
-def _tick(value: float) -> str:
-    power = round(np.log10(value))
-    return f"× 10<sup>{power}</sup>" if abs(power) >= 4 else f"× {value:,.3g}"
+def around_one(ratios: ArrayLike) -> dict[str, Any]:
+    """Options of a logarithmic axis that holds all ratios, as far below 1 as above."""
+    limit = 1.05 * ratio_limit(ratios)
+    return ratio_axis(1 / limit, limit)
 
 
 def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
@@ -152,7 +130,7 @@ def _curve_chart(view: EffectView) -> go.Figure:
     margin = 0.02 * (ends[1] - ends[0])
     framed(figure, 440, x={"range": [ends[0] - margin, ends[1] + margin]}, showlegend=False)
     figure.update_xaxes(title=view.axis, row=2, col=1)
-    figure.update_yaxes(**ratio_axis(_ratios(curve)), title=RATIO, row=1, col=1)
+    figure.update_yaxes(**around_one(_ratios(curve)), title=RATIO, row=1, col=1)
     figure.update_yaxes(title="counts", showticklabels=False, showgrid=False, row=2, col=1)
     return figure
 
@@ -198,14 +176,15 @@ def _dots(
         )
     )
     figure.add_vline(x=1, line=DOTTED)
-    x = ratio_axis(_ratios(table, ratio)) | {"title": title}
+    x = around_one(_ratios(table, ratio)) | {"title": title}
     return framed(figure, 120 + 24 * len(table), x=x, y=ROWS)
 
 
 def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
     """Heat map of p over two attributes; grey where no count lies."""
-    limit = ratio_limit(np.exp(view.log_ratio).ravel())
-    values, texts = ratio_ticks(limit)
+    limit = ratio_limit(np.exp(view.log_ratio))
+    axis = ratio_axis(1 / limit, limit)
+    ticks = {"tickvals": np.log(axis["tickvals"]), "ticktext": axis["ticktext"]}
     figure = go.Figure(
         go.Heatmap(
             z=view.log_ratio,
@@ -215,20 +194,11 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
             zmax=np.log(limit),
             colorscale=_LOW_TO_HIGH,
             customdata=np.dstack([np.exp(view.log_ratio), view.entries]),
-            colorbar=side_bar("p relative to its average", tickvals=np.log(values), ticktext=texts),
+            colorbar=side_bar("p relative to its average", **ticks),
             hoverongaps=False,
             hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
             "(%{customdata[1]:,} counts)<extra></extra>",
         )
-    )
-    figure.add_heatmap(
-        z=np.where(view.entries > 0, np.nan, 0.0),
-        x=list(view.columns),
-        y=list(view.rows),
-        colorscale=[[0, _NOBODY], [1, _NOBODY]],
-        showscale=False,
-        hoverongaps=False,
-        hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>no count here<extra></extra>",
     )
     axis = {"type": "category", "showgrid": False}
     return framed(
@@ -236,50 +206,35 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
         max(420, 160 + 22 * len(view.rows)),
         x=axis | {"title": view.titles[1]},
         y=axis | {"title": view.titles[0], "automargin": True},
+        plot_bgcolor=_NOBODY,
     )
 
 
 def explanation_chart(view: ExplanationView) -> go.Figure:
     """Waterfall from a typical entry (× 1) over the contributions to this one."""
-    logs = np.log(view.bars["factor"].to_numpy())
-    ends = np.cumsum(logs)
-    total = float(ends[-1])
+    factors = view.bars["factor"].to_numpy()
+    ends = np.cumprod(factors)
     labels = ["a typical entry", *view.bars["label"], "here"]
-    bases = np.array([0.0, *(ends - logs), 0.0])
-    lengths = np.array([0.0, *logs, total])
-    left, right = min(ends.min(), 0.0), max(ends.max(), 0.0)
-    pad = 0.16 * max(right - left, 0.3)
-    values = ticks_between(np.exp(left - pad), np.exp(right + pad))
+    starts = np.array([1.0, *(ends / factors), 1.0])
     figure = go.Figure(
         go.Bar(
-            x=lengths,
+            x=np.array([1.0, *ends, ends[-1]]) - starts,
             y=labels,
-            base=bases,
+            base=starts,
             orientation="h",
-            marker_color=[GREY, *np.where(logs < 0, _LOW, _HIGH), GREY],
-            text=[ratio_text(float(np.exp(length))) for length in lengths],
+            marker_color=[GREY, *np.where(factors < 1, _LOW, _HIGH), GREY],
+            text=[ratio_text(float(each)) for each in (1.0, *factors, ends[-1])],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="<b>%{y}</b>: %{text}<extra></extra>",
         )
     )
-    figure.add_vline(x=0, line=DOTTED)
-    x = {
-        "title": "p relative to a typical entry (ratio)",
-        "range": [left - pad, right + pad],
-        "tickvals": np.log(values),
-        "ticktext": [_tick(value) for value in values],
-    }
+    figure.add_vline(x=1, line=DOTTED)
+    low, high = min(ends.min(), 1 / _LEAST_REACH), max(ends.max(), _LEAST_REACH)
+    pad = (high / low) ** 0.16
+    x = ratio_axis(low / pad, high * pad) | {"title": "p relative to a typical entry (ratio)"}
     return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, showlegend=False)
 
 
-def _ratios(table: pd.DataFrame, ratio: str = "ratio") -> list[float]:
-    return [each for name in (ratio, "low", "high") if name in table for each in table[name]]
-
-
-def ratio_axis(ratios: Iterable[float]) -> dict[str, object]:
-    """Options of a logarithmic axis of ratios, as far below 1 as above."""
-    limit = ratio_limit(ratios)
-    values, texts = ratio_ticks(limit)
-    end = 1.05 * np.log10(limit)
-    return {"type": "log", "range": [-end, end], "tickvals": values, "ticktext": texts}
+def _ratios(table: pd.DataFrame, ratio: str = "ratio") -> pd.DataFrame:
+    return table[[name for name in (ratio, "low", "high") if name in table]]

@@ -14,7 +14,6 @@ from dashboard.drivers import charts, random_effects
 from dashboard.drivers.view import (
     METHODS,
     SURFACES,
-    ImportanceView,
     about_words,
     effect_view,
     explanation_view,
@@ -39,8 +38,8 @@ from uncletc.datasets import Dataset
 Tables = dict[str, pd.DataFrame]
 
 
-def importance_section(dataset: Dataset, fit: Fit) -> tuple[ImportanceView, Any]:
-    """Draw how much attributes matter, for an unfinished fit with its bars; else where they go."""
+def importance_section(dataset: Dataset, fit: Fit, family: Family) -> pd.DataFrame:
+    """Draw how much attributes matter, the chosen one darker; return the bars."""
     importance = cached("importance", importance_view, dataset, fit)
     insight_with_caution(importance.insight, importance.caution)
     st.header("Which attributes matter")
@@ -48,29 +47,23 @@ def importance_section(dataset: Dataset, fit: Fit) -> tuple[ImportanceView, Any]
         "How much worse the counts are predicted when the values of one attribute are shuffled. "
         "Click a bar to see its effect below."
     )
-    bars_here = st.container()  # drawn last: the chosen attribute has its own colour
+    names = list(importance.bars["attribute"])
+    chosen = "" if unfinished(fit) else _requested(names, key_of(family, "attribute"))
+    show_chart(
+        partial(charts.importance_chart, importance.bars, chosen=chosen),
+        key="importance",
+        on_select=remember_bar("importance", family),
+        selection_mode="points",
+        alt=f"Importance of {len(names)} attributes; largest: {names[0]}",
+    )
     st.caption(importance.note)
-    if unfinished(fit):
-        names = list(importance.bars["attribute"])
-        show_chart(
-            partial(charts.importance_chart, importance.bars, chosen=""),
-            key="importance-so-far",
-            alt=f"Importance of {len(names)} attributes so far; largest: {names[0]}",
-            where=bars_here,
-        )
-    return importance, bars_here
+    return importance.bars
 
 
 def effect_section(
-    dataset: Dataset,
-    fit: Fit,
-    family: Family,
-    bars: pd.DataFrame,
-    roles: RoleChoice,
-    bars_here: Any,
+    dataset: Dataset, fit: Fit, family: Family, names: list[str], roles: RoleChoice
 ) -> Tables:
-    """Draw how p changes with one attribute, and the bars that choose it."""
-    names = list(bars["attribute"])
+    """Draw how p changes with one attribute."""
     st.header("How p changes with one attribute")
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     attribute = _linked(
@@ -90,14 +83,6 @@ def effect_section(
         "each entry is, so it suits correlated attributes. **Partial dependence**: sets it to each "
         "value for all entries, even where no such combination occurs. Categories, which have no "
         "order, always get partial dependence.",
-    )
-    show_chart(
-        partial(charts.importance_chart, bars, chosen=attribute),
-        key="importance",
-        on_select=remember_bar("importance", family),
-        selection_mode="points",
-        alt=f"Importance of {len(names)} attributes; largest: {names[0]}",
-        where=bars_here,
     )
     effect = cached("effect", effect_view, dataset, fit, attribute, method)
     st.markdown(about_words(attribute, dataset.about(attribute)))
@@ -287,13 +272,20 @@ def _linked(
     Not bound by Streamlit: which option comes first depends on the fit, and the address holds
     the option itself, not its label. What the address says is checked against the options.
     """
-    linked = bool(bound(key))
-    requested = st.query_params.get(key) if linked else None
-    if st.session_state.get(key) not in options:
-        st.session_state[key] = requested if requested in options else options[0]
+    first, linked = options[0], bool(bound(key))
+    _requested(options, key)
     chosen: str = where.selectbox(label, options, format_func=format_func, key=key, help=help)
-    if linked and chosen != options[0]:
+    if linked and chosen != first:
         st.query_params[key] = chosen
-    elif requested is not None:
+    elif linked and key in st.query_params:
         del st.query_params[key]
+    return chosen
+
+
+def _requested(options: list[str], key: str) -> str:
+    """Return what the session or the address asks for, else the first option; remember it."""
+    if st.session_state.get(key) not in options:
+        asked = st.query_params.get(key) if bound(key) else None
+        st.session_state[key] = asked if asked in options else options[0]
+    chosen: str = st.session_state[key]
     return chosen

@@ -37,11 +37,11 @@ if not fit.n_attributes and not dataset.counts.rate_attribute_names:
         icon=":material/tune:",
     )
 if fit.n_attributes:
-    importance, bars_here = parts.importance_section(dataset, fit)
+    bars = parts.importance_section(dataset, fit, family)
     if not unfinished(fit):
-        names = list(importance.bars["attribute"])
-        tables["Importance"] = importance.bars
-        tables |= parts.effect_section(dataset, fit, family, importance.bars, roles, bars_here)
+        names = list(bars["attribute"])
+        tables["Importance"] = bars
+        tables |= parts.effect_section(dataset, fit, family, names, roles)
         tables |= parts.pair_section(dataset, fit, family, names)
         tables |= parts.explanation_section(dataset, fit)
 if unfinished(fit):

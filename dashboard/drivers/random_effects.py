@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
-from dashboard.drivers.charts import ratio_axis, ratio_ticks
+from dashboard.drivers.charts import around_one
 from dashboard.shared.charts.places import cells, is_covid
 from dashboard.shared.charts.style import (
     BLUE,
@@ -263,8 +263,8 @@ def weekday_chart(weekdays: pd.DataFrame) -> go.Figure:
         As in :class:`RandomEffectsView`.
     """
     factors = weekdays.to_numpy(dtype=float)
-    marks, texts = ratio_ticks(_WIDEST)
-    texts = [f"≤ {texts[0]}", *texts[1:-1], f"≥ {texts[-1]}"]
+    marks = [1 / _WIDEST, 0.5, 1, 2, _WIDEST]
+    texts = ["≤ × 0.2", "× 0.5", "× 1", "× 2", "≥ × 5"]
     figure = go.Figure(
         go.Heatmap(
             z=np.log(factors),
@@ -312,7 +312,7 @@ def levels_chart(levels: pd.DataFrame, *, of: str) -> go.Figure:
         "customdata": shown[["level", "factor"]],
         "hovertemplate": "<b>%{customdata[0]}</b>: λ × %{customdata[1]:.3g}<extra></extra>",
     }
-    axis = ratio_axis(shown["factor"]) | {"title": "factor of λ"}
+    axis = around_one(shown["factor"]) | {"title": "factor of λ"}
     if along:
         figure = go.Figure(go.Bar(x=names, y=reach, **bar))
         figure.add_hline(y=1, line=DOTTED)

@@ -10,44 +10,26 @@ from dashboard.drivers.charts import (
     effect_chart,
     explanation_chart,
     importance_chart,
+    ratio_axis,
     ratio_limit,
-    ratio_ticks,
     surface_chart,
-    ticks_between,
 )
 from dashboard.drivers.view import EffectView, ExplanationView, SurfaceView
 
 
-class TestAxesOfRatios:
-    @pytest.mark.parametrize(
-        ("ratios", "limit"),
-        [
-            ([1.0, 1.1], 2),
-            ([0.5], 2),
-            ([0.49], 5),
-            ([3.0, 0.9], 5),
-            ([7.0], 10),
-            ([1 / 30], 50),
-            ([3e6], 5e6),
-            ([np.nan, 0.0], 2),
-            ([], 2),
-        ],
-    )
-    def test_limit_holds_all_ratios(self, ratios, limit):
-        assert ratio_limit(ratios) == limit
+@pytest.mark.parametrize(
+    ("ratios", "limit"),
+    [([1.0, 1.1], 2), ([0.25], 4), ([3.0, 0.9], 3), ([np.nan, 0.0], 2), ([], 2)],
+)
+def test_limit_holds_all_ratios(ratios, limit):
+    assert ratio_limit(ratios) == pytest.approx(limit)
 
-    @pytest.mark.parametrize("limit", [2.0, 5.0, 10.0, 50.0, 1e3, 5e6, 1e10])
-    def test_ticks_are_few_and_even_about_one(self, limit):
-        values, texts = ratio_ticks(limit)
-        assert len(values) == len(set(texts)) <= 9
-        assert len(values) >= 3
-        assert max(values) <= limit
-        np.testing.assert_allclose(np.log(values), -np.log(values[::-1]), atol=1e-12)
-        assert texts[len(values) // 2] == "× 1"
 
-    def test_words_of_ticks(self):
-        assert ratio_ticks(2.0)[1] == ["× 0.5", "× 1", "× 2"]
-        assert "× 10<sup>4</sup>" in ratio_ticks(1e4)[1]
+@pytest.mark.parametrize("ends", [(0.5, 2.0), (0.7, 1.5), (0.02, 1.2), (1e-4, 1e6)])
+def test_axes_of_ratios_have_few_ticks_and_1_among_them(ends):
+    axis = ratio_axis(*ends)
+    assert 3 <= len(axis["tickvals"]) <= 9
+    assert "× 1" in axis["ticktext"]
 
 
 class TestImportance:
@@ -125,16 +107,15 @@ def test_surface_is_centred_on_one_and_grey_without_counts():
         titles=("wind (m/s)", "guild"),
     )
     figure = surface_chart(view, first="wind", second="guild")
-    cells, empty = figure.data
+    (cells,) = figure.data
     np.testing.assert_array_equal(cells.z, log_ratio)
-    assert cells.zmax == -cells.zmin == pytest.approx(np.log(5))
+    assert cells.zmax == -cells.zmin == pytest.approx(np.log(4))
     assert (list(cells.x), list(cells.y)) == (["bee", "fly"], ["0.1", "0.9"])
-    np.testing.assert_array_equal(np.isnan(empty.z), [[True, True], [False, True]])
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == (
         "guild",
         "wind (m/s)",
     )
-    assert cells.colorbar.ticktext[len(cells.colorbar.ticktext) // 2] == "× 1"
+    assert "× 1" in cells.colorbar.ticktext
 
 
 def test_waterfall_goes_from_typical_to_here():
@@ -142,14 +123,6 @@ def test_waterfall_goes_from_typical_to_here():
     view = ExplanationView(parts=pd.DataFrame(parts), entries=1)
     (trace,) = explanation_chart(view).data
     assert list(trace.y) == ["a typical entry", "wind (high)", "cloud (low)", "here"]
-    np.testing.assert_allclose(np.asarray(trace.base, float), [0, 0, np.log(0.5), 0], atol=1e-12)
-    np.testing.assert_allclose(trace.x, [0, np.log(0.5), np.log(1.2), np.log(0.6)])
+    np.testing.assert_allclose(np.asarray(trace.base, float), [1, 1, 0.5, 1])
+    np.testing.assert_allclose(trace.x, [0, -0.5, 0.1, -0.4])
     assert list(trace.text) == ["× 1.00", "× 0.50", "× 1.20", "× 0.60"]
-
-
-@pytest.mark.parametrize("ends", [(0.96, 1.03), (0.8, 1.1), (0.5, 1.3), (0.02, 1.2), (1e-4, 1e6)])
-def test_a_waterfall_has_several_ticks_and_1_among_them(ends):
-    ticks = ticks_between(*ends)
-    assert 3 <= len(ticks) <= 9
-    assert 1.0 in ticks
-    assert ends[0] <= min(ticks) < max(ticks) <= ends[1]
