@@ -36,7 +36,7 @@ from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.roles import NONE_ON_DETECTION
 from dashboard.shared.sidebar.widgets import key_of, segmented
 from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import capital, times
+from dashboard.shared.text.words import capital, escape, times
 from dashboard.work.jobs import Job
 from dashboard.work.orders import AttributeGain
 from uncletc import Fit
@@ -53,10 +53,11 @@ def choose_held_out(dataset: Dataset, family: Family) -> Kind:
     chosen = segmented(
         "Held out",
         ["single entries", places],
+        names={each: escape(each) for each in ("single entries", places)},
         key=key_of(family, "held"),
         help="A fifth of the counts is kept from the fit and then predicted. **Single entries**: "
-        f"gaps among other counts of the same place. **{capital(places)}**: all counts of some, "
-        "which shows what can be said where nothing was counted; that is much harder.",
+        f"gaps among other counts of the same place. **{capital(escape(places))}**: all counts of "
+        "some, which shows what can be said where nothing was counted; that is much harder.",
     )
     return "entry" if chosen == "single entries" else "fibre"
 
@@ -118,6 +119,7 @@ def places_and_times(
     by: str = segmented(
         "By",
         list(view.groups),
+        names={each: escape(each) for each in view.groups},
         key=key_of(family, "by"),
         help="How to group the held-out counts. The mean residual of a group is near 0 where the "
         "model is right about it.",
@@ -149,7 +151,7 @@ def places_and_times(
             key="lags",
             alt=f"Correlation of residuals by how many {mode}s lie between them",
         )
-        st.caption(lag_words(view.lags, mode))
+        st.caption(lag_words(view.lags, escape(mode)))
     return by
 
 
@@ -178,7 +180,7 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
         st.markdown(NONE_ON_DETECTION)
         return pd.DataFrame()
     order = AttributeGain(counts=counts, settings=fit.settings, kind=kind)
-    held = "single entries" if kind == "entry" else whole(dataset)
+    held = "single entries" if kind == "entry" else escape(whole(dataset))
     st.markdown(
         f"Holds out {held}, a fifth at a time, and compares how likely two fits make them: this "
         "one, and one whose p is the same everywhere. Attributes that may change λ still do."
@@ -201,8 +203,9 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     if gain is None:
         return pd.DataFrame()
     st.markdown(
-        f"**{gain.sentence(whole(dataset))}** In a fit of all counts p is {times(gain.spread)} as "
-        "high at its 95th percentile over the counted entries as at its 5th."
+        f"**{gain.sentence(escape(whole(dataset)))}** In a fit of all counts p is "
+        f"{times(gain.spread)} as high at its 95th percentile over the counted entries as at its "
+        "5th."
     )
     st.caption(
         f"Log score (−log of the probability given to the count, lower is better): "

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.shared.fit_status.outcome import number_of_mu
-from dashboard.shared.text.words import plural
+from dashboard.shared.text.words import escape, plural
 from uncletc import CountTensor
 from uncletc.checking import Check, Ratio
 
@@ -160,7 +160,7 @@ def most_off(groups: pd.DataFrame, n: int = 2) -> str:
     named = []
     for row in far.head(n).itertuples():
         what = "" if named else " was counted than predicted"
-        named.append(f"{'more' if row.mean > 0 else 'less'}{what} in {row.group}")
+        named.append(f"{'more' if row.mean > 0 else 'less'}{what} in {escape(row.group)}")
     return ", ".join(named) + (f" ({len(far):,} stand out)" if len(far) > n else "")
 
 
@@ -296,7 +296,8 @@ def credited_words(counts: CountTensor) -> str:
     alone = [name for name in counts.attribute_names if name not in counts.rate_attribute_names]
     if not alone:
         return ""
-    which = "All attributes" if len(alone) == counts.n_attributes else ", ".join(alone)
+    every = len(alone) == counts.n_attributes
+    which = "All attributes" if every else ", ".join(map(escape, alone))
     return (
         f"{which} may change p and not λ: what they say of true counts is credited to detection "
         "here."

@@ -33,7 +33,7 @@ from dashboard.shared.text.scripts import (
     load,
     script,
 )
-from dashboard.shared.text.words import is_day
+from dashboard.shared.text.words import escape, is_day
 from dashboard.work.orders import FitOrder
 from uncletc import CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
@@ -167,14 +167,14 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         strengths.append({"by": name, "share": share, "most": most_off(groups[name])})
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
     lags = _lags(dataset, where, table["residual"])
-    places = f"{len(np.unique(place)):,} {fibres_of(dataset)[1]}"
+    places = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
     return CheckView(
         check=check,
         verdict=verdict(
             check,
-            strengths=ranked,
+            strengths=ranked.assign(by=ranked["by"].map(escape)),
             lags=lags,
-            mode=counts.modes[-1],
+            mode=escape(counts.modes[-1]),
             positive=int((y > 0).sum()),
         ),
         held=held_out_words(len(y), counts.n_observed, None if kind == "entry" else places),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import contrast
 from dashboard.shared.charts.places import entries_at, place_modes
-from dashboard.shared.text.words import caution, times
+from dashboard.shared.text.words import caution, escape, times
 from uncletc import CountTensor, Fit, effects
 from uncletc.datasets import AttributeInfo, Dataset
 
@@ -56,7 +56,7 @@ class ImportanceView:
         clear = self.bars[self.bars["rise"] > self.bars["sd"]].head(2)
         if clear.empty:
             return "In this fit **no attribute** clearly matters for the predicted counts."
-        names = " and ".join(f"**{name}**" for name in clear["attribute"])
+        names = " and ".join(f"**{escape(name)}**" for name in clear["attribute"])
         shares = " and ".join(f"{share:.0%}" for share in clear["share"])
         weak = float(clear["share"].iloc[0]) < _WEAK_SHARE
         return (
@@ -248,7 +248,7 @@ def effect_view(dataset: Dataset, fit: Fit, attribute: str, method: Method) -> E
         spread = pd.DataFrame(
             {"value": names, "entries": [of_entries.count(name) for name in names]}
         )
-        most = f"Between {names[-1]} and {names[0]}"
+        most = f"Between {escape(names[-1])} and {escape(names[0])}"
     else:
         entries, edges = np.histogram(z, bins=40, range=(0, 1))
         edges = about.value(edges)
@@ -343,7 +343,9 @@ def rates_words(bars: pd.DataFrame) -> str:
     clear = bars[(bars["low"] > 1) | (bars["high"] < 1)]
     if clear.empty:
         return "In this fit **no attribute** clearly changes λ."
-    named = [f"**{row.attribute}** (× {row.factor:.2g})" for row in clear.head(2).itertuples()]
+    named = [
+        f"**{escape(row.attribute)}** (× {row.factor:.2g})" for row in clear.head(2).itertuples()
+    ]
     weak = max(float(clear["factor"].iloc[0]), 1 / float(clear["factor"].iloc[0])) < WEAK_RATIO
     return f"In this fit, λ changes most with {' and '.join(named)}{', but weakly' * weak}."
 
@@ -403,7 +405,8 @@ def _where(dataset: Dataset, rows: NDArray[np.float64]) -> list[str]:
 
 def _listed(parts: pd.DataFrame) -> str:
     each = [
-        f"*{row.attribute}* is {row.here} ({ratio_text(row.factor)})" for row in parts.itertuples()
+        f"*{escape(row.attribute)}* is {escape(row.here)} ({ratio_text(row.factor)})"
+        for row in parts.itertuples()
     ]
     return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
 
@@ -424,7 +427,8 @@ def axis_title(attribute: str, about: AttributeInfo) -> str:
 
 def about_words(attribute: str, about: AttributeInfo) -> str:
     """What an attribute is, for Markdown: its explanation, its range, and what to beware of."""
-    text = f"**{attribute}**: {about.explanation}" if about.explanation else f"**{attribute}**."
+    name = escape(attribute)
+    text = f"**{name}**: {about.explanation}" if about.explanation else f"**{name}**."
     if not about.levels and (about.minimum, about.maximum) != (0.0, 1.0):
         unit = f" {about.unit}" if about.unit else ""
         text += f" It goes from {number(about.minimum)} to {number(about.maximum)}{unit}."

@@ -27,25 +27,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"uncletc {version('uncletc')}\n"
 
 
-def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        cli.main(["--help"])
-    assert end.value.code == 0
-    assert "dashboard" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("options", [[], ["--port", "1"], ["--host=localhost", "--port=80"]])
 def test_the_dashboard_reads_its_own_options(options: list[str], served: list[list[str]]) -> None:
     cli.main(["dashboard", *options])
     assert served == [options]
-
-
-def test_arguments_default_to_the_command_line(
-    served: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["uncletc", "dashboard", "--port", "9000"])
-    cli.main()
-    assert served == [["--port", "9000"]]
 
 
 @pytest.mark.parametrize("arguments", [[], ["dashbord"], ["search", "--prot", "1"]])

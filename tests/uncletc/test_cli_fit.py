@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 from uncletc import Fit, FitError, FitSettings, Recipe, datasets, fit, simulate
-from uncletc.cli import fitting, main
+from uncletc.cli import main
 from uncletc.datasets import fetch
 from uncletc.tables import build, read_file
 
@@ -113,11 +113,6 @@ class TestFit:
         assert run("fit", none) == 2
         assert "seems to hold counts" in capsys.readouterr().err
 
-    def test_a_data_set_begins_as_its_pages_do(self):
-        recipe = fitting.recipe_for("covid-twin", None)
-        assert (recipe.fit.rank, recipe.left_open) == (15, ("signs", "effects"))
-        assert fitting.recipe_for("ppi", None).fit.rank == 5
-
     @pytest.mark.filterwarnings("error")
     def test_the_limit_of_iterations_is_said(self, table, tmp_path, capsys):
         path = tmp_path / "short.toml"
@@ -215,10 +210,6 @@ class TestReport:
         assert run("report", folder, "--table", moved) == 2
         assert "is of other counts" in capsys.readouterr().err
 
-    def test_other_folders_are_refused(self, tmp_path, capsys):
-        assert run("report", tmp_path) == 2
-        assert "is no folder that uncletc fit wrote" in capsys.readouterr().err
-
 
 class TestData:
     def test_list_names_sources_licences_and_what_is_here(self, tmp_path, monkeypatch, capsys):
@@ -230,11 +221,6 @@ class TestData:
         assert "uncletc data get covid fetches them" in text
         assert "comes with the program" in text
         assert "CC BY-NC 4.0" in text
-
-    def test_get_says_what_is_missing(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
-        assert run("data", "get", "ppi") == 1
-        assert "uncletc data get: " in capsys.readouterr().err
 
     def test_check_finds_files_that_are_wrong(self, tmp_path, monkeypatch, capsys):
         monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
@@ -255,11 +241,3 @@ class TestData:
     def test_names_without_files_end_with_2(self, action, name, capsys):
         assert run("data", action, name) == 2
         assert f"uncletc data {action}: " in capsys.readouterr().err
-
-    @pytest.mark.realdata
-    def test_files_that_are_here_are_right(self, capsys):
-        if not datasets.available("ppi"):
-            pytest.skip("the public files are not here")
-        assert run("data", "get", "ppi") == 0
-        assert run("data", "check", "ppi") == 0
-        assert "ppi: all right" in capsys.readouterr().out

@@ -94,12 +94,6 @@ class TestOneAttribute:
         np.testing.assert_allclose(found.log_effect, expected, atol=2e-3)
         np.testing.assert_allclose(found.ratio, np.exp(found.log_effect))
 
-    @pytest.mark.parametrize("effect", EFFECTS)
-    def test_mean_over_the_entries_is_zero(self, counts, z, effect):
-        found = effect(known_fit(counts, additive), counts, "a")
-        own = np.interp(z[:, 0], found.values[:, 0], found.log_effect)
-        assert own.mean() == pytest.approx(0, abs=1e-12)
-
     def test_partial_dependence_is_the_plain_average(self, counts, z):
         def product(rows):
             return rows[:, 0] * rows[:, 1]
@@ -135,45 +129,6 @@ class TestOneAttribute:
         curve = np.array([0, 1.5, 1.5 + 8 * 5])
         np.testing.assert_allclose(found.log_effect, curve - curve.mean())
 
-    @pytest.mark.parametrize("effect", EFFECTS)
-    def test_an_attribute_of_one_value_has_one_point(self, effect):
-        counts = CountTensor((2, 1), [[0, 0], [1, 0]], [1, 2], attributes=[[0.3], [0.3]])
-        found = effect(known_fit(counts, lambda rows: rows[:, 0]), counts, "z1")
-        assert found.values.tolist() == [[0.3]]
-        assert found.log_effect == pytest.approx([0])
-
-    def test_entries_without_a_count_have_no_say(self, counts):
-        far = np.array([[9.0, 9.0, 9.0]])
-        more = CountTensor(
-            (21, 20),
-            counts.indices,
-            counts.counts,
-            attributes=np.vstack([counts.attributes, far]),
-            attribute_indices=np.vstack([counts.indices, [[20, 0]]]),
-            attribute_names=counts.attribute_names,
-        )
-        for effect in EFFECTS:
-            with_it = effect(known_fit(more, additive), more, "a")
-            without = effect(known_fit(counts, additive), counts, "a")
-            assert with_it.log_effect.tolist() == without.log_effect.tolist()
-
-    def test_all_attributed_entries_count_where_none_was_counted(self):
-        counts = CountTensor(
-            (3, 1), [[0, 0]], [1], attributes=[[0.2], [0.4]], attribute_indices=[[1, 0], [2, 0]]
-        )
-        fit = known_fit(counts, lambda rows: rows[:, 0])
-        found = effects.partial_dependence(fit, counts, "z1")
-        np.testing.assert_allclose(found.log_effect, [-0.1, 0.1])
-
-    @pytest.mark.parametrize("effect", EFFECTS)
-    def test_seed_decides_the_rows(self, counts, effect):
-        fit = known_fit(counts, lambda rows: rows[:, 0] * rows[:, 1])
-        one, again, other = (
-            effect(fit, counts, "a", rows=20, seed=seed).log_effect.tolist() for seed in (1, 1, 2)
-        )
-        assert one == again
-        assert one != other
-
 
 class TestIntervals:
     def test_members_are_combined(self, counts):
@@ -182,12 +137,6 @@ class TestIntervals:
         found = effects.partial_dependence(fit, counts, "a")
         x = found.values[:, 0] - counts.attributes[:, 0].mean()
         np.testing.assert_allclose(found.log_effect, np.mean(slopes) * x, atol=1e-12)
-
-    def test_without_draws_there_are_none(self, counts):
-        found = effects.partial_dependence(known_fit(counts, additive), counts, "a")
-        assert found.low is None
-        assert found.high is None
-        assert found.draws.shape == (0, len(found.values))
 
     @pytest.mark.parametrize("effect", EFFECTS)
     def test_they_hold_the_effect_and_have_no_width_where_it_is_known(self, counts, effect):
@@ -200,15 +149,6 @@ class TestIntervals:
         width = np.log(found.high / found.low)
         middle = np.abs(found.values[:, 0] - counts.attributes[:, 0].mean()).argmin()
         assert width[middle] < 0.5 * width[[0, -1]].max()
-
-    def test_draws_scatter_as_the_intervals_of_p(self, counts):
-        fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
-        z = counts.attributes[:40]
-        drawn = fit.draws.log_detection(fit.members[0], z)
-        interval = fit.detection(z, spread=True)
-        below = np.log(fit.detection(z) / interval.low)
-        np.testing.assert_allclose(1.6449 * np.sqrt((drawn**2).mean(axis=0)), below, rtol=1e-3)
-        assert fit.draws.first(7).log_detection(fit.members[0], z).shape == (7, 40)
 
 
 class TestGroups:
@@ -276,19 +216,6 @@ class TestPairs:
         difference = found.interaction - expected
         np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
 
-    def test_entries_are_where_the_data_are(self, counts, z):
-        found = effects.pair_effect(known_fit(counts, additive), counts, "a", "b", bins=4)
-        assert found.entries.shape == (4, 4)
-        assert found.entries.sum() == 400
-        assert found.entries.sum(axis=1).tolist() == [100] * 4
-        assert found.entries[0, 3] == found.entries[3, 0] == 0  # a and b go together
-        low = np.sort(z[:, 0])[:100]
-        assert found.first[0, 0] == pytest.approx(np.median(low))
-
-    def test_mean_over_the_entries_is_zero(self, counts):
-        found = effects.pair_effect(known_fit(counts, additive), counts, "a", "b")
-        assert (found.log_effect * found.entries).sum() == pytest.approx(0, abs=1e-9)
-
     def test_needs_two_attributes(self, counts):
         with pytest.raises(ValueError, match="two attributes, got 'a' twice"):
             effects.pair_effect(known_fit(counts, additive), counts, "a", "a")
@@ -335,27 +262,6 @@ class TestImportance:
         y_hat = fit.expected(counts.indices, z) * level[counts.indices[:, 1]]
         assert found.deviance == pytest.approx(2 * np.mean(xlogy(y, y / y_hat) - y + y_hat))
 
-    def test_attributes_that_p_ignores_have_none(self, counts):
-        fit = known_fit(counts, lambda rows: rows[:, 0])
-        rise = effects.permutation_importance(fit, counts).rise
-        assert (rise[1:] == 0).all()
-        assert (rise[0] != 0).all()
-
-    def test_a_constant_attribute_has_none(self, counts):
-        same = counts.attributes.copy()
-        same[:, 0] = 0.4
-        flat = CountTensor(counts.shape, counts.indices, counts.counts, attributes=same)
-        rise = effects.permutation_importance(known_fit(flat, additive), flat).rise
-        assert (rise[0] == 0).all()
-
-    def test_attributes_that_made_the_counts_matter(self, counts, z, rng):
-        y = rng.poisson(50 * np.exp(-2 * z[:, 1]))
-        made = CountTensor(counts.shape, counts.indices, y, attributes=z)
-        factors = (np.full((20, 1), 50.0), np.ones((20, 1)))
-        fit = known_fit(made, lambda rows: -2 * rows[:, 1], factors=factors)
-        rise = effects.permutation_importance(fit, made).rise
-        assert (rise[1] > 1).all()
-
     def test_negative_binomial(self, counts, z, rng):
         size, y_hat = 1.7, 20 * np.exp(-z[:, 1])
         y = rng.poisson(y_hat * rng.gamma(size, 1 / size, 400))
@@ -372,30 +278,8 @@ class TestImportance:
         nearly = effects.permutation_importance(fit, wild, size=1e9)
         np.testing.assert_allclose(nearly.rise, poisson.rise, rtol=1e-4, atol=1e-4)
 
-    def test_other_counts_are_not_in_sample(self, counts):
-        held_out = counts.subset(np.arange(100))
-        found = effects.permutation_importance(known_fit(counts, additive), held_out)
-        assert not found.in_sample
-        assert found.entries == 100
-
-    def test_seed_decides(self, counts):
-        fit = known_fit(counts, additive)
-        one, again, other = (
-            effects.permutation_importance(fit, counts, entries=50, seed=seed).rise.tolist()
-            for seed in (1, 1, 2)
-        )
-        assert one == again
-        assert one != other
-
 
 class TestExplanations:
-    def test_of_a_sum_is_each_term_less_its_mean(self, counts, z):
-        fit = known_fit(counts, additive)
-        found = effects.explain(fit, counts, [[0, 7]], background=4000)
-        assert found.names == ("a", "b", "two")
-        for share, (column, term) in zip(found.log_effect, ALONE.values(), strict=True):
-            assert share == pytest.approx(term(z[7, column]) - term(z[:, column]).mean(), abs=0.01)
-
     def test_contributions_add_up(self, counts):
         def crooked(rows):
             return np.log(expit(5 * rows[:, 0] * rows[:, 1] - 2 * rows[:, 2] * rows[:, 0]))
@@ -407,10 +291,6 @@ class TestExplanations:
         assert found.log_effect.sum() == pytest.approx(total, abs=1e-12)
         p = fit.detection(counts.attributes_at(entries))
         assert found.log_p == pytest.approx(np.log(p).mean())
-
-    def test_typical_is_the_mean_over_the_entries(self, counts, z):
-        found = effects.explain(known_fit(counts, additive), counts, [[0, 0]], background=200)
-        assert found.typical_log_p == pytest.approx(additive(z).mean(), abs=0.01)
 
     def test_shapley_values_by_all_orders(self):
         # One background entry: the exact values are means over the 3! orders.
@@ -431,24 +311,9 @@ class TestExplanations:
         found = effects.explain(known_fit(counts, product), counts, [[0, 0]], background=5000)
         np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
 
-    def test_entry_without_attributes(self, small, small_fit):
-        known = {tuple(entry) for entry in small.attribute_indices.tolist()}
-        absent = next(e for e in np.ndindex(small.shape) if e not in known)
-        with pytest.raises(ValueError, match="has none"):
-            effects.explain(small_fit, small, [absent])
-
     def test_no_entries(self, small, small_fit):
         with pytest.raises(ValueError, match="at least 1 entry, got none"):
             effects.explain(small_fit, small, np.empty((0, 3), dtype=int))
-
-    def test_seed_decides(self, counts):
-        fit = known_fit(counts, lambda rows: rows[:, 0] * rows[:, 1])
-        one, again, other = (
-            effects.explain(fit, counts, [[3, 3]], background=30, seed=seed).log_effect.tolist()
-            for seed in (1, 1, 2)
-        )
-        assert one == again
-        assert one != other
 
 
 def test_scale_of_p_does_not_matter(counts):
@@ -505,19 +370,6 @@ class TestErrors:
             with pytest.raises(ValueError, match="fit must have a detection network"):
                 call(found, counts)
 
-    @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-    def test_other_attributes(self, small, small_fit, call):
-        z = small.attributes[:, :2]
-        fewer = CountTensor(
-            small.shape,
-            small.indices,
-            small.counts,
-            attributes=z,
-            attribute_indices=small.attribute_indices,
-        )
-        with pytest.raises(ValueError, match="counts must have 3 attributes, as in the fit, got 2"):
-            call(small_fit, fewer)
-
     def test_unknown_name(self, small, small_fit):
         with pytest.raises(ValueError, match=r"one of \('z1', 'z2', 'z3'\), got 'rain'"):
             effects.partial_dependence(small_fit, small, "rain")
@@ -537,14 +389,3 @@ class TestErrors:
     def test_sizes(self, small, small_fit, call, name, least):
         with pytest.raises(ValueError, match=f"{name} must be at least {least}, got {least - 1}"):
             call(small_fit, small, least - 1)
-
-    def test_size_of_the_negative_binomial(self, small, small_fit):
-        with pytest.raises(ValueError, match="size must be positive, inf or None, got 0"):
-            effects.permutation_importance(small_fit, small, size=0)
-
-    def test_importance_needs_a_counted_entry_with_attributes(self):
-        counts = CountTensor(
-            (3, 1), [[0, 0]], [1], attributes=[[0.2], [0.4]], attribute_indices=[[1, 0], [2, 0]]
-        )
-        with pytest.raises(ValueError, match="a counted entry with attributes, got none"):
-            effects.permutation_importance(known_fit(counts, lambda z: z[:, 0]), counts)

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from uncletc import CountTensor, Fit, FitSettings, Group, Scale, datasets, fit, simulate
-from uncletc.estimates import FORMATS, defused, entries, every_entry, to_bytes, totals, write
+from uncletc.estimates import defused, entries, every_entry, to_bytes, totals, write
 from uncletc.estimates.files import typed
 
 LABELS = (("=SUM(A1)", "b", "Doña Ana", "-5"), ("x/y", "+2", "c"), ("2021-01-01", "2021-01-02"))
@@ -82,11 +82,6 @@ class TestEveryEntry:
         assert set(made.frame()["scale"]) == {"relative: the median p is 1"}
         assert made.notes["absolute"].startswith("no")
 
-    def test_known_entries_alone(self, counts, found, known):
-        made = every_entry(counts, found, known, entries="known")
-        assert len(made) == len(counts.entries()[0]) < 24
-        assert made.which == "entries with a count or attributes"
-
     def test_too_large_a_tensor_lists_known_entries(self, counts, found, monkeypatch):
         monkeypatch.setattr(entries, "MOST_ENTRIES", 20)
         made = every_entry(counts, found)
@@ -117,11 +112,6 @@ class TestEveryEntry:
         parts = pd.concat(list(made.blocks(rows=5)), ignore_index=True)
         pd.testing.assert_frame_equal(parts, made.frame())
 
-    def test_without_draws_there_are_no_intervals(self, small, small_fit):
-        table = every_entry(small, small_fit).frame()
-        assert not [name for name in table if name.endswith(("_low", "_high"))]
-        assert table["relative_detection"].notna().all()
-
     def test_without_attributes(self):
         y = CountTensor((3, 3), [[0, 0], [1, 1], [2, 2], [0, 1]], [3, 4, 5, 2])
         made = fit(y, FitSettings(rank=1, max_iter=2000, tol=1e-3))
@@ -132,15 +122,6 @@ class TestEveryEntry:
         listed = table[table["reported"].notna()]
         for end in ("", "_low", "_high"):
             np.testing.assert_allclose(own[f"expected{end}"], listed[f"expected{end}"])
-
-    def test_two_and_four_modes(self):
-        for shape in ((5, 6), (3, 3, 2, 2)):
-            y, _ = simulate(shape, 1, observed=0.8, attributed=0.8, similar=0.1)
-            short = fit(y, FitSettings(rank=1), callback=lambda record: record.iteration >= 3)
-            made = every_entry(y, short)
-            assert len(made.frame()) == np.prod(shape)
-            opened = xr.open_dataset(io.BytesIO(to_bytes(made, "netcdf")), engine="scipy")
-            assert opened["expected"].shape == shape
 
     def test_other_counts_are_refused(self, counts, found, small):
         with pytest.raises(ValueError, match="data must have shape"):
@@ -224,17 +205,6 @@ class TestFiles:
         assert opened["Gro_e, __"].attrs["long_name"] == "Größe, см"
         assert opened["a_b"].attrs["long_name"] == "a/b"
 
-    @pytest.mark.parametrize("kind", FORMATS)
-    def test_an_ending_says_the_kind(self, counts, found, kind, tmp_path):
-        path = tmp_path / f"file{FORMATS[kind]}"
-        made = every_entry(counts, found)
-        write(made, path)
-        assert path.read_bytes()[:3] == to_bytes(made, kind)[:3]
-
-    def test_other_endings_are_refused(self, counts, found, tmp_path):
-        with pytest.raises(ValueError, match="the ending of the file must be one of"):
-            write(every_entry(counts, found), tmp_path / "file.xls")
-
     def test_formulas_are_defused_and_numbers_are_not(self):
         table = pd.DataFrame({"@a": ["=1", "-2.5", "+x", "-", "plain", None], "b": range(6)})
         safe = defused(table)
@@ -276,15 +246,6 @@ class TestTotals:
         scale = Scale(1.0, "known", True)
         assert "share" in totals(dataset, late, scale, by="state")
         assert "share" not in totals(dataset, late, scale, by=("state", "weekday"))
-
-    def test_a_free_scale_has_no_share(self, counts, found):
-        table = totals(counts, found, by="site")
-        assert "relative_rate" in table
-        assert not [name for name in table if name.startswith(("rate", "share", "detection"))]
-
-    def test_without_draws(self, small, small_fit):
-        table = totals(small, small_fit, by=small.modes[0])
-        assert not [name for name in table if name.endswith(("_low", "_high"))]
 
     def test_an_unknown_group_is_named(self, counts, found):
         with pytest.raises(ValueError, match=r"by must name modes or groups, site, .*'county'"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -37,16 +36,6 @@ class TestScaleFreeMae:
         assert mae(truth, truth) == 0.0
         assert mae(7.3 * truth, truth) == pytest.approx(0.0, abs=1e-14)
 
-    def test_scale_does_not_matter(self, mae: Mae, pair: tuple[np.ndarray, np.ndarray]) -> None:
-        found, true = pair
-        assert mae(1e-3 * found, 40 * true) == pytest.approx(mae(found, true))
-
-    def test_worst_is_two(self, mae: Mae) -> None:
-        n = 10**6
-        found, true = np.zeros(n), np.zeros(n)
-        found[0] = true[1] = 1.0
-        assert mae(found, true) == pytest.approx(2.0)
-
     def test_where_judges_a_set_alone(self, mae: Mae, pair: tuple[np.ndarray, np.ndarray]) -> None:
         found, true = pair
         where = np.zeros(found.shape, dtype=bool)
@@ -55,10 +44,6 @@ class TestScaleFreeMae:
         broken[~where] = 1e9
         assert mae(broken, true, where) == mae(found[where], true[where])
         assert mae(found, true, np.ones_like(where)) == mae(found, true)
-
-    def test_missing_outside_the_set_is_no_matter(self, mae: Mae) -> None:
-        truth = [0.2, np.nan, 0.4]
-        assert mae([1.0, 5.0, 2.0], truth, [True, False, True]) == pytest.approx(0.0, abs=1e-15)
 
     def test_bad_input(self, mae: Mae) -> None:
         with pytest.raises(ValueError, match=r"one shape, got \(2,\) and \(3,\)"):
@@ -80,32 +65,11 @@ class TestRrmse:
         expected = math.sqrt(squares / 30) / (sum(y.tolist()) / 30)
         assert metrics.rrmse(y, predicted) == pytest.approx(expected)
 
-    def test_perfect_is_zero(self) -> None:
-        assert metrics.rrmse([3, 0, 4], [3.0, 0.0, 4.0]) == 0.0
-
-    def test_the_mean_scores_the_coefficient_of_variation(self, rng: np.random.Generator) -> None:
-        y = rng.poisson(5, 200)
-        score = metrics.rrmse(y, np.full(200, y.mean()))
-        assert score == pytest.approx(y.std() / y.mean())
-
-    def test_it_is_relative(self, rng: np.random.Generator) -> None:
-        y, predicted = rng.poisson(5, 30), rng.uniform(0, 10, 30)
-        assert metrics.rrmse(8 * y, 8 * predicted) == pytest.approx(metrics.rrmse(y, predicted))
-
     def test_bad_input(self) -> None:
         with pytest.raises(ValueError, match="counts must not all be zero"):
             metrics.rrmse([0, 0], [1, 1])
         with pytest.raises(ValueError, match=r"one shape, got \(2,\) and \(2, 1\)"):
             metrics.rrmse([1, 2], [[1], [2]])
-
-    @pytest.mark.parametrize("score", [metrics.rrmse, metrics.poisson_deviance])
-    def test_nothing_to_judge(self, score: Callable[[Any, Any], float]) -> None:
-        with pytest.raises(ValueError, match="counts"):
-            score([], [])
-
-    def test_missing_counts_are_not_called_zero(self) -> None:
-        with pytest.raises(ValueError, match="nan"):
-            metrics.rrmse([1, float("nan")], [1, 2])
 
 
 class TestPoissonDeviance:
@@ -114,18 +78,6 @@ class TestPoissonDeviance:
         assert (y == 0).any()
         found = metrics.poisson_deviance(y, predicted)
         assert found == pytest.approx(mean_poisson_deviance(y, predicted), rel=1e-12)
-
-    def test_perfect_is_zero(self) -> None:
-        assert metrics.poisson_deviance([0, 3, 10**9], [0.0, 3.0, 1e9]) == 0.0
-
-    def test_about_one_for_poisson_counts(self, rng: np.random.Generator) -> None:
-        y = rng.poisson(50, 20_000)
-        assert metrics.poisson_deviance(y, np.full(20_000, 50.0)) == pytest.approx(1, abs=0.05)
-
-    def test_never_negative(self, rng: np.random.Generator) -> None:
-        for y in range(5):
-            for predicted in rng.uniform(0.01, 10, 20):
-                assert metrics.poisson_deviance([y], [predicted]) >= 0
 
     def test_an_impossible_count_is_infinitely_bad(self) -> None:
         assert metrics.poisson_deviance([1, 2], [0.0, 2.0]) == math.inf
@@ -137,10 +89,6 @@ class TestPoissonDeviance:
             metrics.poisson_deviance([1, 2], [3, -1])
         with pytest.raises(ValueError, match="one shape"):
             metrics.poisson_deviance([1, 2], [3])
-
-    def test_negative_counts_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="counts must be >= 0"):
-            metrics.poisson_deviance([1, -2], [3, 3])
 
 
 @pytest.mark.parametrize(

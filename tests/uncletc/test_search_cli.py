@@ -60,13 +60,6 @@ def test_resumes(data: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "3/3" in capsys.readouterr().err
 
 
-def test_data_sets_have_names(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["search", "ppi-twin", "--method", "NTF-CPD-KL", "--out", out, "--trials", 1]
-    command(*words, "--rank", 1, "--set", "max_iter=1", "--folds", 3)
-    assert open_study(out).dataset == "ppi-twin"
-    assert "NTF-CPD-KL on ppi-twin" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -94,20 +87,3 @@ def test_errors_are_one_sentence(
     assert str(end.value).startswith("uncletc search: ")
     assert "\n" not in str(end.value)
     assert capsys.readouterr().out == ""
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--jobs", "two"], "invalid int value: 'two'"),
-        (["--set", "rank"], "must be NAME=VALUE, got 'rank'"),
-        (["--kind", "row"], "invalid choice"),
-    ],
-)
-def test_other_words_are_errors(
-    words: list[str], message: str, data: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as end:
-        command("search", data, "--out", out, *words)
-    assert end.value.code == 2
-    assert message in capsys.readouterr().err

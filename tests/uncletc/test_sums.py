@@ -71,17 +71,6 @@ def test_ranks_lie_in_their_ranges_and_know_no_scale(fitted, places):
     assert (narrow["rank_high"] - narrow["rank_low"]).sum() <= width
 
 
-def test_without_draws_there_are_no_ends(fitted, places):
-    counts, _ = fitted
-    short = fit(
-        counts, FitSettings(rank=1, solver="bcd", hidden=()), callback=lambda i: i.iteration >= 2
-    )
-    sums = group_sums(short, counts, places)
-    assert not sums.has_intervals
-    assert list(sums.table()) == ["entries", "reported", "rate", "detection"]
-    assert list(sums.ranks()) == ["rank"]
-
-
 def test_entries_may_be_left_out_and_numbers_be_empty(fitted, places):
     counts, found = fitted
     table = group_sums(found, counts, np.where(places == 2, 5, -1)).table()

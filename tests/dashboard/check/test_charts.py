@@ -13,7 +13,6 @@ from dashboard.check.charts import (
     group_chart,
     lag_chart,
     pit_chart,
-    quantile_chart,
     rank_chart,
 )
 
@@ -39,19 +38,6 @@ def test_pit_bars_and_steps():
     assert (band.y0, band.y1) == (0.8, 1.2)
     assert figure.layout.yaxis.range == (0, 4)
     assert pit_chart(pit.assign(poisson=8.0)).layout.yaxis.range[1] > 8
-
-
-def test_quantiles_of_both_on_fixed_limits():
-    quantiles = pd.DataFrame(
-        {"normal": [-2.0, 0.0, 2.0], "poisson": [-8.0, 0, 8], "negative_binomial": [-2.1, 0, 2]}
-    )
-    diagonal, poisson, wide = quantile_chart(quantiles).data
-    assert list(diagonal.x) == list(diagonal.y)
-    assert list(poisson.y) == [-8, 0, 8]
-    assert list(wide.y) == [-2.1, 0, 2]
-    assert poisson.marker.symbol != wide.marker.symbol  # not told apart by colour alone
-    low, high = quantile_chart(quantiles).layout.yaxis.range
-    assert low < -8 < 8 < high
 
 
 def test_deciles_on_equal_logarithmic_axes_with_a_mark_for_none():

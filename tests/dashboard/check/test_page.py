@@ -17,7 +17,6 @@ from dashboard.shared.text.page import HOW
 from tests.dashboard.looking import (
     charts,
     ended,
-    in_address,
     new_test,
     open_screen,
     own_cache,
@@ -75,35 +74,11 @@ def test_verdict_first_then_every_check(open_page, covid_twin):
     assert 'fitted = fit(seen_counts(dataset.counts, "entry"), FitSettings(' in at.code[0].value
 
 
-@pytest.mark.slow
-def test_choices_change_the_checks(open_page):
-    at = open_page()
-    before = named(at)
-    at.button_group(key="covid_by").set_value("day").run()
-    after = named(at)
-    assert len(after["groups"]["data"][0]["x"]) == 60
-    assert after["pit"] == before["pit"]
-
-    at.button_group(key="covid_held").set_value("county cells").run()
-    wait(at)
-    assert "county cells** with all their counts" in words(at)
-    assert named(at)["deciles"] != before["deciles"]
-    assert 'check_view(dataset, fitted, "fibre")' in at.code[0].value
-
-
 def test_a_link_opens_the_same_view(open_page):
     at = open_page(data=PPI, ppi_held="interactions", ppi_by="guild")
     assert "interactions** with all their counts" in words(at)
     levels = named(at)["groups"]["data"][0]["y"]
     assert sorted(levels) == ["bee", "beetle", "butterfly", "fly", "wasp"]
-
-
-def test_bad_values_in_the_address_are_ignored(open_page):
-    keys = ("covid_by", "covid_held", "data")
-    at = open_page(**dict.fromkeys(keys, "imagined"))
-    assert named(at) == named(open_page())
-    for key in keys:
-        assert in_address(at, key) != "imagined"
 
 
 def test_ranks_are_compared_on_demand(open_page):

@@ -47,10 +47,6 @@ class TestImportance:
         assert list(trace.error_x.array) == [0.1, 0.2]
         assert figure.layout.yaxis.autorange == "reversed"
 
-    def test_chosen_one_stands_out(self, figure):
-        first, second = figure.data[0].marker.color
-        assert first != second
-
 
 def effect(curve: dict, spread: dict, *, levels: bool) -> EffectView:
     return EffectView(

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from time import monotonic, sleep
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.drivers import controls as drivers_choices
 from dashboard.shared.charts.places import place_table
-from dashboard.shared.fit_status import running
-from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.sidebar import sidebar as state
-from dashboard.shared.text.page import HOW
 from tests.dashboard.looking import (
     PLAIN,
     charts,
     ended,
     in_address,
-    new_test,
     open_screen,
     own_cache,
-    still_fitting,
     waiting,
     words,
 )
@@ -134,23 +128,6 @@ def test_plant_pollinator(open_page, ppi_twin):
     at.selectbox(key="interaction").set_value(other).run()
     assert named(at)["explanation"] != drawn["explanation"]
     assert in_address(at, "interaction") == other
-
-
-@pytest.mark.usefixtures("quick")
-@pytest.mark.slow
-def test_estimates_so_far_show_importance_alone(monkeypatch):
-    monkeypatch.setattr(running, "fit_or_stop", still_fitting())
-    at = new_test("drivers")
-    at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
-    at.run()
-    began = monotonic()
-    while at.get("progress") or not charts(at):
-        assert monotonic() - began < 120
-        sleep(0.2)
-        at.run()
-    assert not at.exception
-    assert len(charts(at)) == 1
-    assert "when the fit has finished" in words(at)
 
 
 def test_a_click_on_a_bar_chooses_the_attribute(monkeypatch):
