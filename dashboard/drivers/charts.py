@@ -32,7 +32,7 @@ _NOBODY = "rgba(128,128,128,0.55)"
 _FEW_POINTS = 12  # marked one by one
 _TICKS = 9  # at most, on an axis of ratios
 _LEAST_LIMIT = 2.0  # small effects look small,
-_LEAST_REACH = 1.3  # also in a waterfall
+_LEAST_REACH = 1.6  # also in a waterfall
 
 
 def ratio_limit(ratios: ArrayLike) -> float:
@@ -204,8 +204,8 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
     return framed(
         figure,
         max(420, 160 + 22 * len(view.rows)),
-        x=axis | {"title": view.titles[1]},
-        y=axis | {"title": view.titles[0], "automargin": True},
+        x=axis | {"title": view.titles[1], "range": [-0.5, len(view.columns) - 0.5]},
+        y=axis | {"title": view.titles[0], "range": [-0.5, len(view.rows) - 0.5]},
         plot_bgcolor=_NOBODY,
     )
 
