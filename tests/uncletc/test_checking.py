@@ -42,16 +42,6 @@ class TestTruth:
         assert found.ratio.low < 1 < found.ratio.high
         assert found.zeros == pytest.approx(found.poisson.zeros, abs=0.01)
 
-    def test_places_and_times_do_not_stand_out(self, truth):
-        y, mean = truth
-        residuals = checking.quantile_residuals(y, mean)
-        rng = np.random.default_rng(0)
-        found = [
-            checking.residuals_by(residuals, rng.integers(0, 40, len(y)), 40) for _ in range(100)
-        ]
-        assert sum(table["far"].any() for table, _ in found) <= 12  # 1 in 20, and room for chance
-        assert np.mean([share for _, share in found]) < 0.005
-
 
 class TestSpread:
     """Negative binomial counts: Poisson is refused, the negative binomial is not."""
@@ -83,10 +73,6 @@ class TestResiduals:
         p = 1 / (1 + 2 * mean)
         assert (nbinom.cdf(y - 1, 0.5, p) <= u).all()
         assert (u <= nbinom.cdf(y, 0.5, p)).all()
-
-    def test_impossible_counts_are_cut_off_on_either_side(self):
-        found = checking.quantile_residuals([5000, 0], [1.0, 5000.0])
-        assert found.tolist() == [checking.RESIDUAL_LIMIT, -checking.RESIDUAL_LIMIT]
 
     def test_upper_tail_keeps_its_digits(self):
         # P(y ≥ 17) is 1e-15 at mean 1: 1 - F has lost its digits.
@@ -231,15 +217,6 @@ class TestCompare:
 
 
 class TestHeldOut:
-    def test_a_fifth_of_the_entries_or_whole_fibres(self, small):
-        single = checking.held_out(small)
-        assert single.sum() == small.n_observed // 5
-        whole = checking.held_out(small, kind="fibre")
-        fibre = checking.fibres(small.indices)
-        assert not set(fibre[whole]) & set(fibre[~whole])
-        assert set(fibre[single]) & set(fibre[~single])
-        assert not np.array_equal(single, checking.held_out(small, seed=1))
-
     def test_without_attributes_the_mean_of_g(self, small, small_fit):
         row = int(np.flatnonzero(small.attribute_rows < 0)[0])
         mean = small_fit.detection(small.attributes).mean()
@@ -295,8 +272,3 @@ class TestEdges:
             checking.residuals_by([], [], 1)
         with pytest.raises(ValueError, match="groups must have shape"):
             checking.ratio([1, 2], [1.0, 2.0], [0])
-
-    def test_a_prediction_of_zero_does_not_decide_alone(self):
-        y, mean = np.array([1, *[5] * 99]), np.array([0.0, *[5.0] * 99])
-        assert checking.pearson(y, mean) < 3
-        assert np.isfinite(checking.log_likelihood(y, mean)).all()

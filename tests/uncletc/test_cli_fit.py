@@ -113,13 +113,6 @@ class TestFit:
         assert run("fit", none) == 2
         assert "seems to hold counts" in capsys.readouterr().err
 
-    @pytest.mark.filterwarnings("error")
-    def test_the_limit_of_iterations_is_said(self, table, tmp_path, capsys):
-        path = tmp_path / "short.toml"
-        path.write_text(SETTINGS.replace("2000", "1"), encoding="utf-8")
-        assert run("fit", table, "--settings", path, "--out", tmp_path / "out") == 0
-        assert "stopped at its limit of iterations" in capsys.readouterr().err
-
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
@@ -235,9 +228,3 @@ class TestData:
         said = capsys.readouterr()
         assert "2 files are missing or wrong" in said.out
         assert "another file: its sha256 is not" in said.err
-
-    @pytest.mark.parametrize("action", ["get", "check"])
-    @pytest.mark.parametrize("name", ["covid-twin", "flu"])
-    def test_names_without_files_end_with_2(self, action, name, capsys):
-        assert run("data", action, name) == 2
-        assert f"uncletc data {action}: " in capsys.readouterr().err

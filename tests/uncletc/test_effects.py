@@ -131,13 +131,6 @@ class TestOneAttribute:
 
 
 class TestIntervals:
-    def test_members_are_combined(self, counts):
-        slopes = (0.0, 1.0, 3.0)
-        fit = known_fit(counts, *(lambda rows, s=s: s * rows[:, 0] for s in slopes))
-        found = effects.partial_dependence(fit, counts, "a")
-        x = found.values[:, 0] - counts.attributes[:, 0].mean()
-        np.testing.assert_allclose(found.log_effect, np.mean(slopes) * x, atol=1e-12)
-
     @pytest.mark.parametrize("effect", EFFECTS)
     def test_they_hold_the_effect_and_have_no_width_where_it_is_known(self, counts, effect):
         fit = uncletc.fit(counts, FitSettings(rank=1, hidden=()))
@@ -215,10 +208,6 @@ class TestPairs:
         expected = (found.first - a.mean()) * (found.second.T - two.mean())
         difference = found.interaction - expected
         np.testing.assert_allclose(difference, difference[0, 0], atol=1e-12)
-
-    def test_needs_two_attributes(self, counts):
-        with pytest.raises(ValueError, match="two attributes, got 'a' twice"):
-            effects.pair_effect(known_fit(counts, additive), counts, "a", "a")
 
 
 class TestImportance:
@@ -311,10 +300,6 @@ class TestExplanations:
         found = effects.explain(known_fit(counts, product), counts, [[0, 0]], background=5000)
         np.testing.assert_allclose(found.log_effect, exact, atol=0.01)
 
-    def test_no_entries(self, small, small_fit):
-        with pytest.raises(ValueError, match="at least 1 entry, got none"):
-            effects.explain(small_fit, small, np.empty((0, 3), dtype=int))
-
 
 def test_scale_of_p_does_not_matter(counts):
     factors = tuple(np.full((20, 1), 3.0) for _ in range(2))
@@ -369,23 +354,3 @@ class TestErrors:
         for counts in (plain, small):
             with pytest.raises(ValueError, match="fit must have a detection network"):
                 call(found, counts)
-
-    def test_unknown_name(self, small, small_fit):
-        with pytest.raises(ValueError, match=r"one of \('z1', 'z2', 'z3'\), got 'rain'"):
-            effects.partial_dependence(small_fit, small, "rain")
-
-    @pytest.mark.parametrize(
-        ("call", "name", "least"),
-        [
-            (lambda f, y, n: effects.partial_dependence(f, y, "z1", points=n), "points", 2),
-            (lambda f, y, n: effects.partial_dependence(f, y, "z1", rows=n), "rows", 1),
-            (lambda f, y, n: effects.accumulated_effect(f, y, "z1", bins=n), "bins", 1),
-            (lambda f, y, n: effects.pair_effect(f, y, "z1", "z2", bins=n), "bins", 2),
-            (lambda f, y, n: effects.permutation_importance(f, y, repeats=n), "repeats", 1),
-            (lambda f, y, n: effects.permutation_importance(f, y, entries=n), "entries", 1),
-            (lambda f, y, n: effects.explain(f, y, y.indices[:1], background=n), "background", 1),
-        ],
-    )
-    def test_sizes(self, small, small_fit, call, name, least):
-        with pytest.raises(ValueError, match=f"{name} must be at least {least}, got {least - 1}"):
-            call(small_fit, small, least - 1)

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from uncletc import CountTensor, Fit, FitSettings, Group, Scale, datasets, fit, simulate
-from uncletc.estimates import defused, entries, every_entry, to_bytes, totals, write
+from uncletc.estimates import defused, every_entry, to_bytes, totals, write
 from uncletc.estimates.files import typed
 
 LABELS = (("=SUM(A1)", "b", "Doña Ana", "-5"), ("x/y", "+2", "c"), ("2021-01-01", "2021-01-02"))
@@ -51,12 +51,6 @@ class TestEveryEntry:
         assert table["site"].iloc[0] == "=SUM(A1)"
         assert (table["region"] == "").sum() == 6
 
-    def test_reported_is_missing_where_nobody_counted(self, counts, found, known):
-        table = every_entry(counts, found, known).frame()
-        assert table["reported"].notna().sum() == counts.n_observed
-        y = table["reported"].to_numpy().reshape(counts.shape)
-        assert (y[tuple(counts.indices.T)] == counts.counts).all()
-
     def test_numbers_are_those_of_the_fit(self, counts, found, known):
         table = every_entry(counts, found, known).frame()
         every = np.indices(counts.shape).reshape(3, -1).T
@@ -81,12 +75,6 @@ class TestEveryEntry:
         assert not {"rate", "detection"} & columns
         assert set(made.frame()["scale"]) == {"relative: the median p is 1"}
         assert made.notes["absolute"].startswith("no")
-
-    def test_too_large_a_tensor_lists_known_entries(self, counts, found, monkeypatch):
-        monkeypatch.setattr(entries, "MOST_ENTRIES", 20)
-        made = every_entry(counts, found)
-        assert len(made) == len(counts.entries()[0])
-        assert "more than 20" in made.which
 
     def test_places_without_exposure_are_left_out(self, counts):
         exposure = np.ones((4, 1, 1))

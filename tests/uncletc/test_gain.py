@@ -50,12 +50,6 @@ def test_attributes_that_matter_improve_scores_by_what_the_folds_say(telling):
     assert found.log_score_constant - found.log_score == pytest.approx(found.mean)
 
 
-def test_attributes_of_nothing_do_not_and_the_sentence_says_so(noise):
-    found = gain_of_attributes(noise, SETTINGS, n_folds=3)
-    assert not found.improves
-    assert "do not read the ranking of p as evidence from these counts" in found.sentence()
-
-
 def test_without_detection_p_is_one_number_and_all_else_stays(telling):
     survey = Look("survey", telling.indices[:5], telling.counts[:5], known_detection=0.9)
     other = Look(

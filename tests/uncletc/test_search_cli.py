@@ -52,14 +52,6 @@ def test_prints_the_best_settings(
     assert "3/3" in said
 
 
-def test_resumes(data: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["search", data, "--method", "NTF-CPD-KL", "--out", out, "--set", "max_iter=2"]
-    command(*words, "--trials", 2)
-    command(*words, "--trials", 3)
-    assert len(open_study(out).frame) == 3
-    assert "3/3" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

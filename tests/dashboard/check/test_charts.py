@@ -11,7 +11,6 @@ from dashboard.check.charts import (
     AT_EITHER_END,
     decile_chart,
     group_chart,
-    lag_chart,
     pit_chart,
     rank_chart,
 )
@@ -79,14 +78,6 @@ def groups(n: int, names: list[str] | None = None) -> pd.DataFrame:
 
 
 class TestGroups:
-    def test_few_are_all_drawn_in_their_order(self):
-        table = groups(5)
-        figure = group_chart(table, by="guild", ordered=False)
-        assert list(figure.data[0].y) == list(table["group"])
-        assert list(figure.data[0].x) == pytest.approx(list(table["mean"]))
-        assert list(figure.data[0].error_x.array) == pytest.approx([0.2] * 5)
-        assert figure.data[0].marker.symbol[-1] != figure.data[0].marker.symbol[0]
-
     def test_of_many_those_at_either_end(self):
         table = groups(ALL_GROUPS + 1)
         # A few counts far off are less clear than many somewhat off.
@@ -110,17 +101,6 @@ class TestGroups:
         assert list(figure.data[0].x) == names
         assert figure.layout.xaxis.type == kind
         assert figure.layout.yaxis.range == (-2, 2)
-
-
-def test_lags_between_what_chance_gives():
-    lags = pd.DataFrame(
-        {"lag": [1, 2], "value": [0.5, np.nan], "pairs": [100, 0], "chance": [0.2, np.inf]}
-    )
-    bars, low, high = lag_chart(lags, mode="day").data
-    assert list(bars.x) == [1, 2]
-    assert bars.y[0] == 0.5
-    assert (low.y[0], high.y[0]) == (-0.2, 0.2)
-    assert np.isnan(high.y[1])
 
 
 def test_ranks_mark_the_own_and_the_chosen():

@@ -63,13 +63,6 @@ SPREAD = {"left": [0.0, 0.5], "right": [0.5, 1.0], "entries": [30, 10]}
 
 
 class TestEffects:
-    def test_curve_over_a_histogram(self):
-        view = effect({"value": [0.0, 1.0], "ratio": [0.8, 1.5]}, SPREAD, levels=False)
-        line, bars = effect_chart(view).data
-        assert (list(line.x), list(line.y)) == ([0, 1], [0.8, 1.5])
-        assert list(bars.y) == [30, 10]
-        assert list(bars.x) == [0.25, 0.75]
-
     def test_axis_is_logarithmic_with_room_for_the_band(self):
         curve = {"value": [0.0, 1.0], "ratio": [0.8, 1.5], "low": [0.1, 1.2], "high": [1.0, 2.0]}
         figure = effect_chart(effect(curve, SPREAD, levels=False))

@@ -108,15 +108,6 @@ def test_a_link_opens_the_same_view(open_page, covid_twin):
     assert in_address(at, "county") == fips
 
 
-def test_bad_values_in_the_address_are_ignored(open_page):
-    bad = dict.fromkeys(("covid_attribute", "effect", "surface", "data"), "imagined")
-    bad |= {"covid_first": "guild", "covid_second": "", "county": "99999"}
-    at = open_page(**bad)
-    assert named(at) == named(open_page())
-    for key, value in bad.items():
-        assert in_address(at, key) != value
-
-
 def test_plant_pollinator(open_page, ppi_twin):
     at = open_page(data=PPI, ppi_attribute="guild")
     drawn = named(at)

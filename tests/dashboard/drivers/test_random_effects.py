@@ -15,7 +15,6 @@ from dashboard.drivers.random_effects import (
     random_effects_view,
     short,
     size_words,
-    sizes_chart,
     weekday_chart,
     weekday_words,
 )
@@ -105,11 +104,6 @@ def test_places_have_the_names_of_counties(covid_twin: Dataset, covid_fit: Fit) 
     assert found.long_weekdays.empty
 
 
-def test_a_fit_without_effects_is_refused(ppi_twin: Dataset, ppi_fit: Fit) -> None:
-    with pytest.raises(ValueError, match="must have effects"):
-        random_effects_view(ppi_twin, ppi_fit)
-
-
 def test_words(view: RandomEffectsView) -> None:
     words = size_words(view.sizes)
     assert "λ varies most with **plant** (typically × 1.4) and **visit**" in words
@@ -129,13 +123,6 @@ def test_states_that_report_least_and_when(view: RandomEffectsView) -> None:
     assert "In the median state the weakest weekday has 0.30 of the mean." in words
     assert weekday_words(view.weekdays.tail(1)).startswith("No state reports much less")
     assert [short(each) for each in (0.001, 1.26)] == ["less than 0.01", "1.3"]
-
-
-def test_sizes_chart(view: RandomEffectsView) -> None:
-    (dots,) = sizes_chart(view.sizes).data
-    assert list(dots.x) == list(view.sizes["factor"])
-    assert list(dots.y) == list(view.sizes["effect"])
-    assert dots.customdata[-1][0] == "negligible"
 
 
 def test_weekdays_part_at_one_on_a_log_scale(view: RandomEffectsView) -> None:

@@ -133,14 +133,6 @@ class TestExplanations:
         assert view.bars["factor"].prod() == pytest.approx(view.parts["factor"].prod())
         assert {"low", "high"} <= set(view.parts)
 
-    def test_largest_first_and_small_ones_together(self, covid_twin, covid_fit):
-        first = place_table(covid_twin).iloc[3]
-        view = explanation_view(covid_twin, covid_fit, *first["where"])
-        assert np.abs(np.log(view.parts["factor"])).is_monotonic_decreasing
-        assert len(view.parts) == covid_twin.counts.n_attributes
-        assert len(view.bars) == 9
-        assert view.bars["label"].iloc[-1] == f"{len(view.parts) - 8} others"
-
     def test_words_for_where_an_entry_is(self, ppi_twin, with_intervals, place):
         parts = explanation_view(ppi_twin, with_intervals, *place).parts.set_index("attribute")
         guilds = ppi_twin.mode_tables["pollinator"]["guild"]
