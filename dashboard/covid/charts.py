@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from dashboard.shared.charts.bars import LINES
 from dashboard.shared.charts.style import (
     AMBER,
     BLUE,
@@ -30,9 +33,9 @@ _MOST = 2.5  # times the highest estimate; what reaches further is cut off
 
 
 def cell_bars(
-    bars: pd.DataFrame, *, title: str, color: str, limit: float, chosen: str | None
+    bars: pd.DataFrame, *, title: str, color: str, limit: float, chosen: Sequence[str] = ()
 ) -> go.Figure:
-    """Horizontal bars that can be clicked on; the chosen cell's stands out.
+    """Horizontal bars that can be clicked on; the chosen ones stand out.
 
     Parameters
     ----------
@@ -43,8 +46,8 @@ def cell_bars(
     color : str
     limit : float
         Right end of the axis; pass the same to charts that are compared.
-    chosen : str, optional
-        A cell.
+    chosen : sequence of str
+        Labels of bars.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def cell_bars(
     ends = [end for end in ("low", "high") if end in bars]
     main.customdata = bars[[*ends, "fips"]]
     main.unselected.marker.opacity = 1  # what is chosen is drawn below, wherever it was chosen
-    is_chosen = bars["cell"] == chosen
+    is_chosen = bars["label"].isin(list(chosen))
     if is_chosen.any():
         main.marker.opacity = is_chosen.map({True: 1, False: _FAINT})
     interval = "90 %: %{customdata[1]:.3g} to %{customdata[2]:.3g}<br>" if ends else ""
@@ -91,7 +94,7 @@ def county_chart(
     Parameters
     ----------
     days : DataFrame
-        As in :class:`dashboard.covid.county.CountyView`.
+        As in :class:`dashboard.covid.view.CountyView`.
     p_title, rate_title, reported_title : str
         What p, λ and counts are.
     day : str, optional
@@ -140,6 +143,50 @@ def county_chart(
         hovermode="x unified",
         legend=below(-0.08),
         bargap=0.1,
+        dragmode=False,
+    )
+
+
+def compare_chart(
+    days: pd.DataFrame, places: Sequence[str], quantity: str, *, title: str
+) -> go.Figure:
+    """One line per place, with a band where there are intervals.
+
+    Parameters
+    ----------
+    days : DataFrame
+        place, day and the quantity; its ends as "rate_low" and "rate_high" for example.
+    places : sequence of str
+        In the order of their colours.
+    quantity : {"reported", "rate", "p"}
+    title : str
+        What it is.
+    """
+    figure, top = go.Figure(), float(days[quantity].max())
+    low, high = f"{quantity}_low", f"{quantity}_high"
+    for place, (color, dash, _) in zip(places, LINES, strict=False):
+        rows = days[days["place"] == place]
+        if low in rows:
+            look = {"legendgroup": place, "showlegend": False, "hoverinfo": "skip"}
+            add_band(figure, rows["day"], rows[low], rows[high], color=color, **look)
+        figure.add_scatter(
+            x=rows["day"],
+            y=rows[quantity],
+            name=place,
+            legendgroup=place,
+            mode="lines",
+            line={"color": color, "dash": dash},
+            hovertemplate=f"{place}: %{{y:,.3g}}<extra></extra>",
+        )
+    if low in days:
+        top = min(float(days[high].max()), _MOST * top)
+    return framed(
+        figure,
+        400,
+        x=DAY_AXIS | {"nticks": 8},
+        y={"title": title, "range": [0, 1.05 * top] if top > 0 else None},
+        legend=below(-0.12),
+        hovermode="x unified",
         dragmode=False,
     )
 

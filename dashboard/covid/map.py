@@ -1,11 +1,11 @@
-"""The map of the COVID-19 page: of p, or of λ, played through the days."""
+"""The map of the COVID-19 page: of p, or of λ, played through the days; and what is chosen."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -13,23 +13,68 @@ from dashboard.countymap.choice import choose_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import Colorscale, MapPicture, county_map
 from dashboard.countymap.play import Steps
-from dashboard.covid.answers import CELL, PER, cell_totals, places_of
-from dashboard.covid.days import keep_day
-from dashboard.covid.view import UNCERTAIN_MEANS, CovidView, build_covid_view
-from dashboard.shared.cache import cached, cached_for_counts, grids_of
+from dashboard.covid.view import (
+    CELL,
+    PER,
+    UNCERTAIN_MEANS,
+    CovidView,
+    build_covid_view,
+    cell_totals,
+)
+from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import DetectionGrids, anchor_words, color_limits
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.words import day_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
-from uncletc.estimates import Sums, county_shares
+from uncletc.estimates import county_shares
 
 Quantity = Literal["p", "per_1000", "rate"]
 States = tuple[str, ...]
 _LEAST = 1e-9  # of λ, for a logarithm
+_DAY = "day"  # in the address, and in the session for the way back from another page
 
 
-def choose_quantity(scale: Scale, where: object = st) -> Quantity:
+def choose_days(days: Sequence[str], where: Any = st) -> int | None:
+    """Ask for all days or one; return the day's index, None for all."""
+    span = segmented(
+        "Show",
+        ["mean", "day"],
+        names={"mean": f"all {len(days)} days", "day": "one day"},
+        key="span",
+        where=where,
+        help="One day can be chosen, or played through all days, with the slider above the map.",
+    )
+    if span != "day":
+        return None
+    requested = st.query_params.get(_DAY, st.session_state.get(_DAY))
+    chosen = requested if requested in days else days[0]
+    keep_day(chosen)
+    return list(days).index(chosen)
+
+
+def keep_day(day: str) -> None:
+    """Keep a day in the address and the session."""
+    st.session_state[_DAY] = day
+    if st.query_params.get(_DAY) != day:
+        st.query_params[_DAY] = day
+
+
+def choose_states(dataset: Dataset, where: Any = st) -> States:
+    """Ask for states; none chosen: all."""
+    chosen = where.multiselect(
+        "States",
+        sorted(dataset.table["state"].unique()),
+        key="states",
+        bind="query-params",
+        placeholder="all states",
+        help="Map, numbers, bars and tables show the places of these states alone. None chosen: "
+        "all.",
+    )
+    return tuple(chosen)
+
+
+def choose_quantity(scale: Scale, where: Any = st) -> Quantity:
     """Ask what colours the map."""
     true = "true cases" if scale.absolute else "relative λ"
     chosen: Quantity = segmented(
@@ -49,20 +94,15 @@ def covid_view(
     dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: States
 ) -> CovidView:
     """Return the view of a fit, a day and some states; for `cached`."""
-    made = {
-        "grids": grids_of(dataset, fit, anchor),
-        "sums": cached("covid sums", _totals, dataset, fit, day),
-        "listed": _places(dataset),
-    }
-    return build_covid_view(dataset, fit, anchor, day=day, states=states, **made)
-
-
-def _totals(dataset: Dataset, fit: Fit, day: int | None) -> Sums:
-    return cell_totals(dataset, fit, day, listed=_places(dataset))
-
-
-def _places(dataset: Dataset) -> pd.DataFrame:
-    return cached_for_counts("covid places", places_of, dataset)
+    return build_covid_view(
+        dataset,
+        fit,
+        anchor,
+        day=day,
+        states=states,
+        grids=grids_of(dataset, fit, anchor),
+        sums=cached("covid sums", cell_totals, dataset, fit, day),
+    )
 
 
 def the_map(

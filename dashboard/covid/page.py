@@ -7,127 +7,123 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.choice import chosen_county
+from dashboard.countymap.choice import choose_county, chosen_county
 from dashboard.countymap.component import playing
-from dashboard.covid.compare import compare_places
-from dashboard.covid.controls import (
-    cells_to_click,
-    choose_bars,
-    choose_states,
-    county_panel,
-)
-from dashboard.covid.county import build_county_view
-from dashboard.covid.days import choose_days
-from dashboard.covid.map import choose_quantity, covid_view, the_map
+from dashboard.covid.charts import cell_bars
+from dashboard.covid.days import compare_places, county_panel
+from dashboard.covid.map import choose_days, choose_quantity, choose_states, covid_view, the_map
 from dashboard.covid.panel import outside_check, outside_panel, with_sources
-from dashboard.covid.table import answer_tables
-from dashboard.covid.view import build_covid_view
+from dashboard.covid.view import build_county_view, build_covid_view
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import answer, for_download, open_scale, reports_late
-from dashboard.shared.fit_status.badges import (
-    fit_badges,
-    gain_in_headline,
-    gain_table,
-    order_remark,
-    why_here,
+from dashboard.shared.charts.answers import (
+    BELOW,
+    answer,
+    for_download,
+    open_scale,
+    reports_late,
+    share_words,
 )
-from dashboard.shared.fit_status.running import fit_or_stop, unfinished
-from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.charts.style import axis_limit
+from dashboard.shared.fit_status.badges import gain_in_headline, gain_table, order_remark, why_here
+from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.roles import STATED
-from dashboard.shared.sidebar.sidebar import sidebar
-from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
-from dashboard.shared.text.page import fit_details, insight_with_caution, meaning, role_details
+from dashboard.shared.text.page import insight_with_caution
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import NO_INTERVALS, day_text
 
-st.title("Where were COVID-19 cases missed?")
-choices = sidebar("covid")
-dataset = dataset_or_stop(choices.dataset)
-badges = st.empty()
-with badges.container():
-    simulated_badge(dataset)
-dataset, fit, roles = fit_or_stop(dataset, choices)
-with badges.container():
-    fit_badges(dataset, fit, "covid")
-
+page = fitted_page("covid", "Where were COVID-19 cases missed?")
+dataset, fit, roles, anchor = page
+so_far = unfinished(fit)
 days = dataset.counts.labels[2]
 headline = st.container()
-grids = grids_of(dataset, fit, choices.anchor)
+grids = grids_of(dataset, fit, anchor)
 left, middle, right = st.columns([4, 6, 3])
 day = choose_days(days, left)
 quantity = choose_quantity(grids.scale, middle)
 states = choose_states(dataset, right)
 fips = chosen_county(dataset)
 above = st.container()  # drawn after the number of bars is known
-n = choose_bars()
-view = replace(cached("covid", covid_view, dataset, fit, choices.anchor, day, states), n=n)
+n = st.slider(
+    "Places to list",
+    5,
+    30,
+    10,
+    key="covid_bars",
+    bind="query-params",
+    help="How many of the cells with the highest and the lowest p to list.",
+)
+view = replace(cached("covid", covid_view, dataset, fit, anchor, day, states), n=n)
+answers = view.answers
 county = None
 if fips is not None:
     county = build_county_view(
-        dataset,
-        fit,
-        grids,
-        fips,
-        title=view.title,
-        answers=view.answers,
-        so_far=unfinished(fit),
+        dataset, fit, grids, fips, title=view.title, answers=answers, so_far=so_far
     )
 
 plays = day is not None and playing("map")  # then its own slider says the day
 with headline:
     where = f"{', '.join(states)}" if states else "All places together"
-    so_far = unfinished(fit)
     st.markdown(
         "**The map plays.** Numbers, bars and charts follow when it pauses."
         if plays
         else f"**{where}**{'' if day is None else f', {day_text(days[day])}'}. "
-        f"{answer(view.answers.total, view.scale, so_far=so_far)} {open_scale(view.scale)}"
+        f"{answer(answers.total, view.scale, so_far=so_far)} {open_scale(view.scale)}"
     )
 with above:
-    the_map(
-        dataset,
-        fit,
-        choices.anchor,
-        fips=fips,
-        day=day,
-        states=states,
-        quantity=quantity,
-    )
-    insight_with_caution(
-        " ".join(filter(None, (view.insight, view.answers.apart.words))), view.caution
-    )
+    the_map(dataset, fit, anchor, fips=fips, day=day, states=states, quantity=quantity)
+    insight_with_caution(" ".join(filter(None, (view.insight, answers.apart.words))), view.caution)
     gain = gain_in_headline(dataset, fit)
     checked = outside_check(dataset, fit)
     st.caption(
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "
-        "value. " + ("" if grids.ends else NO_INTERVALS)
+        "p. " + ("" if grids.ends else NO_INTERVALS)
     )
     county_panel(county, day=None if day is None or plays else days[day])
-    if county is not None and not unfinished(fit):
+    if county is not None and not so_far:
         why_here("covid")
 
-cells_to_click(view, county)
+
+def on_bar(chart: str) -> None:
+    """Choose the county of the bar clicked on."""
+    points = st.session_state[chart].selection.points
+    if points:
+        choose_county(points[0]["customdata"][-1])
+
+
+both_ends(
+    view,
+    answers,
+    partial(cell_bars, title=view.title, limit=axis_limit(view.top, view.bottom)),
+    of="detection",
+    ranking=view.ranking,
+    chosen=[] if county is None else view.labels_of(county.cell),
+    on_click=on_bar,
+)
 st.caption(
     order_remark(gain)
     + "One bar per cell, named after its most populous county; +2 means that two more counties "
     "share it. Click a bar to choose that county. On them: p, and tests per day and 1000 people, "
     "which the fit has not seen; *state data*: those of the whole state. " + grids.whiskers
 )
-compared = compare_places(dataset, fit, grids, view.answers, p_title=view.title)
-answer_tables(view.answers, uncertain_scale=grids.uncertain_scale, late=reports_late(fit))
-
-outside_panel(dataset, fit, checked, stated=roles.preset == STATED)
-meaning(
-    "**p is estimated, not measured.** It is the part of the differences between reported counts "
-    "that the attributes explain; the part that places and days share belongs to λ."
+compared = compare_places(dataset, fit, grids, answers, p_title=view.title)
+answer_table(
+    answers,
+    "Reported and estimated, by place",
+    names={"states": "state", "places": "place (cell of counties)"},
+    notes="λ adds up over all days; p is the mean over places and days. Reported cases of a state "
+    "are those of its counties. What is estimated of a cell whose counties lie in several states "
+    "(*shared cells*) is divided as its counties reported.",
+    shares=share_words(late=reports_late(fit)) if "share" in answers.total else BELOW,
+    uncertain_scale=grids.uncertain_scale,
 )
-role_details(roles)
-fit_details(fit, roles)
+outside_panel(dataset, fit, checked, stated=roles.preset == STATED)
+
 absolute = view.scale.absolute
 tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
     "Places": lambda: view.main_table,
-    "States": lambda: for_download(view.answers.states, absolute=absolute),
+    "States": lambda: for_download(answers.tables["states"], absolute=absolute),
     "Counties": lambda: view.county_table,
 }
 if county is not None:
@@ -139,18 +135,17 @@ if gain is not None:
 if checked is not None:
     tables["p and outside estimates by state"] = checked.states
     tables["Rank correlations"] = checked.dots
-take_away(
+foot(
+    page._replace(dataset=with_sources(dataset, checked)),
     "covid",
-    dataset=with_sources(dataset, checked),
-    fit=fit,
-    roles=roles,
-    anchor=choices.anchor,
+    means="**p is estimated, not measured.** It is the part of the differences between reported "
+    "counts that the attributes explain; the part that places and days share belongs to λ.",
     tables=tables,
     code=fit_script(
         dataset.name,
         fit.settings,
         build_covid_view,
-        choices.anchor,
+        anchor,
         day=day,
         states=states,
         roles=roles,

@@ -6,66 +6,41 @@ from functools import partial
 import streamlit as st
 
 from dashboard.ppi.charts import visits_chart
-from dashboard.ppi.controls import (
-    best_and_worst,
-    choose_interactions,
-    filters,
-    matrix_of,
-    on_click,
-    ppi_view,
-)
-from dashboard.ppi.layout import ORDERS
-from dashboard.ppi.table import answer_tables
-from dashboard.ppi.view import build_ppi_view, chosen_visits
+from dashboard.ppi.controls import choose_interactions, filters, on_click, ppi_view
+from dashboard.ppi.view import BY, ORDERS, build_matrix, build_ppi_view, chosen_visits
 from dashboard.shared.cache import cached, grids_of
-from dashboard.shared.charts.answers import answer, chance_words, for_download, open_scale
+from dashboard.shared.charts.answers import (
+    answer,
+    chance_words,
+    for_download,
+    open_scale,
+    share_words,
+)
+from dashboard.shared.charts.bars import interaction_bars, log_range
 from dashboard.shared.charts.matrix import matrix_chart
-from dashboard.shared.fit_status.badges import (
-    fit_badges,
-    gain_in_headline,
-    gain_table,
-    order_remark,
-)
-from dashboard.shared.fit_status.running import fit_or_stop, unfinished
-from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.sidebar.sidebar import sidebar
-from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
-from dashboard.shared.text.page import (
-    fit_details,
-    insight_with_caution,
-    meaning,
-    role_details,
-    show_chart,
-)
+from dashboard.shared.charts.style import axis_limit
+from dashboard.shared.fit_status.badges import gain_in_headline, gain_table, order_remark
+from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
+from dashboard.shared.text.page import insight_with_caution, show_chart
 from dashboard.shared.text.scripts import fit_script
 
-st.title("Which interactions were overlooked?")
-choices = sidebar("ppi")
-dataset = dataset_or_stop(choices.dataset)
-badges = st.empty()
-with badges.container():
-    simulated_badge(dataset)
-dataset, fit, roles = fit_or_stop(dataset, choices)
-with badges.container():
-    fit_badges(dataset, fit, "ppi")
+page = fitted_page("ppi", "Which interactions were overlooked?")
+dataset, fit, roles, anchor = page
+so_far = unfinished(fit)
 headline = st.container()
-
-selected = filters(dataset)
-grids = grids_of(dataset, fit, choices.anchor)
-kept = cached(
-    "ppi", ppi_view, dataset, fit, choices.anchor, selected.years, selected.guilds, selected.meadows
-)
-view = replace(kept, n=selected.n)
-if view.answers is None:
+selected, n = filters(dataset)
+grids = grids_of(dataset, fit, anchor)
+view = replace(cached("ppi", ppi_view, dataset, fit, anchor, selected), n=n)
+answers = view.answers
+if answers is None:
     st.info("No interaction was seen in these seasons, guilds and meadows. Choose more of them.")
     st.stop()
 
 with headline:
-    answers = view.answers
-    said = answer(answers.total, view.scale, so_far=unfinished(fit))
-    if not unfinished(fit):
-        said = f"{said} {chance_words(answers.total, view.scale)}".rstrip()
-    st.markdown(f"**All interactions shown, together.** {said} {open_scale(view.scale)}")
+    said = answer(answers.total, view.scale, so_far=so_far)
+    chance = "" if so_far else chance_words(answers.total, view.scale)
+    st.markdown(f"**All interactions shown, together.** {said} {chance} {open_scale(view.scale)}")
 insight_with_caution(" ".join(filter(None, (view.insight, answers.apart.words))), view.caution)
 gain = gain_in_headline(dataset, fit)
 above = st.container()  # drawn last, because it marks what is chosen below
@@ -88,17 +63,37 @@ else:
     st.info("Choose an interaction from the list, or press one of the buttons above it.")
 
 with above:
-    best_and_worst(view, chosen)
+    ends = (view.bottom, view.top)
+    both_ends(
+        view,
+        answers,
+        partial(
+            interaction_bars,
+            title=view.title,
+            limits=log_range(*ends) if view.log else (0.0, axis_limit(*ends)),
+            log=view.log,
+        ),
+        of="mean detection",
+        ranking=view.ranking,
+        chosen=chosen,
+        on_click=on_click,
+    )
     if view.ranking:
         axis = " The axis is logarithmic: each step is ten times the one before."
         st.caption(
             f"{order_remark(gain)}Mean of p over the visits, {view.scale.statement}; interactions "
             "seen at least once. On them: that mean, and how many were seen in all."
-            f"{axis if view.log else ''} Click one to add it to the chart of visits."
+            f"{axis if view.log else ''} Click one to add it to the chart of visits. "
+            f"{grids.whiskers}"
         )
-        if grids.ends:
-            st.caption(grids.whiskers)
-    answer_tables(answers, uncertain_scale=grids.uncertain_scale)
+    answer_table(
+        answers,
+        "Reported and estimated",
+        names={by: by for by in BY},
+        notes="Summed over visits at which both species were seen.",
+        shares=share_words(late=False),
+        uncertain_scale=grids.uncertain_scale,
+    )
 
     st.header("All interactions")
     order = st.segmented_control(
@@ -114,17 +109,7 @@ with above:
     show_chart(
         partial(
             matrix_chart,
-            cached(
-                "ppi matrix",
-                matrix_of,
-                dataset,
-                fit,
-                choices.anchor,
-                selected.years,
-                selected.guilds,
-                selected.meadows,
-                order,
-            ),
+            build_matrix(view, order),
             title=view.title,
             limits=view.mean_limits,
             log=view.log,
@@ -132,7 +117,7 @@ with above:
             separated=order == "guild",
         ),
         key="matrix",
-        on_select=lambda: on_click("matrix"),
+        on_select=partial(on_click, "matrix"),
         selection_mode="points",
         alt=f"Mean p of plants and pollinators, {len(view.interactions)} interactions",
     )
@@ -141,38 +126,27 @@ with above:
         "the interaction to the chart below or to remove it, as in the list there."
     )
 
-meaning(
-    "**p is the chance that an interaction that happens is seen**, as far as the attributes that "
-    f"act on detection explain it: {roles.on_detection or 'none here'}."
-)
-role_details(roles)
-fit_details(fit, roles)
-take_away(
+absolute = view.scale.absolute
+foot(
+    page,
     "plant-pollinator",
-    dataset=dataset,
-    fit=fit,
-    roles=roles,
-    anchor=choices.anchor,
+    means="**p is the chance that an interaction that happens is seen**, as far as the attributes "
+    f"that act on detection explain it: {roles.on_detection or 'none here'}.",
     tables={
         "Interactions": lambda: view.main_table,
         **{
-            f"By {by}": partial(for_download, table, absolute=view.scale.absolute)
-            for by, table in answers.tables.items()
-            if by != "pair"
+            f"By {by}": partial(for_download, answers.tables[by], absolute=absolute)
+            for by in BY[1:]
         },
-        "Visits of the chosen interactions": partial(
-            for_download, visits, absolute=view.scale.absolute
-        ),
+        "Visits of the chosen interactions": partial(for_download, visits, absolute=absolute),
         **({} if gain is None else {"What attributes add": partial(gain_table, gain, dataset)}),
     },
     code=fit_script(
         dataset.name,
         fit.settings,
         build_ppi_view,
-        choices.anchor,
-        years=selected.years,
-        guilds=selected.guilds,
-        meadows=selected.meadows,
+        anchor,
+        **selected._asdict(),
         roles=roles,
         take=".main_table",
     ),

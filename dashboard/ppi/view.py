@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.ppi.answers import PpiAnswers, build_answers
 from dashboard.shared.charts.answers import (
+    Answers,
     DetectionGrids,
     axis_title,
     color_limits,
@@ -20,20 +20,24 @@ from dashboard.shared.charts.answers import (
     detection_grids,
     for_download,
     mean_ends,
+    told_apart,
 )
-from dashboard.shared.charts.places import Ranking, labels_of_pairs, pair_columns
-from dashboard.shared.text.words import P_IS_THE_SAME, caution, days_text, times
+from dashboard.shared.charts.places import Matrix, Ranking, labels_of_pairs, pair_columns
+from dashboard.shared.text.words import P_IS_THE_SAME, days_text, times
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
-from uncletc.estimates import Sums
+from uncletc.estimates import Sums, group_sums
 
 Pick = Literal["highest mean", "lowest mean", "highest sd", "lowest sd"]
-PICKS: dict[Pick, tuple[str, bool]] = {
-    "highest mean": ("mean", False),
-    "lowest mean": ("mean", True),
-    "highest sd": ("sd", False),
-    "lowest sd": ("sd", True),
+PICKS: dict[Pick, tuple[str, bool, str]] = {  # column, the smallest first, name of the button
+    "highest mean": ("mean", False, "Highest mean"),
+    "lowest mean": ("mean", True, "Lowest mean"),
+    "highest sd": ("sd", False, "Varies most"),
+    "lowest sd": ("sd", True, "Varies least"),
 }
+BY = ("pair", "plant", "pollinator", "guild", "season")
+Order = Literal["mean p", "activity", "guild", "name"]
+ORDERS: tuple[Order, ...] = ("mean p", "activity", "guild", "name")
 MEADOWS_APART = "; "  # what parts the names of meadows in the table of a data set
 MOST_CHOSEN = 5  # interactions drawn over each other
 _WIDE = 20  # 95th over 5th percentile of mean p; beyond, a linear axis shows the largest alone
@@ -67,7 +71,7 @@ class PpiView(Ranking):
         Why not to trust it, where there is a reason.
     ranking : bool
         Whether listing the lowest and the highest says anything.
-    answers : PpiAnswers, optional
+    answers : Answers, optional
         None where no interaction is shown.
     """
 
@@ -80,7 +84,7 @@ class PpiView(Ranking):
     insight: str
     caution: str | None
     ranking: bool
-    answers: PpiAnswers | None
+    answers: Answers | None
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -126,7 +130,7 @@ def build_ppi_view(
     grids : DetectionGrids, optional
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     sums : Sums, optional
-        ``pair_sums(dataset, fit, years)`` if it has been computed already.
+        ``pair_sums(dataset, fit)`` if it has been computed already.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
     everything = shown = _interactions(dataset, fit, grids, (), (), ())
@@ -147,7 +151,8 @@ def build_ppi_view(
     ratio = contrast(shown["mean"])
     answers = None
     if not shown.empty:
-        answers = build_answers(dataset, fit, grids.scale, shown, years=years, sums=sums)
+        sums = pair_sums(dataset, fit) if sums is None else sums
+        answers = build_answers(dataset, grids.scale, shown, sums, years=years)
     return PpiView(
         interactions=shown,
         ranked=bars,
@@ -158,10 +163,114 @@ def build_ppi_view(
         limits=(float(np.nanmin(p)), float(np.nanmax(p))),
         mean_limits=color_limits(everything["mean"]),
         insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME,
-        caution=_caution(answers, ratio) if dataset.counts.n_attributes else None,
+        caution=None
+        if answers is None or not dataset.counts.n_attributes
+        else answers.apart.caution(ratio),
         ranking=answers is not None and answers.apart.ranks(ratio),
         answers=answers,
     )
+
+
+def pair_sums(dataset: Dataset, fit: Fit) -> Sums:
+    """Sum counts, λ and p of each row of the data set's table in each season; seasons fastest."""
+    counts = dataset.counts
+    number = np.full(counts.shape[:2], -1)
+    number[tuple(dataset.table[pair_columns(dataset)].to_numpy().T)] = np.arange(len(dataset.table))
+    row = number[tuple(counts.indices[:, :2].T)]
+    year = _year_of(dataset)
+    season = np.searchsorted(np.unique(year), year)[counts.indices[:, 2]]
+    return group_sums(fit, counts, np.where(row < 0, -1, row * len(np.unique(year)) + season))
+
+
+def build_answers(
+    dataset: Dataset,
+    scale: Scale,
+    shown: pd.DataFrame,
+    sums: Sums,
+    *,
+    years: Sequence[int] = (),
+) -> Answers:
+    """Return answers for pairs, plants, pollinators, guilds and seasons of the pairs shown.
+
+    All are of visits at which both species were seen, so that there is a count, perhaps 0.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Plant–pollinator counts, real or simulated.
+    scale : Scale
+    shown : DataFrame
+        Of :class:`PpiView`: its interactions.
+    sums : Sums
+        ``pair_sums(dataset, fit)``.
+    years : sequence of int
+        The seasons to sum over; none: all.
+    """
+    every = np.unique(_year_of(dataset)).tolist()
+    seasons = [year for year in every if year in years or not years]
+    row, season = np.divmod(np.arange(len(sums.entries)), len(every))
+    season = np.array([seasons.index(year) if year in seasons else -1 for year in every])[season]
+    columns = pair_columns(dataset)
+    position = pd.MultiIndex.from_frame(shown[columns]).get_indexer(
+        pd.MultiIndex.from_frame(dataset.table[columns])
+    )
+    pair = np.where(season >= 0, position[row], -1)
+    kept = sums.over(pair)
+    ranks = kept.ranks()
+    names = shown[["label", "plant", "pollinator", "guild"]].rename(columns={"label": "pair"})
+    names = names.reset_index(drop=True)
+    tables = {"pair": pd.concat([names, kept.table(scale), ranks], axis=1)}
+    for by in ("plant", "pollinator", "guild"):
+        labels, codes = np.unique(names[by].to_numpy(dtype=str), return_inverse=True)
+        tables[by] = kept.over(codes).table(scale)
+        tables[by].insert(0, by, labels)
+    tables = {
+        by: table.sort_values("reported", ascending=False, ignore_index=True)
+        for by, table in tables.items()
+    }
+    of_seasons = sums.over(np.where(pair >= 0, season, -1)).table(scale)
+    of_seasons.insert(0, "season", [str(year) for year in seasons[: len(of_seasons)]])
+    return Answers(
+        tables=tables | {"season": of_seasons},
+        columns={by: [by, "guild"] if by == "pair" else [by] for by in BY},
+        total=kept.over().table(scale).iloc[0].to_dict(),
+        apart=told_apart(ranks, "interactions"),
+        scale=scale,
+    )
+
+
+def _year_of(dataset: Dataset) -> NDArray[np.int64]:
+    return dataset.mode_tables["visit"]["year"].to_numpy()
+
+
+def build_matrix(view: PpiView, order: Order) -> Matrix:
+    """Lay out the interactions of a view as a matrix.
+
+    Parameters
+    ----------
+    view : PpiView
+    order : {"mean p", "activity", "guild", "name"}
+        Highest mean of mean p first; most interactions counted first; pollinators by the name of
+        their guild and within it by activity, plants by activity; by name.
+    """
+    rows = view.interactions
+    guild = rows.drop_duplicates("pollinator").set_index("pollinator")["guild"]
+    plants, pollinators = (_ranked(rows, mode, order) for mode in ("plant", "pollinator"))
+    if order == "guild":
+        pollinators = sorted(pollinators, key=lambda name: guild[name])  # stable
+    p, seen = (
+        rows.pivot(index="plant", columns="pollinator", values=column).loc[plants, pollinators]
+        for column in ("mean", "interactions")
+    )
+    return Matrix(p=p, seen=seen.fillna(0).astype(int), guilds=tuple(guild[pollinators]))
+
+
+def _ranked(rows: pd.DataFrame, mode: str, order: Order) -> list[str]:
+    by_name = rows.sort_values(mode).groupby(mode)
+    if order == "name":
+        return list(by_name.groups)
+    score = by_name["mean"].mean() if order == "mean p" else by_name["interactions"].sum()
+    return list(score.sort_values(ascending=False, kind="stable").index)
 
 
 def pair_labels(dataset: Dataset) -> tuple[str, ...]:
@@ -172,7 +281,9 @@ def pair_labels(dataset: Dataset) -> tuple[str, ...]:
 
 def quick_pick(view: PpiView, pick: Pick) -> str:
     """The label of the interaction with the highest or lowest mean or standard deviation."""
-    column, ascending = PICKS[pick]  # highest first both ways: equal means in the order of the bars
+    column, ascending, _ = PICKS[
+        pick
+    ]  # highest first both ways: equal means in the order of the bars
     ordered = view.interactions.sort_values(column, ascending=False, kind="stable")
     return str(ordered["label"].iloc[-1 if ascending else 0])
 
@@ -237,21 +348,6 @@ def meadows_of(dataset: Dataset) -> list[str]:
     return sorted(set(names) - {""})
 
 
-def _mean_ends(
-    dataset: Dataset,
-    fit: Fit,
-    scale: Scale,
-    pairs: tuple[NDArray[np.int64], ...],
-    keep: NDArray[np.bool_],
-) -> dict[str, NDArray[np.float64]]:
-    """Ends of the intervals of each pair's mean p over the visits kept."""
-    visits = np.flatnonzero(keep)
-    n = len(pairs[0])
-    columns = [np.repeat(index, len(visits)) for index in pairs]
-    entries = np.column_stack([*columns, np.tile(visits, n)])
-    return mean_ends(dataset.counts, fit, scale, entries, np.repeat(np.arange(n), len(visits)))
-
-
 def _interactions(
     dataset: Dataset,
     fit: Fit,
@@ -271,7 +367,13 @@ def _interactions(
         sd=p.std(axis=1),
     )
     if grids.ends:
-        table = table.assign(**_mean_ends(dataset, fit, grids.scale, pairs, keep))
+        visits, n = np.flatnonzero(keep), len(table)
+        entries = np.column_stack(
+            [*(np.repeat(each, len(visits)) for each in pairs), np.tile(visits, n)]
+        )
+        of_pair = np.repeat(np.arange(n), len(visits))
+        ends = mean_ends(dataset.counts, fit, grids.scale, entries, of_pair)
+        table = table.assign(**ends)
     counted = table["interactions"] > 0
     kept = table["guild"].isin(list(guilds)) if guilds else True
     if meadows:
@@ -283,12 +385,8 @@ def _interactions(
 
 def _visits_of(dataset: Dataset, years: Sequence[int]) -> NDArray[np.bool_]:
     """Which visits lie in the chosen seasons; all where none is named."""
-    year = dataset.mode_tables["visit"]["year"]
-    return np.asarray(year.isin(list(years)) if years else year.notna(), dtype=bool)
-
-
-def _caution(answers: PpiAnswers | None, ratio: float) -> str | None:
-    return caution(ratio) if answers is None else answers.apart.caution(ratio)
+    year = _year_of(dataset)
+    return np.isin(year, list(years) or year)
 
 
 def _insight(ratio: float) -> str:

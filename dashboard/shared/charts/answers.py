@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -204,6 +205,40 @@ class Apart:
     def ranks(self, ratio: float) -> bool:
         """Whether to list the lowest and the highest of p that differs by this ratio."""
         return self.ranking and ratio <= UNLIKELY
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answers:
+    """Counts, λ, p and the share counted, with intervals where the fit has them.
+
+    Attributes
+    ----------
+    tables : dict of str to DataFrame
+        By what a row is: names, then what :meth:`uncletc.estimates.Sums.table` has.
+    columns : dict of str to list of str
+        Which names of each table a page shows.
+    total : dict
+        One row of the same for all together.
+    apart : Apart
+        Whether places or pairs can be told apart by p.
+    scale : Scale
+    """
+
+    tables: dict[str, pd.DataFrame]
+    columns: dict[str, list[str]]
+    total: dict[str, Any]
+    apart: Apart
+    scale: Scale
+
+    @cached_property
+    def shown(self) -> dict[str, pd.DataFrame]:
+        """`tables` as a page tabulates them."""
+        return {
+            by: for_display(table, self.columns[by], self.scale).rename(
+                columns=lambda name: name.replace("_", " ")
+            )
+            for by, table in self.tables.items()
+        }
 
 
 def amount(value: float, least: float = 0.0) -> str:

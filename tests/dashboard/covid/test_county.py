@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.covid.answers import build_answers
 from dashboard.covid.charts import cell_bars, county_chart
-from dashboard.covid.county import build_county_view, rate_title
-from dashboard.covid.view import build_covid_view
+from dashboard.covid.view import build_answers, build_county_view, build_covid_view
 from dashboard.shared.charts.answers import detection_grids
 from tests.dashboard.made import fit_by_hand
-from uncletc import Anchor, CountTensor, Scale
+from uncletc import Anchor, CountTensor
 from uncletc.datasets import Dataset, Provenance
 
 TITLE = "relative p (median = 1)"
@@ -93,11 +91,6 @@ class TestDays:
         assert doubled["p"].tolist() == pytest.approx([0.4, 0.8])
         assert doubled["rate"].tolist() == pytest.approx([50, 25])
 
-    @pytest.mark.parametrize("anchor", [HALF, Anchor(), Anchor(kind="best")])
-    def test_predicted_counts_have_no_scale(self, shared, known, anchor):
-        days = view_of(shared, known, "01003", anchor).days
-        assert days["predicted"].tolist() == pytest.approx([20, 20])
-
     def test_reporting_is_in_what_is_predicted_and_not_in_rate(self, shared):
         given = np.array([0.2, 0.4, 0.6, 0.8]), np.array([[[100.0, 50.0], [10.0, 20.0]]])
         view = view_of(shared, fit_of(*given, reporting=0.5), "01003")
@@ -109,14 +102,6 @@ class TestDays:
         figure = county_chart(view.days, p_title="p", rate_title="λ")
         assert "reporting" in figure.data[1].name
         assert "reporting × " in figure.data[1].hovertemplate
-
-    def test_zeros_and_gaps_are_told_apart(self, shared, known):
-        assert "nobody counted, not 0" in view_of(shared, known, "01003").caption
-        alone = view_of(shared, known, "01007")
-        assert "stands as 0" not in alone.caption
-        alone.days.loc[0, "reported"] = 0
-        assert "nothing was published stands as 0" in alone.caption
-        assert "reporting" not in alone.caption
 
     def test_intervals_come_with_draws(self, shared, known):
         assert not set(view_of(shared, known, "01003").days) & {"p_low", "rate_high"}
@@ -153,22 +138,19 @@ class TestWords:
         assert "**Cell of 3 counties**: this one, Large, Small." in view.shared
         assert view_of(shared, known, "01007").shared is None
 
-    def test_many_counties_are_counted(self, shared, known):
-        more = [
-            shared.table.iloc[0].to_dict() | {"fips": f"02{i:03}", "county": f"County {i}"}
-            for i in range(8)
-        ]
-        table = pd.concat([shared.table, pd.DataFrame(more)], ignore_index=True)
-        shared.__dict__["table"] = table
-        assert "Cell of 11 counties" in view_of(shared, known, "01003").shared
-        assert "and 4 more" in view_of(shared, known, "01003").shared
-
     def test_rank_among_cells(self, shared, known):
         summary = view_of(shared, known, "01003").summary
         assert "Reported **15**; estimated true **50**, **30 % counted**" in summary
         assert "if mean detection is 50%" in summary
         assert "number 2 of 2" in summary
         assert "number 1 of 2" in view_of(shared, known, "01007").summary
+
+    def test_a_line_says_why_percent_counted_and_p_differ(self, shared, known):
+        assert "reports come in" in view_of(shared, known, "01007").summary  # 6 of 30, p is .7
+        assert "reports come in" not in view_of(shared, known, "01003").summary
+        shared.table["cases"] = [0, 15, 15, 6]
+        small = view_of(shared, known, "01001").summary
+        assert "Nothing was reported here, so p rests on" in small
 
     def test_a_relative_scale_never_says_true(self, shared, known):
         summary = view_of(shared, known, "01003", Anchor()).summary
@@ -193,11 +175,6 @@ class TestWords:
         view = view_of(replace(shared, counts=counts), known, "01003")
         assert "no attributes are known" in view.summary
 
-    def test_the_axis_of_rate_states_its_scale(self):
-        assert rate_title(Scale.relative([1.0])).startswith("relative λ")
-        anchored = rate_title(Scale.mean_detection([1.0], 0.25))
-        assert anchored.endswith("λ (if mean detection is 25%)")
-
     def test_a_county_that_is_not_there(self, shared, known):
         with pytest.raises(ValueError, match="must be a county of these data, got '99999'"):
             view_of(shared, known, "99999")
@@ -217,11 +194,6 @@ class TestCharts:
         assert view.rate_title.split(" (")[0] in titles
         assert not figure.layout.shapes
 
-    def test_panel_marks_the_day(self, shared, known):
-        days = view_of(shared, known, "01003").days
-        figure = county_chart(days, p_title="p", rate_title="λ", day="2021-01-02")
-        assert {shape.x0 for shape in figure.layout.shapes} == {"2021-01-02"}
-
     def test_wide_intervals_are_cut_off(self, shared, known):
         days = view_of(shared, known, "01003").days
         days = days.assign(p_low=0.0, p_high=1e6, rate_low=1.0, rate_high=101.0)
@@ -236,12 +208,12 @@ class TestCharts:
         more = {"ratio": 2} if intervals else {}
         found = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.ones((1, 2, 2)), **more)
         top = build_covid_view(shared, found, HALF).top
-        figure = cell_bars(top, title="p", color="#0072B2", limit=1, chosen="33°, -87°")
+        figure = cell_bars(top, title="p", color="#0072B2", limit=1, chosen=["Large, Alabama +2"])
         bars, rows, *whiskers = figure.data
         for trace in (bars, rows):
             assert [item[-1] for item in trace.customdata] == ["01007", "01003"]
         assert list(rows.x) == [1, 1]  # a click anywhere in the row counts
         assert bars.marker.opacity[1] == 1 > bars.marker.opacity[0]
         assert len(whiskers) == intervals
-        plain = cell_bars(top, title="p", color="#0072B2", limit=1, chosen=None)
+        plain = cell_bars(top, title="p", color="#0072B2", limit=1, chosen=())
         assert plain.data[0].marker.opacity is None

@@ -15,7 +15,6 @@ from dashboard.covid.outside import (
     AMONG,
     OF_FIT,
     OutsideView,
-    _signed,
     build_outside_view,
     difference_view,
 )
@@ -111,18 +110,6 @@ class TestVerdict:
         assert "with one another: **−0.33**" in view.figures
         assert view.cells == "Over 30 cells, p with later deaths: −1.00 (90 %: −1.00 to −1.00)."
 
-    @pytest.mark.parametrize(
-        ("value", "written"), [(-0.001, "+0.00"), (0.404, "+0.40"), (-1.0, "−1.00")]
-    )
-    def test_correlations_are_signed_but_for_0(self, value, written):
-        assert _signed(value) == written
-
-    def test_without_differences_in_p(self, dataset):
-        same = SimpleNamespace(**vars(FIT) | {"detection": lambda z: np.full(len(z), 0.5)})
-        view = build_outside_view(dataset, same, outside(tests=P))
-        assert view.figures == "p is the same in all states."
-        assert view.tone == "open"
-
     def test_what_the_fit_has_seen_is_no_outside(self, dataset):
         looked = SimpleNamespace(**vars(FIT) | {"mu_of_looks": {"deaths": 1.0}})
         known = outside(seroprevalence=P, deaths=-P, tests=P)
@@ -151,12 +138,6 @@ class TestTruth:
             build_outside_view(dataset, FIT, None)
 
 
-def test_states_to_download(dataset):
-    states = view_of(dataset, deaths=P / 2).states
-    assert list(states) == ["state", "p", "deaths"]
-    assert states["p"].tolist() == pytest.approx(P)
-
-
 class TestDifference:
     def test_is_p_over_the_estimate_each_over_its_median(self, dataset):
         other = 10 * P.copy()
@@ -169,12 +150,6 @@ class TestDifference:
         assert view.counties["ranks"].iloc[-1] == (
             "of 30 states, 1 the highest: p 1, tests per person 1"
         )
-
-    def test_limits_are_even_around_1_and_leave_out_the_furthest(self, dataset):
-        other = P.copy()
-        other[0] *= 100
-        low, high = difference_view(view_of(dataset, tests=other), "tests").limits
-        assert (low * high, high) == pytest.approx((1, 1.5))
 
     def test_a_state_without_an_estimate_has_no_value(self, dataset):
         other = P.copy()

@@ -19,7 +19,7 @@ from dashboard.shared.fit_status import badges as gain
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
 from tests.dashboard.looking import PLAIN, open_screen, showing, words
-from uncletc import Fit, StopReason, datasets
+from uncletc import Fit, datasets
 from uncletc.checking import Gain
 from uncletc.datasets.covid_outside import ESTIMATES
 
@@ -87,25 +87,6 @@ def test_a_bad_county_in_the_address_is_dropped(open_page, value):
     assert "county" not in at.query_params
 
 
-def test_a_county_stays_chosen_while_other_choices_change(open_page):
-    at = open_page(county=COOK)
-    at.button_group(key="span").set_value("day").run()
-    at.slider(key="covid_bars").set_value(20).run()
-    at.selectbox(key="scale").set_value("best").run()
-    assert not at.exception
-    assert sent(at)["selected"] == COOK
-    assert "".join(at.query_params["county"]) == COOK
-
-
-def test_bars_are_as_many_as_asked_for(open_page):
-    at = open_page()
-    for n in (10, 5, 30):
-        at.slider(key="covid_bars").set_value(n).run()
-        assert not at.exception
-        specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-        assert [len(spec["data"][0]["y"]) for spec in specs[:2]] == [n, n]
-
-
 def test_one_day_has_other_numbers_on_the_same_scale_and_may_be_played(open_page, covid_twin):
     at = open_page()
     mean = sent(at)["picture"]
@@ -123,34 +104,6 @@ def test_one_day_has_other_numbers_on_the_same_scale_and_may_be_played(open_page
     assert play["frames"] is None  # not before it plays
 
 
-def test_an_anchor_changes_numbers_and_what_they_are_called(open_page):
-    at = open_page(county=BALTIMORE)
-    before = sent(at)["picture"]
-    at.selectbox(key="scale").set_value("best").run()
-    after = sent(at)["picture"]
-    assert "best entry detects everything" in after["title"]
-    ratios = {
-        round(a / b, 2) for a, b in zip(after["numbers"], before["numbers"], strict=True) if b
-    }
-    assert max(ratios) - min(ratios) < 0.02
-    panel = json.loads(at.get("plotly_chart")[0].proto.spec)
-    titles = " ".join(note["text"] for note in panel["layout"]["annotations"])
-    assert "best entry detects everything" in titles
-
-
-def test_a_range_is_named_and_held_by_whiskers(open_page, shown, covid_twin, short_fit):
-    shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
-    number = open_page(scale="known mean")
-    at = open_page(scale="known mean", range="true", mean_range=["20", "40"])
-    text = words(at)
-    assert "anchored: mean detection is 20–40%" in text
-    assert "mean detection is 20–40%" in sent(at)["picture"]["title"]
-    assert "how uncertain the scale is" in text
-    assert "how uncertain the scale is" not in words(number)
-    script = next(block.value for block in at.code if "print(table)" in block.value)
-    assert 'Anchor(kind="mean", value=(0.2, 0.4))' in script
-
-
 def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
     at = open_page(county=BALTIMORE)
     assert "Intervals come with the joint solver" in words(at)
@@ -166,13 +119,6 @@ def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
     assert "4-fold" in sent(at)["picture"]["uncertainMeans"]
 
 
-def test_take_away_has_the_code_of_this_view(open_page):
-    at = open_page(span="one day", day="2021-01-11")
-    script = next(block.value for block in at.code if "print(table)" in block.value)
-    assert 'load("covid-twin")' in script
-    assert "build_covid_view(dataset, fitted, Anchor(), day=10).main_table" in script
-
-
 class TestOutsideCheck:
     @pytest.fixture
     def as_real(self, monkeypatch, covid_twin):
@@ -182,7 +128,7 @@ class TestOutsideCheck:
         monkeypatch.setattr(datasets, "load", lambda _: real)
         sources._load.clear()
         panel._loaded.clear()
-        kept._kept.clear()
+        kept._shared_value.clear()
         yield real
         sources._load.clear()
         panel._loaded.clear()
@@ -200,14 +146,6 @@ class TestOutsideCheck:
         monkeypatch.setattr(datasets, "available", lambda _: True)
         monkeypatch.setattr(datasets, "load_outside", lambda _: outside)
         return outside
-
-    def test_simulated_counts_are_held_against_their_truth(self, open_page):
-        at = open_page()
-        assert "Checked against the truth" in words(at)
-        assert "the truth" in "".join(each.value for each in [*at.success, *at.warning, *at.error])
-        picture = all_sent(at)["outside-map"]["picture"]
-        assert picture["title"] == "p over true p, each over its median"
-        assert picture["remark"] == "Simulated counts."
 
     def test_real_ones_against_what_is_known_with_its_sources(self, open_page, estimates):
         at = open_page()
@@ -229,17 +167,6 @@ class TestOutsideCheck:
             "p over tests per person, each over its median",
         )
         assert sent(at)["picture"]["title"] == "relative p (median = 1)"
-
-    @pytest.mark.usefixtures("as_real")
-    def test_without_their_files_it_says_so_and_offers_them(self, open_page, monkeypatch):
-        asked: list[str] = []
-        monkeypatch.setattr(datasets, "fetch_all", asked.append)
-        at = open_page()
-        assert "p was not checked" in words(at)
-        assert "outside-map" not in all_sent(at)
-        at.button(key="download-outside").click().run()
-        assert not at.exception
-        assert asked == [datasets.OUTSIDE]
 
     @pytest.mark.usefixtures("as_real")
     def test_a_download_that_fails_is_a_sentence(self, open_page, monkeypatch):
@@ -323,15 +250,6 @@ def test_what_attributes_add_is_told_where_it_is_known(open_page, monkeypatch):
     assert not [each for each in at.warning if "Attributes" in each.value]
 
 
-def test_where_attributes_add_nothing_the_bars_claim_no_ranking(open_page, monkeypatch):
-    monkeypatch.setattr(gain, "known_gain", lambda *_: gain_of(0.002))
-    at = open_page()
-    (warned,) = [each.value for each in at.warning if "Attributes" in each.value]
-    assert "do not read the ranking of p as evidence from these counts" in warned
-    (bars,) = [each.value for each in at.caption if "One bar per cell" in each.value]
-    assert bars.startswith("**No ranking is claimed**")
-
-
 def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_twin, short_fit):
     at = open_page(county=COOK)
     text = words(at)
@@ -365,17 +283,6 @@ def test_the_map_may_show_rates(open_page):
     assert picture["log"]
     relative = sent(open_page(map_of="relative λ in all"))["picture"]
     assert relative["title"].startswith("relative λ in 60 days")
-
-
-def test_badges_say_what_is_known_of_the_fit(open_page, shown, covid_fit):
-    so_far = words(open_page())
-    assert "So far: reported" in so_far
-    assert "Not checked yet" not in so_far
-    shown["found"] = replace(covid_fit, stop=StopReason.TOLERANCE)
-    text = words(open_page())
-    assert "Not checked yet" in text
-    assert "Converged" in text
-    assert "So far" not in text
 
 
 def test_places_are_compared_each_with_its_answer(open_page):

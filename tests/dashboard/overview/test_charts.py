@@ -45,30 +45,12 @@ def at_a_step():
 
 
 class TestPattern:
-    def test_shares_and_blanks(self):
-        (trace,) = pattern_figure(pattern()).data
-        np.testing.assert_array_equal(trace.z, [[NAN, 0.5], [1.0, 0.25]])
-        assert (list(trace.y), list(trace.x)) == (["1", "2"], ["a", "b"])
-        assert (trace.zmin, trace.zmax) == (0, 1)
-        assert trace.colorbar.title.text == "share of days counted"
-
     def test_counts_of_a_step_have_colours_that_all_steps_share(self):
         (trace,) = pattern_figure(at_a_step()).data
         np.testing.assert_allclose(trace.z, np.log1p([[NAN, 0], [1200, 9]]))
         assert (trace.zmin, trace.zmax) == (0, pytest.approx(np.log(1201)))
         np.testing.assert_array_equal(trace.customdata, [[NAN, 0], [1200, 9]])
         assert "d2" in trace.hovertemplate
-
-    def test_the_colour_bar_names_counts(self):
-        bar = pattern_figure(at_a_step()).data[0].colorbar
-        assert list(bar.ticktext) == ["0", "1", "10", "100", "1,000"]
-        assert list(bar.tickvals) == pytest.approx(np.log1p([0, 1, 10, 100, 1000]).tolist())
-
-    def test_nothing_but_zeros_is_drawn(self):
-        (trace,) = pattern_figure(
-            pattern(values=np.zeros((2, 2)), counted=True, step=0, largest=0)
-        ).data
-        assert trace.zmax > trace.zmin
 
     @pytest.mark.parametrize(("mode", "turned"), [("latitude", True), ("plant", "reversed")])
     def test_latitudes_rise_upwards(self, mode, turned):
@@ -102,12 +84,6 @@ class TestPoints:
         }
     )
 
-    def test_shares_lie_where_places_lie(self):
-        (trace,) = points_chart(self.PLACES, value="share", title="counted").data
-        assert list(trace.x) == [-122.2, -122.4]
-        assert list(trace.marker.color) == [1.0, 0.25]
-        assert (trace.marker.cmin, trace.marker.cmax) == (0, 1)
-
     def test_counts_are_coloured_by_their_logarithm(self):
         (trace,) = points_chart(self.PLACES, value="counted", title="sum").data
         assert list(trace.marker.color) == pytest.approx([np.log(100), 0])
@@ -129,8 +105,3 @@ class TestAttribute:
         assert counted.marker.pattern.shape != missing.marker.pattern.shape
         assert figure.layout.showlegend
         assert figure.layout.xaxis.title.text == "wind, scaled to 0–1"
-
-    def test_nothing_missing_is_not_drawn(self, histogram):
-        figure = attribute_chart(histogram.assign(missing=NAN), name="wind")
-        assert len(figure.data) == 1
-        assert not figure.layout.showlegend

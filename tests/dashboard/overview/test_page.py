@@ -42,24 +42,11 @@ def test_first_insight_is_a_sentence_above_all_charts(open_page, covid_twin):
     assert "Simulated counts." in words(at)
 
 
-def test_facts(open_page):
-    facts = {metric.label: metric.value for metric in open_page().metric}
-    assert facts["Size"] == "41 × 81 × 60"
-    assert facts["Counted"] == "84.4%"  # of what exists: the sea is not missing
-
-
 def test_links_lead_on_with_the_same_counts(open_page):
     first, *others = links(open_page(data="Plant–pollinator"))
     assert first == ("ppi", "ppi_counts=simulated")
     assert {page for page, _ in others} == {"ppi", "whatif", "drivers", "lab"}
     assert links(open_page())[0] == ("covid", "covid_counts=simulated")
-
-
-def test_the_report_before_the_fit_comes_before_the_pictures(open_page):
-    at = open_page()
-    titles = [each.value for each in at.subheader]
-    assert titles.index("Before you fit") < titles.index("What is missing")
-    assert "**Nothing to mend**" in words(at)
 
 
 def test_a_map_comes_first_where_there_are_places(open_page):
@@ -71,22 +58,6 @@ def test_a_map_comes_first_where_there_are_places(open_page):
 
 
 class TestPattern:
-    def test_shares_over_all_days_at_first(self, open_page, covid_twin):
-        shown = named(open_page(**GRID))
-        (squares,) = shown["pattern"]["data"]
-        assert squares["type"] == "heatmap"
-        assert (len(squares["y"]), len(squares["x"])) == covid_twin.counts.shape[:2]
-        assert len(shown["steps"]["data"][0]["x"]) == 60
-        assert (squares["zmin"], squares["zmax"]) == (0, 1)
-
-    def test_other_modes(self, open_page, covid_twin):
-        at = open_page()
-        ran(at.button_group(key="modes").set_value("longitude × day"))
-        shown = named(at)
-        assert len(shown["pattern"]["data"][0]["x"]) == 60
-        assert len(shown["steps"]["data"][0]["x"]) == covid_twin.counts.shape[0]
-        assert "all 41 latitudes" in at.button_group(key="latitude_span").options
-
     def test_one_day_at_a_time_on_the_same_colours(self, open_page):
         at = open_page(**GRID)
         ran(at.button_group(key="day_span").set_value("one"))
@@ -122,24 +93,12 @@ class TestAttributes:
         at.session_state[ALL_ATTRIBUTES] = True
         assert ran(at).dataframe
 
-    def test_all_have_a_small_histogram(self, open_page, covid_twin):
-        at = open_page()
-        at.session_state[ALL_ATTRIBUTES] = True
-        (table,) = [frame.value for frame in ran(at).dataframe]
-        assert table["attribute"].tolist() == list(covid_twin.counts.attribute_names)
-        assert all(abs(sum(shares) - 1) < 1e-9 for shares in table["histogram"])
-
     def test_one_is_drawn_larger(self, open_page):
         at = open_page(attribute="weekend")
         chart = named(at)["attribute"]
         assert chart["layout"]["xaxis"]["title"]["text"] == "weekend, scaled to 0–1"
         ran(at.selectbox(key="attribute").set_value("% rural"))
         assert named(at)["attribute"]["data"] != chart["data"]
-
-    def test_another_data_set_has_others(self, open_page, ppi_twin):
-        at = open_page(attribute="weekend")
-        ran(at.button_group(key="data").set_value("ppi"))
-        assert at.selectbox(key="attribute").value == ppi_twin.counts.attribute_names[0]
 
 
 def test_provenance_card(open_page, covid_twin):
@@ -151,10 +110,6 @@ def test_provenance_card(open_page, covid_twin):
         assert f"Licence: {source.licence}" in text
     for rule in covid_twin.provenance.rules:
         assert rule in text
-
-
-def test_no_source_is_said(open_page):
-    assert "No source" in words(open_page(data="Plant–pollinator"))
 
 
 def test_everything_may_be_taken_away(open_page):

@@ -16,7 +16,6 @@ from dashboard.overview.view import (
     attribute_histogram,
     build_overview,
     build_pattern,
-    mode_pairs,
     pattern_table,
 )
 from dashboard.shared.text.scripts import DATASET, call, load, script
@@ -67,18 +66,7 @@ def test_insight_says_what_is_missing_and_what_the_counts_are_like(by_hand):
     assert "simulated" not in insight
 
 
-def test_insight_of_simulated_counts_says_so(ppi_twin):
-    assert "simulated counts" in build_overview(ppi_twin).insight
-
-
 class TestPattern:
-    def test_pairs_of_modes(self, by_hand):
-        assert mode_pairs(by_hand) == {
-            "row × column": (0, 1),
-            "row × step": (0, 2),
-            "column × step": (1, 2),
-        }
-
     def test_share_of_the_third_mode(self, by_hand):
         pattern = build_pattern(by_hand, (0, 1))
         np.testing.assert_allclose(pattern.values, [[1, 0, 0], [0, 0, 1 / 3]])
@@ -103,18 +91,6 @@ class TestPattern:
         pattern = build_pattern(by_hand, (0, 1), 3)
         np.testing.assert_allclose(pattern.values, [[7, NAN, NAN], [NAN, NAN, 2]])
         assert pattern.step_label == "s3"
-
-    def test_zero_is_not_missing(self, by_hand):
-        assert build_pattern(by_hand, (0, 1), 1).values[0, 0] == 0
-
-    def test_sums_along_the_third_mode(self, by_hand):
-        steps = along_table(by_hand, 2)
-        assert steps["step"].tolist() == ["s0", "s1", "s2", "s3"]
-        assert steps["counted"].tolist() == [5, 0, 0, 9]
-        assert steps["observed"].tolist() == [1, 1, 0, 2]
-
-    def test_largest_is_that_of_all_steps(self, by_hand):
-        assert {build_pattern(by_hand, (0, 1), step).largest for step in range(4)} == {7}
 
     @pytest.mark.parametrize("name", ["covid_twin", "ppi_twin"])
     @pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])
@@ -150,18 +126,6 @@ class TestPattern:
 
 @pytest.mark.parametrize(("pair", "step"), [((0, 1), None), ((1, 2), None), ((0, 2), 0)])
 class TestTable:
-    def test_numbers_are_those_of_the_pattern(self, by_hand, pair, step):
-        pattern, table = build_pattern(by_hand, pair, step), pattern_table(by_hand, pair, step)
-        values = pattern.values.ravel()
-        assert len(table) == len(values)
-        if step is None:
-            shares = (table["observed"] / table["existing"]).where(table["existing"] > 0)
-            np.testing.assert_array_equal(shares, values)
-            assert table["counted"].sum() == 14
-        else:
-            assert ((table["observed"] > 0) == np.isfinite(values)).all()
-            assert table["counted"].tolist() == np.nan_to_num(values).tolist()
-
     def test_the_script_gives_it(self, covid_twin, pair, step, run_script):
         made = call(pattern_table, DATASET, pair, step=step)
         table = run_script(script(made, dataset=load("covid-twin")))
@@ -197,12 +161,6 @@ class TestPlaces:
         assert places.table["existing"].tolist() == [9, 9]
         assert places.value == "share"
 
-    def test_the_same_everywhere_shows_counts(self, by_hand):
-        where = pd.DataFrame({"row": ["r0", "r1"], "latitude": [44.1, 44.2], "longitude": [1, 2]})
-        even = by_hand.counts.subset([2, 3])
-        dataset = replace(by_hand, counts=even, table=pd.DataFrame(), mode_tables={"row": where})
-        assert build_places(dataset).value == "counted"
-
     def test_without_places_there_is_no_map(self, ppi_twin):
         assert place_modes(ppi_twin) == ()
         with pytest.raises(ValueError, match="has none"):
@@ -210,13 +168,6 @@ class TestPlaces:
 
 
 class TestAttributes:
-    def test_quantiles(self, by_hand):
-        attributes = build_overview(by_hand).attributes
-        assert attributes["attribute"].tolist() == ["wind", "beds"]
-        assert attributes["median"].tolist() == [0.25, 1.0]
-        assert attributes["5th percentile"].iloc[0] == pytest.approx(0.025)
-        assert attributes["95th percentile"].iloc[0] == pytest.approx(0.475)
-
     def test_small_histograms(self, by_hand):
         wind, beds = build_overview(by_hand).attributes["histogram"]
         assert len(wind) == len(beds) == N_BINS
@@ -228,15 +179,6 @@ class TestAttributes:
         assert rows["counted"].tolist() == [1] + 19 * [0]
         assert rows["missing"].tolist() == 10 * [0] + [1] + 9 * [0]
         assert rows["middle"].iloc[[0, -1]].tolist() == pytest.approx([0.025, 0.975])
-
-    def test_nothing_missing_is_nan(self, by_hand):
-        counts = CountTensor((1, 1, 1), [(0, 0, 0)], [1], attributes=[[0.5]])
-        whole = Dataset(
-            name="x", title="x", counts=counts, table=None, provenance=by_hand.provenance
-        )
-        rows = attribute_histogram(whole, "z1")
-        assert rows["counted"].sum() == 1
-        assert rows["missing"].isna().all()
 
     def test_twin(self, ppi_twin):
         counts = ppi_twin.counts

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.ppi.view import MOST_CHOSEN, pair_labels
+from dashboard.ppi.view import pair_labels
 from dashboard.shared.charts.bars import CHOSEN
 from dashboard.shared.fit_status import running
 from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
@@ -70,13 +69,6 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == YEARS
 
 
-def test_the_best_interaction_is_chosen_at_first_and_outlined(open_page):
-    at = open_page()
-    best = named(at)["top"]["data"][0]["y"][0]
-    assert chosen(at) == drawn(at) == [best]
-    assert len(named(at)["matrix"]["layout"]["shapes"]) == 1
-
-
 def test_quick_picks_choose_one_interaction(open_page):
     at = open_page()
     picked = {}
@@ -87,14 +79,6 @@ def test_quick_picks_choose_one_interaction(open_page):
     assert picked["Highest mean"] == named(at)["top"]["data"][0]["y"][0]
     assert picked["Lowest mean"] == named(at)["bottom"]["data"][0]["y"][0]
     assert len(set(picked.values())) >= 3
-
-
-def test_several_are_drawn_over_each_other(open_page, ppi_twin):
-    at = open_page()
-    labels = list(pair_labels(ppi_twin)[3:6])
-    ran(at.multiselect(key="interaction").set_value(labels))
-    assert drawn(at) == labels
-    assert len(named(at)["matrix"]["layout"]["shapes"]) == 3
 
 
 def test_none_chosen_is_a_sentence(open_page):
@@ -123,58 +107,6 @@ def test_bad_values_in_the_address_are_ignored(open_page):
     assert named(open_page(interaction=["nobody – nothing", "plant"], bars_n="many")) == usual
 
 
-def test_known_names_in_the_address_stay_beside_unknown_ones(open_page, ppi_twin):
-    known = pair_labels(ppi_twin)[11]
-    assert chosen(open_page(interaction=["nobody – nothing", known])) == [known]
-
-
-def test_more_names_than_can_be_drawn_are_cut_off(open_page, ppi_twin):
-    labels = list(pair_labels(ppi_twin)[: MOST_CHOSEN + 2])
-    assert chosen(open_page(interaction=labels)) == labels[:MOST_CHOSEN]
-
-
-def test_order_changes_the_matrix_alone(open_page):
-    at = open_page()
-    before = named(at)
-    ran(at.button_group(key="order").set_value("name"))
-    after = named(at)
-    assert after["matrix"]["data"][0]["y"] == sorted(before["matrix"]["data"][0]["y"])
-    assert after["matrix"]["data"][0]["y"] != before["matrix"]["data"][0]["y"]
-    for name in ("top", "bottom", "visits"):
-        assert after[name] == before[name]
-
-
-def test_number_of_bars(open_page):
-    at = open_page()
-    ran(at.slider(key="bars_n").set_value(30))
-    assert len(named(at)["top"]["data"][0]["y"]) == 30
-
-
-def test_a_season_keeps_the_choice_and_the_colours(open_page):
-    at = open_page()
-    before = named(at)["matrix"]["data"][0]
-    kept = chosen(at)
-    ran(at.button_group(key="seasons").set_value([2013]))
-    after = named(at)["matrix"]["data"][0]
-    assert chosen(at) == kept
-    assert after["z"] != before["z"]
-    assert (after["zmin"], after["zmax"]) == (before["zmin"], before["zmax"])
-
-
-def test_a_guild_keeps_an_interaction_chosen_from_another(open_page, ppi_twin):
-    label = next(each for each in pair_labels(ppi_twin) if "wasp" in each)
-    at = open_page(interaction=label, guilds="bee")
-    assert drawn(at) == [label]
-    assert "shapes" not in named(at)["matrix"]["layout"]
-
-
-def test_the_anchor_is_said(open_page):
-    at = open_page()
-    ran(at.selectbox(key="scale").set_value("best"))
-    assert "the best entry detects everything" in words(at)
-    assert "relative p" not in json.dumps(named(at))
-
-
 def test_a_choice_made_from_estimates_so_far_follows_the_fit(
     open_page, ppi_fit, ppi_twin, short_fit, monkeypatch
 ):
@@ -196,12 +128,6 @@ def test_intervals_are_whiskers_and_bands(open_page, ppi_twin, short_fit):
     shown = named(at)
     assert any(trace.get("fill") == "toself" for trace in shown["visits"]["data"])
     assert any("error_x" in trace for trace in shown["top"]["data"])
-
-
-def test_block_coordinate_descent_has_neither(open_page):
-    at = open_page()
-    assert "Whiskers" not in words(at)
-    assert "Bands" not in words(at)
 
 
 def test_everything_may_be_taken_away(open_page):

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.ppi.layout import ORDERS, build_matrix
 from dashboard.ppi.view import (
     MOST_CHOSEN,
+    ORDERS,
     PICKS,
+    build_matrix,
     build_ppi_view,
     chosen_visits,
     meadows_of,
@@ -88,14 +89,6 @@ class TestInteractions:
             assert view.interactions["mean"].iloc[row] == pytest.approx(p.mean())
             assert view.interactions["sd"].iloc[row] == pytest.approx(p.std())
 
-    def test_best_mean_first(self, view):
-        assert view.interactions["mean"].is_monotonic_decreasing
-
-    def test_labels_name_plant_and_pollinator(self, view, ppi_twin):
-        plant, pollinator = of(view.interactions, 0)
-        names = (ppi_twin.counts.labels[0][plant], ppi_twin.counts.labels[1][pollinator])
-        assert view.interactions["label"].iloc[0] == " – ".join(names)
-
     def test_anchors_change_values_but_neither_order_nor_ratios(self, ppi_twin, ppi_fit, view):
         for anchor in (Anchor(kind="mean", value=0.1), Anchor(kind="best")):
             other = build_ppi_view(ppi_twin, ppi_fit, anchor)
@@ -126,11 +119,6 @@ class TestFilters:
             totals[rows["plant_index"], rows["pollinator_index"]].tolist()
         )
 
-    def test_a_season_averages_its_visits_alone(self, one_year, dense, in_2012):
-        p = dense[of(one_year.interactions, 3)][in_2012]
-        assert one_year.interactions["mean"].iloc[3] == pytest.approx(p.mean())
-        assert one_year.interactions["sd"].iloc[3] == pytest.approx(p.std())
-
     def test_a_guild_keeps_its_pollinators_and_their_values(self, ppi_twin, ppi_fit, view):
         guilds = ["wasp", "beetle"]
         some = build_ppi_view(ppi_twin, ppi_fit, Anchor(), guilds=guilds)
@@ -156,10 +144,6 @@ class TestFilters:
         assert one_year.log == view.log
         assert one_year.scale == view.scale
 
-    def test_all_seasons_are_the_same_as_none_chosen(self, ppi_twin, ppi_fit, view):
-        every = build_ppi_view(ppi_twin, ppi_fit, Anchor(), years=[2011, 2012, 2013])
-        pd.testing.assert_frame_equal(every.interactions, view.interactions)
-
     def test_nothing_seen_is_an_empty_table(self, ppi_twin, ppi_fit):
         empty = build_ppi_view(ppi_twin, ppi_fit, Anchor(), guilds=["nobody"])
         assert empty.interactions.empty
@@ -177,22 +161,6 @@ class TestLogarithmicAxis:
         assert ("unlikely" in (view.caution or "")) == log
 
 
-class TestBars:
-    def test_ten_on_either_side_are_the_extremes(self, view):
-        ranked = view.interactions
-        assert view.top["label"].tolist() == ranked["label"].head(10).tolist()
-        assert view.bottom["label"].tolist() == ranked["label"].tail(10).tolist()[::-1]
-        assert view.top["value"].tolist() == ranked["mean"].head(10).tolist()
-
-    def test_inside_is_how_often_it_was_seen(self, view, reported):
-        total = np.nansum(reported[of(view.interactions, 0)])
-        assert view.top["inside"].iloc[0].endswith(f"; {total:,.0f} seen")
-
-    def test_number_of_bars(self, ppi_twin, ppi_fit):
-        few = build_ppi_view(ppi_twin, ppi_fit, Anchor(), n=3)
-        assert len(few.top) == len(few.bottom) == 3
-
-
 class TestMatrix:
     @pytest.mark.parametrize("order", ORDERS)
     def test_holds_every_interaction_and_nothing_else(self, view, order):
@@ -204,21 +172,6 @@ class TestMatrix:
             assert matrix.seen.loc[row.plant, row.pollinator] == row.interactions
         assert (matrix.seen.to_numpy() > 0).tolist() == matrix.p.notna().to_numpy().tolist()
 
-    def test_guilds_are_those_of_the_pollinators(self, view, ppi_twin):
-        table = ppi_twin.mode_tables["pollinator"].set_index("pollinator")["guild"]
-        matrix = build_matrix(view, "mean p")
-        assert list(matrix.guilds) == [table[name] for name in matrix.p.columns]
-
-    def test_by_mean_p(self, view):
-        matrix = build_matrix(view, "mean p")
-        assert matrix.p.mean(axis=1).is_monotonic_decreasing
-        assert matrix.p.mean(axis=0).is_monotonic_decreasing
-
-    def test_by_activity(self, view):
-        matrix = build_matrix(view, "activity")
-        assert matrix.seen.sum(axis=1).is_monotonic_decreasing
-        assert matrix.seen.sum(axis=0).is_monotonic_decreasing
-
     def test_by_guild_and_within_it_by_activity(self, view):
         matrix = build_matrix(view, "guild")
         assert list(matrix.guilds) == sorted(matrix.guilds)
@@ -226,22 +179,8 @@ class TestMatrix:
             of_guild = matrix.seen.loc[:, [each == guild for each in matrix.guilds]]
             assert of_guild.sum(axis=0).is_monotonic_decreasing
 
-    def test_by_name(self, view):
-        matrix = build_matrix(view, "name")
-        assert list(matrix.p.index) == sorted(matrix.p.index)
-        assert list(matrix.p.columns) == sorted(matrix.p.columns)
-
 
 class TestVisits:
-    def test_every_visit_of_every_interaction_in_the_order_asked_for(self, ppi_twin, grids):
-        labels = pair_labels(ppi_twin)[5:2:-1]
-        rows = chosen_visits(ppi_twin, grids, labels)
-        visits = ppi_twin.mode_tables["visit"]
-        assert rows["label"].unique().tolist() == list(labels)
-        for _, each in rows.groupby("label"):
-            assert each["year"].tolist() == visits["year"].tolist()
-            assert each["number"].tolist() == visits["number"].tolist()
-
     def test_p_and_counts_are_those_of_the_interaction_and_visit(
         self, view, ppi_twin, grids, dense, reported
     ):
@@ -265,16 +204,8 @@ class TestVisits:
         without = chosen_visits(replace(ppi_twin, mode_tables=tables), grids, label)
         assert set(without["dates"]) == {""}
 
-    def test_no_interaction_is_an_empty_table(self, ppi_twin, grids):
-        rows = chosen_visits(ppi_twin, grids, [])
-        assert rows.empty
-        assert "p" in rows
-
 
 class TestChoices:
-    def test_labels_are_those_of_all_interactions_ever_seen(self, ppi_twin, view):
-        assert list(pair_labels(ppi_twin)) == sorted(view.interactions["label"])
-
     @pytest.mark.parametrize(
         ("pick", "column", "extreme"),
         [
@@ -287,10 +218,6 @@ class TestChoices:
     def test_quick_picks_are_the_extremes(self, view, pick, column, extreme):
         rows = view.interactions.set_index("label")[column]
         assert rows[quick_pick(view, pick)] == getattr(rows, extreme)()
-
-    def test_extreme_means_are_the_first_bars_also_where_means_are_equal(self, view):
-        assert quick_pick(view, "highest mean") == view.top["label"].iloc[0]
-        assert quick_pick(view, "lowest mean") == view.bottom["label"].iloc[0]
 
     def test_a_click_adds_or_takes_away(self):
         assert toggled([], "a") == ["a"]
@@ -312,10 +239,6 @@ class TestIntervals:
             assert (rows[middle] <= rows["high"]).all()
             assert np.isfinite(rows["high"]).all()
         assert view.top["low"].iloc[0] >= visits["low"].mean()  # errors average out, if slowly
-
-    def test_none_without_draws(self, view, ppi_twin, grids):
-        assert list(view.top) == ["label", "value", "inside"]
-        assert "low" not in chosen_visits(ppi_twin, grids, pair_labels(ppi_twin)[:1])
 
 
 @pytest.mark.parametrize(
