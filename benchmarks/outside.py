@@ -27,7 +27,7 @@ from uncletc import Effect, FitSettings, datasets
 from uncletc.checking import Agreement
 from uncletc.common.validation import FloatArray
 from uncletc.datasets import Dataset, Outside
-from uncletc.datasets.covid_roles import COVID_ROLES
+from uncletc.datasets.covid_facts import COVID_ROLES
 
 RANK = 15  # unless a model says otherwise; the page's default
 SEEDS = [0, 1, 2, 3, 4]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import os
 from pathlib import Path
@@ -12,9 +11,9 @@ import pandas as pd
 import pytest
 
 from uncletc import datasets
-from uncletc.datasets import covid_attributes as files
+from uncletc.datasets import covid_files as files
 from uncletc.datasets import fetch
-from uncletc.datasets.covid_files import DAYS, GEOGRAPHY, REPORTS, read_reports
+from uncletc.datasets.covid_files import DAYS, GEOGRAPHY, REPORTS, read_daily, with_population
 from uncletc.datasets.fetch import PublicFile
 
 realdata = [
@@ -56,28 +55,10 @@ class TestRealData:
         assert longitudes[row["longitude_index"]] == "-81"
         assert (days[0], days[-1]) == ("2021-01-01", "2021-03-01")
 
-    def test_mobility_counties_fill_685_cells(self) -> None:
-        mobile = datasets.load("covid", counties="mobility")
-        assert len(mobile.table) == 2650
-        assert mobile.table["cell"].nunique() == 685
-        assert f"{mobile.counts.n_observed / PAPER_GRID:.1%}" == "19.9%"
-
     def test_negative_corrections_are_1_5_percent(self) -> None:
-        new_cases = read_reports().new_cases
+        _, new_cases = read_daily("Confirmed")
         assert new_cases.size == 187_080
         assert (new_cases < 0).sum() == 2851
-
-    def test_largest_county_per_cell_has_the_published_marginals(self) -> None:
-        # They hold for the counties that have both mobility and survey figures, largest by the
-        # survey's population, with negative corrections left out.
-        largest = datasets.load(
-            "covid", shared_cells="largest", negative="missing", counties="complete"
-        )
-        y = largest.counts.counts
-        assert len(largest.table) == 2643
-        assert largest.table["counted"].sum() == 678
-        assert (f"{y.mean():.0f}", f"{y.std():.0f}", y.max()) == ("118", "464", 19_063)
-        assert f"{(y == 0).mean():.1%}" == "12.7%"
 
     def test_attributes_cover_every_day_of_every_cell(self, covid: datasets.Dataset) -> None:
         z = covid.counts.attributes
@@ -263,27 +244,11 @@ class TestRules:
         assert covid.table["cases"].tolist() == [6, 3, 7]
         assert covid.table["counties_in_cell"].tolist() == [2, 2, 1]
 
-    def test_a_correction_can_be_left_out(self) -> None:
-        covid = datasets.load("covid", negative="missing")
-        assert first_days(covid, self.shared) == {0: 3, 1: 2, 2: 4}
-        alone = datasets.load("covid", negative="missing", counties="mobility")
-        assert first_days(alone, (0, 0)) == {0: 2, 2: 4}
-        assert alone.counts.n_attributed == 60
-
-    def test_the_largest_county_can_stand_for_its_cell(self) -> None:
-        covid = datasets.load("covid", shared_cells="largest")
-        assert covid.table["counted"].tolist() == [False, True, True]  # by people surveyed
-        assert first_days(covid, self.shared) == {0: 1, 1: 2, 2: 0}
-        assert len(covid.table) == 3
-
     def test_exposure_is_the_people_of_a_cell_or_nothing(self) -> None:
         people = datasets.load("covid").counts.exposure
         assert people is not None
         assert people[..., 0].tolist() == [[0, 400], [50, 0]]
         assert datasets.load("covid", exposure="none").counts.exposure is None
-        alone = datasets.load("covid", shared_cells="largest").counts.exposure
-        assert alone is not None
-        assert alone[self.shared][0] == 100
 
     def test_attributes_are_weighted_by_people_and_scaled(self) -> None:
         z = values(datasets.load("covid"))
@@ -296,10 +261,10 @@ class TestRules:
         assert z["% African American"] == {self.shared: 0, self.alone: 0}
 
     def test_unscaled_attributes_follow_the_stated_rules(self) -> None:
-        counties = read_reports().counties
-        read = files.read_attributes(counties)
+        counties = with_population(read_daily("Confirmed")[0])
+        read, tests_per_1000 = files.read_attributes(counties)
         oak, elm, fir = range(3)
-        values = {name: array[:, :4] for name, array in read.values.items()}
+        values = {name: array[:, :4] for name, array in read.items()}
         assert values["% older than 60"][:, 0].tolist() == [8, 4, 6]
         assert values["population density"][oak, 0] == 40
         assert values["hospital beds/1000"][:, 0].tolist() == [10, 10, 10]
@@ -311,18 +276,13 @@ class TestRules:
         assert values["non-work trips"][elm, 0] == 0.1
         assert values["weekend"][oak].tolist() == [0, 1, 1, 0]
         assert values["cumulative inflation"][oak, 0] == 260
-        assert read.tests_per_1000.tolist() == [10, 10, 5]
-        assert read.has_mobility.tolist() == [True, False, False]
-
-    def test_only_mobile_and_surveyed_counties_are_complete(self) -> None:
-        assert datasets.load("covid", counties="complete").table["county"].tolist() == ["Oak"]
+        assert tests_per_1000.tolist() == [10, 10, 5]
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("rule", ["shared_cells", "negative", "counties"])
-    def test_unknown_choices(self, rule: str) -> None:
-        with pytest.raises(ValueError, match=rf"{rule} must be one of .*, got 'last'"):
-            datasets.load("covid", **{rule: "last"})
+    def test_unknown_choice(self) -> None:
+        with pytest.raises(ValueError, match=r"exposure must be one of .*, got 'last'"):
+            datasets.load("covid", exposure="last")
 
     def test_missing_column(self, world: World) -> None:
         world.write_report(
@@ -350,83 +310,6 @@ class TestBadInput:
         (world.folder / files.PRICES).write_text("Date,Index\n2021-01-01,1\n")
         with pytest.raises(datasets.DataUnavailableError, match=r"cpiai\.csv has sha256"):
             datasets.load("covid")
-
-
-@pytest.mark.usefixtures("world")
-class TestOwnFile:
-    @staticmethod
-    def write(path: Path, rows: list[tuple[object, ...]], *, header: str = "") -> Path:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([(header or "fips,date,field,value").split(","), *rows])
-        return path
-
-    def test_gives_cases_and_the_attributes_it_has(self, tmp_path: Path) -> None:
-        rows = [
-            *(
-                (fips, f"{day:%Y-%m-%d}", "New COVID cases", 3)
-                for fips in (1001, 2013)
-                for day in DAYS
-            ),
-            *((1001, f"{day:%Y-%m-%d}", "Social distancing index", 60) for day in DAYS),
-            *((1001, f"{day:%Y-%m-%d}", "Tests done/1000 people", 2) for day in DAYS),
-            (2013, "2021-01-02", "Social distancing index", 20),
-            (1001, "2021-01-02", "Favourite colour", 20),
-            (1001, "2020-05-01", "New COVID cases", 999),
-            (36001, "2021-01-02", "New COVID cases", 999),
-        ]
-        covid = datasets.load("covid", path=self.write(tmp_path / "own.csv", rows))
-        assert covid.table["county"].tolist() == ["Oak", "Fir"]
-        assert covid.table["cases"].tolist() == [180, 180]
-        assert covid.table["tests_per_1000"].tolist()[0] == 2
-        assert np.isnan(covid.table["tests_per_1000"].tolist()[1])
-        z = values(covid, day=1)
-        assert z["social distancing index"] == {(0, 1): 1, (1, 0): 0}
-        assert "tests done/1000" not in z
-        assert covid.provenance.sources[0].name.endswith("(your own file)")
-        assert covid.provenance.rules[:2] == (
-            "Your own file gives new cases, social distancing index, tests done/1000.",
-            "Counties of your file without known coordinates are left out: 36001.",
-        )
-
-    def test_days_without_a_report_are_missing(self, tmp_path: Path) -> None:
-        rows = [(1001, "2021-01-05", "New COVID cases", 4)]
-        covid = datasets.load("covid", path=self.write(tmp_path / "own.csv", rows))
-        assert covid.counts.indices.tolist() == [[0, 0, 4]]
-        assert covid.counts.n_attributed == 60
-
-    @pytest.mark.parametrize(
-        ("row", "message"),
-        [
-            (("x", "2021-01-05", "New COVID cases", 4), r"fips of own\.csv must hold numbers"),
-            ((1001, "Jan 5", "New COVID cases", 4), r"date of own\.csv must be like .* 'Jan 5'"),
-            ((1001, "2021-01-05", "New COVID cases", "few"), r"value of own\.csv .* 'few'"),
-            ((1001, "2021-01-05", "New COVID cases", 4.5), r"New cases of own\.csv .* got '4\.5'"),
-            ((1001, "2021-01-05", "Miles/person", 4), r"must include 'New COVID cases' between"),
-            ((1001, "2022-01-05", "New COVID cases", 4), r"must include 'New COVID cases' between"),
-            (
-                (36001, "2021-01-05", "New COVID cases", 4),
-                r"fips of own\.csv must be .* got '36001'",
-            ),
-        ],
-    )
-    def test_bad_rows(self, tmp_path: Path, row: tuple[object, ...], message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            datasets.load("covid", path=self.write(tmp_path / "own.csv", [row]))
-
-    def test_a_count_given_twice(self, tmp_path: Path) -> None:
-        rows: list[tuple[object, ...]] = [(1001, "2021-01-05", "New COVID cases", 4)] * 2
-        with pytest.raises(ValueError, match=r"own\.csv must give each fips, date and field once"):
-            datasets.load("covid", path=self.write(tmp_path / "own.csv", rows))
-
-    def test_missing_columns(self, tmp_path: Path) -> None:
-        own = self.write(tmp_path / "own.csv", [(1, 2, 3)], header="fips,date,value")
-        with pytest.raises(ValueError, match=r"own\.csv must have the columns .* field is missing"):
-            datasets.load("covid", path=own)
-
-    def test_an_empty_file(self, tmp_path: Path) -> None:
-        (tmp_path / "own.csv").write_text("")
-        with pytest.raises(ValueError, match=r"own\.csv must be a csv file"):
-            datasets.load("covid", path=tmp_path / "own.csv")
 
 
 def values(dataset: datasets.Dataset, day: int = 0) -> dict[str, dict[tuple[int, int], float]]:

@@ -11,9 +11,8 @@ import pytest
 from tests.uncletc.test_datasets_covid import World, realdata
 from uncletc import datasets
 from uncletc.datasets import fetch
-from uncletc.datasets.covid_deaths import IFR_FILE
 from uncletc.datasets.covid_files import GEOGRAPHY
-from uncletc.datasets.covid_outside import SURVEYS
+from uncletc.datasets.covid_outside import IFR_FILE, SURVEYS
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +96,7 @@ class TestRules:
         covid = datasets.load("covid")
         known = datasets.read_deaths()
         known.iloc[0, 20] = -5
-        monkeypatch.setattr("uncletc.datasets.covid_deaths.read_deaths", lambda: known)
+        monkeypatch.setattr("uncletc.datasets.covid_outside.read_deaths", lambda: known)
         rows = datasets.deaths_by_cell(covid, lag=0)
         oak = rows[rows["latitude_index"] == 0]
         assert oak["deaths"].tolist() == [2] * 20 + [0] + [2] * 39

@@ -11,8 +11,9 @@ import pytest
 
 from uncletc import datasets
 from uncletc.datasets import fetch
+from uncletc.datasets import ppi as files
 from uncletc.datasets.fetch import PublicFile
-from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
+from uncletc.datasets.ppi import SURVEYS, WATCHES, read_flowers, read_watches
 
 realdata = [
     pytest.mark.realdata,
@@ -67,11 +68,6 @@ class TestRealData:
             "air temperature",
         )
 
-    def test_all_species_can_be_kept(self) -> None:
-        everything = datasets.load("ppi", plants=107, pollinators=452)
-        assert everything.counts.counts.sum() == 75_900
-        assert everything.table["interactions"].sum() == 75_900
-
     def test_tables_follow_the_modes(self, ppi: datasets.Dataset) -> None:
         for mode, labels in zip(ppi.counts.modes, ppi.counts.labels, strict=True):
             column = "label" if mode == "visit" else mode
@@ -80,16 +76,6 @@ class TestRealData:
         visits = ppi.mode_tables["visit"]
         assert (visits["first_date"] <= visits["last_date"]).all()
         assert visits["first_date"].dt.year.tolist() == visits["year"].tolist()
-
-    def test_a_sheet_without_pollinators_is_refused(self) -> None:
-        sheet = "2014_Interactions_v3.csv"
-        path = Path(os.environ["UNCLETC_DATA_DIR"]) / Path(WATCHES).with_name(sheet)
-        with pytest.raises(
-            ValueError,
-            match=rf"VISSP_NAME of {sheet} must name the pollinator of most interactions; "
-            "3,800 of 4,777 rows have none",
-        ):
-            datasets.load("ppi", path=path)
 
 
 HEADER = "year,MEADOW,DATE,WATCH,STATUS,NO_INT,PLTSP_NAME,VISSP_NAME,VECTOR GUILD,CLOUDS,WIND,TEMP"
@@ -113,32 +99,24 @@ FLOWERS = (
 
 
 @pytest.fixture
-def watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A few watches in a file of the user's, and a few surveys in place of the public ones."""
-    surveys = tmp_path / "files" / SURVEYS
-    surveys.parent.mkdir(parents=True)
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> datasets.Dataset:
+    """The data set of a few watches and surveys in place of the public ones."""
     header = "MEADOW,YEAR,WATCH,FLW_STATUS,PLTSP_NAME,NO_STALK,NO_FLWS"
-    surveys.write_text("\n".join((header, *FLOWERS)), encoding="utf-8")
-    content = surveys.read_bytes()
-    sha256 = hashlib.sha256(content).hexdigest()
-    file = PublicFile(path=SURVEYS, size=len(content), sha256=sha256, urls=())
-    monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path / "files"))
-    monkeypatch.setattr(fetch, "registry", lambda: {"ppi": {SURVEYS: file}})
-    return write(tmp_path / "own.csv", *ROWS)
-
-
-def write(path: Path, *rows: str, header: str = HEADER) -> Path:
-    path.write_text("\n".join((header, *rows)), encoding="utf-8")
-    return path
-
-
-def load(path: Path, *, plants: int = 3, pollinators: int = 3) -> datasets.Dataset:
-    return datasets.load("ppi", plants=plants, pollinators=pollinators, path=path)
+    registered = {}
+    for path, rows in ((WATCHES, (HEADER, *ROWS)), (SURVEYS, (header, *FLOWERS))):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text("\n".join(rows), encoding="utf-8")
+        content = (tmp_path / path).read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        registered[path] = PublicFile(path=path, size=len(content), sha256=sha256, urls=())
+    monkeypatch.setenv("UNCLETC_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(fetch, "registry", lambda: {"ppi": registered})
+    return datasets.load("ppi")
 
 
 class TestRules:
-    def test_counts_and_zeros(self, watches: Path) -> None:
-        ppi = load(watches)
+    def test_counts_and_zeros(self, own: datasets.Dataset) -> None:
+        ppi = own
         assert ppi.counts.labels == (
             ("Rosa", "Iris", "Viola"),  # 6, 1 and 1 interactions: by name where equal
             ("Apis", "Villa", "Bombus"),  # 5, 2 and 1
@@ -162,8 +140,8 @@ class TestRules:
             (0, 1, 1): 0,  # Rosa in flower there at round 1.5, of visit 2
         }
 
-    def test_pairs(self, watches: Path) -> None:
-        pairs = load(watches).table.set_index(["plant", "pollinator"])
+    def test_pairs(self, own: datasets.Dataset) -> None:
+        pairs = own.table.set_index(["plant", "pollinator"])
         rosa = pairs.loc[("Rosa", "Villa")]
         assert (rosa["interactions"], rosa["visits_observed"]) == (1, 2)
         assert rosa["visits_with_interactions"] == 1
@@ -172,8 +150,8 @@ class TestRules:
         assert pairs.loc[("Rosa", "Bombus"), "meadows"] == ""  # not together
         assert ("Iris", "Villa") not in pairs.index
 
-    def test_attributes(self, watches: Path) -> None:
-        counts = load(watches).counts
+    def test_attributes(self, own: datasets.Dataset) -> None:
+        counts = own.counts
         shape = (*counts.shape, counts.n_attributes)
         z = dict(
             zip(
@@ -191,59 +169,13 @@ class TestRules:
         assert z["wind"].max() == 0  # unknown at the second visit: the median, so a constant
         assert z["guild: bee-fly"][0, :, 0].tolist() == [0, 1, 0]
 
-    def test_only_the_most_active_are_kept(self, watches: Path) -> None:
-        ppi = load(watches, plants=1, pollinators=2)
-        assert ppi.counts.shape == (1, 2, 2)
+    @pytest.mark.usefixtures("own")
+    def test_only_the_most_active_are_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(files, "MOST_ACTIVE", 2)
+        ppi = datasets.load("ppi")
+        assert ppi.counts.labels[:2] == (("Rosa", "Iris"), ("Apis", "Villa"))
         assert ppi.counts.counts.sum() == 6
 
-    def test_columns_of_the_complete_table_are_known(self, watches: Path) -> None:
-        official = "YEAR,MEADOW,SAMPLEDATE,WATCH,NO_INT,PLTSP_NAME,VISSP_NAME,VISSP_TYPE"
-        ppi = load(
-            write(watches, "2015,A,2015-07-01,1,2,Rosa,Apis,bee", header=official),
-            plants=1,
-            pollinators=1,
-        )
-        assert ppi.counts.labels == (("Rosa",), ("Apis",), ("2015-1",))
-        assert ppi.mode_tables["pollinator"]["guild"].tolist() == ["bee"]
-        assert ppi.provenance.sources[0].name.endswith("(your own file)")
-
-    def test_flowers_are_those_in_flower(self, watches: Path) -> None:
-        assert watches.exists()
+    @pytest.mark.usefixtures("own")
+    def test_flowers_are_those_in_flower(self) -> None:
         assert read_flowers()["flowers"].tolist() == [8, 3, 3]
-
-
-class TestBadInput:
-    @pytest.mark.parametrize("n", [0, 4, 1.5, True])
-    def test_numbers_of_species(self, watches: Path, n: int) -> None:
-        with pytest.raises(ValueError, match=rf"plants must be a whole .* 1 to 3, got {n}"):
-            load(watches, plants=n)
-        with pytest.raises(ValueError, match=rf"pollinators must be a whole .* 1 to 3, got {n}"):
-            load(watches, pollinators=n)
-
-    @pytest.mark.parametrize("column", ["NO_INT", "WATCH", "VISSP_NAME", "DATE"])
-    def test_missing_column(self, watches: Path, column: str) -> None:
-        header = HEADER.replace(column, "OTHER")
-        with pytest.raises(
-            ValueError, match=rf"own\.csv must have the columns .*; {column} is missing"
-        ):
-            load(write(watches, *ROWS, header=header))
-
-    @pytest.mark.parametrize(
-        ("row", "message"),
-        [
-            ("11,A,7/1/11,1,1,-2,Rosa,Apis", r"NO_INT of own\.csv must .* >= 0, got -2"),
-            ("11,A,7/1/11,1,1,2.5,Rosa,Apis", r"NO_INT of own\.csv must .* >= 0, got 2\.5"),
-            ("11,A,7/1/11,1,1,few,Rosa,Apis", r"NO_INT of own\.csv must hold numbers; .* 'few'"),
-            ("11,A,1 July,1,1,2,Rosa,Apis", r"DATE of own\.csv must be like .* got '1 July'"),
-            ("11,A,7/1/11,1,1,2,Rosa,", r"VISSP_NAME of own\.csv must .*; 1 of 1 rows have none"),
-            ("11,A,7/1/11,1,0,2,Rosa,Apis", r"own\.csv must have rows with STATUS 1"),
-        ],
-    )
-    def test_bad_rows(self, watches: Path, row: str, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            load(write(watches, row))
-
-    def test_an_empty_file(self, watches: Path) -> None:
-        watches.write_text("")
-        with pytest.raises(ValueError, match=r"own\.csv must have the columns"):
-            load(watches)

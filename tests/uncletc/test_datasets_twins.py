@@ -60,19 +60,6 @@ def dense(data: Dataset) -> np.ndarray:
     return y
 
 
-def test_marked_simulated(twin: Dataset):
-    assert twin.counts.simulated
-    assert twin.provenance.simulated
-    assert twin.provenance.rules
-    assert "imulated" in twin.title
-    assert twin.truth is not None
-
-
-def test_files_are_small():
-    size = sum((DATA / f"{name}_twin.npz").stat().st_size for name in ("covid", "ppi"))
-    assert size < 2.5e6
-
-
 def arrays_of(data: Dataset) -> dict[str, np.ndarray]:
     with np.load(DATA / f"{data.name.replace('-', '_')}.npz") as file:
         return dict(file)
@@ -103,13 +90,6 @@ def test_rate_is_what_attributes_and_effects_make_of_a_low_rank(twin: Dataset):
         people = 1.0
     expected = people * product * np.exp(effects + z @ held["rate_slopes"])
     np.testing.assert_allclose(twin.truth.rate[tuple(entries.T)], expected, rtol=1e-4)
-
-
-def test_truth_is_defined_on_attributed_entries_only(twin: Dataset):
-    for values in (twin.truth.rate, twin.truth.detection, twin.truth.reporting):
-        if values is not None:
-            np.testing.assert_array_equal(np.isnan(values), np.isnan(twin.truth.detection))
-    assert np.nanmin(twin.truth.rate) > 0
 
 
 def test_roles_are_those_that_the_counts_were_drawn_with(twin: Dataset):
@@ -167,13 +147,6 @@ def test_detection_is_the_stated_function_of_the_attributes(twin: Dataset):
         assert twin.truth.detection[tuple(entries[row])] == pytest.approx(expit(logit))
 
 
-def test_attributes_fill_the_unit_interval(twin: Dataset):
-    z = twin.counts.attributes
-    np.testing.assert_array_equal(z.min(axis=0), 0)
-    np.testing.assert_array_equal(z.max(axis=0), 1)
-    assert (z.std(axis=0) > 0.05).all()
-
-
 def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
     where = tuple(twin.counts.indices.T)
     reporting = 1.0 if twin.truth.reporting is None else twin.truth.reporting[where]
@@ -184,32 +157,6 @@ def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
     zeros = (1 + expected / mu) ** -mu
     assert abs((y == 0).sum() - zeros.sum()) < 5 * np.sqrt((zeros * (1 - zeros)).sum())
     assert np.mean((y - expected) ** 2 / variance) == pytest.approx(1, abs=0.15)
-
-
-def test_covid_marginals_are_near_the_real_ones(covid: Dataset):
-    y = covid.counts.counts
-    assert 0.19 < covid.counts.share_observed < 0.23
-    assert 100 < y.mean() < 140
-    assert 400 < y.std() < 550
-    assert 9_000 < y.max() < 25_000
-    assert 0.1 < np.mean(y == 0) < 0.16
-
-
-def test_covid_labels_and_modes(covid: Dataset):
-    counts = covid.counts
-    assert counts.modes == ("latitude", "longitude", "day")
-    assert counts.labels[0][:4] == ("20", "21", "22", "25")
-    assert counts.labels[2][0] == "2021-01-01"
-    assert counts.labels[2][-1] == "2021-03-01"
-    assert len(counts.labels[2]) == 60
-    for mode, name in enumerate(("latitude", "longitude")):
-        degrees = covid.mode_tables[name]["degrees"]
-        assert tuple(degrees.astype(str)) == counts.labels[mode]
-    day = covid.mode_tables["day"]
-    assert tuple(day["date"].dt.strftime("%Y-%m-%d")) == counts.labels[2]
-    assert day["weekday"][0] == "Friday"
-    weekend = counts.attributes_at([[*counts.indices[0, :2], t] for t in range(60)])[:, -1]
-    np.testing.assert_array_equal(weekend == 1, day["weekday"].isin(["Saturday", "Sunday"]))
 
 
 def test_covid_county_table(covid: Dataset):
@@ -234,50 +181,6 @@ def test_covid_cells_add_up_their_counties(covid: Dataset):
     np.testing.assert_array_equal(y[tuple(np.array(cells.index.to_list()).T)], cells)
     assert y.sum() == cells.sum()
     assert len(cells) * 60 == covid.counts.n_observed
-
-
-def test_covid_every_row_and_column_has_counts(covid: Dataset):
-    observed = dense(covid)[:, :, 0] >= 0
-    assert observed.any(axis=0).all()
-    assert observed.any(axis=1).all()
-    assert not covid.table["counted"].all()
-
-
-def test_covid_detection_dips_at_weekends_and_rises_with_tests(covid: Dataset):
-    p = covid.truth.detection[tuple(covid.table[["latitude_index", "longitude_index"]].T.values)]
-    weekend = covid.mode_tables["day"]["weekday"].isin(["Saturday", "Sunday"]).to_numpy()
-    assert p[:, weekend].mean() < 0.9 * p[:, ~weekend].mean()
-    assert np.corrcoef(p.mean(axis=1), covid.table["tests_per_1000"])[0, 1] > 0.5
-
-
-def test_ppi_marginals_are_near_the_real_ones(ppi: Dataset):
-    y = dense(ppi)
-    assert y.shape == (50, 50, 18)
-    assert 0.27 < np.mean(y >= 0) < 0.31
-    assert 0.05 < np.mean(y > 0) < 0.065
-    assert 0.21 < np.mean(y == 0) < 0.26
-    assert ppi.counts.n_attributed == y.size
-
-
-def test_ppi_labels_and_modes(ppi: Dataset):
-    counts, tables = ppi.counts, ppi.mode_tables
-    assert counts.modes == ("plant", "pollinator", "visit")
-    assert counts.labels[2][:7] == (*(f"2011-{n}" for n in range(1, 7)), "2012-1")
-    assert tuple(tables["plant"]["plant"]) == counts.labels[0]
-    assert tuple(tables["pollinator"]["pollinator"]) == counts.labels[1]
-    assert tuple(tables["visit"]["label"]) == counts.labels[2]
-    assert tables["visit"].columns.tolist() == [
-        "label",
-        "year",
-        "number",
-        "first_date",
-        "last_date",
-        "month",
-    ]
-    dates = tables["visit"]
-    assert dates["first_date"].is_monotonic_increasing
-    assert (dates["last_date"] > dates["first_date"]).all()
-    assert (dates["first_date"].dt.month == dates["month"]).all()
 
 
 def test_ppi_guild_attributes_say_the_guild(ppi: Dataset):
@@ -308,13 +211,6 @@ def test_ppi_pair_table(ppi: Dataset):
     assert ppi.table["interactions"].sum() == total
     for name in ("plant", "pollinator"):
         assert ppi.mode_tables[name]["interactions"].sum() == total
-
-
-def test_ppi_detection_differs_between_guilds_and_visits(ppi: Dataset):
-    p = ppi.truth.detection
-    assert np.ptp(p.mean(axis=(0, 1))) > 0.12
-    guild = ppi.mode_tables["pollinator"]["guild"]
-    assert p[:, guild == "bee"].mean() > p[:, guild == "fly"].mean() + 0.15
 
 
 def test_covid_states_publish_by_calendars_of_their_own(covid: Dataset):

@@ -11,15 +11,18 @@ Beside the real cases stand outside estimates of their detection: :func:`load_ou
 
 from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, Source
 from uncletc.datasets.catalogue import Listed, catalogue
-from uncletc.datasets.covid_deaths import (
+from uncletc.datasets.covid_outside import (
     DEATHS_LAG,
+    OUTSIDE,
+    Outside,
+    OutsideEstimate,
     deaths_by_cell,
     deaths_look,
+    load_outside,
     read_deaths,
     read_ifr,
     with_deaths,
 )
-from uncletc.datasets.covid_outside import OUTSIDE, Outside, OutsideEstimate, load_outside
 from uncletc.datasets.fetch import available, fetch_all, problems
 from uncletc.datasets.loading import NAMES, load
 from uncletc.datasets.table import read_table

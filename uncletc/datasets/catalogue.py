@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uncletc.datasets import covid_sources, ppi, twin_covid
+from uncletc.datasets import covid_files, ppi, twin_covid
 from uncletc.datasets.base import Source
 from uncletc.datasets.covid_outside import ESTIMATES, OUTSIDE
 from uncletc.datasets.fetch import available, registry
@@ -44,10 +44,10 @@ def catalogue() -> tuple[Listed, ...]:
     >>> [each.name for each in catalogue()]
     ['covid', 'ppi', 'covid-twin', 'ppi-twin', 'covid-outside']
     """
-    reported = (covid_sources.REPORTED_CASES, covid_sources.PINNED_COPY)
+    reported = (covid_files.REPORTED_CASES, covid_files.PINNED_COPY)
     outside = dict.fromkeys(source for each in ESTIMATES for source in each.sources)
     return (
-        _listed("covid", "COVID-19 in US counties", (*reported, *covid_sources.ATTRIBUTES)),
+        _listed("covid", "COVID-19 in US counties", (*reported, *covid_files.ATTRIBUTES)),
         _listed("ppi", "Plant–pollinator interactions", (ppi.WATCHED, ppi.SURVEYED)),
         _listed("covid-twin", "Simulated COVID-19 cases by US county", (twin_covid.CENSUS,)),
         _listed("ppi-twin", "Simulated plant–pollinator interactions", ()),

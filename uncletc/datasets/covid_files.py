@@ -1,19 +1,18 @@
-"""New COVID-19 cases by US county and day: the public reports, or a file the user has."""
+"""The public files about US counties: daily reports, attributes, and where they come from."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.frames import numbers
 from uncletc.datasets import fetch
+from uncletc.datasets.base import Source
 from uncletc.datasets.reading import read_table, with_numbers
 
 DAYS = pd.date_range("2021-01-01", "2021-03-01", freq="D")
@@ -30,71 +29,138 @@ GEOGRAPHY = f"{TRACKER}/cd7f8182e7313133c2944ffd00f1285b3ea2af57/data"
 PREDECESSORS = {"02063": "02261", "02066": "02261", "02158": "02270", "46102": "46113"}
 """Counties founded or renumbered after some of the files were made, and the code they had."""
 
-TESTS = "tests done/1000"
+DEMOGRAPHICS = (
+    "jrstromme/county-demographics-covid-database/3e88e48a0c51d68fdecd33a2f82c1b548b41c4db"
+)
+SURVEY = f"{DEMOGRAPHICS}/MIT/raw/election-context-2018.csv"
+AGES = (
+    "nada-dallai/US-Health-Data-Data-Analysis-and-Statistical-Modeling/"
+    "5c4cf4e63a64bcfdf3062bca10bf7f306ff9b65f/county_data_abridged.csv"
+)
+MOBILITY = "descarteslabs/DL-COVID-19/a5dd494ba08b220ed2cac5809a3d32b58f594302/DL-us-m50_index.csv"
+TESTING = (
+    "miqueasmd/Building_Your_Own_Database_Agent_DeepLearningAI/"
+    "67f10e29b73ddc6bbcb40c36ba76564efdc1a5d9/data/all-states-history-full.csv"
+)
+PRICES = "datasets/cpi-us/a1f785a423e22924ef9a438f8996130b1d00374f/data/cpiai.csv"
+CLAIMS = f"{TRACKER}/9affb506297c1598dcad4d3116e8f13a945a3398/data/UI Claims - County - Weekly.csv"
 
+RULES = (
+    "Share older than 60 is of the 2010 census; income, African American and Hispanic shares, "
+    "unemployment rate and rural share are of the 2012–2016 community survey.",
+    "Working from home is the share of jobs that can be done from home, a proxy.",
+    "Hospital beds are staffed beds per 1000 people.",
+    "Unemployment claims are the week's initial claims per 1000 of the labour force, of the state "
+    "where the county's are not published.",
+    "Testing gap is the share of tests that were positive in the state over the 7 days up to the "
+    "day, negative daily numbers counted as 0, a proxy.",
+    "Miles per person is the county's median distance from home in percent of its normal, at most "
+    "300; absent days (January 8 to 14) are interpolated linearly in time.",
+    "Work trips, non-work trips and the share staying home are the state's time at work places, "
+    "its mean time at shops, leisure and groceries, and its time at home, against normal: proxies.",
+    "Cumulative inflation is the national consumer price index of the month.",
+    "Weekend is 1 on Saturdays and Sundays and 0 on other days.",
+    "A missing attribute is the median of its state's counties on that day, else of the nation's, "
+    "else of all days.",
+    "Every attribute is min-max scaled to 0..1 over all cells and days.",
+    "Tests per 1000 people, for display only, is the state's mean number of new tests a day over "
+    "its 2019 population, negative daily numbers counted as 0.",
+)
+
+_GITHUB = "https://github.com"
 _PLACE = ("FIPS", "Admin2", "Province_State", "Country_Region", "Lat", "Long_")
 _LAST_STATE = 56  # state codes run from 01 to 56, the District of Columbia included
-_FIELDS = {
-    "newcovidcases": "new cases",
-    "newcases": "new cases",
-    "testsdone1000people": TESTS,
-    "testsdone1000": TESTS,
-    "population": "population",
-    "totalpopulation": "population",
-    "peopleolderthan60": "% older than 60",
-    "medianincome": "median income",
-    "africanamericans": "% African American",
-    "hispanicamericans": "% Hispanic",
-    "unemploymentrate": "unemployment rate",
-    "populationdensity": "population density",
-    "transitmodeshare": "transit mode share",
-    "workingfromhome": "working from home",
-    "hospitalbeds1000people": "hospital beds/1000",
-    "unemploymentclaims1000people": "unemployment claims/1000",
-    "testingcapacitygap": "testing gap",
-    "milesperson": "miles/person",
-    "worktripsperson": "work trips",
-    "nonworktripsperson": "non-work trips",
-    "stayinghome": "% staying home",
-    "cumulativeinflationrate": "cumulative inflation",
-    "socialdistancingindex": "social distancing index",
-    "tripsperson": "trips/person",
-    "outofcountytrips": "% out-of-county trips",
-    "outofstatetrips": "% out-of-state trips",
-    "covidexposure1000people": "COVID exposure/1000",
-    "hotspots1000people": "hot spots/1000",
-    "importedcovidcases": "imported COVID cases",
+_AGE_COLUMNS = tuple(
+    f"Pop{sex}{age}2010" for age in ("60-64", "65-74", "75-84", ">84") for sex in ("Male", "Fmle")
+)
+_SURVEYED = {
+    "median income": "median_hh_inc",
+    "% African American": "black_pct",
+    "% Hispanic": "hispanic_pct",
+    "unemployment rate": "clf_unemploy_pct",
+    "% rural": "rural_pct",
 }
+_MOST_MOBILE = 300.0  # percent; larger values come from places with almost no normal mobility
+_WEEK = 7
+_SATURDAY = 5  # weeks of claims end on it
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaseReports:
-    """The reports of new cases.
-
-    Attributes
-    ----------
-    counties : pandas.DataFrame, n rows
-        Index ``fips`` (5 characters); columns ``county``, ``state`` (names), ``latitude``,
-        ``longitude`` (degrees) and ``population`` (people, 2019).
-    new_cases : ndarray of float, shape (n, 60)
-        Whole numbers of new cases per county and day, negative where a correction outweighed
-        them; NaN: no report.
-    fields : dict of str to ndarray of float, shape (n, 60)
-        Other quantities that the user's file holds, by attribute name; NaN: missing.
-    unplaced : tuple of str
-        Codes of counties in the user's file that have no coordinates and are left out.
-    """
-
-    counties: pd.DataFrame
-    new_cases: FloatArray
-    fields: dict[str, FloatArray]
-    unplaced: tuple[str, ...] = ()
+def on_github(name: str, path: str, licence: str, used_for: str) -> Source:
+    """Return the source of a registered file."""
+    owner, repository, commit, rest = path.split("/", 3)
+    url = f"{_GITHUB}/{owner}/{repository}/blob/{commit}/{rest}".replace(" ", "%20")
+    return Source(name=name, url=url, licence=licence, used_for=used_for)
 
 
-def read_reports() -> CaseReports:
-    """Read the daily reports of JHU CSSE: new cases are each day's total minus the day before's."""
-    counties, new_cases = read_daily("Confirmed")
-    return CaseReports(counties=_with_population(counties), new_cases=new_cases, fields={})
+REPORTED_CASES = Source(
+    name="COVID-19 Data Repository, CSSE, Johns Hopkins University",
+    url=f"{_GITHUB}/CSSEGISandData/COVID-19",
+    licence="CC BY 4.0",
+    used_for="new cases and coordinates (daily reports)",
+)
+
+PINNED_COPY = Source(
+    name="A copy of the same daily reports at a fixed commit",
+    url=f"{_GITHUB}/{REPORTS.replace('/data', '').replace('covid-19/', 'covid-19/tree/')}",
+    licence="CC BY 4.0",
+    used_for="the same, where the repository's own bytes have changed",
+)
+
+TESTS = on_github(
+    "The COVID Tracking Project (a copy)",
+    TESTING,
+    "CC BY-NC 4.0",
+    "testing gap, tests per 1000 people",
+)
+
+ATTRIBUTES = (
+    on_github(
+        "Economic Tracker, Opportunity Insights: counties",
+        f"{GEOGRAPHY}/GeoIDs - County.csv",
+        "none stated",
+        "population",
+    ),
+    on_github(
+        "Economic Tracker, Opportunity Insights: unemployment claims",
+        CLAIMS,
+        "none stated",
+        "unemployment claims (the state file of the same name where a county has none)",
+    ),
+    on_github(
+        "Google Mobility by state, in the Economic Tracker",
+        f"{GEOGRAPHY}/Google Mobility - State - Daily.csv",
+        "none stated",
+        "work trips, non-work trips, share staying home",
+    ),
+    on_github("DL-COVID-19, Descartes Labs", MOBILITY, "CC BY 4.0", "miles per person"),
+    TESTS,
+    on_github("County data, Yu Group (a copy)", AGES, "MIT", "share older than 60"),
+    on_github(
+        "2018 election context, MIT Election Data and Science Lab (a copy)",
+        SURVEY,
+        "none stated",
+        "income, African American and Hispanic shares, unemployment rate, rural share",
+    ),
+    on_github(
+        "2010 census (a copy)",
+        f"{DEMOGRAPHICS}/census/raw/density.csv",
+        "none stated",
+        "population density",
+    ),
+    on_github(
+        "American Community Survey (a copy)",
+        f"{DEMOGRAPHICS}/ACS/veh_pub_telework.csv",
+        "none stated",
+        "transit mode share, working from home",
+    ),
+    on_github(
+        "County hospital beds (a copy)",
+        f"{DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv",
+        "none stated",
+        "hospital beds",
+    ),
+    on_github("US consumer price index", PRICES, "PDDL", "cumulative inflation"),
+)
 
 
 def read_daily(column: Total) -> tuple[pd.DataFrame, FloatArray]:
@@ -127,52 +193,6 @@ def read_totals(day: pd.Timestamp) -> tuple[pd.DataFrame, pd.DataFrame]:
     file, table = _us_rows(day)
     states = with_numbers(table, totals, file).groupby("Province_State")[[*totals]].sum()
     return _report(day, *totals)[[*totals]], states
-
-
-def read_own_file(path: str | Path) -> CaseReports:
-    """Read a county file of the University of Maryland's platform, with JHU's coordinates.
-
-    Its columns are ``fips``, ``date``, ``field`` and ``value``. Field names are compared by their
-    letters and digits alone, whatever the case; unknown fields are left out.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a value is not a number, a date cannot be read, new cases are not
-        whole, a county's day is given twice, or no new cases of the period are in it.
-    """
-    file = Path(path)
-    table = read_table(file, ("fips", "date", "field", "value"))
-    names = {name: _FIELDS.get(re.sub("[^a-z0-9]", "", name.lower())) for name in set(table.field)}
-    table = table.assign(name=table["field"].map(names)).dropna(subset=["name"])
-    table["day"] = pd.to_datetime(table["date"], errors="coerce", format="ISO8601")
-    _reject(table["day"].isna(), table["date"], f"date of {file.name} must be like 2021-01-31")
-    table = table[table["day"].isin(DAYS)]
-    if not (table["name"] == "new cases").any():
-        raise ValueError(
-            f"field of {file.name} must include 'New COVID cases' between {DAYS[0]:%Y-%m-%d} and "
-            f"{DAYS[-1]:%Y-%m-%d}; its fields are {', '.join(sorted(names))}"
-        )
-    table = with_numbers(table, ("fips", "value"), file.name).dropna(subset=["fips", "value"])
-    table["fips"] = _codes(table["fips"])
-    fractional = (table["name"] == "new cases") & (table["value"] % 1 != 0)
-    _reject(fractional, table["value"], f"New cases of {file.name} must be whole numbers")
-    twice = table.duplicated(["fips", "day", "name"])
-    _reject(twice, table["fips"], f"{file.name} must give each fips, date and field once")
-
-    counties = _with_population(_report(DAYS[0], "Confirmed"))
-    unplaced = tuple(sorted(set(table["fips"]) - set(counties.index)))
-    counties = counties[counties.index.isin(table["fips"])]
-    if counties.empty:
-        raise ValueError(f"fips of {file.name} must be codes of US counties, got {unplaced[0]!r}")
-    fields = {
-        str(name): group.pivot(index="fips", columns="day", values="value")
-        .reindex(index=counties.index, columns=DAYS)
-        .to_numpy(dtype=np.float64)
-        for name, group in table.groupby("name")
-    }
-    new_cases = fields.pop("new cases")
-    return CaseReports(counties=counties, new_cases=new_cases, fields=fields, unplaced=unplaced)
 
 
 def read_by_fips(
@@ -237,7 +257,8 @@ def _us_rows(day: pd.Timestamp) -> tuple[str, pd.DataFrame]:
     return file.name, table[table["Country_Region"] == "US"]
 
 
-def _with_population(counties: pd.DataFrame) -> pd.DataFrame:
+def with_population(counties: pd.DataFrame) -> pd.DataFrame:
+    """Return counties (n rows) with their people of 2019."""
     people = read_by_fips(f"{GEOGRAPHY}/GeoIDs - County.csv", "countyfips", ("county_pop2019",))
     population = people["county_pop2019"].reindex(counties.index)
     halves = [fips for fips in counties.index if PREDECESSORS.get(fips) == "02261"]
@@ -255,3 +276,177 @@ def _codes(fips: pd.Series) -> pd.Series:
 def _reject(wrong: pd.Series, shown: pd.Series, rule: str) -> None:
     if wrong.any():
         raise ValueError(f"{rule}, got {str(shown[wrong].iloc[0])!r}")
+
+
+def read_attributes(counties: pd.DataFrame) -> tuple[dict[str, FloatArray], FloatArray]:
+    """Read the attributes of some counties on the 60 days.
+
+    Parameters
+    ----------
+    counties : pandas.DataFrame, n rows
+        Index ``fips`` (5 characters), column ``population`` (people).
+
+    Returns
+    -------
+    values : dict of str to ndarray of float, shape (n, 60)
+        Finite, unscaled, by attribute name.
+    tests_per_1000 : ndarray of float, shape (n,)
+        Mean daily tests per 1000 people of the state ≥ 0; NaN: unknown.
+    """
+    states = pd.Index(counties.index.str[:2])
+    public = _settled(counties) | _changing(counties, states)
+    public["miles/person"] = _mobility().reindex(counties.index).to_numpy()
+    public["weekend"] = (DAYS.day_of_week.to_numpy() >= _SATURDAY)[np.newaxis, :].astype(np.float64)
+    shape = (len(counties), len(DAYS))
+    values = {
+        name: _filled(name, np.broadcast_to(array, shape), states) for name, array in public.items()
+    }
+    return values, _tests_per_1000().reindex(states).to_numpy()
+
+
+def _settled(counties: pd.DataFrame) -> dict[str, FloatArray]:
+    """Attributes that do not change over the days, (n, 1) each."""
+    survey = read_by_fips(SURVEY, "fips", tuple(_SURVEYED.values())).reindex(counties.index)
+    ages = read_by_fips(AGES, "countyFIPS", ("CensusPopulation2010", *_AGE_COLUMNS))
+    older = ages[list(_AGE_COLUMNS)].sum(axis=1, skipna=False) / ages["CensusPopulation2010"]
+    density = read_by_fips(
+        f"{DEMOGRAPHICS}/census/raw/density.csv",
+        "county_fips",
+        ("density_pop",),
+        encoding="latin-1",
+        clean=lambda table: table.replace(r"\(r\d+\)$", "", regex=True),  # revision notes
+    )
+    commuting = read_by_fips(
+        f"{DEMOGRAPHICS}/ACS/veh_pub_telework.csv", "FIPS", ("pubtrans", "teleworkable")
+    )
+    beds = read_by_fips(
+        f"{DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv", "fips", ("beds_staffed",)
+    )
+    columns = {
+        "population": counties["population"].astype(np.float64),
+        "% older than 60": 100 * older,
+        **{name: survey[column] for name, column in _SURVEYED.items()},
+        "population density": density["density_pop"],
+        "transit mode share": commuting["pubtrans"],
+        "working from home": commuting["teleworkable"],
+        "hospital beds/1000": beds["beds_staffed"].reindex(counties.index)
+        / (counties["population"] / 1000),
+    }
+    return {
+        name: column.reindex(counties.index).to_numpy()[:, np.newaxis]
+        for name, column in columns.items()
+    }
+
+
+def _changing(counties: pd.DataFrame, states: pd.Index) -> dict[str, FloatArray]:
+    """Attributes of counties or their states that change over the days, (n, 60) or (1, 60)."""
+    claims = _claims(CLAIMS, "countyfips", 5).reindex(counties.index)
+    state_claims = _claims(f"{GEOGRAPHY}/UI Claims - State - Weekly.csv", "statefips", 2)
+    of_state = state_claims.reindex(states).set_axis(counties.index)
+    visits = {name: table.reindex(states).to_numpy() for name, table in _visits().items()}
+    return {
+        "unemployment claims/1000": claims.fillna(of_state).to_numpy(),
+        "testing gap": _testing_gap().reindex(states).to_numpy(),
+        **visits,
+        "cumulative inflation": _prices()[np.newaxis, :],
+    }
+
+
+def _mobility() -> pd.DataFrame:
+    """Percent of normal mobility, counties × 60 days, for counties that have any."""
+    file = fetch.find(MOBILITY)
+    header = pd.read_csv(file, nrows=0).columns
+    days = [day for day in DAYS.strftime("%Y-%m-%d") if day in header]
+    table = read_by_fips(MOBILITY, "fips", tuple(days)).dropna(how="all")
+    by_day = table.set_axis(pd.DatetimeIndex(days), axis=1).reindex(columns=DAYS)
+    return by_day.clip(upper=_MOST_MOBILE).interpolate(axis=1, limit_direction="both")
+
+
+def _claims(path: str, key: str, width: int) -> pd.DataFrame:
+    """Read initial claims per 1000 of the labour force, places × 60 days."""
+    file = fetch.find(path)
+    date = ("year", "month", "day_endofweek")
+    table = read_table(file, (*date, key, "initclaims_rate_regular"))
+    table = with_numbers(table, ("initclaims_rate_regular",), file.name)
+    week = table.assign(
+        day=_dates(table, *date), place=table[key].str.zfill(width), rate=10 * table.iloc[:, -1]
+    )
+    by_week = week.pivot(index="place", columns="day", values="rate")
+    ends = DAYS + pd.to_timedelta((_SATURDAY - DAYS.day_of_week) % _WEEK, unit="D")
+    return by_week.reindex(columns=ends).set_axis(DAYS, axis=1)
+
+
+def _visits() -> dict[str, pd.DataFrame]:
+    """Time spent at kinds of places against normal, states × 60 days."""
+    file = fetch.find(f"{GEOGRAPHY}/Google Mobility - State - Daily.csv")
+    kinds = [
+        "gps_workplaces",
+        "gps_retail_and_recreation",
+        "gps_grocery_and_pharmacy",
+        "gps_residential",
+    ]
+    table = read_table(file, ("year", "month", "day", "statefips", *kinds))
+    table = table.assign(day=_dates(table, "year", "month", "day"))
+    table = with_numbers(table[table["day"].isin(DAYS)], kinds, file.name)
+    table["place"] = table["statefips"].str.zfill(2)
+    work, leisure, grocery, home = (
+        table.pivot(index="place", columns="day", values=kind).reindex(columns=DAYS)
+        for kind in kinds
+    )
+    return {"work trips": work, "non-work trips": (leisure + grocery) / 2, "% staying home": home}
+
+
+def _tests() -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
+    """Read new tests and new positive tests, states × days from 6 days early; people per state."""
+    file = fetch.find(TESTING)
+    columns = ("totalTestResultsIncrease", "positiveIncrease")
+    table = read_table(file, ("date", "state", *columns))
+    days = pd.date_range(DAYS[0] - pd.Timedelta(days=_WEEK - 1), DAYS[-1], freq="D")
+    table = table.assign(day=pd.to_datetime(table["date"], format="ISO8601"))
+    table = with_numbers(table[table["day"].isin(days)], columns, file.name)
+    geo_file = fetch.find(f"{GEOGRAPHY}/GeoIDs - State.csv")
+    geo = read_table(geo_file, ("statefips", "stateabbrev", "state_pop2019"))
+    geo = with_numbers(geo, ("state_pop2019",), geo_file.name)
+    code = geo["statefips"].str.zfill(2)
+    table["place"] = table["state"].map(dict(zip(geo["stateabbrev"], code, strict=True)))
+    table = table.dropna(subset=["place"])
+    tests, positive = (
+        table.pivot(index="place", columns="day", values=column).reindex(columns=days).clip(lower=0)
+        for column in columns
+    )
+    return tests, positive, geo["state_pop2019"].set_axis(code)
+
+
+def _testing_gap() -> pd.DataFrame:
+    tests, positive, _ = _tests()
+    tests, positive = (
+        daily.T.rolling(_WEEK, min_periods=1).sum().T[DAYS] for daily in (tests, positive)
+    )
+    return (positive / tests.where(tests > 0)).clip(upper=1)
+
+
+def _tests_per_1000() -> pd.Series:
+    tests, _, people = _tests()
+    return 1000 * tests[DAYS].mean(axis=1) / people.reindex(tests.index)
+
+
+def _prices() -> FloatArray:
+    file = fetch.find(PRICES)
+    table = with_numbers(read_table(file, ("Date", "Index")), ("Index",), file.name)
+    by_month = table.set_index(pd.to_datetime(table["Date"], format="ISO8601"))["Index"]
+    return by_month.reindex(DAYS, method="ffill").to_numpy(dtype=np.float64)
+
+
+def _filled(name: str, values: NDArray[np.generic], states: pd.Index) -> FloatArray:
+    """Fill NaN by the state's median of the day, the nation's, or that of all days; (n, 60)."""
+    table = pd.DataFrame(values.astype(np.float64))
+    if table.isna().all(axis=None):
+        raise ValueError(f"attribute {name!r} must have a value for some county, and has none")
+    by_day = table.median()
+    of_state = table.groupby(np.asarray(states)).transform("median")
+    return table.fillna(of_state).fillna(by_day.fillna(by_day.median())).to_numpy()
+
+
+def _dates(table: pd.DataFrame, year: str, month: str, day: str) -> pd.Series:
+    columns = {"year": table[year], "month": table[month], "day": table[day]}
+    return pd.to_datetime(pd.DataFrame(columns))

@@ -32,63 +32,6 @@ class Description:
     cumulative: bool = False
 
 
-COVID_ATTRIBUTES = {
-    "population": Description("People who live there, 2019.", "people"),
-    "% older than 60": Description("Share of people older than 60, census of 2010.", "%"),
-    "median income": Description("Median income of a household in a year, 2012–2016.", "US$"),
-    "% African American": Description("Share of African Americans, 2012–2016.", "%"),
-    "% Hispanic": Description("Share of Hispanics, 2012–2016.", "%"),
-    "unemployment rate": Description("Share of the labour force without work, 2012–2016.", "%"),
-    "% rural": Description("Share of people who live outside towns.", "%"),
-    "population density": Description("People per square mile.", "people per square mile"),
-    "transit mode share": Description("Share of workers who go by public transport.", "%", 100),
-    "working from home": Description(
-        "Share of jobs that can be done from home, a proxy for who does.", "%", 100
-    ),
-    "hospital beds/1000": Description("Staffed hospital beds per 1000 people.", "beds per 1000"),
-    "unemployment claims/1000": Description(
-        "People who newly asked for unemployment pay that week, per 1000 of the labour force.",
-        "claims per 1000",
-    ),
-    "testing gap": Description(
-        "Share of tests in the state that were positive over the last 7 days: the larger it is, "
-        "the fewer of the infected are tested.",
-        "% of tests positive",
-        100,
-    ),
-    "work trips": Description(
-        "Time at work places in the state, against normal: 0 is as usual.", "% against normal", 100
-    ),
-    "non-work trips": Description(
-        "Time at shops, leisure and groceries in the state, against normal: 0 is as usual.",
-        "% against normal",
-        100,
-    ),
-    "% staying home": Description(
-        "Time at home in the state, against normal: 0 is as usual.", "% against normal", 100
-    ),
-    "cumulative inflation": Description(
-        "The national consumer price index of the month.", "1982–84 = 100", cumulative=True
-    ),
-    "miles/person": Description(
-        "Median distance from home that people went, against normal: 100 is as usual.",
-        "% of normal",
-    ),
-    "weekend": Description("Saturdays and Sundays.", levels=("weekday", "weekend")),
-}
-PLANT_ATTRIBUTES = {
-    "flower abundance": Description(
-        "Flowers of the plant at the visit, as log(1 + flowers): one more is 2.7 times as many.",
-        "log(1 + flowers)",
-    ),
-    "month": Description("Month of the visit's mean day.", "month"),
-    "day of year": Description("Mean day of the visit, from 1 January.", "day of the year"),
-    "wind": Description("Share of watches with a breeze.", "share of watches"),
-    "cloud": Description("Mean cloud of the watches: 0 sunny, 1 cloudy or shade.", "0 to 1"),
-    "air temperature": Description("Mean air temperature of the watches.", "°C"),
-}
-
-
 def described(
     values: Mapping[str, FloatArray], known: Mapping[str, Description] | None = None
 ) -> dict[str, AttributeInfo]:

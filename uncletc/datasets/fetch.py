@@ -11,7 +11,6 @@ every path with its size and sha256; nothing else is ever used. Files come from
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -30,7 +29,6 @@ Progress = Callable[[int, int, int, int], None]
 """Called with (files done, files in all, bytes done, bytes in all) after each file."""
 
 _TIMEOUT = (10.0, 60.0)  # seconds: to connect, and between two pieces of a body
-_ATTEMPTS = 2  # per source, if the connection drops; a wrong answer is not requested again
 
 pooch.get_logger().setLevel(logging.ERROR)  # what goes wrong is raised instead
 
@@ -97,9 +95,11 @@ def find(path: str) -> Path:
         If the file is missing or wrong in the folder ``UNCLETC_DATA_DIR``, or if no source
         provides it.
     """
-    file = _registered(path)
-    folder = os.environ.get("UNCLETC_DATA_DIR")
-    return _in_folder(file, Path(folder)) if folder else _in_cache(file)
+    for files in registry().values():
+        if path in files:
+            own = os.environ.get("UNCLETC_DATA_DIR")
+            return _in_folder(files[path]) if own else _in_cache(files[path])
+    raise ValueError(f"path must be a file that files.json lists, got {path!r}")
 
 
 def available(name: str) -> bool:
@@ -112,7 +112,8 @@ def available(name: str) -> bool:
         data set needs no file.
     """
     root = _root()
-    return all(_has_size(root / file.path, file.size) for file in _files_of(name))
+    found = [(root / file.path, file.size) for file in _files_of(name)]
+    return all(path.is_file() and path.stat().st_size == size for path, size in found)
 
 
 def fetch_all(name: str, progress: Progress | None = None) -> None:
@@ -133,13 +134,11 @@ def fetch_all(name: str, progress: Progress | None = None) -> None:
     """
     files = _files_of(name)
     report = progress or (lambda *_: None)
-    total = sum(file.size for file in files)
-    done = 0
-    report(0, len(files), done, total)
-    for number, file in enumerate(files, start=1):
-        find(file.path)
-        done += file.size
-        report(number, len(files), done, total)
+    sizes = [file.size for file in files]
+    for number in range(len(files) + 1):
+        if number:
+            find(files[number - 1].path)
+        report(number, len(files), sum(sizes[:number]), sum(sizes))
 
 
 def problems(name: str) -> dict[str, str]:
@@ -170,73 +169,53 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("uncletc")) / "files"
 
 
-def _in_folder(file: PublicFile, folder: Path) -> Path:
-    path = folder / file.path
+def _in_folder(file: PublicFile) -> Path:
+    path = _root() / file.path
+    otherwise = "or unset UNCLETC_DATA_DIR to download it"
     if not path.is_file():
         raise DataUnavailableError(
-            f"{file.path} is not in the folder UNCLETC_DATA_DIR names, {folder}; add it, or unset "
-            f"UNCLETC_DATA_DIR to download it"
+            f"{file.path} is not in the folder UNCLETC_DATA_DIR names, {_root()}; add it, "
+            f"{otherwise}"
         )
     actual = _sha256(path)
     if actual != file.sha256:
         raise DataUnavailableError(
-            f"{path} has sha256 {actual}, but must have {file.sha256}; replace it, or unset "
-            f"UNCLETC_DATA_DIR to download it"
+            f"{path} has sha256 {actual}, but must have {file.sha256}; replace it, {otherwise}"
         )
     return path
 
 
 def _in_cache(file: PublicFile) -> Path:
-    target = cache_folder() / file.path
-    try:
-        if target.is_file():
-            if _sha256(target) == file.sha256:
-                return target
-            target.replace(target.with_name(target.name + ".rejected"))
-    except OSError as error:
-        raise DataUnavailableError(
-            f"{target} cannot be read or moved ({error}); delete it, or set UNCLETC_DATA_DIR to a "
-            f"folder that holds the files"
-        ) from error
-    failures = []
-    for url in _urls(file):
-        failure = _download(file, url, target)
-        if failure is None:
-            return target
-        failures.append(f"{url} ({failure})")
+    """Download a file from the first source that gives it, unless it is here with its checksum."""
+    target, failures = _root() / file.path, []
+    base = os.environ.get("UNCLETC_DATA_URL")
+    for url in (_join(base, file.path),) if base else file.urls:
+        # pooch writes to a temporary file and renames it only once its checksum is right.
+        source = pooch.create(
+            path=target.parent,
+            base_url="",
+            registry={target.name: f"sha256:{file.sha256}"},
+            urls={target.name: url},
+            retry_if_failed=1,
+        )
+        downloader = pooch.HTTPDownloader(timeout=_TIMEOUT)
+        try:
+            return Path(source.fetch(target.name, downloader=downloader))
+        except (ValueError, OSError) as error:  # every error of requests is an OSError
+            failures.append(f"{url} ({_reason(error, file)})")
     raise DataUnavailableError(
         f"{target.name} could not be downloaded: tried {' and '.join(failures)}; try again later, "
         f"or set UNCLETC_DATA_DIR to a folder that holds it at {file.path}"
     )
 
 
-def _download(file: PublicFile, url: str, target: Path) -> str | None:
-    """Download one file from one source; return None on success, else the reason of failure."""
-    failure = ""
-    for _ in range(_ATTEMPTS):
-        try:
-            # pooch writes to a temporary file and renames it only once its checksum is right.
-            pooch.retrieve(
-                url,
-                known_hash=f"sha256:{file.sha256}",
-                fname=target.name,
-                path=target.parent,
-                downloader=pooch.HTTPDownloader(timeout=_TIMEOUT),
-            )
-            return None
-        except ValueError:
-            return f"the bytes received do not have the sha256 {file.sha256}"
-        except OSError as error:  # every error of requests is one
-            response = getattr(error, "response", None)
-            if response is not None:
-                return f"the server answered {response.status_code} {response.reason}"
-            failure = f"the connection failed: {type(error).__name__}"
-    return failure
-
-
-def _urls(file: PublicFile) -> tuple[str, ...]:
-    base = os.environ.get("UNCLETC_DATA_URL")
-    return (_join(base, file.path),) if base else file.urls
+def _reason(error: Exception, file: PublicFile) -> str:
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answered {response.status_code} {response.reason}"
+    if isinstance(error, OSError):
+        return f"the connection failed: {type(error).__name__}"
+    return f"the bytes received do not have the sha256 {file.sha256}"
 
 
 def _join(base: str, path: str) -> str:
@@ -244,8 +223,7 @@ def _join(base: str, path: str) -> str:
 
 
 def _root() -> Path:
-    folder = os.environ.get("UNCLETC_DATA_DIR")
-    return Path(folder) if folder else cache_folder()
+    return Path(os.environ.get("UNCLETC_DATA_DIR") or cache_folder())
 
 
 def _files_of(name: str) -> list[PublicFile]:
@@ -255,17 +233,5 @@ def _files_of(name: str) -> list[PublicFile]:
     return list(data_sets[name].values())
 
 
-def _registered(path: str) -> PublicFile:
-    for files in registry().values():
-        if path in files:
-            return files[path]
-    raise ValueError(f"path must be a file that files.json lists, got {path!r}")
-
-
-def _has_size(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size
-
-
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return str(pooch.file_hash(str(path), alg="sha256"))

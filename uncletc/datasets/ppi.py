@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.frames import numbers
+from uncletc.datasets import fetch
 from uncletc.datasets.base import Dataset, Provenance, Source
-from uncletc.datasets.described import PLANT_ATTRIBUTES, described
-from uncletc.datasets.ppi_files import SURVEYS, WATCHES, read_flowers, read_watches
-from uncletc.datasets.ppi_groups import EFFECTS, genus_of, visits_in_time
-from uncletc.datasets.ppi_roles import plant_roles
-from uncletc.datasets.reading import scaled
+from uncletc.datasets.described import described
+from uncletc.datasets.ppi_facts import (
+    ATTRIBUTES,
+    EFFECTS,
+    genus_of,
+    plant_roles,
+    visits_in_time,
+)
+from uncletc.datasets.reading import read_table, scaled, with_numbers
 
+WATCHES = (
+    "lamb-j/plant-pollinator-prediction/5ddfcce2b7f4ab04933bcec2839f10a167845f86/"
+    "Code/old/11to13_interactions.csv"
+)
+SURVEYS = (
+    "Hutchinson-Lab/pollination-networks-implicit-feedback/"
+    "5a70c3ff59e492fb7ec6929a59fba43ae0a23032/Data/official_dataset_11-15/SA02602_v2.csv"
+)
+
+MOST_ACTIVE = 50  # plants, and pollinators, that are kept
+_WATCH_COLUMNS = {
+    "year": "year",
+    "DATE": "date",
+    "MEADOW": "meadow",
+    "WATCH": "watch",
+    "NO_INT": "count",
+    "PLTSP_NAME": "plant",
+    "VISSP_NAME": "pollinator",
+    "STATUS": "status",
+    "VECTOR GUILD": "guild",
+    "CLOUDS": "clouds",
+    "WIND": "wind",
+    "TEMP": "temperature",
+}
+_MOST_FIELDS = 64  # of a row: rows differ in length
+_CLOUD = {"S": 0.0, "PC": 0.5, "PSH": 0.5, "SH": 1.0, "C": 1.0}
+_WIND = {"ST": 0.0, "S": 0.0, "B": 1.0, "BR": 1.0}
+_COLDEST, _HOTTEST = 5.0, 45.0  # degrees Celsius; other readings are in another unit, or slips
+_GUILDS = {"social-wasp": "social wasp", "kloeptoparasitic bee": "kleptoparasitic bee", "": "none"}
 _RULES = (
     "A row of the watches is used if its status is 1 (or none is given) and it has both names, a "
     "visit and a number of interactions.",
@@ -50,27 +83,13 @@ SURVEYED = Source(
     licence="none stated",
     used_for="flower abundance, and which plants were there",
 )
-_OWN_FILE = Source(
-    name="Plant–pollinator data at H.J. Andrews Experimental Forest (your own file)",
-    url="https://doi.org/10.6073/pasta/eec55cbc3dbfc56428629773737ab3e5",
-    licence="none stated",
-    used_for="interactions, guilds, weather",
-)
 
 
-def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None = None) -> Dataset:
+def load_ppi() -> Dataset:
     """Load plant–pollinator interactions of the H.J. Andrews Experimental Forest, 2011–2013.
 
     Ω holds the plants and pollinators that were both seen at the same meadow and visit; Ξ every
     plant, pollinator and visit.
-
-    Parameters
-    ----------
-    plants, pollinators : int
-        How many of the most active ones to keep, at most 107 and 452 in the public files.
-    path : path, optional
-        The complete table of the same project (EDI package knb-lter-and.5216,
-        ``SA02601_v6.csv``), or another with its columns, in place of the public watches.
 
     Returns
     -------
@@ -87,17 +106,15 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
     ------
     DataUnavailableError
         If a public file is neither here nor available.
-    ValueError
-        If an argument or the user's file breaks a rule.
 
     Notes
     -----
     About 5 MB are downloaded once, then checked and read from the cache.
     """
-    watches = read_watches(path)
+    watches = read_watches()
     flowers = read_flowers()
-    plant_table = _most_active(watches, "plant", plants)
-    pollinator_table = _most_active(watches, "pollinator", pollinators)
+    plant_table = _most_active(watches, "plant")
+    pollinator_table = _most_active(watches, "pollinator")
     pollinator_table.insert(1, "guild", _guilds(watches, pollinator_table["pollinator"]))
     visits = _visits(watches)
 
@@ -132,7 +149,7 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         name="ppi",
         roles=plant_roles(attributes),
         effects=EFFECTS,
-        attribute_info=described(attributes, PLANT_ATTRIBUTES),
+        attribute_info=described(attributes, ATTRIBUTES),
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
         table=_pairs(counts, observed, plant_table, pollinator_table, together),
@@ -144,19 +161,99 @@ def load_ppi(*, plants: int = 50, pollinators: int = 50, path: str | Path | None
         provenance=Provenance(
             simulated=False,
             period=f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits",
-            sources=(WATCHED if path is None else _OWN_FILE, SURVEYED),
+            sources=(WATCHED, SURVEYED),
             rules=_RULES,
         ),
     )
 
 
-def _most_active(watches: pd.DataFrame, mode: str, n: int) -> pd.DataFrame:
-    """Rank the names of a mode by their interactions and keep the first ``n``."""
+def read_watches() -> pd.DataFrame:
+    """Read the usable rows of the watches of 2011–2013.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per plant, pollinator and minute of a watch: ``plant``, ``pollinator``, ``guild``,
+        ``meadow`` (text), ``year``, ``visit`` (of the year, from 1), ``count`` (interactions ≥ 0),
+        ``date`` (NaT: unknown), ``wind`` and ``cloud`` (0 to 1; NaN: unknown) and
+        ``temperature`` (°C; NaN: unknown).
+    """
+    file = fetch.find(WATCHES)
+    raw = pd.read_csv(
+        file,
+        header=None,
+        names=range(_MOST_FIELDS),
+        dtype="str",
+        keep_default_na=False,
+        encoding="utf-8-sig",
+        encoding_errors="replace",
+    ).fillna("")
+    place = {name: at for at, name in raw.iloc[0].items() if name}
+    table = pd.DataFrame({own: raw[place[name]][1:] for name, own in _WATCH_COLUMNS.items()})
+    table = table.apply(lambda column: column.str.strip())
+    for column in ("year", "watch", "count"):
+        table[column] = numbers(table, column, f"{column} of {file.name}")
+    usable = (
+        table["status"].isin(["1", ""])
+        & table[["year", "watch", "count"]].notna().all(axis=1)
+        & ~table[["plant", "pollinator"]].isin(["", "NA"]).any(axis=1)
+    )
+    table = table[usable].reset_index(drop=True)
+    year = table["year"].astype(np.int64) + 2000
+    date = pd.to_datetime(table["date"], format="%m/%d/%y", errors="coerce").dt.as_unit("ns")
+    temperature = pd.to_numeric(table["temperature"], errors="coerce")
+    return pd.DataFrame(
+        {
+            "plant": table["plant"],
+            "pollinator": table["pollinator"],
+            "guild": table["guild"].replace(_GUILDS),
+            "meadow": table["meadow"],
+            "year": year,
+            "visit": _whole_visits(table["watch"]),
+            "count": table["count"].astype(np.int64),
+            "date": date.where(date.dt.year == year),
+            "wind": table["wind"].str.upper().map(_WIND),
+            "cloud": table["clouds"].str.upper().map(_CLOUD),
+            "temperature": temperature.where(temperature.between(_COLDEST, _HOTTEST)),
+        }
+    )
+
+
+def read_flowers() -> pd.DataFrame:
+    """Read the plants found in flower by the surveys of 2011–2015.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per plot and plant: ``plant``, ``meadow`` (text), ``year``, ``visit`` (of the
+        year, from 1) and ``flowers`` (stalks times flowers per stalk ≥ 0).
+    """
+    file = fetch.find(SURVEYS)
+    columns = ("YEAR", "WATCH", "NO_STALK", "NO_FLWS")
+    table = read_table(file, ("MEADOW", "FLW_STATUS", "PLTSP_NAME", *columns))
+    table = table[(table["FLW_STATUS"] == "FLW") & (table["PLTSP_NAME"].str.strip() != "")]
+    table = with_numbers(table, columns, file.name)
+    return pd.DataFrame(
+        {
+            "plant": table["PLTSP_NAME"].str.strip(),
+            "meadow": table["MEADOW"].str.strip(),
+            "year": table["YEAR"].astype(np.int64),
+            "visit": _whole_visits(table["WATCH"]),
+            "flowers": (table["NO_STALK"] * table["NO_FLWS"]).fillna(0),
+        }
+    )
+
+
+def _whole_visits(watch: pd.Series) -> pd.Series:
+    """Put a half-numbered round, an early part of a visit, into the next whole one."""
+    return -(-watch // 1).astype(np.int64)
+
+
+def _most_active(watches: pd.DataFrame, mode: str) -> pd.DataFrame:
+    """Rank the names of a mode by their interactions and keep the first ones."""
     active = watches.groupby(mode)["count"].sum().rename("interactions").reset_index()
-    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= len(active):
-        raise ValueError(f"{mode}s must be a whole number from 1 to {len(active)}, got {n!r}")
     ranked = active.sort_values(["interactions", mode], ascending=[False, True])
-    return ranked.head(n).reset_index(drop=True)
+    return ranked.head(MOST_ACTIVE).reset_index(drop=True)
 
 
 def _guilds(watches: pd.DataFrame, pollinators: pd.Series) -> pd.Series:

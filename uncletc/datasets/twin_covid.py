@@ -14,9 +14,8 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Roles
 from uncletc.data.simulate import Truth
 from uncletc.datasets.base import Dataset, Provenance, Source
-from uncletc.datasets.covid_groups import covid_groups
-from uncletc.datasets.covid_roles import COVID_ROLES
-from uncletc.datasets.described import COVID_ATTRIBUTES, simulated_info
+from uncletc.datasets.covid_facts import ATTRIBUTES, COVID_ROLES, covid_groups
+from uncletc.datasets.described import simulated_info
 from uncletc.datasets.reading import every_day
 from uncletc.datasets.twins import LEVELS, Arrays, detection_probability, read_twin
 
@@ -122,7 +121,7 @@ def covid_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         ),
         roles=Roles(role for role in COVID_ROLES if role.attribute in header["attributes"]),
         effects=EFFECTS,
-        attribute_info=simulated_info(header["attributes"], COVID_ATTRIBUTES),
+        attribute_info=simulated_info(header["attributes"], ATTRIBUTES),
         deaths=_deaths(arrays),
     )
 

@@ -13,9 +13,8 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.simulate import Truth
 from uncletc.datasets.base import Dataset, Provenance
-from uncletc.datasets.described import PLANT_ATTRIBUTES, simulated_info
-from uncletc.datasets.ppi_groups import visits_in_time
-from uncletc.datasets.ppi_roles import plant_roles
+from uncletc.datasets.described import simulated_info
+from uncletc.datasets.ppi_facts import ATTRIBUTES, plant_roles, visits_in_time
 from uncletc.datasets.twins import LEVELS, Arrays, detection_probability, read_twin
 from uncletc.model.cp import rate_tensor
 
@@ -92,7 +91,7 @@ def ppi_twin(header: Mapping[str, Any], arrays: Arrays) -> Dataset:
         ),
         roles=plant_roles(header["attributes"]),
         effects=EFFECTS,
-        attribute_info=simulated_info(header["attributes"], PLANT_ATTRIBUTES),
+        attribute_info=simulated_info(header["attributes"], ATTRIBUTES),
     )
 
 

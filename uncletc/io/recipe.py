@@ -15,7 +15,7 @@ from uncletc.common.validation import check_positive, check_whole
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets import DEATHS_LAG, OUTSIDE, available
 from uncletc.datasets.base import Dataset
-from uncletc.datasets.covid_deaths import check_lag, with_deaths
+from uncletc.datasets.covid_outside import check_lag, with_deaths
 from uncletc.fitting.fit import fit_on
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.anchor import Anchor

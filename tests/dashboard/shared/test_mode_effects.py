@@ -93,7 +93,7 @@ class TestNames:
         assert acts_on(text) == ("reporting" if "reporting" in text else "λ")
 
     def test_of_a_data_set_are_distinct(self) -> None:
-        from uncletc.datasets.covid_groups import EFFECTS as COVID
+        from uncletc.datasets.covid_facts import EFFECTS as COVID
         from uncletc.datasets.ppi import EFFECTS as PLANTS
 
         for effects in (COVID, PLANTS):

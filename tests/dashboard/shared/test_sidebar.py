@@ -19,7 +19,7 @@ from dashboard.shared.sidebar.roles import (
 from dashboard.shared.sidebar.sidebar import _labels_of_places
 from tests.dashboard.looking import in_address
 from uncletc import Anchor, Role, Roles, datasets
-from uncletc.datasets.covid_roles import COVID_ROLES
+from uncletc.datasets.covid_facts import COVID_ROLES
 
 EFFECTS = {
     "plant": "Plants differ.",
