@@ -86,12 +86,6 @@ class TestRules:
         # 300 people with .00416, 100 with twice that
         assert oak["ifr"].tolist() == pytest.approx([1.25 * 0.00416] * 50)
 
-    def test_only_counties_that_the_counts_hold_have_deaths(self) -> None:
-        rows = datasets.deaths_by_cell(datasets.load("covid", shared_cells="largest"))
-        oak = rows[rows["latitude_index"] == 0]
-        assert oak["deaths"].sum() == 0  # Elm stands for its cell
-        assert oak["ifr"].iloc[0] == pytest.approx(0.00832)
-
     def test_corrections_of_deaths_count_as_zero(self, monkeypatch: pytest.MonkeyPatch) -> None:
         covid = datasets.load("covid")
         known = datasets.read_deaths()

@@ -14,8 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from uncletc import CountTensor, Fit, FitSettings, Truth, fit, simulate, theory
 from uncletc.model.detection import JointDetection
-from uncletc.paper.theory import Layers, largest_slope, recoverability, similar_entries
-from uncletc.paper.theory.network import SILU
+from uncletc.paper.theory import SILU, Layers, largest_slope, recoverability, similar_entries
 
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
@@ -72,10 +71,6 @@ class TestLayers:
         assert layers.complexity == pytest.approx(1920)
         assert layers.steepest == pytest.approx(10)
 
-    def test_one_layer_by_hand(self) -> None:
-        layers = Layers.of_weights([[[3.0, 4.0]]], sigmoid=False)
-        assert layers.complexity == pytest.approx(2 * 5 * 4)  # 2 ρ s · d_1² d_0² a/s · 1
-
     def test_printed_formula(self) -> None:
         rng = np.random.default_rng(0)
         sizes = [5, 7, 6, 3, 1]
@@ -87,9 +82,6 @@ class TestLayers:
         product = math.prod(r * x for r, x in zip(rho, s, strict=True))
         found = Layers.of_weights(weights).complexity
         assert found == pytest.approx(2 * product * total * 4**2)
-
-    def test_a_layer_of_zeros_leaves_nothing(self) -> None:
-        assert Layers.of_weights([np.zeros((3, 2)), np.ones((1, 3))]).complexity == 0
 
     def test_rotations_of_units_change_nothing(self) -> None:
         rng = np.random.default_rng(1)
@@ -109,12 +101,10 @@ class TestLayers:
 
     def test_bounds_hold_for_every_such_network(self) -> None:
         rng = np.random.default_rng(2)
-        bounds = Layers.of_bounds(6, (5, 4), spectral=[2.0, 1.0, 3.0])
+        bounds = Layers.of_bounds(6, (5, 4), spectral=2.0)
         for _ in range(20):
             weights = [rng.standard_normal(pair) for pair in ((5, 6), (4, 5), (1, 4))]
-            weights = [
-                w / np.linalg.norm(w, 2) * s for w, s in zip(weights, (2.0, 1.0, 3.0), strict=True)
-            ]
+            weights = [2 * w / np.linalg.norm(w, 2) for w in weights]
             layers = Layers.of_weights(weights)
             assert layers.spectral == pytest.approx(bounds.spectral)
             assert (layers.frobenius <= bounds.frobenius * (1 + 1e-12)).all()
@@ -185,26 +175,19 @@ class TestLayers:
             bound = Layers.of_fit(fits[name], y.attributes).steepest
             assert largest_slope(y.attributes, p) <= bound * (1 + 1e-9)
 
-    def test_errors(self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]) -> None:
-        y, _ = problem
+    def test_errors(self, fits: dict[str, Fit]) -> None:
         with pytest.raises(ValueError, match="at least 1 layer, got none"):
             Layers.of_weights([])
         with pytest.raises(ValueError, match=r"weights\[1\] must have 3 columns"):
             Layers.of_weights([np.ones((3, 2)), np.ones((1, 4))])
         with pytest.raises(ValueError, match="must have 1 row, got 3"):
             Layers.of_weights([np.ones((3, 2))])
-        with pytest.raises(ValueError, match="spectral must hold 1 value or 2"):
-            Layers.of_bounds(3, (4,), spectral=[1, 2, 3])
         with pytest.raises(ValueError, match="spectral must be at least 0"):
             Layers.of_bounds(3, (4,), spectral=-1.0)
-        with pytest.raises(ValueError, match=r"frobenius must be from 1 to 1\.73205 in layer 1"):
-            Layers.of_bounds(3, (4,), frobenius=[2.0, 1.0])
         with pytest.raises(ValueError, match="must be at least 1, got"):
             Layers.of_bounds(3, (0,))
         with pytest.raises(ValueError, match="attributes must have 10 columns"):
             Layers.of_fit(fits["bcd"], np.ones((2, 3)))
-        with pytest.raises(ValueError, match="member must be from 0 to"):
-            Layers.of_fit(fits["joint"], y.attributes, member=9)
         without = CountTensor((2, 2), [[0, 0], [1, 1]], [1, 2])
         with pytest.raises(ValueError, match="had no attributes"):
             Layers.of_fit(fit(without, FitSettings(rank=1, max_iter=1)), np.ones((1, 1)))
@@ -214,10 +197,9 @@ class TestSimilarEntries:
     def test_by_hand_on_a_line(self) -> None:
         curve = similar_entries([[0.0], [1.0], [2.0], [10.0]], [0.0, 1.0, 2.0, 3.9, 20.0])
         assert curve.sizes.tolist() == [1, 2, 3, 3, 4]
-        assert curve.at_most.tolist() == [1, 3, 3, 3, 4]
 
     @pytest.mark.parametrize("seed", range(8))
-    def test_between_brute_force_and_nothing(self, seed: int) -> None:
+    def test_never_above_brute_force(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
         z = rng.standard_normal((10, 2))
         z[:4] = z[0] + 0.05 * z[:4]
@@ -226,25 +208,9 @@ class TestSimilarEntries:
         widths = np.array([distances[np.ix_(chosen, chosen)].max() for chosen in sets])
         lengths = np.array([len(chosen) for chosen in sets])
         curve = similar_entries(z)
-        assert curve.n_tried == len(z)
-        for zeta, low, high in zip(curve.zetas, curve.sizes, curve.at_most, strict=True):
-            assert low <= lengths[widths <= zeta].max() <= high
+        for zeta, low in zip(curve.zetas, curve.sizes, strict=True):
+            assert low <= lengths[widths <= zeta].max()
         assert curve.sizes[-1] == len(z)
-
-    def test_the_balls_hold_what_they_say(self) -> None:
-        y, _ = simulate((12, 12, 12), seed=1)
-        curve = similar_entries(y.attributes, n_tried=50)
-        for zeta, size, centre in zip(curve.zetas, curve.sizes, curve.centres, strict=True):
-            within = np.linalg.norm(y.attributes - centre, axis=1) <= zeta / 2
-            assert within.sum() == size
-            if size > 1:
-                assert pdist(y.attributes[within]).max() <= zeta * (1 + 1e-12)
-
-    def test_rises_with_zeta(self) -> None:
-        curve = similar_entries(np.random.default_rng(4).standard_normal((300, 3)))
-        assert (np.diff(curve.zetas) > 0).all()
-        assert (np.diff(curve.sizes) >= 0).all()
-        assert (np.diff(curve.at_most) >= 0).all()
 
     def test_finds_the_planted_set(self) -> None:
         y, _ = simulate(similar=0.1, seed=2)
@@ -267,11 +233,6 @@ class TestSimilarEntries:
         assert (similar_entries(8 * z, 8 * grid).sizes == sizes).all()
         assert (similar_entries(z[rng.permutation(90)], grid).sizes == sizes).all()
 
-    def test_is_repeatable(self) -> None:
-        z = np.random.default_rng(6).standard_normal((400, 4))
-        runs = [similar_entries(z, n_tried=40, seed=seed).sizes for seed in (1, 1)]
-        assert (runs[0] == runs[1]).all()
-
     def test_best_is_the_least_of_the_curve(self) -> None:
         curve = similar_entries(np.random.default_rng(7).standard_normal((200, 2)))
         best = curve.best(slope=0.7, delta=0.1)
@@ -286,12 +247,6 @@ class TestSimilarEntries:
         )
         assert curve.best(slope=0.0).size == 200  # nothing is lost by unlike attributes
 
-    def test_a_steeper_g_asks_for_more_alike_attributes(self) -> None:
-        curve = similar_entries(np.random.default_rng(8).standard_normal((300, 2)))
-        zetas = [curve.best(slope).zeta for slope in (0.01, 0.1, 1.0, 10.0)]
-        assert zetas == sorted(zetas, reverse=True)
-        assert zetas[0] > zetas[-1]
-
     def test_errors(self) -> None:
         with pytest.raises(ValueError, match="at least 1 entry, got none"):
             similar_entries(np.empty((0, 2)))
@@ -299,13 +254,6 @@ class TestSimilarEntries:
             similar_entries([[np.nan]])
         with pytest.raises(ValueError, match="zetas must hold values that are at least 0"):
             similar_entries([[1.0]], [-1.0])
-        with pytest.raises(ValueError, match="n_tried must be at least 1, got 0"):
-            similar_entries([[1.0]], n_tried=0)
-        curve = similar_entries([[1.0], [2.0]])
-        with pytest.raises(ValueError, match="slope must be at least 0"):
-            curve.best(-1.0)
-        with pytest.raises(ValueError, match=r"delta must be in \(0, 1\)"):
-            curve.best(1.0, delta=1.0)
 
 
 class TestLargestSlope:
@@ -320,11 +268,6 @@ class TestLargestSlope:
         z, p = rng.standard_normal((610, 2)), rng.uniform(size=610)
         slopes = np.abs(p[:, None] - p)[np.triu_indices(610, 1)] / pdist(z)
         assert largest_slope(z, p) == pytest.approx(slopes.max())
-        assert largest_slope(z, p, n_paired=50) <= slopes.max()
-
-    def test_never_steeper_than_the_function(self) -> None:
-        z = np.random.default_rng(1).standard_normal((200, 3))
-        assert largest_slope(z, 1 / (1 + np.exp(-z @ [1.0, 2.0, 2.0]))) <= 3 / 4
 
     def test_rows_must_agree(self) -> None:
         with pytest.raises(ValueError, match="as many rows, got 2 and 1"):
@@ -374,21 +317,6 @@ class TestRecoverability:
         assert found.rate_bound_without_constants == math.inf
         assert found.detection_bound_without_constants == math.inf
 
-    def test_more_counted_entries_lower_eta(self) -> None:
-        found = []
-        for observed in (0.1, 0.3, 0.6):
-            y, truth = simulate((8, 8, 8), observed=observed, attributed=0.6, seed=1)
-            layers = Layers.of_bounds(10, (5, 5))
-            found.append(
-                recoverability(
-                    y, layers, rank=3, truth=truth, slope_truth=1.0, zeta=0.1, n_similar=10
-                )
-            )
-        for quantity in ("eta_without_constants", "rho1_without_constants"):
-            values = [getattr(of, quantity) for of in found]
-            assert values == sorted(values, reverse=True)
-            assert values[0] > values[-1]
-
     @pytest.mark.parametrize(
         ("name", "values"),
         [
@@ -409,15 +337,6 @@ class TestRecoverability:
         ]
         assert found == sorted(found)
         assert len(set(found)) == 3
-
-    @pytest.mark.parametrize("larger", [(6,), (3, 3)])
-    def test_a_larger_network_raises_both(self, larger: tuple[int, ...]) -> None:
-        before, after = (
-            recoverability(small(), Layers.of_bounds(4, hidden), **GIVEN)
-            for hidden in ((3,), larger)
-        )
-        assert after.rho1_without_constants > before.rho1_without_constants
-        assert after.rho2_without_constants > before.rho2_without_constants
 
     def test_units_of_the_attributes_change_nothing(
         self, problem: tuple[CountTensor, Truth]
@@ -506,19 +425,6 @@ class TestRecoverability:
         found = recoverability(y, Layers.of_bounds(10, ()), rank=3, truth=truth)
         missing = y.n_observed - y.n_attributed
         assert found.caveats[0].startswith(f"{missing} observed entries have no attributes")
-
-    def test_exposure_is_named(self) -> None:
-        y = small()
-        people = CountTensor(
-            y.shape,
-            y.indices,
-            y.counts,
-            attributes=y.attributes,
-            attribute_indices=y.attribute_indices,
-            exposure=np.full((3, 1), 2.0),
-        )
-        found = recoverability(people, Layers.of_bounds(4, ()), **GIVEN)
-        assert found.caveats == ("λ includes exposure, which the theorem does not cover.",)
 
     def test_errors(self, problem: tuple[CountTensor, Truth]) -> None:
         y, truth = problem
