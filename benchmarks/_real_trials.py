@@ -25,7 +25,6 @@ ROLES = "UncleTC with roles"
 EXTENDED = "UncleTC with effects"
 PLAIN = "UncleTC with plain effects"  # of places, which always share with attributes
 BARE = "UncleTC with effects, no attributes"
-WITHOUT = f"{BARE}, without "  # and then an effect: which pieces held-out counts ask for
 NO_GAP = " without testing gap"  # the attribute that holds counts of the days held out
 STACKED = ("NB regression", "Neighbours", "LightGBM")
 _GAP = "testing gap"
@@ -61,7 +60,7 @@ def dataset(name: str) -> Dataset:
 def model(name: str, data: str, kind: FoldKind) -> Model | None:
     """Return a row by its name; None where it has no sense."""
     given = dataset(data)
-    if name in {ROLES, EXTENDED, PLAIN, BARE} or name.startswith(WITHOUT):
+    if name in {ROLES, EXTENDED, PLAIN, BARE}:
         return _ours(name, data)
     plain = name.removesuffix(NO_GAP)
     counts = given.counts
@@ -89,14 +88,8 @@ def _ours(name: str, data: str) -> Model | None:
             return None
     elif name != EXTENDED:
         counts, signs = given.counts.with_roles(detection=[]), {}
-        effects = [each for each in effects if name != WITHOUT + each]
     settings = FitSettings(rank=RANKS[data], signs=signs, effects=effects)
     return Model(replace(METHODS["UncleTC"], name=name), settings, counts)
-
-
-def ablations(data: str) -> list[str]:
-    """Names of the rows that each leave out one effect."""
-    return [WITHOUT + effect for effect in dataset(data).effects]
 
 
 def run_all(

@@ -7,25 +7,21 @@ the server need not send the same ones again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from http.cookies import SimpleCookie
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Any
-from urllib.request import Request, urlopen
 
 import numpy as np
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect as connect_soon
 from websockets.exceptions import WebSocketException
-from websockets.sync.client import ClientConnection, connect
 
 PATIENCE = 120.0  # seconds for one answer
 _LARGEST = 2**28  # bytes of one message
 _PAUSE = (1.0, 4.0)  # seconds between two clicks
 _PROTOCOL = "streamlit"
-_NO_TOKEN = "PLACEHOLDER_AUTH_TOKEN"  # nosec B105: what Streamlit's pages send without one
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,6 @@ class Answer:
     ----------
     seconds : float
         From asking to the last message.
-    charts : int
     fitting : bool
         Whether it showed progress of a fit.
     trouble : str
@@ -60,7 +55,6 @@ class Answer:
     """
 
     seconds: float = 0.0
-    charts: int = 0
     fitting: bool = False
     trouble: str = ""
 
@@ -89,7 +83,6 @@ class Talk:
     """What a session asks, and what it makes of what it hears; it knows no connection."""
 
     def __init__(self) -> None:
-        self.session = ""  # Streamlit's name of it; empty before the first run
         self._pages: dict[str, str] = {}
         self._page = ""
         self._answer = Answer()
@@ -122,7 +115,6 @@ class Talk:
             self._kept[said.hash] = said, self._run
         kind = said.WhichOneof("type")
         if kind == "new_session":
-            self.session = said.new_session.initialize.session_id or self.session
             self._longest = said.new_session.config.max_cached_message_age
         elif kind == "navigation":
             known = said.navigation.app_pages
@@ -131,7 +123,6 @@ class Talk:
             self._pages[""] = first.page_script_hash
         elif kind == "delta" and said.delta.WhichOneof("type") == "new_element":
             element = said.delta.new_element
-            self._answer.charts += element.WhichOneof("type") == "plotly_chart"
             self._answer.fitting |= element.WhichOneof("type") == "progress"
             if element.WhichOneof("type") == "exception":
                 self._answer.trouble = element.exception.type
@@ -148,78 +139,6 @@ class Talk:
         oldest = self._run - self._longest
         self._kept = {name: each for name, each in self._kept.items() if each[1] >= oldest}
         return self._answer
-
-
-@dataclass
-class Visitor:
-    """One browser's cookies and its session, which may be gone on with over a new connection.
-
-    Attributes
-    ----------
-    address : str
-        As ``http://127.0.0.1:8080``.
-    cookies : dict of str to str
-    """
-
-    address: str
-    cookies: dict[str, str] = field(default_factory=dict)
-    _talk: Talk = field(default_factory=Talk)
-    _socket: ClientConnection | None = None
-
-    @property
-    def session(self) -> str:
-        """Streamlit's name of the session; empty before the first run."""
-        return self._talk.session
-
-    @property
-    def replica(self) -> str:
-        """Which replica the proxy's cookie names."""
-        return self.cookies.get("replica", "")
-
-    def fetch(self, path: str = "/_stcore/host-config", timeout: float = 10) -> int:
-        """Ask for something, keep the cookies, and return the status."""
-        request = Request(self.address + path, headers=self._cookie_header())
-        with urlopen(request, timeout=timeout) as answer:  # nosec B310
-            for line in answer.headers.get_all("Set-Cookie") or []:
-                self.cookies |= {name: each.value for name, each in SimpleCookie(line).items()}
-            answer.read()
-            return int(answer.status)
-
-    def connect(self, timeout: float = 10) -> None:
-        """Open the websocket, in the session of before where there was one."""
-        self.close()
-        names = [_PROTOCOL, self.cookies.get("_streamlit_xsrf", _NO_TOKEN)]
-        names += [self.session] if self.session else []
-        self._socket = connect(
-            self.address.replace("http", "ws", 1) + "/_stcore/stream",
-            origin=self.address,  # type: ignore[arg-type]
-            subprotocols=names,  # type: ignore[arg-type]
-            additional_headers=self._cookie_header(),
-            open_timeout=timeout,
-            max_size=_LARGEST,
-        )
-
-    def look(self, view: View, timeout: float = 60) -> Answer:
-        """Ask for a view, and wait until it is complete."""
-        assert self._socket is not None
-        began, answer = monotonic(), None
-        self._socket.send(self._talk.ask(view))
-        while answer is None:
-            left = began + timeout - monotonic()
-            said: Any = self._socket.recv(timeout=max(left, 0.1))
-            answer = self._talk.hear(bytes(said))
-        answer.seconds = monotonic() - began
-        return answer
-
-    def close(self) -> None:
-        """Close the websocket."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-
-    def _cookie_header(self) -> Mapping[str, str]:
-        pairs = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        return {"Cookie": pairs} if pairs else {}
 
 
 async def visit(

@@ -1,16 +1,13 @@
 """How the dashboard answers many visitors at once, on this machine.
 
-    python -m benchmarks.load [--sessions 10 30 60] [--seconds 60] [--each 10] [--flood 500]
-                              [--browsers 10] [--write FILE]
+    python -m benchmarks.load [--sessions 10 30 60] [--seconds 60] [--flood 500] [--write FILE]
 
 Visitors are sessions at the websocket that draw nothing: each opens a page, then asks for another
 view, of the same or another page, after a pause of 1 to 4 seconds, over and over. All views were
 fitted before. Besides the time that answers take, what the server's process computes for one is
-measured, on average with many visitors and for each view with one: it depends little on what else
-the machine does. Then a flood of sessions is opened and closed, and the memory of the server is
-looked at before and after. At last browsers that draw what they get open the same views, alone and
-beside as many visitors as were asked for first. Simulated counts, an empty cache of its own,
-loopback alone.
+measured: it depends little on what else the machine does. Then a flood of sessions is opened and
+closed, and the memory of the server is looked at before and after. Simulated counts, an empty cache
+of its own, loopback alone.
 """
 
 from __future__ import annotations
@@ -21,15 +18,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 import psutil
 
-from benchmarks._browsers import browse
 from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
-from benchmarks._visitors import Heard, View, Visitor, visit
+from benchmarks._visitors import Heard, View, visit
 from docs.screenshots import serving
 
 _AT_ONCE = 20  # sessions of the flood that are open together
@@ -79,29 +75,6 @@ async def _crowd(address: str, sessions: int, seconds: float) -> Heard:
     return heard
 
 
-def browsers(address: str, n: int, sessions: int, seconds: float) -> str:
-    """How so many browsers fare, alone and beside a crowd, in words."""
-    said = []
-    for beside in (0, sessions):
-
-        async def both(beside: int = beside) -> Heard:
-            seen, _ = await asyncio.gather(
-                browse(address, VIEWS, n, seconds), _crowd(address, beside, seconds)
-            )
-            return seen
-
-        heard = asyncio.run(both())
-        company = f"beside {beside} visitors" if beside else "alone"
-        said.append(
-            f"{company}: p50 {quantile(heard.first, 0.5)}, p95 {quantile(heard.first, 0.95)} "
-            f"seconds ({len(heard.first)} views, {len(heard.failed)} failed)"
-        )
-    return (
-        f"{n} browsers that draw on the same processors, from asking for an address until its "
-        f"pictures stand: {'; '.join(said)}."
-    )
-
-
 def flood(address: str, sessions: int) -> Heard:
     """Open and close so many sessions, some at a time."""
 
@@ -122,34 +95,6 @@ def computed(server: psutil.Process) -> float:
     """Seconds that the server's own process has computed so far."""
     times = server.cpu_times()
     return float(times.user + times.system)
-
-
-def costs(address: str, server: psutil.Process, times: int) -> dict[View, float]:
-    """Seconds that the server computes for each view, on average when asked for so many times."""
-    visitor, found = Visitor(address), {}
-    visitor.connect()
-    for view in VIEWS:
-        visitor.look(view)
-        before = computed(server)
-        for _ in range(times):
-            visitor.look(view)
-        found[view] = (computed(server) - before) / times
-    visitor.close()
-    return found
-
-
-def cost_table(found: dict[View, float]) -> str:
-    """What each view costs, as a table and in a sentence."""
-    rows = [
-        [view.page or "overview", unquote(view.query), f"{1000 * s:.0f}"]
-        for view, s in found.items()
-    ]
-    values = list(found.values())
-    return (
-        "What the server computes for a click when one visitor asks for the same view again, "
-        f"in thousandths of a second: {1000 * np.mean(values):.0f} on average, at most "
-        f"{1000 * max(values):.0f}.\n\n{table(['page', 'choices', 'computed'], rows)}"
-    )
 
 
 def wait_for_fits(address: str) -> None:
@@ -178,12 +123,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--sessions", type=int, nargs="+", default=[10, 30, 60])
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--each", type=int, default=10, help="times each view is asked for alone")
     parser.add_argument("--flood", type=int, default=500, help="sessions opened and closed")
-    parser.add_argument("--browsers", type=int, default=10, help="that draw what they get")
     parser.add_argument("--write", type=Path, help="file of the report")
     chosen = parser.parse_args()
-    rows, memory, drawn, found = [], [], [], ""
+    rows, memory = [], []
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as address:
         wait_for_fits(address)
         server = server_of(address)
@@ -202,9 +145,6 @@ def main() -> None:
                 ]
             )
             print(rows[-1], *sorted(set(heard.failed)), flush=True)
-        if chosen.each:
-            found = cost_table(costs(address, server, chosen.each))
-            print(found, flush=True)
         if chosen.flood:
             crowd(address, 5, 5)
             sleep(_SETTLE)
@@ -218,9 +158,6 @@ def main() -> None:
                 f"{after / 1e6:.0f} MB {_SETTLE:.0f} seconds after."
             ]
             print(memory[0])
-        if chosen.browsers:
-            drawn = [browsers(address, chosen.browsers, chosen.sessions[0], chosen.seconds)]
-            print(drawn[0])
     names = [
         "sessions",
         "first view p50",
@@ -240,9 +177,7 @@ def main() -> None:
             "answer, in thousandths of a second. Simulated counts; all views were fitted before. "
             "Visitors run on the same machine, beside the server.",
             table(names, rows),
-            *([found] if found else []),
             *memory,
-            *drawn,
         ]
     )
     publish(text, chosen.write)

@@ -3,8 +3,7 @@
     UNCLETC_DATA_DIR=... python -m benchmarks.real --write benchmarks/results/real.md
 
 Of five folds one is tested, the next tells how widely counts scatter, and three are fitted, each
-method to its end. Trials are kept in `--kept`, so that a run that was stopped goes on. `--drop`
-also fits the effects alone without one of them at a time, on the first seed.
+method to its end. Trials are kept in `--kept`, so that a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from benchmarks._real_trials import (
     PLAIN,
     ROLES,
     SEEDS,
-    ablations,
     dataset,
     model,
     read,
@@ -108,15 +106,11 @@ def main() -> None:
     add("--seeds", nargs="+", type=int, default=SEEDS)
     add("--kept", type=Path, default=KEPT)
     add("--links", action="store_true", help="next year's links too")
-    add("--drop", action="store_true", help="leave out one effect at a time too")
     add("--report", action="store_true", help="fit nothing: report the trials that are kept")
     add("--write", type=Path)
     chosen = parser.parse_args()
-    runs = [(chosen.methods, chosen.data, chosen.seeds)]
-    if chosen.drop:
-        runs += [(ablations(data), [data], chosen.seeds[:1]) for data in chosen.data]
-    for run in [] if chosen.report else runs:
-        for row in run_all(chosen.kept, *run):
+    if not chosen.report:
+        for row in run_all(chosen.kept, chosen.methods, chosen.data, chosen.seeds):
             print(*row.values(), file=sys.stderr, flush=True)
     trials = read(chosen.kept)
     seeds = ", ".join(map(str, np.unique(trials["seed"])))

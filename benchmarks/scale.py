@@ -5,7 +5,6 @@
 
 Fits run to their own end unless ``--rounds`` cuts them short.
 
-``--plot`` draws what was measured; it needs matplotlib, which comes with the extra "benchmark".
 Each size runs in a process of its own. Linux only: it reads and resets the process's peak
 memory under /proc.
 """
@@ -153,34 +152,6 @@ def describe(found: dict[int, dict[str, float]], skipped: Sequence[str]) -> str:
     return "\n\n".join([table(header, rows), " ".join(words), *skipped])
 
 
-def draw(found: dict[int, dict[str, float]], file: Path) -> None:
-    """Draw seconds a round and bytes an entry by the number of entries."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 2.8), layout="constrained")
-    sizes = list(found)
-    seconds, memory = figure.subplots(1, 2)
-    means = np.array([found[n]["round"] / n * 1e6 for n in sizes])
-    ends = [np.array([found[n][end] / n * 1e6 for n in sizes]) for end in ("least", "most")]
-    seconds.errorbar(
-        sizes,
-        means,
-        yerr=[means - ends[0], ends[1] - means],
-        color="#0072B2",
-        marker="o",
-        capsize=4,
-    )
-    seconds.set_ylabel("seconds a round, per 10⁶ entries")
-    memory.plot(sizes, [found[n]["bytes"] for n in sizes], color="#0072B2", marker="o")
-    memory.axhline(MOST_BYTES, color="#D55E00", linestyle="--", label=f"{MOST_BYTES} bytes")
-    memory.set_ylabel("peak memory, bytes an entry")
-    memory.legend(frameon=False)
-    for axes in (seconds, memory):
-        axes.set(xscale="log", xlabel="observed entries", ylim=(0, None))
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(file, metadata={"Date": None})
-
-
 def _word(good: bool) -> str:
     return "reached" if good else "**missed**"
 
@@ -191,7 +162,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), metavar="N")
     parser.add_argument("--rounds", type=int, help="of a fit (default: until it ends by itself)")
     parser.add_argument("--only", type=int, metavar="N", help="measure this size here, as JSON")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the result here (.svg)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")
     chosen = parser.parse_args(arguments)
     if chosen.rounds is not None and chosen.rounds <= SKIPPED:
@@ -207,8 +177,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         found[n] = measure_apart(n, chosen.rounds)
         print(n, found[n], file=sys.stderr)
-    if chosen.plot is not None:
-        draw(found, chosen.plot)
     size = " × ".join(str(side) for side in SHAPE)
     until = "to its end" if chosen.rounds is None else f"of {chosen.rounds} rounds"
     note = (

@@ -3,10 +3,8 @@
     python -m benchmarks.speed
 
 The joint solver is watched until its errors are those of a goal and on to its end, block
-coordinate descent and pyttb's masked Poisson GCP (a rate without detection) beside it. Of an
-iteration of block coordinate descent one yardstick is quoted: the paper's public code, measured
-elsewhere. The other runs here: the U-step alone as dense NumPy over the whole tensor, with missing
-entries as zeros. pyttb comes with the extra "benchmark".
+coordinate descent and pyttb's masked Poisson GCP (a rate without detection) beside it. pyttb comes
+with the extra "benchmark".
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks import _iterations
 from benchmarks._problem import Problem
 from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
@@ -259,16 +256,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--seeds", nargs="+", type=int, default=[7, 8, 11, 12, 13, 14])
     parser.add_argument("--repeats", type=int, default=3, help="of warm starts and pyttb")
-    parser.add_argument("--iterations", type=int, default=22, help="of BCD (default: 22)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")
     chosen = parser.parse_args(arguments)
-    if chosen.iterations <= _iterations.SKIPPED:
-        least = _iterations.SKIPPED + 1
-        parser.error(f"--iterations must be at least {least}, got {chosen.iterations}")
     if chosen.repeats < 1:
         parser.error(f"--repeats must be at least 1, got {chosen.repeats}")
     parts = ["# Speed", machine(), describe_joint(chosen.seeds, chosen.repeats)]
-    publish("\n\n".join([*parts, _iterations.describe_all(chosen.iterations)]), chosen.write)
+    publish("\n\n".join(parts), chosen.write)
 
 
 if __name__ == "__main__":

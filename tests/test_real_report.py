@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import _links
 from benchmarks._real_report import difference, report
-from benchmarks._real_trials import _SCORES, BARE, EXTENDED, WITHOUT, _add, read
+from benchmarks._real_trials import _SCORES, EXTENDED, _add, read
 from uncletc import CountTensor
 
 
@@ -54,27 +54,10 @@ def test_rows_from_before_have_only_one_dispersion() -> None:
     first = [4.0, 4.1, 4.2, 4.0, 4.1]
     both = trials(**{EXTENDED: first, "POND": [value + 0.1 for value in first]})
     both.loc[both["method"] == "POND", ["log_score", "crps", "mu", "power"]] = np.nan
-    _, section = report(both)
+    (section,) = report(both)
     assert "| POND \\* |  |  | 4.180 |  |" in section
     assert "ahead of POND (one φ)" in section
     assert "nan" not in section
-
-
-def test_goals_are_beside_figures() -> None:
-    (goals, *_) = report(trials(**{EXTENDED: [4.0] * 5 + [4.2] * 5, "LightGBM": [4.3] * 10}))
-    assert (
-        "single entries: log score | ≤ 4.15 | 4.100 (4.000, 4.200) ✓ | 4.300 (4.300, 4.300) |"
-        in goals
-    )
-
-
-def test_what_leaving_out_an_effect_does() -> None:
-    first = [4.0, 4.1, 4.2, 4.0, 4.1]
-    without = {f"{WITHOUT}day": [v + 0.5 for v in first], f"{WITHOUT}place": first}
-    *_, section = report(trials(**{BARE: first, **without}))
-    assert section.startswith("## COVID-19: one effect left out")
-    assert "| `day` | +0.5000 ± 0.0000 * |" in section
-    assert "| `place` | +0.0000 ± 0.0000 |" in section
 
 
 def test_a_trial_takes_the_place_of_an_older_one(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks._stack import REPLICAS, configuration
 from dashboard.operator_settings import OperatorSettings
 from dashboard.work.limits import Limits, variable
+from tests.deploy.composed import REPLICAS, configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))

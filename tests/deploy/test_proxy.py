@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks._stack import ROOT, configuration, free_ports
+from tests.deploy.composed import ROOT, configuration, free_ports
 
 HAPROXY = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 LONGEST = 30.0  # seconds

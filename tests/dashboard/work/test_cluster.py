@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks._cluster import LocalCluster, kill, local_cluster
 from dashboard.work import connection, relay
 from dashboard.work.cluster import Cluster
 from dashboard.work.service import Service
+from tests.dashboard.work.local_cluster import LocalCluster, kill, local_cluster
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import Fit, fit
 

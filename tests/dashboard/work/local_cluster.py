@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks._waiting import LONG, until
+from tests.dashboard.work.waiting import wait
 
 _COMMAND = [sys.executable, "-m", "distributed.cli.dask_"]
 
@@ -41,9 +41,8 @@ class LocalCluster:
         file.unlink(missing_ok=True)
         words = ["--host", f"tcp://127.0.0.1:{port}", "--scheduler-file", str(file)]
         self._start("scheduler", *words, "--no-dashboard")
-        until(
+        wait(
             lambda: file.is_file() and file.read_text(encoding="utf-8").endswith("}"),
-            "the scheduler did not start",
         )
         self.address = json.loads(file.read_text(encoding="utf-8"))["address"]
 
@@ -95,7 +94,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     started = psutil.Process(process.pid).children(recursive=True) if is_alive(process) else []
     process.kill()
     process.wait()
-    _, alive = psutil.wait_procs(started, timeout=LONG)
+    _, alive = psutil.wait_procs(started, timeout=120.0)
     assert not alive, f"{len(alive)} processes outlived a Dask worker"
 
 
