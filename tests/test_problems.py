@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from benchmarks import _judged, spread
-from benchmarks._problem import Errors, Problem, log_score
-from benchmarks.problems import PROBLEMS, Goal
+from benchmarks import spread
+from benchmarks._problem import Problem, log_score
+from benchmarks.problems import PROBLEMS
 from uncletc import ConvergenceWarning, FitSettings, fit
 
 
@@ -74,36 +73,6 @@ def test_a_fit_told_p_needs_no_attributes() -> None:
     errors = problem.judge_told(found)
     assert errors.rate < problem.constant
     assert errors.detection == 0
-
-
-def test_fits_made_before_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-
-    def made_up(name: str, seed: int, solver: str, members: int) -> _judged.Judged:
-        made.append((name, seed, members))
-        errors = Errors(rate=0.04, detection=0.1, rrmse=0.2, log_score=2.0)
-        parts = {"found": errors, "told": errors, "truth": errors}
-        return _judged.Judged(
-            problem=name, seed=seed, solver=solver, members=members, seconds=1.0, **parts
-        )
-
-    monkeypatch.setattr(_judged, "judge", made_up)
-    kept = tmp_path / "fits.jsonl"
-    _judged.judge_all(["inter"], [7], "joint", 1, kept=kept)
-    judged = _judged.judge_all(["inter", "ridge"], [7, 8], "joint", 1, kept=kept)
-    assert made == [("inter", 7, 1), ("inter", 8, 1), ("ridge", 7, 1), ("ridge", 8, 1)]
-    assert [(one.problem, one.seed) for one in judged] == [key[:2] for key in made]
-    _judged.judge_all(["inter"], [7], "joint", 5, kept=kept)
-    assert made[-1] == ("inter", 7, 5)
-    report = _judged.describe(judged)
-    assert PROBLEMS["ridge"].about in report
-    assert "✗ p" in report
-
-
-def test_a_goal_of_every_seed_is_missed_by_one() -> None:
-    rate, others = np.array([0.03, 0.05]), np.zeros(2)
-    assert _judged.missed(Goal(rate=0.04, every_seed=True), rate, others, others) == "✗ λ"
-    assert _judged.missed(Goal(rate=0.04), rate, others, others) == ""
 
 
 def test_intervals_of_a_whole_fit_are_held_against_the_truth() -> None:

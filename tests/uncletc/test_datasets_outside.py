@@ -71,12 +71,6 @@ class TestRules:
         assert deaths.shape == (3, 60)
         assert deaths.loc["01001"].tolist() == [2] * 60
 
-    def test_ifr_by_county_may_lack_zeros(self) -> None:
-        ifr = datasets.read_ifr()
-        assert ifr[["01001", "01003", "02013"]].tolist() == pytest.approx(
-            [0.00416, 0.00832, 0.00416]
-        )
-
     def test_deaths_by_cell_stand_at_the_day_of_their_cases(self) -> None:
         rows = datasets.deaths_by_cell(datasets.load("covid"), lag=10)
         assert len(rows) == 2 * 50
@@ -191,13 +185,6 @@ class TestRealData:
         assert found.loc["seroprevalence", "tests"] == pytest.approx(0.37, abs=0.01)
         assert found.loc["deaths", "tests"] == pytest.approx(0.32, abs=0.01)
 
-    def test_detection_by_deaths_does_not_follow_the_size_of_cells(
-        self, outside: datasets.Outside
-    ) -> None:
-        table = datasets.load("covid").table
-        people = table.groupby(["latitude_index", "longitude_index"])["population"].sum()
-        assert abs(outside.cells["deaths"].corr(people, method="spearman")) < 0.1
-
     def test_deaths_and_ifr_by_county(self) -> None:
         covid = datasets.load("covid")
         deaths, ifr = datasets.read_deaths(), datasets.read_ifr()
@@ -209,8 +196,3 @@ class TestRealData:
         assert rows["deaths"].sum() == deaths.iloc[:, 16:].clip(lower=0).to_numpy().sum()
         entries = pd.MultiIndex.from_frame(rows.iloc[:, :3])
         assert entries.isin(pd.MultiIndex.from_arrays(covid.counts.indices.T)).all()
-
-    def test_sources_are_named(self, outside: datasets.Outside) -> None:
-        for estimate in outside.estimates:
-            assert estimate.meaning.endswith(".")
-            assert all(source.url.startswith("https://") for source in estimate.sources)

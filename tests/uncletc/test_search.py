@@ -277,7 +277,6 @@ class TestFile:
     [
         (lambda: SearchSettings(n_trials=0), "n_trials must be at least 1, got 0"),
         (lambda: SearchSettings(strategy="best"), "strategy must be one of"),  # type: ignore[arg-type]
-        (lambda: SearchSettings(every=0), "every must be at least 1, got 0"),
         (lambda: Workers(jobs=0), "jobs must be at least 1, got 0"),
     ],
 )

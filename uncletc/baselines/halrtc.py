@@ -106,10 +106,10 @@ class HaLRTC(Algorithm):
         new = np.where(self.observed, self.x, mean)
         change = float(np.linalg.norm(new - self.x))
         self.x = new
-        apart = max(float(np.linalg.norm(copy - new)) for copy in copies)
+        distance = max(float(np.linalg.norm(copy - new)) for copy in copies)
         for copy, w in pairs:
             w -= self.rho * (copy - new)
-        self.settled = max(change, apart) < self.settings.tol * self.size
+        self.settled = max(change, distance) < self.settings.tol * self.size
 
     def estimate(self, **record: Any) -> DenseEstimate:
         """λ of the current tensor."""

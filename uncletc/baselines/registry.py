@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from uncletc.baselines import undercounted
-from uncletc.baselines.base import Prediction, run
+from uncletc.baselines.base import Algorithm, Prediction, Settings, run
 from uncletc.baselines.boosting import LightGBM, LightGBMSettings
 from uncletc.baselines.bptf import BPTF, BPTFSettings
 from uncletc.baselines.costco import CoSTCo, CoSTCoSettings
@@ -36,8 +36,6 @@ class Method:
         Class of its settings; keyword arguments only.
     fit : callable
         ``fit(counts, settings, *, callback=None)``; returns a :class:`Prediction`.
-    source : str
-        Authors, venue and year.
     grid : mapping of str to tuple
         The values that the paper searches for each setting (appendix, real data); for a method
         that it does not have, ours.
@@ -54,7 +52,6 @@ class Method:
     name: str
     settings: type[Any]
     fit: Callable[..., Prediction]
-    source: str
     grid: Mapping[str, tuple[Any, ...]]
     uses_attributes: bool = False
     uses_exposure: bool = True
@@ -73,14 +70,21 @@ _NETWORK = {
     "learning_rate": (0.001, 0.005, 0.01),
     "batch_size": (256, 512, 1024),
 }
+_SPARSE = {"rank": _RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)}
 _HIDDEN = tuple((units,) * layers for units in (10, 20, 30) for layers in (1, 3, 5))
+
+
+def _of(name: str, algorithm: type[Algorithm], settings: type[Settings], **facts: Any) -> Method:
+    """Return a method whose fit is the loop of :func:`~uncletc.baselines.base.run`."""
+    facts = {"grid": {"rank": _RANKS}} | facts
+    return Method(name, settings, partial(run, algorithm, settings), **facts)
+
 
 _ALL = (
     Method(
         "UncleTC",
         FitSettings,
         undercounted.fit,
-        "Ibrahim, Fu, Hutchinson and Seo, ICML 2023",
         _NETWORK | {"hidden": _HIDDEN},
         uses_attributes=True,
     ),
@@ -88,79 +92,35 @@ _ALL = (
         "UncleTC(Linear)",
         FitSettings,
         undercounted.fit_linear,
-        "Fu, Seo, Clarke and Hutchinson, IEEE TKDE 2021, for tensors as in Ibrahim et al. 2023",
         _NETWORK,
         uses_attributes=True,
     ),
-    Method(
-        "NTF-CPD-KL",
-        KLSettings,
-        partial(run, KL, KLSettings),
-        "Chi and Kolda, SIMAX 2012",
-        {"rank": _RANKS},
-    ),
-    Method(
-        "BPTF",
-        BPTFSettings,
-        partial(run, BPTF, BPTFSettings),
-        "Schein, Paisley, Blei and Wallach, KDD 2015",
-        {"rank": _RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)},
-    ),
-    Method(
+    _of("NTF-CPD-KL", KL, KLSettings),
+    _of("BPTF", BPTF, BPTFSettings, grid=_SPARSE),
+    _of(
         "HaLRTC",
+        HaLRTC,
         HaLRTCSettings,
-        partial(run, HaLRTC, HaLRTCSettings),
-        "Liu, Musialski, Wonka and Ye, IEEE TPAMI 2013",
-        {"rho": (1e-7, 1e-6, 1e-5, 1e-4)},
+        grid={"rho": (1e-7, 1e-6, 1e-5, 1e-4)},
         uses_exposure=False,
         dense=True,
     ),
-    Method(
-        "NTF-CPD-LS",
-        LSSettings,
-        partial(run, LS, LSSettings),
-        "Shashua and Hazan, ICML 2005",
-        {"rank": _RANKS},
-    ),
-    Method(
-        "NTF-Tucker-LS",
-        TuckerSettings,
-        partial(run, Tucker, TuckerSettings),
-        "Kim and Choi, CVPR 2007",
-        {"rank": _RANKS},
-        dense=True,
-    ),
-    Method(
-        "CoSTCo",
-        CoSTCoSettings,
-        partial(run, CoSTCo, CoSTCoSettings),
-        "Liu, Li, Tsang and Liu, KDD 2019",
-        {"rank": _RANKS},
-        uses_attributes=True,
-        uses_exposure=False,
-    ),
-    Method(
-        "POND",
-        PONDSettings,
-        partial(run, POND, PONDSettings),
-        "Tillinghast, Fang, Zhang and Zhe, ICDM 2020",
-        {"rank": _RANKS},
-        uses_exposure=False,
-    ),
-    Method(
+    _of("NTF-CPD-LS", LS, LSSettings),
+    _of("NTF-Tucker-LS", Tucker, TuckerSettings, dense=True),
+    _of("CoSTCo", CoSTCo, CoSTCoSettings, uses_attributes=True, uses_exposure=False),
+    _of("POND", POND, PONDSettings, uses_exposure=False),
+    _of(
         "Main effects",
+        MainEffects,
         MainEffectsSettings,
-        partial(run, MainEffects, MainEffectsSettings),
-        "Breslow and Clayton, JASA 1993",
-        {"fibres": (True, False)},
+        grid={"fibres": (True, False)},
         in_paper=False,
     ),
-    Method(
+    _of(
         "LightGBM",
+        LightGBM,
         LightGBMSettings,
-        partial(run, LightGBM, LightGBMSettings),
-        "Ke, Meng, Finley, Wang, Chen, Ma, Ye and Liu, NeurIPS 2017",
-        {"leaves": (15, 31, 63), "learning_rate": (0.05, 0.1), "least_entries": (5, 20)},
+        grid={"leaves": (15, 31, 63), "learning_rate": (0.05, 0.1), "least_entries": (5, 20)},
         uses_attributes=True,
         in_paper=False,
     ),

@@ -78,7 +78,7 @@ class AttributeInfo:
     levels : tuple of str
         Names of its two values, the smaller first, where it has no others; else empty.
     cumulative : bool
-        Whether it only rises in time, so that it cannot be told from time.
+        Whether it only rises in time, so that its effect cannot be separated from that of time.
     """
 
     minimum: float = 0.0

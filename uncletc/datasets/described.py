@@ -1,4 +1,4 @@
-"""What attributes are, and in which units: what readers see on axes, and what they are told."""
+"""What attributes are, and in which units, for axes and explanations on pages."""
 
 from __future__ import annotations
 

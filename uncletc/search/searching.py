@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
+_EVERY = 10  # iterations from one look at the validation fold to the next
 _CONNECT = 20  # seconds to wait for a scheduler
 _FAILURES = (FitError, ArithmeticError, MemoryError, np.linalg.LinAlgError)
 
@@ -88,11 +89,7 @@ def search(
     space = space_of(method, fixed, settings.space)
     n_trials = min(settings.n_trials, size_of(space))
     settings = replace(settings, fixed=fixed, space=space, n_trials=n_trials)
-    folds = splits(
-        make_folds(
-            counts, settings.n_folds, kind=settings.kind, across=settings.across, seed=settings.seed
-        )
-    )
+    folds = splits(make_folds(counts, settings.n_folds, kind=settings.kind, seed=settings.seed))
     study = _opened(Path(path), counts, method, settings, dataset)
     import optuna  # an extra; without it _opened says so
 
@@ -118,7 +115,7 @@ def search(
         results: list[dict[str, Any]] = []
         while True:
             results += Parallel()(
-                delayed(_run_fold)(counts, method, made, split, settings.every)
+                delayed(_run_fold)(counts, method, made, split)
                 for split in folds[len(results) : len(results) + size]
             )
             trial.set_user_attr("folds", results)
@@ -178,11 +175,9 @@ def _ended(study: optuna.Study) -> list[FrozenTrial]:
     return [trial for trial in distinct(study) if trial.state.is_finished()]
 
 
-def _run_fold(
-    counts: CountTensor, method: Method, settings: Any, split: Split, every: int | None
-) -> dict[str, Any]:
+def _run_fold(counts: CountTensor, method: Method, settings: Any, split: Split) -> dict[str, Any]:
     """Fit the training counts of one fold, and score the others."""
-    trial = run_trial(counts, method, settings, split, every, callback=None)
+    trial = run_trial(counts, method, settings, split, _EVERY, callback=None)
     assert trial is not None
     return {
         "validation": trial.validation.rrmse,

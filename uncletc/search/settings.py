@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -34,10 +34,8 @@ class SearchSettings:
         Fixed settings, such as ``{"solver": "bcd"}``. In UncleTC only that solver has a learning
         rate and a batch size to choose, and only for it μ is searched by itself: the joint solver
         takes it from the counts unless `space` has choices, of which None stands for the counts'.
-    kind, across, n_folds, seed
+    kind, n_folds, seed
         See :func:`uncletc.compare.make_folds`; the seed also determines what is tried.
-    every : int, optional
-        See :func:`uncletc.compare.evaluate`.
     """
 
     n_trials: int = 40
@@ -46,16 +44,12 @@ class SearchSettings:
     space: Mapping[str, Iterable[Any]] | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
     kind: FoldKind = "entry"
-    across: Sequence[int] | None = None
     n_folds: int = 5
     seed: int = 0
-    every: int | None = 10
 
     def __post_init__(self) -> None:
         check_whole("n_trials", self.n_trials, 1)
         check_choice("strategy", self.strategy, get_args(Strategy))
-        if self.every is not None:
-            check_whole("every", self.every, 1)
 
     @property
     def choices(self) -> Space:
