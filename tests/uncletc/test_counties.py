@@ -10,7 +10,7 @@ from tests.uncletc.test_datasets_covid import realdata
 from uncletc import CountTensor, Fit, FitSettings, Scale, datasets, fit
 from uncletc.data.groups import Group
 from uncletc.datasets import Dataset, Provenance
-from uncletc.datasets.covid_files import read_reports
+from uncletc.datasets.covid_files import read_daily
 from uncletc.estimates import county_shares, every_entry, reported_by_county, totals
 
 SCALE = Scale(1.0, "known", True)
@@ -111,15 +111,15 @@ class TestRealData:
     pytestmark = realdata
 
     def test_every_state_reports_the_sum_of_its_counties_in_the_files(self):
-        dataset, files = datasets.load("covid"), read_reports()
+        dataset, (counties, new_cases) = datasets.load("covid"), read_daily("Confirmed")
         short = fit(
             dataset.counts,
             FitSettings(rank=1, solver="bcd", hidden=()),
             callback=lambda iteration: iteration.iteration >= 1,
         )
         found = totals(dataset, short, by="state").set_index("state")
-        cases = np.nansum(files.new_cases.clip(min=0), axis=1)  # corrections count as no cases
-        wanted = pd.Series(cases, files.counties["state"].to_numpy()).groupby(level=0).sum()
+        cases = np.nansum(new_cases.clip(min=0), axis=1)  # corrections count as no cases
+        wanted = pd.Series(cases, counties["state"].to_numpy()).groupby(level=0).sum()
         assert len(wanted) == 51
         assert found["reported"].to_dict() == wanted.astype(int).to_dict()
         people = dataset.table.groupby("state")["population"].sum()
