@@ -10,7 +10,7 @@ from tests.uncletc.test_datasets_covid import realdata
 from uncletc import CountTensor, Fit, FitSettings, Scale, datasets, fit
 from uncletc.data.groups import Group
 from uncletc.datasets import Dataset, Provenance
-from uncletc.datasets.covid_files import read_daily
+from uncletc.datasets.covid_files import read_daily, with_population
 from uncletc.estimates import county_shares, every_entry, reported_by_county, totals
 
 SCALE = Scale(1.0, "known", True)
@@ -123,5 +123,5 @@ class TestRealData:
         assert len(wanted) == 51
         assert found["reported"].to_dict() == wanted.astype(int).to_dict()
         people = dataset.table.groupby("state")["population"].sum()
-        of_files = files.counties.groupby("state")["population"].sum()
+        of_files = with_population(counties).groupby("state")["population"].sum()
         assert people.to_dict() == of_files.to_dict()
