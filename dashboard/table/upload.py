@@ -10,7 +10,7 @@ from dashboard.shared.own_table import PREFIX, TableFile, forget_everywhere, put
 from dashboard.shared.text.words import escape, escape_sentence
 from dashboard.work.brought import plain_name
 from dashboard.work.tables import Reading, is_quick
-from uncletc.tables import guess, read_file
+from uncletc.tables import MOST_ROWS, guess, read_file
 
 _READING, _FAILED = f"{PREFIX}reading", f"{PREFIX}failed"
 _ROUND = "upload-round"  # a new one empties the box for files
@@ -23,7 +23,8 @@ def uploaded() -> TableFile | None:
     box = st.file_uploader(
         "Your table",
         key=f"own_upload_{st.session_state.get(_ROUND, 0)}",
-        help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to 2 million rows.",
+        help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to "
+        f"{MOST_ROWS / 1e6:.0f} million rows and one row of names.",
     )
     st.caption(
         "Your file is kept only for this session, and so is what is computed from it. Below you "

@@ -171,8 +171,8 @@ def dataset_of(table: str, columns: Columns | None) -> tuple[Dataset, Columns | 
         for rule in dataset.provenance.rules:
             note(rule)
         for finding in check_counts(dataset):
-            if finding.severity == "mend":
-                note(f"To mend: {finding.sentence} {finding.advice}")
+            if finding.severity == "error":
+                note(f"To fix: {finding.sentence} {finding.advice}")
     return replace(dataset, counts=with_entries(dataset.counts)), chosen
 
 

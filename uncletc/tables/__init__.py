@@ -5,17 +5,22 @@ what it is, and :func:`build` makes the data set. :func:`check_counts` reports o
 origin; :func:`as_missing` takes days without reports out of them.
 """
 
-from uncletc.tables.building import build
-from uncletc.tables.check_days import time_mode
-from uncletc.tables.checks import check_counts
+from uncletc.tables.build import build, repeated_rows
+from uncletc.tables.checks import (
+    Finding,
+    as_missing,
+    check_counts,
+    existing,
+    n_existing,
+    time_mode,
+    with_entries,
+)
 from uncletc.tables.columns import AttributeColumn, Columns, ModeColumn
-from uncletc.tables.existing import as_missing, existing, n_existing, with_entries
-from uncletc.tables.findings import Finding
-from uncletc.tables.guessing import Guess, guess
-from uncletc.tables.reading import RawTable, read_file
-from uncletc.tables.repeats import repeated_rows
+from uncletc.tables.guess import Guess, guess
+from uncletc.tables.read import MOST_ROWS, RawTable, read_file
 
 __all__ = [
+    "MOST_ROWS",
     "AttributeColumn",
     "Columns",
     "Finding",

@@ -1,32 +1,39 @@
 """A report on counts before the fit: what is wrong with them, what is odd, and what a fit costs.
 
 :func:`check_counts` gives sentences in the order of their importance. Each threshold is a constant
-with its reason, here or in the modules of days, attributes and time.
+with its reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, Literal, TypeVar
 
 import numpy as np
-from scipy.stats import nbinom
+from numpy.typing import NDArray
+from scipy.stats import nbinom, rankdata
 
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.observations import Look
 from uncletc.datasets.base import Dataset
-from uncletc.tables.check_attributes import check_attributes
-from uncletc.tables.check_days import check_days, time_mode
-from uncletc.tables.check_sums import check_running, check_totals
-from uncletc.tables.existing import existing, n_existing
-from uncletc.tables.expected_time import NETWORK_UP_TO, expected_seconds, seconds_text
-from uncletc.tables.findings import Finding, by_importance, counted, listed
-from uncletc.tables.levels import Levels, fit_levels
+from uncletc.tables.columns import class_of
+from uncletc.tables.types import listed
+
+CHECK = "Please check: "
+"""Begins a rule of a table's provenance that its owner should look at: a warning of the report."""
+
+Severity = Literal["error", "warning", "info"]
 
 # An outlier is so many times what its levels let expect, as a digit too many makes it; spread of
 # p and patterns of λ stay below it on simulated counts.
 TIMES = 10.0
 # And so many times what the highest hundredth of counts begins with: where p is near 0 or 1 at
 # random, as in some simulated counts, one count in a hundred is 8 times what its levels say.
-APART = 3.0
+BEYOND = 3.0
 # And no more probable than this among counts that scatter as the others do, all counts together.
 CHANCE = 1e-4
 # Share of counts beyond that: then counts scatter widely, and it is no matter of single ones.
@@ -34,54 +41,143 @@ MANY = 0.01
 # Variance over mean below which counts scatter less than chance alone lets them: averages,
 # rounded or capped numbers. Poisson counts have 1, and 400 of them .86 at least.
 TOO_EVEN = 0.7
-LEAST_COUNTS = 200  # from which that is told
-LEAST_MEAN = 1.0  # of counts that tell it: small ones are always near Poisson
+LEAST_COUNTS = 200  # from which that is known
+LEAST_MEAN = 1.0  # of counts that show it: small ones are always near Poisson
 # Counts for each level of all modes: a fit of rank 1 alone has so many unknowns.
 FEW = 2.0
-_NAMED = 5  # levels and entries that a sentence names
-_USUAL_RANK = 5  # what the pages fit with at first
+
+# Rank correlation with the count from which an attribute is nearly the count itself. Attributes of
+# real detection lie far below: tests per person and cases have .5.
+LEAKING = 0.95
+# Correlation of two attributes from which their effects cannot be distinguished in practice.
+ALIKE = 0.98
+SAMPLE = 20_000  # counts that these are computed from
+LEAST = 40  # counts with attributes; fewer say nothing
+
+LEAST_STEPS = 8  # of a mode in time; fewer say nothing of what is usual
+# Of the places that would have a count above 0 by what they have on days around, so few have one.
+# Below, a day is no weak day but none; Sundays with half the usual reports stay counts.
+ALMOST_NOBODY = 0.15
+# Places that would have one at least: of fewer, none must have one, against all chance.
+LEAST_PLACES = 8.0
+# Steps at each side that say what is usual: a week, of which weekends are less than half.
+AROUND = 7
+LEAST_WEEKS = 3  # of a weekday
+# -log P that zeros of one place on one weekday are chance; e^-25 is rare among a million pairs,
+# and half of it among some hundred days.
+NO_CHANCE = 25.0
+
+LEAST_RISES = 20  # of cumulative counts
+# Share of steps that fall, by corrections; counts of their own fall about as often as they rise.
+FALLS = 0.02
+# Share of steps that rise at least: what stays as it is says nothing.
+RISES = 0.05
+LEAST_SUMS = 5  # fibres in which a level is the sum of the others
+EQUAL = 0.9  # share of them
+
+# Seconds of the joint solver with its defaults and one thread, on two cores of a server of 2026,
+# from ``benchmarks/results/expected-time.md``; right within a factor of about 3.
+START, PER_MILLION, PER_MILLION_AND_ATTRIBUTE, PER_MILLION_AND_RANK = 2.5, 6.0, 0.8, 1.6
+NETWORK_UP_TO = 20_000  # counts up to which a network may be tried
+
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_STEP = re.compile(r"\d{4}(-\d\d?|[- ]?[WSMQT]\d\d?)")
+_TOTAL = re.compile(
+    r"(grand |sub-?)?totals?|all|overall|sums?|both( sexes| genders)?|persons|world|global"
+    r"|(all|total|both|overall) (ages?|sexes|genders|regions?|states?|countries|causes|species"
+    r"|sites|trusts|groups?|areas|types?)"
+)
 
 
-def check_counts(data: Dataset | CountTensor, *, rank: int = _USUAL_RANK) -> tuple[Finding, ...]:
-    """Look at counts before they are fitted.
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing to know of counts before they are fitted.
+
+    Attributes
+    ----------
+    kind : str
+        What it is about: "shape", "share", "reading", "running totals", "totals", "days",
+        "weekdays of places", "leaking", "constant", "collinear", "outliers", "empty levels",
+        "zero levels", "few counts", "dispersion" or "time".
+    severity : {"error", "warning", "info"}
+        "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
+    sentence : str
+        What was found, in one sentence for readers.
+    advice : str
+        What to do, in one sentence; empty where there is nothing to do.
+    details : mapping of str to Any
+        Plain values behind the sentence. Of "days": ``missing``, pairs of a mode and a level for
+        :attr:`uncletc.tables.Columns.missing` and :func:`uncletc.tables.as_missing`. Of "running
+        totals": ``running``, the mode for :attr:`uncletc.tables.Columns.running`. Of "totals":
+        ``without``, pairs for :attr:`uncletc.tables.Columns.without`.
+    """
+
+    kind: str
+    severity: Severity
+    sentence: str
+    advice: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_counts(data: Dataset | CountTensor, *, rank: int = 5) -> tuple[Finding, ...]:
+    """Findings on counts before they are fitted, the most important first.
 
     Parameters
     ----------
     data : Dataset or CountTensor
+        Of a data set, rules of its provenance that ask for a check are findings too.
     rank : int
         Of the fit whose time is expected.
-
-    Returns
-    -------
-    tuple of Finding
-        The most important first. What was looked for and not found is said in one of them.
 
     Examples
     --------
     >>> from uncletc import simulate
     >>> y, _ = simulate((8, 8, 8), 2, observed=0.5, attributed=0.5, n_attributes=2, seed=1)
-    >>> check_counts(y)[-1].sentence[:14]
-    'Nothing speaks'
+    >>> check_counts(y)[0].sentence
+    'The counts form a block of 8 mode 1s × 8 mode 2s × 8 mode 3s: 512 combinations.'
     """
     counts = data.counts if isinstance(data, Dataset) else data
     found = [_shape(counts), _share(counts)]
+    if isinstance(data, Dataset):
+        found += [
+            Finding(
+                kind="reading",
+                severity="warning",
+                sentence=rule.removeprefix(CHECK).capitalize()[:1] + rule.removeprefix(CHECK)[1:],
+                advice="Correct the file or its columns if this is not what you want.",
+            )
+            for rule in data.provenance.rules
+            if rule.startswith(CHECK)
+        ]
     if counts.n_observed and counts.counts.any():
-        levels = fit_levels(counts, time_mode(counts))
-        running = list(check_running(counts, time_mode(counts)))
-        found += running
-        found += check_totals(counts)
+        time = time_mode(counts)
+        levels = _fit_levels(counts, time)
+        running = list(_running(counts, time))
+        found += [*running, *_totals(counts)]
         if not running:  # totals have no silent days
-            found += check_days(counts, levels)
-        found += check_attributes(counts, levels)
+            found += _days(counts, levels, time)
+        found += _attributes(counts)
         found += _outliers(counts, levels)
         found += _empty(counts)
         found += _few(counts)
-        found.append(_scatter(counts, levels))
-        found.append(_time(counts, rank))
-        found.append(_clean({each.kind for each in found}, counts))
+        found += [_scatter(counts, levels), _time(counts, rank)]
     else:
-        found.append(_nothing(counts))
-    return by_importance(found)
+        what = "no count at all" if not counts.n_observed else "no count above 0"
+        found.append(
+            Finding(
+                kind="few counts",
+                severity="error",
+                sentence=f"There is {what}.",
+                advice="Check which column holds the counts: without events nothing can be "
+                "estimated.",
+            )
+        )
+    return tuple(sorted(found, key=lambda each: ("error", "warning", "info").index(each.severity)))
+
+
+def _counted(n: int, one: str) -> str:
+    return f"{n:,} {one if n == 1 else f'{one}s'}"
 
 
 def _shape(counts: CountTensor) -> Finding:
@@ -91,7 +187,7 @@ def _shape(counts: CountTensor) -> Finding:
     entries = int(np.prod([float(size) for size in counts.shape]))
     return Finding(
         kind="shape",
-        severity="note",
+        severity="info",
         sentence=f"The counts form a block of {size}: {entries:,} combinations.",
         details={"shape": counts.shape, "entries": entries},
     )
@@ -99,62 +195,17 @@ def _shape(counts: CountTensor) -> Finding:
 
 def _share(counts: CountTensor) -> Finding:
     n = n_existing(counts)
-    entries = float(np.prod([float(size) for size in counts.shape]))
     share = counts.n_observed / n if n else 0.0
     zeros = float(np.mean(counts.counts == 0)) if counts.n_observed else 0.0
-    which = "" if n == entries else f" of the {n:,} that exist"
+    which = "" if n == np.prod([float(size) for size in counts.shape]) else " that exist"
     return Finding(
         kind="share",
-        severity="note",
-        sentence=f"{counts.n_observed:,} combinations{which} have a count ({share:.0%}), and "
-        f"{zeros:.0%} of the counts are 0; the others are missing, which is not 0.",
+        severity="info",
+        sentence=f"{counts.n_observed:,} of the {n:,} combinations{which} have a count "
+        f"({share:.0%}), and {zeros:.0%} of the counts are 0; the others are missing, which is "
+        "not 0.",
         details={"observed": counts.n_observed, "existing": n, "share": share, "zeros": zeros},
     )
-
-
-def _outliers(counts: CountTensor, levels: Levels) -> Iterator[Finding]:
-    y, mean, phi = counts.counts, levels.cautious, levels.phi
-    ratio = (y + 0.5) / (mean + 0.5)
-    at = np.flatnonzero(ratio > max(TIMES, APART * float(np.quantile(ratio, 1 - MANY))))
-    chance = nbinom.sf(y[at] - 1, 1 / phi, 1 / (1 + phi * mean[at]))
-    at = at[chance * len(y) < CHANCE]
-    if not len(at):
-        return
-    at = at[np.argsort(mean[at] / y[at], kind="stable")]
-    labels = counts.label_columns(counts.indices[at[:_NAMED]])
-    named = [
-        {mode: str(of[i]) for mode, of in labels}
-        | {"count": int(y[at[i]]), "expected": float(mean[at[i]])}
-        for i in range(min(len(at), _NAMED))
-    ]
-    first = named[0]
-    where = ", ".join(_named(mode, str(first[mode])) for mode in counts.modes)
-    details = {"n": len(at), "largest": tuple(named)}
-    if len(at) > MANY * len(y):
-        yield Finding(
-            kind="outliers",
-            severity="look",
-            sentence=f"{counted(len(at), 'count')} ({len(at) / len(y):.0%}) are more than "
-            f"{TIMES:.0f} times what their levels let expect: counts come in bursts.",
-            advice="Look for what sets them apart and give it as an attribute or a mode; the fit "
-            "takes the wide scatter into account.",
-            details=details,
-        )
-        return
-    yield Finding(
-        kind="outliers",
-        severity="look",
-        sentence=f"{counted(len(at), 'count')} far above what other counts of the same levels let "
-        f"expect: {where} has {first['count']:,} where about {first['expected']:,.2g} would be "
-        "usual.",
-        advice="Compare with the source; where it is a slip or a backlog reported at once, empty "
-        "the count in the table.",
-        details=details,
-    )
-
-
-def _named(mode: str, label: str) -> str:
-    return label if label.startswith(mode) else f"{mode} {label}"
 
 
 def _empty(counts: CountTensor) -> Iterator[Finding]:
@@ -164,54 +215,169 @@ def _empty(counts: CountTensor) -> Iterator[Finding]:
         at, size = counts.indices[:, k], len(labels)
         n, total = np.bincount(at, minlength=size), np.bincount(at, counts.counts, size)
         others = tuple(i for i in range(exists.ndim) if i != k)
-        real = np.broadcast_to(exists.any(axis=others), n.shape)
-        empty = tuple(labels[i] for i in np.flatnonzero(real & (n == 0)))
-        zero = tuple(labels[i] for i in np.flatnonzero((n > 0) & (total == 0)))
-        if empty:
-            yield Finding(
-                kind="empty levels",
-                severity="look",
-                sentence=f"{len(empty):,} of {counted(size, mode)} without any count: "
-                f"{listed(empty)}.",
-                advice="Leave them out unless you want a guess there: λ comes from what others "
-                "share, and its interval is wide.",
-                details={"mode": mode, "levels": empty},
-            )
-        if zero:
-            yield Finding(
-                kind="zero levels",
-                severity="note",
-                sentence=f"{len(zero):,} of {counted(size, mode)} with zeros alone: "
-                f"{listed(zero)}.",
-                advice="λ is near 0 there whatever p is; they tell nothing of p.",
-                details={"mode": mode, "levels": zero},
-            )
+        empty = np.broadcast_to(exists.any(axis=others), n.shape) & (n == 0)
+        for kind, severity, which, said, advice in (
+            ("empty levels", "warning", empty, "without any count", "Leave them out unless you "
+             "want a guess there: λ comes from what others share, and its interval is wide."),
+            ("zero levels", "info", (n > 0) & (total == 0), "with zeros alone",
+             "λ is near 0 there whatever p is; they say nothing of p."),
+        ):  # fmt: skip
+            names = tuple(labels[i] for i in np.flatnonzero(which))
+            if names:
+                yield Finding(
+                    kind=kind,
+                    severity=severity,  # type: ignore[arg-type]
+                    sentence=f"{len(names):,} of {_counted(size, mode)} {said}: "
+                    f"{listed(list(names))}.",
+                    advice=advice,
+                    details={"mode": mode, "levels": names},
+                )
 
 
 def _few(counts: CountTensor) -> Iterator[Finding]:
-    used = [len(np.unique(counts.indices[:, k])) for k in range(len(counts.shape))]
-    n = counts.n_observed / sum(used)
-    if n >= FEW:
-        return
-    yield Finding(
-        kind="few counts",
-        severity="look",
-        sentence=f"There are {counted(counts.n_observed, 'count')} for {sum(used):,} levels of the "
-        "modes: hardly more than a fit of rank 1 has unknowns.",
-        advice="Join levels, such as days to weeks or rare species to groups, or fit with rank 1.",
-        details={"counts": counts.n_observed, "levels": sum(used)},
+    used = sum(len(np.unique(counts.indices[:, k])) for k in range(len(counts.shape)))
+    if counts.n_observed < FEW * used:
+        yield Finding(
+            kind="few counts",
+            severity="warning",
+            sentence=f"There are {_counted(counts.n_observed, 'count')} for {used:,} levels of the "
+            "modes: hardly more than a fit of rank 1 has unknowns.",
+            advice="Join levels, such as days to weeks or rare species to groups, or fit with rank "
+            "1.",
+            details={"counts": counts.n_observed, "levels": used},
+        )
+
+
+def _time(counts: CountTensor, rank: int) -> Finding:
+    per = PER_MILLION + PER_MILLION_AND_RANK * rank
+    per += PER_MILLION_AND_ATTRIBUTE * len(counts.all_attribute_names)
+    seconds = START + counts.n_observed / 1e6 * per
+    tried = bool(counts.attribute_names) and counts.n_observed <= NETWORK_UP_TO
+    if seconds < 10:
+        said = "a few seconds"
+    else:
+        said = f"about {seconds / 60:.0f} minutes" if seconds >= 100 else f"about {seconds:.0f} s"
+    return Finding(
+        kind="time",
+        severity="info",
+        sentence=f"A fit of {_counted(counts.n_observed, 'count')} with rank {rank} takes "
+        f"{said}{', or some 15 where a network is tried' if tried else ''}.",
+        advice="" if seconds < 120 else "Try a smaller rank first, or longer steps of time.",
+        details={"seconds": seconds, "rank": rank},
     )
 
 
-def _scatter(counts: CountTensor, levels: Levels) -> Finding:
+# What counts would be if only the levels of their modes mattered
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Expected counts from levels alone: log m = log e + level + Σ_k a_k(i_k) + b(fibre).
+
+    One effect per index of each mode, and, of three modes or more, one per fibre along the mode in
+    time, or else the last: a place on all days, a pair at all visits. Counts are negative binomial
+    with variance m + φm².
+    """
+
+    mean: FloatArray  # (N,) of each observed entry
+    cautious: FloatArray  # the same; where a fibre has few counts, no less than modes alone expect
+    phi: float
+    effects: tuple[FloatArray, ...]  # (I_k,) of the indices of each mode, on the log scale
+    fibre: IntArray  # (N,) number of the fibre of each entry
+
+
+_ROUNDS = 8  # of all effects; from marginal means on, they hardly move after six
+_PRECISION = 0.2  # of effects: they stay finite where all counts are 0
+_FAR = 4.0  # standard deviations beyond which a count does not pull any further
+_MOST_STEP = 2.0  # of an effect
+_KNOWN = 12  # counts of a fibre from which its effect is used as it is
+
+
+def _fit_levels(counts: CountTensor, along: int | None) -> _Levels:
+    """Estimate expected counts; a slip of the pen is held back, so that it becomes no level."""
+    y = counts.counts.astype(np.float64)
+    offset = np.log(counts.exposure_at(counts.indices))
+    fibre = _fibres(counts, len(counts.shape) - 1 if along is None else along)
+    groups = [*counts.indices.T, *([fibre] if len(counts.shape) > 2 else [])]
+    sizes = [*counts.shape, int(fibre.max()) + 1][: len(groups)]
+    effects = [np.zeros(size) for size in sizes]
+    log, phi = offset + float(np.log(max(y.sum(), 0.5) / np.exp(offset).sum())), 1.0
+    for _ in range(_ROUNDS):
+        for k, group in enumerate(groups):
+            mean = np.exp(np.clip(log, -20, 40))
+            spread = 1 + phi * mean
+            far = _FAR * np.sqrt(mean * spread)
+            score = np.clip(y - mean, -far, far) / spread
+            known = np.bincount(group, mean / spread, sizes[k]) + _PRECISION
+            pull = np.bincount(group, score, sizes[k]) - _PRECISION * effects[k]
+            step = np.clip(pull / known, -_MOST_STEP, _MOST_STEP)
+            effects[k] += step
+            log = log + step[group]
+        mean = np.exp(np.clip(log, -20, 40))
+        squares = np.minimum((y - mean) ** 2, _FAR**2 * mean * (1 + phi * mean))
+        phi = float(np.clip((squares - mean).sum() / (mean**2).sum(), 1e-4, 1e3))
+    cautious = mean
+    if len(groups) > len(counts.shape):
+        few = np.bincount(fibre)[fibre] < _KNOWN
+        cautious = np.where(few, mean * np.maximum(1, np.exp(-effects[-1][fibre])), mean)
+    modes = tuple(effects[: len(counts.shape)])
+    return _Levels(mean=mean, cautious=cautious, phi=phi, effects=modes, fibre=fibre)
+
+
+def _fibres(counts: CountTensor, along: int) -> IntArray:
+    """The number of each count's fibre along a mode; (N,)."""
+    others = [k for k in range(len(counts.shape)) if k != along]
+    flat = np.ravel_multi_index(
+        [counts.indices[:, k] for k in others], [counts.shape[k] for k in others]
+    )
+    return np.asarray(np.unique(flat, return_inverse=True)[1], dtype=np.int64)
+
+
+def _outliers(counts: CountTensor, levels: _Levels) -> Iterator[Finding]:
+    y, mean, phi = counts.counts, levels.cautious, levels.phi
+    ratio = (y + 0.5) / (mean + 0.5)
+    at = np.flatnonzero(ratio > max(TIMES, BEYOND * float(np.quantile(ratio, 1 - MANY))))
+    at = at[nbinom.sf(y[at] - 1, 1 / phi, 1 / (1 + phi * mean[at])) * len(y) < CHANCE]
+    if not len(at):
+        return
+    at = at[np.argsort(mean[at] / y[at], kind="stable")]
+    labels = counts.label_columns(counts.indices[at[:5]])
+    largest = tuple(
+        {mode: str(of[i]) for mode, of in labels}
+        | {"count": int(y[at[i]]), "expected": float(mean[at[i]])}
+        for i in range(min(len(at), 5))
+    )
+    many = len(at) > MANY * len(y)
+    where = ", ".join(
+        label if (label := str(largest[0][mode])).startswith(mode) else f"{mode} {label}"
+        for mode in counts.modes
+    )
+    yield Finding(
+        kind="outliers",
+        severity="warning",
+        sentence=f"{_counted(len(at), 'count')} ({len(at) / len(y):.0%}) are more than "
+        f"{TIMES:.0f} times what their levels let expect: counts come in bursts."
+        if many
+        else f"{_counted(len(at), 'count')} far above what other counts of the same levels let "
+        f"expect: {where} has {largest[0]['count']:,} where about "
+        f"{largest[0]['expected']:,.2g} would be usual.",
+        advice="Find out what distinguishes them and give it as an attribute or a mode; the fit "
+        "takes the wide scatter into account."
+        if many
+        else "Compare with the source; if it is an error or a backlog, set it to missing.",
+        details={"n": len(at), "largest": largest},
+    )
+
+
+def _scatter(counts: CountTensor, levels: _Levels) -> Finding:
     """How widely counts scatter around what their levels let expect."""
     large = levels.mean >= LEAST_MEAN
     mean, y = levels.mean[large], counts.counts[large]
     if large.sum() < LEAST_COUNTS:
         return Finding(
             kind="dispersion",
-            severity="note",
-            sentence="Too few counts are large enough to tell how widely they scatter.",
+            severity="info",
+            sentence="Too few counts are large enough to say how widely they scatter.",
             advice="Expect wide intervals.",
         )
     unknowns = sum(counts.shape) + (levels.fibre.max() + 1 if len(counts.shape) > 2 else 0)
@@ -221,73 +387,459 @@ def _scatter(counts: CountTensor, levels: Levels) -> Finding:
     if ratio < TOO_EVEN:
         return Finding(
             kind="dispersion",
-            severity="look",
+            severity="warning",
             sentence=f"Counts scatter less than chance lets them: their variance is {ratio:.2g} "
             "times their mean within levels, and that of counts is 1 at least.",
-            advice="Find out whether they are averages, rounded or capped, and use the counts "
-            "themselves."
-            if (counts.counts == 0).any()
-            else "There is no 0 among them: if nothing was seen where there is no row, say that "
-            "such combinations are 0; else find out whether they are averages or rounded.",
+            advice="Find out whether they are averages, rounded or capped; if nothing was seen "
+            "where there is no row, say that such combinations are 0.",
             details=details,
         )
-    word = "about as" if ratio < 1.5 else "more" if ratio < 10 else "far more"
-    than = "widely as chance alone" if ratio < 1.5 else "widely than chance alone"
+    over = "are overdispersed" if ratio >= 1.5 else "scatter about as widely as by chance alone"
     return Finding(
         kind="dispersion",
-        severity="note",
-        sentence=f"Counts scatter {word} {than} would let them: within levels their variance is "
-        f"about {ratio:,.2g} times their mean.",
+        severity="info",
+        sentence=f"Counts {over}: within levels their variance is about {ratio:,.2g} times their "
+        "mean.",
         advice="Nothing to do: patterns and attributes may explain it; intervals hold the rest.",
         details=details,
     )
 
 
-def _time(counts: CountTensor, rank: int) -> Finding:
-    seconds = expected_seconds(counts, rank)
-    tried = bool(counts.attribute_names) and counts.n_observed <= NETWORK_UP_TO
-    return Finding(
-        kind="time",
-        severity="note",
-        sentence=f"A fit of {counted(counts.n_observed, 'count')} with rank {rank} takes "
-        f"{seconds_text(seconds)}{', or some 15 where a network is tried' if tried else ''}.",
-        advice="" if seconds < 120 else "Try a smaller rank first, or longer steps of time.",
-        details={"seconds": seconds, "rank": rank},
+# Attributes that say nothing, the same twice, or too much
+
+
+def _attributes(counts: CountTensor) -> Iterator[Finding]:
+    """Constant, collinear and leaking attributes among those of counted entries."""
+    names = counts.all_attribute_names
+    rows = np.flatnonzero(counts.attribute_rows >= 0)
+    if not names or not len(rows):
+        return
+    table = np.column_stack([counts.attributes, counts.rate_attributes])
+    every = (*counts.attribute_names, *counts.rate_attribute_names)
+    z = table[:, [every.index(name) for name in names]]
+    spread = np.ptp(z[counts.attribute_rows[rows]], axis=0)
+    constant = [name for name, width in zip(names, spread, strict=True) if width == 0]
+    if constant:
+        yield Finding(
+            kind="constant",
+            severity="warning",
+            sentence=f"{listed(constant)} {'have' if len(constant) > 1 else 'has'} the same value "
+            "at every count.",
+            advice="Leave out what never changes: it explains no difference.",
+            details={"attributes": tuple(constant)},
+        )
+    if len(rows) < LEAST:
+        return
+    if len(rows) > SAMPLE:
+        rows = np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
+    z = z[counts.attribute_rows[rows]]
+    y = counts.counts[rows].astype(np.float64)
+    varied = np.flatnonzero(np.ptp(z, axis=0) > 0)
+    per = rankdata(y / counts.exposure_at(counts.indices[rows]))
+    for j in varied:
+        both = [_correlation(rankdata(z[:, j]), each) for each in (rankdata(y), per)]
+        together = float(np.abs(both).max())
+        if together >= LEAKING:
+            yield Finding(
+                kind="leaking",
+                severity="error",
+                sentence=f"{names[j]} nearly determines the count: their rank correlation is "
+                f"{together:.2f}.",
+                advice="Leave it out unless it was known before anyone counted: an attribute made "
+                "from the counts says nothing of what they miss.",
+                details={"attribute": names[j], "rank correlation": together},
+            )
+    # The last level of a category follows from its others.
+    stems = [names[j].partition(": ")[0] for j in varied]
+    chosen = [j for k, j in enumerate(varied) if ": " not in names[j] or stems[k] in stems[k + 1 :]]
+    if len(chosen) < 2 or len(z) < 3 * len(chosen):
+        return
+    correlation = np.atleast_2d(np.corrcoef(z[:, chosen].T))
+    for a, b in np.argwhere(np.triu(np.abs(correlation) >= ALIKE, 1)):
+        first, second = names[chosen[a]], names[chosen[b]]
+        yield Finding(
+            kind="collinear",
+            severity="warning",
+            sentence=f"{first} and {second} carry the same information: their correlation is "
+            f"{correlation[a, b]:.3f}.",
+            advice="Keep the one that you can interpret: counts cannot distinguish their effects.",
+            details={"attributes": (first, second), "correlation": float(correlation[a, b])},
+        )
+
+
+def _correlation(first: FloatArray, second: FloatArray) -> float:
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+# Counts that are sums of others
+
+
+def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
+    """Counts that never fall along a mode in time: each holds those before it."""
+    named = [k for k, mode in enumerate(counts.modes) if class_of(mode) == "time"]
+    for k in dict.fromkeys([*([] if time is None else [time]), *named]):
+        if counts.shape[k] < LEAST_STEPS:
+            continue
+        fibre = _fibres(counts, k)
+        order = np.lexsort((counts.indices[:, k], fibre))
+        steps = np.diff(counts.counts[order])[np.diff(fibre[order]) == 0]
+        rises, falls = int((steps > 0).sum()), int((steps < 0).sum())
+        if rises < max(LEAST_RISES, RISES * len(steps)) or falls > FALLS * len(steps):
+            continue
+        mode = counts.modes[k]
+        yield Finding(
+            kind="running totals",
+            severity="error",
+            sentence=f"Counts {'hardly ever' if falls else 'never'} fall along {mode} (they rise "
+            f"in {rises:,} steps and fall in {falls:,}): they look cumulative, each holding those "
+            "before it.",
+            advice="Take the differences as counts, unless counts do grow so steadily: a running "
+            f"total counts each event again at every later {mode}.",
+            details={"running": mode, "rises": rises, "falls": falls},
+        )
+        return
+
+
+def _totals(counts: CountTensor) -> Iterator[Finding]:
+    """Levels that are the sum of the others of their mode, by name or by their counts."""
+    found = []
+    for k, labels in enumerate(counts.labels):
+        if len(labels) < 3:
+            continue
+        gone = {i for i, label in enumerate(labels) if _TOTAL.fullmatch(label.strip().casefold())}
+        gone |= _sum_of_others(counts, k)
+        if len(gone) < len(labels) - 1:
+            found += [(counts.modes[k], labels[i]) for i in sorted(gone)]
+    if found:
+        yield Finding(
+            kind="totals",
+            severity="error",
+            sentence=f"{listed([f'{mode} {level!r}' for mode, level in found])} "
+            f"{'is' if len(found) == 1 else 'are'} the sum of other levels, by name or by counts.",
+            advice="Leave such levels out: each event would be counted twice.",
+            details={"without": tuple(found)},
+        )
+
+
+def _sum_of_others(counts: CountTensor, k: int) -> set[int]:
+    """The level whose counts are the sums of all others wherever all are counted."""
+    size = counts.shape[k]
+    at, y = counts.indices[:, k], counts.counts.astype(np.float64)
+    totals = np.bincount(at, y, size)
+    most = int(np.argmax(totals))
+    if not 0.4 * totals.sum() < totals[most] < 0.6 * totals.sum():
+        return set()
+    fibre = _fibres(counts, k)
+    n = int(fibre.max()) + 1
+    own = np.bincount(fibre[at == most], y[at == most], n)
+    rest = np.bincount(fibre[at != most], y[at != most], n)
+    known = (np.bincount(fibre, minlength=n) == size) & (own > 0)
+    enough = known.sum() >= LEAST_SUMS and np.mean(own[known] == rest[known]) >= EQUAL
+    return {most} if enough else set()
+
+
+# Days on which almost nobody reports: their zeros are not zeros
+
+
+def time_mode(counts: CountTensor) -> int | None:
+    """The mode whose labels are all days, weeks, months or quarters; None where none is."""
+    for k in reversed(range(len(counts.shape))):
+        labels = counts.labels[k]
+        if all(map(_is_day, labels)) or all(map(_STEP.fullmatch, labels)):
+            return k
+    return None
+
+
+def _is_day(label: str) -> bool:
+    try:
+        return bool(_DAY.fullmatch(label)) and bool(date.fromisoformat(label))
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class _Time:
+    """The mode in time, in its order: what was counted, and what would be usual."""
+
+    mode: str
+    labels: tuple[str, ...]
+    weekday: IntArray  # of each step, -1 where steps are no days
+    effects: FloatArray  # of each step on the log scale
+    at: IntArray  # step of each entry
+    positive: NDArray[np.bool_]  # whether it has a count above 0
+    mean: FloatArray  # without the step's effect
+    phi: float
+
+    @classmethod
+    def of(cls, counts: CountTensor, levels: _Levels, mode: int) -> _Time:
+        given = counts.labels[mode]
+        order = np.array(
+            sorted(range(len(given)), key=lambda i: [*map(int, re.findall(r"\d+", given[i]))])
+        )
+        labels = tuple(given[i] for i in order)
+        effects = levels.effects[mode][order]
+        at = np.argsort(order)[counts.indices[:, mode]]
+        days = all(map(_is_day, labels))
+        weekday = [date.fromisoformat(each).weekday() if days else -1 for each in labels]
+        mean = levels.mean * np.exp(-effects[at])
+        name, positive = counts.modes[mode], counts.counts > 0
+        return cls(name, labels, np.array(weekday), effects, at, positive, mean, levels.phi)
+
+    def usual(self, usable: NDArray[np.bool_]) -> FloatArray:
+        """What the effect of each step would be by the usable ones around it.
+
+        The lower of before and after: a season's first day is no gap.
+        """
+        n = len(self.labels)
+        usable = usable & (np.bincount(self.at, minlength=n) > 0)
+        found = np.full(n, -np.inf)
+        for step in range(n):
+            sides = (slice(max(step - AROUND, 0), step), slice(step + 1, step + 1 + AROUND))
+            around = [self.effects[side][usable[side]] for side in sides]
+            found[step] = min((float(np.median(e)) for e in around if len(e)), default=-np.inf)
+        return found
+
+    def log_zero(self, usual: FloatArray) -> FloatArray:
+        """-log P(0) of each entry, as is usual around its step; (N,)."""
+        return np.log1p(self.phi * self.mean * np.exp(usual[self.at])) / self.phi
+
+    def silent(self, usual: FloatArray, group: IntArray, n: int) -> NDArray[np.bool_]:
+        """In which groups of steps few entries have a count above 0 of those that would; (n,)."""
+        against = self.log_zero(usual)
+        of = group[self.at]
+        found = np.bincount(of, self.positive, n)
+        expected = np.bincount(of, -np.expm1(-against), n)
+        surely = (found == 0) & (np.bincount(of, against, n) > NO_CHANCE / 2)
+        return np.where(expected < LEAST_PLACES, surely, found <= ALMOST_NOBODY * expected)
+
+
+def _days(counts: CountTensor, levels: _Levels, mode: int | None) -> Iterator[Finding]:
+    """Days, and weekdays, on which almost nobody reports, and places that never do on one."""
+    if mode is None or counts.shape[mode] < LEAST_STEPS:
+        return
+    time = _Time.of(counts, levels, mode)
+    n, weekday = len(time.labels), time.weekday
+    weekdays = [
+        w
+        for w in range(7)
+        if (weekday == w).sum() >= LEAST_WEEKS
+        and time.silent(time.usual(weekday != w), (weekday == w).astype(int), 2)[1]
+    ]
+    on_weekday = np.isin(weekday, weekdays)
+    usual = time.usual(~on_weekday)
+    silent = np.flatnonzero(time.silent(usual, np.arange(n), n) & ~on_weekday)
+    gone = sorted({*np.flatnonzero(on_weekday).tolist(), *silent.tolist()})
+    if gone:
+        when = [f"{_WEEKDAYS[w]}s" for w in weekdays] + [time.labels[t] for t in silent]
+        zeros = int((np.isin(time.at, gone) & ~time.positive).sum())
+        yield Finding(
+            kind="days",
+            severity="error",
+            sentence=f"On {listed(when)} almost nobody reports: {_counted(zeros, 'zero')} there "
+            "would be read as nothing happened.",
+            advice=f"Take {_counted(len(gone), time.mode)} as missing: what happened then is "
+            "estimated from the days around.",
+            details={
+                "missing": tuple((time.mode, time.labels[t]) for t in gone),
+                "weekdays": tuple(_WEEKDAYS[w] for w in weekdays),
+                "zeros": zeros,
+                "counts": int(np.isin(time.at, gone).sum()),
+                "of": counts.n_observed,
+            },
+        )
+    if (weekday >= 0).all():
+        yield from _weekdays_of_places(time, levels, counts, weekdays, time.log_zero(usual))
+
+
+def _weekdays_of_places(
+    time: _Time, levels: _Levels, counts: CountTensor, weekdays: list[int], against: FloatArray
+) -> Iterator[Finding]:
+    """Places without a single count on some weekday on which others report."""
+    pair = levels.fibre * 7 + time.weekday[time.at]
+    size = (int(levels.fibre.max()) + 1) * 7
+    never = (
+        (np.bincount(pair, time.positive, size) == 0)
+        & (np.bincount(pair, against, size) > NO_CHANCE)
+        & (np.bincount(pair, minlength=size) >= LEAST_WEEKS)
+    ).reshape(-1, 7)
+    never[:, weekdays] = False
+    places, of = int(never.any(axis=1).sum()), never.sum(axis=0)
+    if not places:
+        return
+    others = [mode for mode in counts.modes if mode != time.mode]
+    named = [group.name for group in counts.groups if sorted(group.modes) == sorted(others)]
+    what = named[0] if named else " × ".join(others)
+    yield Finding(
+        kind="weekdays of places",
+        severity="warning",
+        sentence=f"{places:,} of {len(never):,} {what}s report nothing on one of the weekdays, "
+        f"most of them on {_WEEKDAYS[int(np.argmax(of))]}s, though they do on other days.",
+        advice="Their zeros are days without a report: let reporting differ by weekday among the "
+        "effects of the fit, or leave these counts empty in the table.",
+        details={
+            "places": places,
+            "by weekday": {_WEEKDAYS[w]: int(of[w]) for w in np.argsort(-of) if of[w]},
+        },
     )
 
 
-def _clean(kinds: set[str], counts: CountTensor) -> Finding:
-    looked = {
-        "running totals": "running totals",
-        "totals": "levels that are sums of others",
-        "days": "days without reports",
-        "leaking": "attributes that give the count away",
-        "constant": "attributes that never change",
-        "collinear": "attributes that repeat others",
-        "outliers": "single counts far too high",
-        "empty levels": "levels without counts",
-    }
-    if not counts.all_attribute_names:
-        looked = {kind: words for kind, words in looked.items() if "attributes" not in words}
-    if time_mode(counts) is None:
-        del looked["days"], looked["running totals"]
-    fine = {kind: words for kind, words in looked.items() if kind not in kinds}
-    *first, last = fine.values() or ("",)
-    said = f"{', '.join(first)} or {last}" if first else last
-    return Finding(
-        kind="clean",
-        severity="note",
-        sentence=f"Nothing speaks for {said}." if fine else "All that was looked for was found.",
-        details={"fine": tuple(fine)},
+# Which entries exist, and which counts are taken as missing
+
+
+def existing(counts: CountTensor) -> NDArray[np.bool_]:
+    """Mark the entries that could be counted at all: no county lies in the sea.
+
+    An entry exists if each of its levels has a row, in Ω or Ξ, if its exposure is not 0, and if
+    it belongs to a level of each group.
+
+    Parameters
+    ----------
+    counts : CountTensor
+
+    Returns
+    -------
+    ndarray of bool, shape (I_1 or 1, …, I_K or 1)
+        1 along a mode with which it does not change; broadcasts to the shape of the counts.
+
+    Examples
+    --------
+    >>> y = CountTensor((2, 3), [[0, 0], [0, 2]], [4, 0])
+    >>> existing(y).astype(int).tolist()
+    [[1, 0, 1], [0, 0, 0]]
+    """
+    n_modes = len(counts.shape)
+    exists = np.ones((1,) * n_modes, dtype=bool)
+
+    def along(values: NDArray[np.bool_], modes: Iterable[int]) -> NDArray[np.bool_]:
+        sizes = dict(zip(modes, values.shape, strict=True))
+        return values.reshape([sizes.get(k, 1) for k in range(n_modes)])
+
+    for k, size in enumerate(counts.shape):
+        has_row = np.zeros(size, dtype=bool)
+        has_row[counts.indices[:, k]] = True
+        has_row[counts.attribute_indices[:, k]] = True
+        if not has_row.all():
+            exists = exists & along(has_row, [k])
+    if counts.exposure is not None and (counts.exposure == 0).any():
+        exists = exists & (counts.exposure > 0)
+    for group in counts.groups:
+        if (group.codes < 0).any():
+            at = [counts.modes.index(mode) for mode in group.modes]
+            exists = exists & along(np.transpose(group.codes, np.argsort(at)) >= 0, sorted(at))
+    return exists
+
+
+def n_existing(counts: CountTensor) -> int:
+    """How many entries exist, as :func:`existing` marks them; at least those with a count."""
+    exists = existing(counts)
+    same = [size for size, own in zip(counts.shape, exists.shape, strict=True) if own == 1]
+    return max(int(exists.sum()) * int(np.prod(same, dtype=np.int64)), counts.n_observed)
+
+
+def with_entries(counts: CountTensor) -> CountTensor:
+    """Copy in which every entry has an (empty) attribute row, where there are none.
+
+    Detection is then known there, the same everywhere. The fit is the same.
+
+    Parameters
+    ----------
+    counts : CountTensor
+    """
+    if counts.n_attributed:
+        return counts
+    return CountTensor(
+        counts.shape,
+        counts.indices,
+        counts.counts,
+        attributes=np.empty((counts.n_observed, 0)),
+        modes=counts.modes,
+        labels=counts.labels,
+        exposure=counts.exposure,
+        looks=counts.looks,
+        groups=counts.groups,
+        simulated=counts.simulated,
     )
 
 
-def _nothing(counts: CountTensor) -> Finding:
-    what = "no count at all" if not counts.n_observed else "no count above 0"
-    return Finding(
-        kind="few counts",
-        severity="mend",
-        sentence=f"There is {what}.",
-        advice="Check which column holds the counts: without events nothing can be estimated.",
-        details={"counts": counts.n_observed},
+_Data = TypeVar("_Data", CountTensor, Dataset)
+
+
+def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
+    """Copy without the counts of some levels, such as those of days on which nobody reported.
+
+    Parameters
+    ----------
+    data : CountTensor or Dataset
+    levels : iterable of (str, str)
+        Mode and label, as :attr:`uncletc.tables.Columns.missing` holds them.
+
+    Returns
+    -------
+    CountTensor or Dataset
+        Attributes of all entries stay, so that λ and p are estimated there, and so do further
+        observation processes whose p is known, such as surveys. Of a data set the tables lack
+        the counts too, and its provenance says so.
+
+    Raises
+    ------
+    ValueError
+        If a mode or a level is unknown; names it.
+
+    Examples
+    --------
+    >>> y = CountTensor((2, 2), [[0, 0], [0, 1], [1, 1]], [4, 0, 0], modes=["site", "day"])
+    >>> as_missing(y, [("day", "1")]).counts.tolist()
+    [4]
+    """
+    pairs = tuple(levels)
+    if isinstance(data, CountTensor):
+        return data.subset(~_at(data, pairs, data.indices)).with_looks(
+            *(_fewer(data, pairs, look) for look in data.looks)
+        )
+    counts = data.counts
+    table, named = data.table, dict(data.mode_tables)
+    where: list[str] = [f"{mode}_index" for mode in counts.modes]
+    if {"count", *where} <= set(table.columns):
+        gone = _at(counts, pairs, table[where].to_numpy(dtype=np.int64))
+        table = table.assign(count=table["count"].mask(gone))
+        kept = table[table["count"].notna()]
+        for mode, size in zip(counts.modes, counts.shape, strict=True):
+            if mode in named and {"rows", "total"} <= set(named[mode].columns):
+                at = kept[f"{mode}_index"].to_numpy(dtype=np.int64)
+                named[mode] = named[mode].assign(
+                    rows=np.bincount(at, minlength=size),
+                    total=np.bincount(at, kept["count"].to_numpy(dtype=np.float64), size),
+                )
+    said = listed([f"{mode} {level}" for mode, level in pairs])
+    rules = (*data.provenance.rules, f"Counts of {said} are taken as missing.")
+    return replace(
+        data,
+        counts=as_missing(counts, pairs),
+        table=table,
+        mode_tables=named,
+        provenance=replace(data.provenance, rules=rules),
     )
+
+
+def _fewer(counts: CountTensor, levels: Iterable[tuple[str, str]], look: Look) -> Look:
+    """An observation process without some levels; counts whose p is known stay."""
+    return look.rows(~(_at(counts, levels, look.indices) & np.isnan(look.known_detection)))
+
+
+def _at(
+    counts: CountTensor, levels: Iterable[tuple[str, str]], indices: IntArray
+) -> NDArray[np.bool_]:
+    """Which entries (n, K) are at one of some levels; (n,)."""
+    at = np.zeros(len(indices), dtype=bool)
+    for mode, level in levels:
+        if mode not in counts.modes:
+            raise ValueError(
+                f"levels must be of modes among {', '.join(counts.modes)}; got {mode!r}"
+            )
+        k = counts.modes.index(mode)
+        if level not in counts.labels[k]:
+            raise ValueError(f"levels must be labels of their mode; {mode} has no {level!r}")
+        at |= indices[:, k] == counts.labels[k].index(level)
+    return at

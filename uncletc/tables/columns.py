@@ -1,9 +1,10 @@
-"""What the columns of a table are: the one thing that a person says of her own file."""
+"""What the columns of a table are, and what the names of columns usually mean."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
 from uncletc.data.roles import ActsOn
@@ -11,6 +12,7 @@ from uncletc.data.roles import ActsOn
 Step = Literal["day", "week", "month"]
 Duplicates = Literal["refuse", "sum", "looks"]
 Absent = Literal["missing", "zero"]
+Class = Literal["time", "place", "kind", ""]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,7 @@ class Columns:
         Two or more, with `across` one or more.
     count : str
         The column with the counts; in a wide table the name that its counts are given. Empty:
-        not said yet.
+        not chosen yet.
     across : tuple of str
         Of a wide table: the columns that hold counts, one for each level of another mode.
     across_mode : ModeColumn, optional
@@ -77,7 +79,8 @@ class Columns:
     latitude, longitude : str, optional
         Degrees; where the levels of the first mode that they belong to lie.
     duplicates : {"refuse", "sum", "looks"}
-        What rows that name the same entry are: an error, parts of one count, or several looks.
+        What rows that name the same entry are: an error, parts of one count, or several
+        observations of the same true events.
     absent : {"missing", "zero"}
         What a combination of levels without a row means: nobody looked, or nothing was seen.
     missing : tuple of (str, str)
@@ -85,7 +88,7 @@ class Columns:
     without : tuple of (str, str)
         Mode and level: left out with all their rows, such as a total beside its parts.
     running : str, optional
-        The mode along which counts are running totals: the differences are taken.
+        The mode along which counts are cumulative: the differences are taken.
     """
 
     modes: tuple[ModeColumn, ...]
@@ -104,62 +107,170 @@ class Columns:
     without: tuple[tuple[str, str], ...] = ()
     running: str | None = None
 
+    @property
+    def all_modes(self) -> tuple[ModeColumn, ...]:
+        """All modes, that of a wide table's columns last."""
+        return (*self.modes, self.across_mode) if self.across_mode else self.modes
+
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for TOML or JSON; what is as usual is left out."""
-        return _plain(self)
+        """Plain values for TOML or JSON; defaults are left out."""
+        return dict(_plain(self))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:
-        """Return what :meth:`as_dict` gave.
+        """Columns from what :meth:`as_dict` gave.
 
         Raises
         ------
         ValueError
             If a key is unknown; names it.
         """
-        given = dict(values)
-        _known(cls, given, "table")
-        given["modes"] = tuple(_mode(each) for each in given.get("modes", ()))
-        given.setdefault("count", "")
+        given = {"count": ""} | _known(cls, values, "table")
+        given["modes"] = tuple(
+            ModeColumn(**_known(ModeColumn, each, "modes")) for each in given.get("modes", ())
+        )
+        given["attributes"] = tuple(
+            AttributeColumn(**_known(AttributeColumn, each, "attributes"))
+            for each in given.get("attributes", ())
+        )
         if given.get("across_mode") is not None:
-            given["across_mode"] = _mode(given["across_mode"])
+            given["across_mode"] = ModeColumn(**_known(ModeColumn, given["across_mode"], "modes"))
         given["across"] = tuple(given.get("across", ()))
-        attributes = given.get("attributes", ())
-        for each in attributes:
-            _known(AttributeColumn, each, "attributes")
-        given["attributes"] = tuple(AttributeColumn(**each) for each in attributes)
         for name in ("missing", "without"):
             given[name] = tuple((mode, level) for mode, level in given.get(name, ()))
         return cls(**given)
 
 
-def _mode(values: Mapping[str, Any]) -> ModeColumn:
-    _known(ModeColumn, values, "modes")
-    return ModeColumn(**values)
-
-
-def _known(of: type, values: Mapping[str, Any], where: str) -> None:
+def _known(of: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
     names = [each.name for each in fields(of)]
     for key in values:
         if key not in names:
             raise ValueError(f"{where} must have keys among {', '.join(names)}; got {key!r}")
+    return dict(values)
 
 
-def _plain(value: Any) -> dict[str, Any]:
-    usual = {each.name: each.default for each in fields(value)}
-    kept = {}
-    for name, each in asdict(value).items():
-        if each is None or each == () or each == usual.get(name):
-            continue
-        if isinstance(each, tuple):
-            each = [_shorter(part) for part in each]
-        kept[name] = _shorter(each)
-    return kept
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        pairs = ((each, getattr(value, each.name)) for each in fields(value))
+        return {each.name: _plain(got) for each, got in pairs if got != each.default}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _shorter(value: Any) -> Any:
-    if isinstance(value, dict):
-        usual: dict[str, Any] = {"step": None, "bins": None, "most": None}
-        usual |= {"acts_on": "detection", "sign": 0, "category": False}
-        return {k: v for k, v in value.items() if k not in usual or v != usual[k]}
-    return list(value) if isinstance(value, tuple) else value
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+# English words and the short forms of field sheets, singular. What is named otherwise is found by
+# its values, or chosen by its owner.
+WORDS = {
+    "count": word_set(
+        "count cnt case death interaction abundance abund individual seen detected detection "
+        "sighting claim test event capture captured caught catch frequency freq report reported "
+        "birth admission hospitalization accident crime record call nest positive infection "
+        "infected confirmed tally stalk stem egg larvae adult juvenile injury injuries encounter "
+        "initclaim incident arrest complaint sale order click vote trip crash observed found "
+        "killed patient hospitalized negative outbreak y int recapture passage"
+    ),
+    "number": word_set("n no num number nr"),
+    "maybe count": word_set(
+        "total sum observation obs occurrence value quantity amount male female"
+    ),
+    "new": word_set("increase new daily incident weekly"),
+    "no count": word_set(
+        "rate pct percent percentage share ratio index mean average avg median density per score "
+        "prob probability sd se std variance log proportion prop"
+    ),
+    "made of counts": word_set("prevalence incidence cfr cpue"),
+    "cumulative": word_set("cumulative cum cumul cumulated running ytd"),
+    "time": word_set(
+        "date day week month year time visit survey season round occasion session sampledate "
+        "quarter wave datetime timestamp replicate rep decade hour night"
+    ),
+    "place": word_set(
+        "site place location county state fips plot station trap transect region country city "
+        "district zip zipcode meadow quadrat block lake stream reach point grid cell route farm "
+        "field village town municipality province hospital clinic school locality statefips "
+        "countyfips geoid island park tract department camera pond river beach zone ward colony"
+    ),
+    "kind": word_set(
+        "species taxon taxa plant pollinator genus sp pltsp vissp host parasite disease pathogen "
+        "variant product type cause age agegroup sex gender animal offense category group flower "
+        "bee insect item visitor bird ethnicity race strain predator prey tree fish butterfly "
+        "virus vector"
+    ),
+    "attribute": word_set(
+        "temp temperature wind cloud rain rainfall precipitation humidity effort hr duration "
+        "minute min observer recorder elevation elev altitude depth slope cover canopy habitat "
+        "weather method noise distance income moon tide visibility experience snow sky ph salinity "
+        "light ndvi height width length weight treatment aspect shade bait gear status poverty bed "
+        "staff guild protocol condition"
+    ),
+    "exposure": word_set("population pop people person resident inhabitant exposure offset night"),
+    "id": word_set("id code entry index row key rownames uuid line objectid fid"),
+    "note": word_set("note comment remark description"),
+}
+
+
+def tokens(name: str) -> tuple[str, ...]:
+    """The words of a name, lower case: of "totalTests_n" total, tests, n.
+
+    Examples
+    --------
+    >>> tokens("NO_FLWS"), tokens("siteName2")
+    (('no', 'flws'), ('site', 'name', '2'))
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", name)
+    return tuple(re.findall(r"[^\W\d_]+|\d+", spaced.lower()))
+
+
+def _singular(word: str) -> str:
+    plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if plural and word not in ("species", "fips", "rownames") else word
+
+
+def speaks_of(name: str, *meanings: str) -> bool:
+    """Whether a word of a column's name has one of these meanings, keys of `WORDS`."""
+    words = {_singular(word) for word in tokens(name)}
+    return any(words & WORDS[each] for each in meanings)
+
+
+def class_of(name: str) -> Class:
+    """Of what the levels of a column of this name would be: times, places, kinds, or unknown."""
+    if speaks_of(name, "attribute", "note", "no count", "cumulative"):
+        return ""
+    classes: tuple[Class, ...] = ("kind", "time", "place")
+    return next((each for each in classes if speaks_of(name, each)), "")
+
+
+def is_fips(name: str) -> bool:
+    """Whether a name is of codes of US states or counties."""
+    return any(word.endswith("fips") or word == "geoid" for word in tokens(name))
+
+
+def count_score(name: str) -> float:
+    """How much a name speaks for a column of counts: 6 surely, 3 perhaps, below 0 against it."""
+    words = tokens(name)
+    if not words:
+        return 0.0
+    last = _singular(words[-1])
+    if speaks_of(name, "no count", "made of counts", "cumulative", "note") or last in WORDS["id"]:
+        return -6.0
+    mode = class_of(name)
+    numbers = words[0] in WORDS["number"]
+    counts = speaks_of(name, "count") and not (len(words) > 1 and class_of(words[-1]))
+    if numbers and len(words) == 1:
+        score = 6.0 if name.lower() in ("n", "num", "number") else 2.0
+    elif counts or numbers or (last == "n" and not mode):
+        score = 6.0
+    else:
+        score = 3.0 * speaks_of(name, "maybe count")
+    if speaks_of(name, "attribute") and not speaks_of(name, "count"):
+        return -4.0  # n_observers
+    if len(words) > 1 and last in WORDS["number"] and score < 6:
+        return -5.0  # plot_no
+    if score == 0 and (mode or speaks_of(name, "id")):
+        return -5.0
+    if score > 0:
+        score += 2.0 * speaks_of(name, "new") + 0.5 * speaks_of(name, "maybe count")
+    return score

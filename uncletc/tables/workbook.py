@@ -3,230 +3,182 @@
 from __future__ import annotations
 
 import io
-import warnings
-from collections.abc import Iterator
-from datetime import date, datetime, time
-from typing import Any
+import re
+import zipfile
 
-import numpy as np
-import openpyxl
+import fastexcel
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uncletc.tables.content import HOW_CSV
-from uncletc.tables.delimited import NO_NAMES, Cells, header_row
-from uncletc.tables.headers import joined_names
-from uncletc.tables.records import short
+from uncletc.tables.types import compact
 
-_MOST_CELLS = 12_000_000  # of a sheet: about a minute
-_MOST_WIDE = 20_000
+HOW_CSV = 'save the table as "CSV UTF-8" and read that'
+"""What helps with every other kind of file."""
+
+_MOST_UNPACKED = 1 << 30  # bytes; a workbook of a million rows of ten columns takes half of it
+_MOST_CELLS = 30_000_000  # of a sheet, empty ones between others too
 _MOST_VALUES = 100_000_000  # of a Parquet file
-_MOST_BYTES = 2 << 30  # of a Parquet file, unpacked
-_BLOCK = 20_000
+_MOST_SHEETS = 50
+_CELL = re.compile(rb"""\sr=["']([A-Z]{1,3})(\d{1,7})["']""")
 
 
-def read_excel(data: bytes, name: str) -> Cells:
-    """Read the sheet of a workbook that has most rows.
+def read_excel(data: bytes, name: str) -> tuple[pl.DataFrame, list[str]]:
+    """The sheet of a workbook that has most rows, as text in columns named by their number.
+
+    Formulas are never computed: a cell holds the value that was saved with it.
 
     Raises
     ------
     ValueError
         If it has no sheet with a table, or cannot be read, with what to do.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of styles and extensions, which are not read
-        try:
-            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            sheets = {sheet.title: _sheet(sheet) for sheet in book.worksheets[:50]}
-            book.close()
-        except _TooLargeError as error:
-            raise ValueError(
-                f"{name} has a sheet with more than {_MOST_CELLS:,} cells: {HOW_CSV}"
-            ) from error
-        except Exception as error:  # openpyxl raises whatever its parsers do
-            raise ValueError(
-                f"{name} cannot be read as an Excel workbook, it may be damaged or protected: "
-                f"in Excel, {HOW_CSV}"
-            ) from error
-    title = max(sheets, key=lambda each: _size(sheets[each]), default=None)
-    if title is None or not _size(sheets[title]):
+    plain = _unpacked(data, name)
+    try:
+        book = fastexcel.read_excel(plain)
+        sheets = {
+            title: book.load_sheet(title, header_row=None, dtypes="string").to_polars()
+            for title in book.sheet_names[:_MOST_SHEETS]
+        }
+    except BaseException as error:  # a panic of the parser is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        raise ValueError(
+            f"{name} cannot be read as an Excel workbook, it may be damaged or protected: "
+            f"in Excel, {HOW_CSV}"
+        ) from error
+    sizes = {title: _rows_with_a_table(sheet) for title, sheet in sheets.items()}
+    title = max(sizes, key=lambda each: sizes[each], default="")
+    if not sizes.get(title):
         raise ValueError(f"{name} must not be empty: none of its sheets holds a table")
-    notes = []
-    if len(sheets) > 1:
-        others = ", ".join(repr(short(each)) for each in sheets if each != title)
-        notes.append(f"The sheet {short(title)!r} is read, which has most rows; not {others}.")
-    cells = _from_sheet(sheets[title], name)
-    return Cells(cells.header, cells.frame, cells.first_line, notes + cells.notes, cells.named)
+    sheet = sheets[title]
+    frame = sheet.rename({column: str(k) for k, column in enumerate(sheet.columns)})
+    others = ", ".join(repr(each[:40]) for each in sheets if each != title)
+    note = f"The sheet {title[:40]!r} is read, which has most rows; not {others}."
+    return frame.fill_null(""), [note] if others else []
 
 
-class _TooLargeError(Exception):
-    pass
+def _unpacked(data: bytes, name: str) -> bytes:
+    """The workbook's parts without compression, so that the parser cannot unpack more than this."""
+    out = io.BytesIO()
+    total = 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(out, "w") as plain:
+            parts = {part.filename: part for part in archive.infolist()}
+            _check_kind(set(parts), name)
+            for part in parts.values():
+                if not part.filename.endswith((".xml", ".rels")):
+                    continue
+                total += part.file_size
+                if total > _MOST_UNPACKED:
+                    raise ValueError(
+                        f"{name} unpacks to more than {_MOST_UNPACKED >> 20:,} MB: {HOW_CSV}, or "
+                        "leave out columns"
+                    )
+                content = archive.read(part)
+                if "worksheets/" in part.filename:
+                    _check_extent(content, name)
+                plain.writestr(part.filename, content)
+    except (zipfile.BadZipFile, OSError, NotImplementedError, IndexError, RuntimeError) as error:
+        raise ValueError(_damaged(name)) from error
+    except Exception as error:
+        if isinstance(error, ValueError) and name in str(error):
+            raise
+        raise ValueError(_damaged(name)) from error
+    return out.getvalue()
 
 
-def _sheet(sheet: Any) -> list[tuple[int, pl.DataFrame]]:
-    """Blocks of rows as text, each with the number of its columns."""
-    blocks: list[tuple[int, pl.DataFrame]] = []
-    rows: list[list[str | None]] = []
-    n = 0
-    for row in _values(sheet):
-        n += max(len(row), 1)
-        if n > _MOST_CELLS or len(row) > _MOST_WIDE:
-            raise _TooLargeError
-        rows.append([_text(value) for value in row])
-        if len(rows) == _BLOCK:
-            blocks.append(_block(rows))
-            rows = []
-    if rows:
-        blocks.append(_block(rows))
-    return blocks
+def _damaged(name: str) -> str:
+    return f"{name} is damaged, or was not copied whole: copy it once more, or {HOW_CSV}"
 
 
-def _values(sheet: Any) -> Iterator[tuple[Any, ...]]:
-    if not hasattr(sheet, "iter_rows"):  # a sheet that is a chart
-        return
-    sheet.reset_dimensions()  # what a file declares need not be so
-    yield from sheet.iter_rows(values_only=True)
+def _check_kind(names: set[str], name: str) -> None:
+    if "content.xml" in names:
+        raise ValueError(f"{name} is a LibreOffice document: save it as .xlsx, or {HOW_CSV}")
+    if "xl/workbook.bin" in names:
+        raise ValueError(f"{name} is a binary workbook (.xlsb): save it as .xlsx, or {HOW_CSV}")
+    if "xl/workbook.xml" not in names:
+        raise ValueError(f"{name} is a zip archive: unpack it, and read the table inside")
 
 
-def _block(rows: list[list[str | None]]) -> tuple[int, pl.DataFrame]:
-    width = max(1, *(len(row) for row in rows))
-    schema = {str(k): pl.String for k in range(width)}
-    full = [row + [None] * (width - len(row)) for row in rows]
-    return width, pl.DataFrame(full, schema=schema, orient="row")
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value or None
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if isinstance(value, datetime):
-        whole = value.time() == time(0)
-        return value.date().isoformat() if whole else value.isoformat(" ", "seconds")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return str(value)
-
-
-def _size(blocks: list[tuple[int, pl.DataFrame]]) -> int:
-    """Rows with two or more filled cells."""
-    return sum(
-        int((frame.select(pl.sum_horizontal(pl.all().is_not_null())).to_series() >= 2).sum())
-        for _, frame in blocks
+def _check_extent(sheet: bytes, name: str) -> None:
+    """Refuse a sheet whose last cell lies so far off that the cells before it fill the memory."""
+    columns, last = set[bytes](), 0
+    for match in _CELL.finditer(sheet):
+        columns.add(match[1])
+        last = max(last, int(match[2]))
+    width = max(
+        (sum((byte - 64) * 26**k for k, byte in enumerate(each[::-1])) for each in columns),
+        default=0,
     )
+    if width * last > _MOST_CELLS:
+        raise ValueError(f"{name} has a sheet with more than {_MOST_CELLS:,} cells: {HOW_CSV}")
 
 
-def _from_sheet(blocks: list[tuple[int, pl.DataFrame]], name: str) -> Cells:
-    width = max(width for width, _ in blocks)
-    frame = pl.concat([each for _, each in blocks], how="diagonal")
-    first = [["" if v is None else v for v in row] for row in frame.head(300).iter_rows()]
-    used = [_trimmed(row) for row in first]
-    at, named = header_row(used)
-    header = [field.strip() for field in first[at]] if named else [""] * width
-    if named and at and (joined := joined_names(first[at - 1], header)) is not None:
-        header = joined
-    notes = []
-    if named and at:
-        notes.append(
-            f"{at} {'row' if at == 1 else 'rows'} above the names of the columns "
-            f"{'is' if at == 1 else 'are'} left out, the first is {short(' '.join(first[0]))!r}."
-        )
-    if not named:
-        notes.append(NO_NAMES)
-    body = frame.slice(at + 1 if named else at)
-    line = at + 2 if named else at + 1
-    full = body.filter(~pl.all_horizontal(pl.all().is_null()))
-    if full.is_empty():
-        raise ValueError(f"{name} must have at least one row below the names of its columns")
-    used_columns = [
-        k for k in range(width) if header[k] or full.get_column(str(k)).null_count() < len(full)
-    ]
-    kept = full.select(pl.col(str(k)).alias(str(i)) for i, k in enumerate(used_columns))
-    return Cells([header[k] for k in used_columns], kept, line, notes, named)
-
-
-def _trimmed(row: list[str]) -> list[str]:
-    n = len(row)
-    while n and not row[n - 1].strip():
-        n -= 1
-    return row[:n] or [""]
+def _rows_with_a_table(sheet: pl.DataFrame) -> int:
+    """Rows with two or more filled cells."""
+    if not sheet.width:
+        return 0
+    filled = sheet.select(pl.sum_horizontal(pl.all().is_not_null())).to_series()
+    return int((filled >= 2).sum())
 
 
 def read_parquet(data: bytes, name: str) -> tuple[pl.DataFrame, list[str]]:
-    """Read a Parquet file, and say which columns hold no plain values.
+    """The columns of a Parquet file, and a note on those that hold no plain values.
 
     Raises
     ------
     ValueError
         If it is damaged or declares more than can be held.
     """
-    damaged = f"{name} is a damaged Parquet file: write it once more, or {HOW_CSV}"
     try:
         file = pq.ParquetFile(io.BytesIO(data))
-        about = file.metadata
-        groups = [about.row_group(k) for k in range(about.num_row_groups)]
-        unpacked = sum(group.total_byte_size for group in groups)
-        n_rows, n_columns = about.num_rows, about.num_columns
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise ValueError(damaged) from error
-    if n_rows < 0 or n_rows * n_columns > _MOST_VALUES or not 0 <= unpacked <= _MOST_BYTES:
-        raise ValueError(
-            f"{name} holds {n_rows:,} rows of {n_columns:,} columns, more than can be read: leave "
-            "out columns, or sum rows first"
-        )
-    try:
-        schema = file.schema_arrow
-        nested = [pa.types.is_nested(field.type) for field in schema]
-        names = [str(name) for name in schema.names]
+        about, schema = file.metadata, file.schema_arrow
+        unpacked = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
+        rows, width = about.num_rows, about.num_columns
+        if rows < 0 or rows * width > _MOST_VALUES or not 0 <= unpacked <= 2 * _MOST_UNPACKED:
+            raise ValueError(
+                f"{name} holds {rows:,} rows of {width:,} columns, more than can be read: leave "
+                "out columns, or sum rows first"
+            )
+        names = [str(each) for each in schema.names]
         if len(set(names)) != len(names):
             raise ValueError(f"{name} must have columns with distinct names")
-        read = file.read(columns=[n for n, skip in zip(names, nested, strict=True) if not skip])
+        nested = [field.name for field in schema if pa.types.is_nested(field.type)]
+        read = file.read(columns=[each for each in names if each not in set(nested)])
         read.validate(full=True)  # text that is no text
-        columns = {str(k): read.column(k) for k in range(read.num_columns)}
-    except (pa.ArrowException, OSError, OverflowError, TypeError, UnicodeError) as error:
-        raise ValueError(damaged) from error
-    try:
-        frame = pl.DataFrame({k: pl.from_arrow(column) for k, column in columns.items()})
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        frame = pl.from_arrow(read)
+    except Exception as error:
+        if isinstance(error, ValueError) and str(error).startswith(name):
+            raise
+        raise ValueError(
+            f"{name} is a damaged Parquet file: write it once more, or {HOW_CSV}"
+        ) from error
+    except pl.exceptions.PanicException as error:
         raise ValueError(f"{name} holds a kind of column that cannot be read: {HOW_CSV}") from error
-    if frame.is_empty() or not frame.width:
+    if not isinstance(frame, pl.DataFrame) or frame.is_empty() or not frame.width:
         raise ValueError(f"{name} must have at least one row and one column of single values")
-    frame.columns = [n for n, skip in zip(names, nested, strict=True) if not skip]
     return frame, [
-        f"The column {short(each)!r} is left out: it holds lists, not single values."
-        for each, skip in zip(names, nested, strict=True)
-        if skip
+        f"The column {each[:40]!r} is left out: it holds lists, not single values."
+        for each in nested
     ]
 
 
 def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """Columns of text, whole numbers, numbers, dates or times; anything else as text."""
-    return frame.select(_plain(frame.get_column(each)) for each in frame.columns)
+    return pl.DataFrame([_plain(each) for each in frame.get_columns()])
 
 
 def _plain(column: pl.Series) -> pl.Series:
     kind = column.dtype
-    if kind.is_integer():
-        top = column.abs().max() if kind.is_signed_integer() else column.max()
-        small = isinstance(top, int) and 0 <= top < 2**31
-        return column.cast(pl.Int32 if small else pl.Float64)
-    if kind.is_float() or kind.is_decimal():
-        values = column.cast(pl.Float64)
-        return values.fill_nan(None)
-    if kind in (pl.Date, pl.String):
-        return column
+    if kind.is_numeric():
+        values = column.cast(pl.Float64).fill_nan(None)
+        return compact(values) if kind.is_integer() else values
     if isinstance(kind, pl.Datetime):
         plain = column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
-        whole = (plain.dt.truncate("1d") == plain).all()
-        return plain.cast(pl.Date) if whole else plain
-    if kind == pl.Boolean:
-        text = np.where(column.fill_null(False).to_numpy(), "TRUE", "FALSE")
-        return pl.Series(column.name, text).zip_with(
-            column.is_not_null(), pl.Series(column.name, [None], dtype=pl.String)
-        )
+        return plain.cast(pl.Date) if (plain.dt.truncate("1d") == plain).all() else plain
     if kind == pl.Binary:
-        return pl.Series(column.name, [str(v)[:200] if v is not None else None for v in column])
-    return column.cast(pl.String, strict=False)
+        return pl.Series(
+            column.name, [None if each is None else str(each)[:200] for each in column]
+        )
+    return column if kind == pl.Date else column.cast(pl.String, strict=False)

@@ -17,7 +17,7 @@ from uncletc import tables
 from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Finding
 
-_CALLED = {"mend": "Mend", "look": "Look at"}
+_CALLED = {"error": "Problem", "warning": "Warning"}
 _RANK = default_settings("ppi").rank
 _FAILED = f"{PREFIX}not-mended"
 _MENDED = {
@@ -70,42 +70,42 @@ def _kept(digest: str, rank: int, _dataset: Dataset) -> tuple[Finding, ...]:  # 
 
 
 def headline(findings: Sequence[Finding]) -> str:
-    """How many things are to be mended or looked at, in one sentence."""
-    mend = sum(each.severity == "mend" for each in findings)
-    look = sum(each.severity == "look" for each in findings)
-    if not mend and not look:
-        return "**Nothing to mend**: these counts can be fitted as they are."
-    said = []
-    if mend:
-        said.append(f"**{plural(mend, 'thing')} to mend first**")
-    if look:
-        said.append(f"**{plural(look, 'thing')} to look at**")
-    return f"{' and '.join(said)}, most important first."
+    """How many problems and warnings there are, in one sentence."""
+    errors = sum(each.severity == "error" for each in findings)
+    warnings = sum(each.severity == "warning" for each in findings)
+    if not errors and not warnings:
+        return "**No problems**: these counts can be fitted as they are."
+    parts = []
+    if errors:
+        parts.append(f"**{plural(errors, 'problem')} to fix**")
+    if warnings:
+        parts.append(f"**{plural(warnings, 'data-quality warning')}**")
+    return f"{' and '.join(parts)}, most important first."
 
 
 def to_mend(dataset: Dataset, *, rank: int = _RANK) -> str:
-    """What is to be mended before a fit, as one sentence of HTML; empty where nothing is."""
-    some = [each for each in findings_of(dataset, rank) if each.severity == "mend"]
+    """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
+    some = [each for each in findings_of(dataset, rank) if each.severity == "error"]
     if not some:
         return ""
-    return f"{escape(some[0].sentence)} <em>Mend it under “Before you fit”, below.</em>"
+    return f"{escape(some[0].sentence)} <em>Fix it under “Before you fit”, below.</em>"
 
 
 def before_you_fit(dataset: Dataset, *, rank: int = _RANK) -> None:
-    """Draw what was found: a headline, what to mend or look at, and the rest folded.
+    """Draw what was found: a headline, problems and warnings, and the rest folded.
 
     Where the table is the reader's own, one click takes days on which almost nobody reports as
     missing, leaves out totals beside their parts, or takes differences of running totals.
     """
     findings = findings_of(dataset, rank)
     st.markdown(headline(findings))
-    faults = [each for each in findings if each.severity != "note"]
+    faults = [each for each in findings if each.severity != "info"]
     if faults:
         st.html(_list(faults))
     if dataset.name == "own":
         _mend(findings)
     with st.expander("What else is known before a fit: size, gaps, scatter, time"):
-        st.html(_list(each for each in findings if each.severity == "note"))
+        st.html(_list(each for each in findings if each.severity == "info"))
 
 
 def _list(findings: Iterable[Finding]) -> str:

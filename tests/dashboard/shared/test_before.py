@@ -15,9 +15,12 @@ def found(*severities: str) -> list[Finding]:
 @pytest.mark.parametrize(
     ("severities", "said"),
     [
-        (("note",), "Nothing to mend"),
-        (("look", "note"), "**1 thing to look at**, most"),
-        (("mend", "look", "look"), "**1 thing to mend first** and **2 things to look at**, most"),
+        (("info",), "No problems"),
+        (("warning", "info"), "**1 data-quality warning**, most"),
+        (
+            ("error", "warning", "warning"),
+            "**1 problem to fix** and **2 data-quality warnings**, most",
+        ),
     ],
 )
 def test_the_headline_counts_what_was_found(severities, said):

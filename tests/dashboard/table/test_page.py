@@ -174,8 +174,10 @@ def with_a_silent_day() -> bytes:
 
 def test_days_without_reports_are_taken_as_missing_with_one_click(page):
     at = upload(page, with_a_silent_day())
-    assert "1 thing to mend first" in words(at)
-    (found,) = [each.proto.body for each in at.get("html") if "<li><strong>Mend" in each.proto.body]
+    assert "1 problem to fix" in words(at)
+    (found,) = [
+        each.proto.body for each in at.get("html") if "<li><strong>Problem" in each.proto.body
+    ]
     assert "On 2024-01-10 almost nobody reports: 10 zeros" in found
     press(at, "own_take_missing")
     assert "290 counts" in words(at)
@@ -194,7 +196,7 @@ def test_running_totals_and_sums_are_mended_with_one_click_and_taken_back(page):
         for day in range(12)
     ]
     at = upload(page, "\n".join(["county,date,cases", *rows]).encode())
-    assert "2 things to mend first" in words(at)
+    assert "2 problems to fix" in words(at)
     assert "Before you go on:</strong> Counts never fall along date" in shown(at)
     press(at, "own_take_running")
     assert "55 counts" in words(at)

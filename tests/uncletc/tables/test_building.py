@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from uncletc import FitSettings, fit
-from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
+from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build, check_counts
 
 ROWS = {
     "site": ["b", "a", "a", "b", "a"],
@@ -18,6 +19,7 @@ ROWS = {
     "traps": [4, 2, 2, 4, 2],
 }
 SITE, WEEK = ModeColumn(column="site"), ModeColumn(column="week")
+HOURS, TRAPS = AttributeColumn(column="hours"), AttributeColumn(column="traps")
 PLAIN = Columns(modes=(SITE, WEEK), count="seen")
 
 
@@ -30,34 +32,33 @@ def made(table: RawTable | None = None, **said):
 
 
 def at(counts) -> dict[tuple[int, ...], int]:
-    return {
-        tuple(i): n for i, n in zip(counts.indices.tolist(), counts.counts.tolist(), strict=True)
-    }
+    return dict(zip(map(tuple, counts.indices.tolist()), counts.counts.tolist(), strict=True))
 
 
 def rules(dataset) -> str:
     return " ".join(dataset.provenance.rules)
 
 
-class TestLong:
-    def test_each_row_is_at_the_place_of_its_labels(self):
-        y = made().counts
+class TestRows:
+    def test_are_at_the_places_of_their_labels(self):
+        found = made(replace(raw(), notes=("Three lines were skipped.",)))
+        y = found.counts
         assert (y.shape, y.modes) == ((2, 3), ("site", "week"))
         assert y.labels == (("a", "b"), ("1", "2", "10"))
         assert at(y) == {(1, 2): 3, (0, 1): 0, (0, 2): 7, (0, 0): 5}
-
-    def test_names_with_numbers_are_in_their_order(self):
-        table = raw(site=["site 10", "site 2", "site 2", "site 10", "Site 1"])
-        assert made(table).counts.labels[0] == ("Site 1", "site 2", "site 10")
+        assert found.provenance.rules[0] == "Three lines were skipped."
+        assert found.table.loc[2, ["site", "week", "count"]].tolist() == ["a", "10", 7]
+        weeks = found.mode_tables["week"]
+        assert weeks["rows"].tolist() == [1, 1, 2]
+        assert weeks["total"].tolist() == [5, 0, 10]
+        assert (found.name, found.title) == ("own", "mine.csv")
 
     def test_attributes_have_the_roles_that_are_stated(self):
-        attributes = (
-            AttributeColumn(column="hours", sign=1),
-            AttributeColumn(column="traps", acts_on="rate"),
-        )
+        attributes = (replace(HOURS, sign=1), replace(TRAPS, acts_on="rate"))
         found = made(attributes=attributes)
         assert found.counts.attribute_names == ("hours", "traps")
         assert found.counts.n_attributed == 4
+        assert (found.about("hours").minimum, found.about("hours").maximum) == (1.5, 4)
         assert found.roles.signs == {"hours": 1}
         assert found.with_roles().counts.rate_attribute_names == ("traps",)
         assert "Rows that lack an attribute are used without attributes (1)" in rules(found)
@@ -69,153 +70,106 @@ class TestLong:
         assert found.counts.attributes_at([(0, 1)])[0].tolist() == [0, 1]
         assert "against its most frequent value, sun" in rules(found)
 
-    def test_exposure_lies_along_the_modes_it_depends_on(self):
-        y = made(exposure="traps").counts
-        assert y.exposure.shape == (2, 1)
-        assert y.exposure.ravel().tolist() == [2, 4]
-
-    def test_tables_of_rows_and_modes(self):
-        found = made()
-        assert found.table.loc[2, ["site", "week", "count"]].tolist() == ["a", "10", 7]
-        assert found.table.loc[0, "week_index"] == 2
-        weeks = found.mode_tables["week"]
-        assert weeks["rows"].tolist() == [1, 1, 2]
-        assert weeks["total"].tolist() == [5, 0, 10]
-        assert (found.name, found.title) == ("own", "mine.csv")
-
-    def test_rows_without_a_level_are_left_out_and_said(self):
+    def test_without_a_level_are_left_out(self):
         found = made(raw(site=["b", None, "a", "b", "a"]))
         assert found.counts.n_observed == 3
-        assert "1 rows without a value of site are left out, the first is data row 2" in rules(
-            found
-        )
+        assert "without a value of site are left out, the first is data row 2" in rules(found)
 
-    def test_few_counts_below_zero_are_taken_as_missing_and_said(self):
-        n = 100
-        table = RawTable.of(
-            {
-                "a": [k // 10 for k in range(n)],
-                "b": [k % 10 for k in range(n)],
-                "n": [-3, *range(1, n)],
-            },
-            "t",
-        )
-        columns = Columns(modes=(ModeColumn(column="a"), ModeColumn(column="b")), count="n")
-        found = build(table, columns)
-        assert found.counts.n_observed == n - 1
-        assert "1 counts below 0, the first in data row 1 (-3)" in rules(found)
+    @pytest.mark.parametrize("code", [-2, -9999])
+    def test_negative_codes_are_missing_and_the_report_says_so(self, code):
+        found = made(raw(seen=[3, 0, code, code, 5]))
+        assert found.counts.n_observed == 3
+        (finding,) = [each for each in check_counts(found) if each.kind == "reading"]
+        assert finding.severity == "warning"
+        assert f"2 of the values of seen below 0 ({code}" in finding.sentence
 
-    def test_counts_that_are_not_told_are_missing(self):
-        found = made(raw(seen=["3", "0", "7", "<5", "5"]))
-        assert found.counts.n_observed == 4
-        assert "'<5' (1 time); the first is in data row 4 of seen" in rules(found)
-
-    def test_notes_of_reading_are_kept(self):
-        table = replace(raw(), notes=("Three lines were skipped.",))
-        assert made(table).provenance.rules[0] == "Three lines were skipped."
+    def test_levels_of_a_mode_that_are_dropped_are_a_warning(self):
+        found = made(modes=(SITE, replace(WEEK, most=2)))
+        assert found.counts.labels[1] == ("1", "10")
+        (finding,) = [each for each in check_counts(found) if each.kind == "reading"]
+        assert "3 levels of week the 2 with most counted events are kept" in finding.sentence
 
 
-class TestModes:
+class TestLevels:
     DAYS = ("2024-01-01", "2024-01-03", "2024-01-09", "2024-02-20", "2024-02-21")
 
     @pytest.mark.parametrize(
         ("step", "levels"),
         [
-            (None, ("2024-01-01", "2024-01-03", "2024-01-09", "2024-02-20", "2024-02-21")),
+            (None, DAYS),
             ("week", ("2024-01-01", "2024-01-08", "2024-02-19")),
             ("month", ("2024-01", "2024-02")),
         ],
     )
     def test_steps_of_dates(self, step, levels):
         table = raw(site=["a"] * 5, week=list(self.DAYS))
-        week = replace(WEEK, step=step)
-        found = made(table, modes=(SITE, week), duplicates="sum")
+        found = made(table, modes=(SITE, replace(WEEK, step=step)), duplicates="sum")
         assert found.counts.labels[1] == levels
         assert found.counts.counts.sum() == 15
 
-    def test_months_are_in_the_order_of_the_year(self):
-        months = ["Mar", "Jan", "Apr", "Feb", "Mar"]
-        found = made(raw(week=months), duplicates="sum")
-        assert found.counts.labels[1] == ("Jan", "Feb", "Mar", "Apr")
+    @pytest.mark.parametrize(
+        "order",
+        [["Jan", "Feb", "Mar", "Apr"], ["Mon", "Tue", "Sat"], ["Site 1", "site 2", "site 10"]],
+    )
+    def test_names_are_in_their_order(self, order):
+        names = [order[k % len(order)] for k in (2, 0, 3, 1, 5)]
+        assert set(names) == set(order)
+        assert made(raw(week=names), duplicates="sum").counts.labels[1] == tuple(order)
 
     def test_bins_hold_about_as_many_rows_each(self):
-        n = 90
+        depth, n = np.linspace(0, 9, 90).round(2).tolist(), 90
         table = RawTable.of(
-            {
-                "depth": np.linspace(0, 9, n).round(2).tolist(),
-                "week": [k % 3 for k in range(n)],
-                "seen": [1] * n,
-            },
-            "t",
+            {"site": depth, "week": [k % 3 for k in range(n)], "seen": [1] * n}, "t"
         )
-        depth = ModeColumn(column="depth", bins=3)
-        found = build(table, replace(PLAIN, modes=(depth, WEEK), duplicates="sum"))
-        assert found.mode_tables["depth"]["total"].tolist() == [30, 30, 30]
-        assert " to " in found.counts.labels[0][0]
+        found = made(table, modes=(replace(SITE, bins=3), WEEK), duplicates="sum")
+        assert found.mode_tables["site"]["total"].tolist() == [30, 30, 30]
 
-    def test_the_most_active_levels_are_kept(self):
-        found = made(modes=(SITE, replace(WEEK, most=2)))
-        assert found.counts.labels[1] == ("1", "10")
-        assert "Of 3 levels of week the 2 with most counted events are kept" in rules(found)
-
-    def test_fips_get_their_zeros(self):
-        table = RawTable.of({"fips": [1001, 1001, 12086], "day": [1, 2, 1], "seen": [1, 2, 3]}, "t")
-        fips = ModeColumn(column="fips")
-        found = build(table, replace(PLAIN, modes=(fips, ModeColumn(column="day"))))
+    def test_places_have_fips_and_degrees(self):
+        table = RawTable.of(
+            {"fips": [1001, 1001, 12086], "week": [1, 2, 1], "seen": [1, 2, 3]}, "t"
+        )
+        found = build(table, replace(PLAIN, modes=(ModeColumn(column="fips"), WEEK)))
         assert found.counts.labels[0] == ("01001", "12086")
-        assert found.mode_tables["fips"]["fips"].tolist() == ["01001", "12086"]
-
-    def test_states_are_known_by_name_and_letters(self):
-        for states in (
-            ["AL", "CA", "TX", "NY", "OH"],
-            ["Alabama", "California", "Texas", "New York", "Ohio"],
-        ):
-            table = raw(site=states).frame.rename({"site": "state"})
-            columns = replace(PLAIN, modes=(ModeColumn(column="state"), WEEK))
-            found = build(RawTable("t", table), columns)
-            codes = found.mode_tables["state"]["fips"].tolist()
-            assert sorted(codes) == ["01", "06", "36", "39", "48"]
-
-    def test_degrees_belong_to_the_mode_they_are_constant_in(self):
+        letters, names = "AL CA TX NY OH", "Alabama California Texas Ohio Guam"
+        for states in (letters.split(), names.split()):
+            table = RawTable("t", raw(site=states).frame.rename({"site": "state"}))
+            found = build(table, replace(PLAIN, modes=(ModeColumn(column="state"), WEEK)))
+            assert {"01", "06", "48", "39"} < set(found.mode_tables["state"]["fips"])
         table = raw(lat=[50, 40, 40, 50, 40], lon=[8, 9, 9, 8, 9])
         found = made(table, latitude="lat", longitude="lon")
         assert found.mode_tables["site"]["latitude"].tolist() == [40, 50]
         assert "latitude" not in found.mode_tables["week"]
 
-    def test_slices_that_nobody_reported_are_missing(self):
-        found = made(missing=(("week", "10"),))
-        assert at(found.counts) == {(0, 1): 0, (0, 0): 5}
+    def test_that_nobody_reported_are_missing(self):
+        assert at(made(missing=(("week", "10"),)).counts) == {(0, 1): 0, (0, 0): 5}
+
+
+REPEATED = {"site": ["a"] * 5, "week": [1, 1, 2, 2, 3], "seen": [3, 4, 5, None, 1]}
 
 
 class TestRepeats:
-    TABLE = raw(site=["a"] * 5, week=[1, 1, 2, 2, 3], seen=[3, 4, 5, None, 1])
+    TABLE = raw(**REPEATED)
 
     def test_are_refused_with_both_rows(self):
         with pytest.raises(ValueError, match="data rows 1 and 2 are both site a, week 1"):
             made(self.TABLE)
 
     def test_are_summed(self):
-        found = made(self.TABLE, duplicates="sum", attributes=(AttributeColumn(column="hours"),))
+        found = made(self.TABLE, duplicates="sum", attributes=(HOURS,))
         assert found.counts.counts.tolist() == [7, 5, 1]
         assert "2 rows added to others" in rules(found)
 
-    def test_are_looks_with_attributes_of_their_own(self):
-        found = made(self.TABLE, duplicates="looks", attributes=(AttributeColumn(column="traps"),))
+    def test_are_observations_with_attributes_and_exposure_of_their_own(self):
+        table = raw(**REPEATED, watched=[2, 5, 2, 2, 2])
+        found = made(table, duplicates="looks", attributes=(TRAPS,), exposure="watched")
         (look,) = found.counts.looks
         assert found.counts.counts.tolist() == [3, 5, 1]
         assert (look.indices.tolist(), look.counts.tolist()) == ([[0, 0]], [4])
-        assert look.attributes.tolist() == [[0.0]]
+        assert (look.attributes.tolist(), look.exposure.tolist()) == ([[0.0]], [2.5])
+        assert found.counts.exposure.ravel().tolist() == [2.0]
         assert len(found.table) == 4
 
-    def test_looks_have_the_exposure_of_their_rows(self):
-        said = {"site": ["a"] * 5, "week": [1, 1, 2, 2, 3], "seen": [3, 4, 5, None, 1]}
-        table = raw(**said, watched=[2, 5, 2, 2, 2])
-        found = made(table, duplicates="looks", exposure="watched")
-        (look,) = found.counts.looks
-        assert found.counts.exposure.ravel().tolist() == [2.0]
-        assert look.exposure.tolist() == [2.5]
-
-    def test_known_detection_is_a_look_that_states_the_scale(self):
+    def test_known_detection_is_an_observation_process_that_states_the_scale(self):
         table = raw(p=[0.5, None, None, None, 0.25], error=[0.1, None, None, None, 0.1])
         found = made(table, known_detection="p", known_error="error")
         (look,) = found.counts.looks
@@ -226,39 +180,81 @@ class TestRepeats:
 
 class TestAbsent:
     def test_combinations_without_a_row_are_zeros(self):
-        found = made(absent="zero")
+        found = made(absent="zero", attributes=(TRAPS,))
         assert found.counts.n_observed == 5  # the row with an empty count stays missing
         assert at(found.counts)[1, 0] == 0
-        assert "combinations without a row are zeros" in rules(found)
-
-    def test_attributes_that_depend_on_some_modes_are_carried_along(self):
-        found = made(absent="zero", attributes=(AttributeColumn(column="traps"),))
         assert found.counts.n_attributed == 6
-        assert found.counts.attributes_at([(1, 0)])[0].tolist() == [1.0]
+        assert found.counts.attributes_at([(1, 0)])[0].tolist() == [1.0]  # traps depend on sites
 
-    def test_others_are_said_to_lack_attributes(self):
-        table = raw(hours=[1, 2, 3, 4, 5])
-        found = made(table, absent="zero", attributes=(AttributeColumn(column="hours"),))
+    def test_others_lack_attributes(self):
+        found = made(raw(hours=[1, 2, 3, 4, 5]), absent="zero", attributes=(HOURS,))
         assert found.counts.n_attributed == 5
         assert "hours differs from row to row" in rules(found)
 
 
-class TestWide:
-    def test_columns_are_levels_of_a_mode(self):
-        table = RawTable.of(
-            {"site": ["a", "b"], "2024-05-01": [1, 2], "2024-05-03": [0, None], "wind": [3, 4]}, "t"
+def test_columns_of_a_wide_table_are_levels_of_a_mode():
+    counts = {"2024-05-01": [1, 2], "2024-05-03": [0, None]}
+    table = RawTable.of({"site": ["a", "b"], "wind": [3, 4]} | counts, "t")
+    across = ModeColumn(column="date")
+    wind = (AttributeColumn(column="wind"),)
+    columns = Columns(
+        modes=(SITE,), count="count", across=tuple(counts), across_mode=across, attributes=wind
+    )
+    y = build(table, columns).counts
+    assert y.labels == (("a", "b"), tuple(counts))
+    assert at(y) == {(0, 0): 1, (0, 1): 0, (1, 0): 2}
+    assert y.attributes_at([(1, 1)]).tolist() == [[1.0]]
+
+
+class TestRunningTotals:
+    NEW = np.random.default_rng(3).poisson(4, (6, 20))
+    DAYS = tuple(f"2020-04-{day:02d}" for day in range(1, 21))
+    COLUMNS = Columns(modes=(SITE, ModeColumn(column="date")), count="cases", running="date")
+
+    def table(self, counts: np.ndarray) -> RawTable:
+        sites = [f"s{k}" for k in range(6) for _ in self.DAYS]
+        return RawTable.of(
+            {"site": sites, "date": list(self.DAYS) * 6, "cases": counts.ravel().tolist()}, "t"
         )
-        columns = Columns(
+
+    def test_become_differences_before_days_are_summed_to_weeks(self):
+        raw = self.table(self.NEW.cumsum(axis=1))
+        found = build(raw, self.COLUMNS)
+        assert found.counts.counts.tolist() == self.NEW[:, 1:].ravel().tolist()
+        week = ModeColumn(column="date", step="week")
+        weekly = replace(self.COLUMNS, modes=(SITE, week), duplicates="sum")
+        assert build(raw, weekly).counts.counts.sum() == self.NEW[:, 1:].sum()
+
+    def test_of_a_wide_table(self):
+        wide = {day: self.NEW.cumsum(axis=1)[:, k].tolist() for k, day in enumerate(self.DAYS)}
+        columns = replace(
+            self.COLUMNS,
             modes=(SITE,),
-            count="count",
-            across=("2024-05-01", "2024-05-03"),
+            across=self.DAYS,
             across_mode=ModeColumn(column="date"),
-            attributes=(AttributeColumn(column="wind"),),
         )
-        y = build(table, columns).counts
-        assert y.labels == (("a", "b"), ("2024-05-01", "2024-05-03"))
-        assert at(y) == {(0, 0): 1, (0, 1): 0, (1, 0): 2}
-        assert y.attributes_at([(1, 1)]).tolist() == [[1.0]]
+        found = build(RawTable.of({"site": list("abcdef")} | wide, "t"), columns)
+        assert found.counts.counts.tolist() == self.NEW[:, 1:].ravel().tolist()
+
+    def test_that_fall_are_missing(self):
+        fallen = self.NEW.cumsum(axis=1)
+        fallen[0, 10] = 0
+        assert build(self.table(fallen), self.COLUMNS).counts.n_observed == 6 * 19 - 1
+
+    def test_need_a_mode_and_one_row_each(self):
+        raw = self.table(self.NEW)
+        with pytest.raises(ValueError, match="running must be one of the modes, site, date"):
+            build(raw, replace(self.COLUMNS, running="week"))
+        twice = RawTable("twice", raw.frame.extend(raw.frame.head(1).clone()))
+        with pytest.raises(ValueError, match="need one row for each entry"):
+            build(twice, self.COLUMNS)
+
+
+def test_levels_that_are_left_out():
+    found = made(without=(("week", "10"),))
+    assert found.counts.labels[1] == ("1", "2")
+    with pytest.raises(ValueError, match="there is no site 'nowhere'"):
+        made(without=(("site", "nowhere"),))
 
 
 class TestMistakes:
@@ -276,35 +272,35 @@ class TestMistakes:
             ({}, {"modes": (replace(SITE, bins=3), WEEK)}, "site must hold numbers"),
             ({}, {"missing": (("week", "11"),)}, "week has no '11'"),
             ({"seen": [3, 0, -7, 2, 5]}, {}, "seen must be at least 0; data row 3 is -7"),
-            ({"seen": [2.5, 0, 7, 2, 5]}, {}, "seen must be whole numbers; data row 1 is 2.5"),
+            ({"seen": [2.5, 0, 7, 2, 5]}, {}, "row 1 is 2.5: round them.*as the exposure"),
+            ({"seen": [3, 0, 7, 2, 1e20]}, {}, r"seen must be below 2\*\*53; data row 5"),
             ({"seen": ["3", "0", "7", "5?", "5"]}, {}, "data row 4 is '5\\?': correct it"),
             ({"seen": [None] * 5, "x": [1] * 5}, {}, "seen must hold"),
             ({"traps": [4, 2, 2, 0, 2]}, {"exposure": "traps"}, "data row 4 is 0"),
             ({"traps": [4, 2, 2, None, 2]}, {"exposure": "traps"}, "data row 4 is empty"),
             (
                 {"hours": ["1", "two", "3", "4", "5"]},
-                {"attributes": (AttributeColumn(column="hours"),)},
+                {"attributes": (HOURS,)},
                 "data row 2 is 'two'.*take the column as a category",
             ),
             ({"p": [1.5] * 5}, {"known_detection": "p"}, "p must be above 0 and at most 1"),
             ({"p": [0.5] * 5}, {"known_detection": "p"}, "must leave some rows empty"),
-            ({"hours": [None] * 5}, {"attributes": (AttributeColumn(column="hours"),)}, "hours"),
+            ({"hours": [None] * 5}, {"attributes": (HOURS,)}, "hours"),
         ],
     )
-    def test_are_told_in_one_sentence(self, changed, said, sentence):
+    def test_get_one_sentence(self, changed, said, sentence):
         with pytest.raises(ValueError, match=sentence) as caught:
             made(raw(**changed), **said)
         assert "\n" not in str(caught.value)
 
     def test_a_tensor_that_is_too_large_names_the_mode_to_coarsen(self, monkeypatch):
-        monkeypatch.setattr("uncletc.tables.long.MOST_ENTRIES", 5)
-        with pytest.raises(ValueError, match="2 site × 3 week are 6: take week by week, by month"):
-            made()
-
-    def test_too_many_zeros_name_the_mode_too(self, monkeypatch):
-        monkeypatch.setattr("uncletc.tables.absent.MOST_COUNTS", 5)
+        module = sys.modules["uncletc.tables.build"]  # `build` names the function too
+        monkeypatch.setattr(module, "MOST_COUNTS", 5)
         with pytest.raises(ValueError, match=r"keep the most active levels of week \(3 now\)"):
             made(absent="zero")
+        monkeypatch.setattr(module, "MOST_ENTRIES", 5)
+        with pytest.raises(ValueError, match="2 site × 3 week are 6: take week by week, by month"):
+            made()
 
 
 @pytest.mark.parametrize("duplicates", ["sum", "looks"])
@@ -316,10 +312,9 @@ def test_what_is_built_can_be_fitted(duplicates):
             "site": rng.integers(0, 8, n).tolist(),
             "week": rng.integers(0, 10, n).tolist(),
             "seen": rng.poisson(4, n).tolist(),
-            "wind": rng.random(n).tolist(),
+            "hours": rng.random(n).tolist(),
         },
         "t",
     )
-    columns = replace(PLAIN, duplicates=duplicates, attributes=(AttributeColumn(column="wind"),))
-    found = build(table, columns).counts
+    found = made(table, duplicates=duplicates, attributes=(HOURS,)).counts
     assert fit(found, FitSettings(rank=2, max_iter=20)).rate(found.indices).min() > 0

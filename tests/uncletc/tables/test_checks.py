@@ -10,16 +10,11 @@ from uncletc import CountTensor, datasets, simulate
 from uncletc.data.groups import Group
 from uncletc.data.observations import Look
 from uncletc.tables import (
-    AttributeColumn,
-    Columns,
     Finding,
-    ModeColumn,
     as_missing,
-    build,
     check_counts,
     existing,
     n_existing,
-    read_file,
 )
 
 N_SITES, N_SPECIES, N_DAYS = 12, 6, 42
@@ -69,17 +64,14 @@ def found(counts: CountTensor, kind: str) -> Finding:
 
 
 def faults(counts: CountTensor) -> list[str]:
-    return [each.kind for each in check_counts(counts) if each.severity != "note"]
+    return [each.kind for each in check_counts(counts) if each.severity != "info"]
 
 
-def test_nothing_is_found_where_nothing_is_wrong_and_that_is_said():
+def test_nothing_is_found_where_nothing_is_wrong():
     assert faults(survey()) == []
-    clean = found(survey(), "clean").sentence
-    assert "days without reports" in clean
-    assert "attributes that give the count away" in clean
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_simulated_counts_raise_no_alarm(seed):
     assert faults(simulate(seed=seed)[0]) == []
 
@@ -89,17 +81,6 @@ def test_twins_raise_no_alarm(name):
     assert faults(datasets.load(name).counts) == []
 
 
-def test_every_finding_of_a_fault_says_what_to_do_and_faults_come_first():
-    def spoil(array):
-        array[:, :, 10] = 0
-        array[0, 0, 0] = 4000
-
-    findings = check_counts(survey(counts=dense(spoil)))
-    assert [each.kind for each in findings[:2]] == ["days", "outliers"]
-    assert all(each.advice for each in findings if each.severity != "note")
-    assert all(each.sentence.endswith(".") for each in findings)
-
-
 def test_a_date_without_reports_is_offered_as_missing():
     def silence(array):
         array[:, :, 10] = 0
@@ -107,7 +88,7 @@ def test_a_date_without_reports_is_offered_as_missing():
 
     counts = survey(counts=dense(silence))
     finding = found(counts, "days")
-    assert finding.severity == "mend"
+    assert finding.severity == "error"
     assert finding.details["missing"] == (("day", "2024-01-11"),)
     mended = as_missing(counts, finding.details["missing"])
     assert mended.n_observed == counts.n_observed - N_SITES * N_SPECIES
@@ -160,12 +141,6 @@ def test_places_that_never_report_on_a_weekday_are_counted():
     assert finding.details["places"] <= N_SPECIES
 
 
-def test_zeros_between_places_without_a_mode_in_time_are_no_days():
-    labels = [[str(i) for i in range(size)] for size in (N_SITES, N_SPECIES, N_DAYS)]
-    counts = survey(labels=labels)
-    assert "days" not in found(counts, "clean").details["fine"]
-
-
 def test_a_digit_too_many_is_an_outlier():
     def slip(array):
         array[4, 2, 20] = 100 * array[4, 2].mean()
@@ -182,7 +157,7 @@ def test_an_attribute_that_is_the_count_leaks():
     z = np.column_stack([counts.attributes[:, :2], leak])
     finding = found(survey(attributes=z), "leaking")
     assert finding.details["attribute"] == "effort"
-    assert finding.severity == "mend"
+    assert finding.severity == "error"
 
 
 def test_an_attribute_that_moves_p_does_not_leak():
@@ -204,14 +179,6 @@ def test_constant_and_repeated_attributes_are_found():
     assert finding.details["attributes"] == ("wind", "cloud")
 
 
-def test_an_attribute_that_follows_from_several_others_is_found():
-    counts = survey()
-    z = counts.attributes.copy()
-    z[:, 2] = (z[:, 0] + z[:, 1]) / 2
-    finding = found(survey(attributes=z), "collinear")
-    assert set(finding.details["attributes"]) == {"wind", "cloud", "effort"}
-
-
 def test_levels_of_a_category_may_add_up_to_one():
     counts = survey()
     guild = counts.indices[:, 1] % 3
@@ -227,9 +194,9 @@ def test_averages_scatter_too_little():
     mean = np.exp(sum(np.ix_(*[rng.normal(1.5, 0.3, size) for size in shape]))).ravel()
     even = np.round(mean + rng.normal(0, 0.2 * np.sqrt(mean))).astype(int)
     finding = found(survey(counts=even), "dispersion")
-    assert finding.severity == "look"
+    assert finding.severity == "warning"
     assert finding.details["variance over mean"] < 0.5
-    assert found(counts, "dispersion").severity == "note"
+    assert found(counts, "dispersion").severity == "info"
 
 
 def test_levels_without_counts_and_with_zeros_alone_are_named():
@@ -248,14 +215,7 @@ def test_few_counts_are_said_to_be_few():
 @pytest.mark.parametrize("counts", [[], [0, 0]])
 def test_without_events_there_is_nothing_to_fit(counts):
     y = CountTensor((2, 2), [[0, 0], [1, 1]][: len(counts)] or np.empty((0, 2), int), counts)
-    assert check_counts(y)[0].severity == "mend"
-
-
-def test_two_modes_and_four_are_looked_at_as_three_are():
-    two, _ = simulate((30, 20), 2, observed=0.6, attributed=0.6, n_attributes=2, similar=0.1)
-    assert faults(two) == []
-    four, _ = simulate((6, 5, 4, 7), 2, observed=0.5, attributed=0.5, n_attributes=2, similar=0.1)
-    assert faults(four) == []
+    assert check_counts(y)[0].severity == "error"
 
 
 def test_only_entries_that_exist_are_counted():
@@ -301,22 +261,26 @@ def test_further_looks_lack_what_is_missing_unless_their_p_is_known():
     assert known.counts.tolist() == [9]
 
 
-def test_a_table_is_built_without_what_is_missing_and_with_units():
-    text = "site,day,wind,n\na,2024-01-01,2,4\na,2024-01-02,5,0\nb,2024-01-01,9,2\n"
-    columns = Columns(
-        modes=(ModeColumn(column="site"), ModeColumn(column="day")),
-        count="n",
-        attributes=(AttributeColumn(column="wind"),),
-        missing=(("day", "2024-01-02"),),
-    )
-    built = build(read_file(text.encode(), "visits.csv"), columns)
-    assert built.counts.n_observed == 2
-    assert (built.about("wind").minimum, built.about("wind").maximum) == (2, 9)
-
-
 def test_time_grows_with_counts_and_rank():
     small, large = survey(), simulate((60, 60, 60), 2, n_attributes=3)[0]
     seconds = [found(each, "time").details["seconds"] for each in (small, large)]
     assert seconds[1] > seconds[0]
     (longer,) = [each for each in check_counts(large, rank=20) if each.kind == "time"]
     assert longer.details["seconds"] > seconds[1]
+
+
+def test_cumulative_counts_and_totals_are_found():
+    rng = np.random.default_rng(3)
+    new = rng.poisson(4, (6, 20))
+    labels = [[f"s{k}" for k in range(6)], [f"2020-04-{day:02d}" for day in range(1, 21)]]
+
+    def mend(counts, places=labels[0]):
+        y = CountTensor.from_dense(counts, modes=["site", "day"], labels=[places, labels[1]])
+        return {each.kind: each.details for each in check_counts(y) if each.severity == "error"}
+
+    assert mend(new) == {}
+    assert mend(new.cumsum(axis=1))["running totals"]["running"] == "day"
+    named = [*labels[0][:5], "All regions"]
+    assert mend(new, named)["totals"]["without"] == (("site", "All regions"),)
+    summed = np.concatenate([new, new.sum(axis=0, keepdims=True)])
+    assert mend(summed, [*labels[0], "x"])["totals"]["without"] == (("site", "x"),)

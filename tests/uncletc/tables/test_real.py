@@ -13,12 +13,6 @@ from uncletc.tables import build, guess, read_file
 
 TABLES = {
     "flower survey": ("**/SA02602_v2.csv", ["PLOT_ID", "PLTSP_NAME", "SAMPLEDATE"], "NO_STALK"),
-    "claims by state": (
-        "**/UI Claims - State - Weekly.csv", ["statefips", "date"], "initclaims_count_regular",
-    ),
-    "claims by county": (
-        "**/UI Claims - County - Weekly.csv", ["countyfips", "date"], "initclaims_count_regular",
-    ),
     "mobility index": ("**/DL-us-m50_index.csv", ["fips", "date"], "count"),
     "tests by state": ("**/all-states-history-full.csv", ["state", "date"], "totalTest"),
     "interactions": (
