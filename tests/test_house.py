@@ -100,7 +100,8 @@ def runs_what_it_reads(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names]
             if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
+                errors = all(name.endswith("Error") for name in names)  # an error reads nothing
+                names = [] if errors else [node.module or ""]
             found = ", ".join({name.split(".")[0] for name in names} & RUNS_WHAT_IT_READS["import"])
         elif isinstance(node, ast.Call):
             called, named = ast.unparse(node.func), {each.arg: each.value for each in node.keywords}
