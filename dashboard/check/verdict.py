@@ -249,24 +249,13 @@ def dispersion_words(check: Check, mu: float) -> str:
     wide = check.negative_binomial
     if wide.phi < 1e-3:
         return "The counts spread no more than Poisson counts: φ is practically 0."
-    extra = math.sqrt(wide.phi)
-    typical = (
-        f"counts typically lie {100 * extra:.0f} % above or below the prediction"
-        if extra <= 1
-        else "most counts lie far below the prediction and a few far above it (standard deviation "
-        f"{extra:.1f} times the prediction)"
-    )
-    rest = (
-        "; the rest is variation that the model does not explain"
-        if wide.phi > _MORE_SPREAD / mu
-        else ", so the model explains it"
-    )
-    less = ", and φ is less where more are expected" if wide.power > _LESS else ""
+    less = " and falls where more are expected" if wide.power > _LESS else ""
+    rest = ", the rest is not explained" if wide.phi > _MORE_SPREAD / mu else ""
     return (
-        f"φ = {wide.phi:.2g}: where 20 are expected, {typical}, beyond Poisson variation (variance "
-        f"ŷ + φŷ²{less}). The fit's μ, {number_of_mu(mu)}, allows each entry's p a spread of "
-        f"φ = {1 / mu:.2g}{rest}. A large φ alone does not make λ and p wrong, but ranges for "
-        "single counts must use it."
+        f"φ = {wide.phi:.2g}{less}: where 20 are expected, counts have a standard deviation of "
+        f"{100 * math.sqrt(wide.phi):.0f} % of the prediction beyond Poisson variation (variance "
+        f"ŷ + φŷ²). The fit's μ, {number_of_mu(mu)}, explains φ = {1 / mu:.2g}{rest}. A large φ "
+        "alone does not make λ and p wrong, but ranges for single counts must use it."
     )
 
 

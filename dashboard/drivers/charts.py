@@ -26,6 +26,7 @@ from dashboard.shared.charts.style import (
 )
 
 RATIO = "p relative to its average (ratio)"
+RANGE = "90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
 _HIGH, _LOW = BAR_COLORS["top"], BAR_COLORS["bottom"]
 _LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
 _NOBODY = "rgba(128,128,128,0.55)"
@@ -103,7 +104,7 @@ def _curve_chart(view: EffectView) -> go.Figure:
     if "low" in curve:
         ends = (curve["value"], curve["low"], curve["high"])
         add_band(figure, *ends, color=_HIGH, row=1, col=1)
-        hover += "<br>90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
+        hover += f"<br>{RANGE}"
     figure.add_scatter(
         x=curve["value"],
         y=curve["ratio"],
@@ -138,7 +139,8 @@ def _curve_chart(view: EffectView) -> go.Figure:
 def _levels_chart(view: EffectView) -> go.Figure:
     levels = view.curve.assign(entries=view.spread["entries"])
     hover = "<b>%{y}</b>: × %{x:.3g}<br>%{customdata[0]:,} counts<extra></extra>"
-    return _dots(levels, "value", "ratio", ["entries"], hover, title=RATIO)
+    axis = around_one(_ratios(levels)) | {"title": RATIO}
+    return dots_chart(levels, "value", "ratio", ["entries"], hover, axis)
 
 
 def rates_chart(bars: pd.DataFrame) -> go.Figure:
@@ -149,35 +151,48 @@ def rates_chart(bars: pd.DataFrame) -> go.Figure:
     bars : DataFrame
         attribute, factor, low, high.
     """
-    hover = (
-        "<b>%{y}</b>: λ × %{x:.3g}<br>90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
-        "<extra></extra>"
-    )
-    title = "factor of λ per standard deviation"
-    return _dots(bars, "attribute", "factor", ["low", "high"], hover, title=title)
+    hover = f"<b>%{{y}}</b>: λ × %{{x:.3g}}<br>{RANGE}<extra></extra>"
+    axis = around_one(_ratios(bars, "factor")) | {"title": "factor of λ per standard deviation"}
+    return dots_chart(bars, "attribute", "factor", ["low", "high"], hover, axis)
 
 
-def _dots(
-    table: pd.DataFrame, names: str, ratio: str, shown: list[str], hover: str, *, title: str
+def dots_chart(
+    table: pd.DataFrame,
+    names: str,
+    ratio: str,
+    shown: list[str],
+    hover: str,
+    axis: dict[str, Any],
+    color: Any = _HIGH,
 ) -> go.Figure:
-    """One dot per row on an axis of ratios, with whiskers where there are intervals."""
-    interval = None
-    if "low" in table:
-        interval = whiskers(table[ratio], table["low"], table["high"])
+    """One dot per row on an axis of ratios, with whiskers where there are intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        With low and high where there are intervals.
+    names, ratio : str
+        Columns of names and of ratios.
+    shown : list of str
+        Columns that `hover` names as customdata.
+    hover : str
+    axis : dict
+        As :func:`ratio_axis` returns it.
+    color : str, or array of str
+    """
     figure = go.Figure(
         go.Scatter(
             x=table[ratio],
             y=table[names],
             mode="markers",
-            marker={"color": _HIGH, "size": 11},
-            error_x=interval,
+            marker={"color": color, "size": 11},
+            error_x=whiskers(table[ratio], table["low"], table["high"]) if "low" in table else None,
             customdata=table[shown],
             hovertemplate=hover,
         )
     )
     figure.add_vline(x=1, line=DOTTED)
-    x = around_one(_ratios(table, ratio)) | {"title": title}
-    return framed(figure, 120 + 24 * len(table), x=x, y=ROWS)
+    return framed(figure, 120 + 24 * len(table), x=axis, y=ROWS)
 
 
 def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
-from dashboard.drivers.charts import around_one
+from dashboard.drivers.charts import RANGE, around_one, dots_chart, ratio_axis
 from dashboard.shared.charts.places import cells, is_covid
 from dashboard.shared.charts.style import (
     BLUE,
@@ -21,7 +21,6 @@ from dashboard.shared.charts.style import (
     framed,
     short_names,
     top_bar,
-    whiskers,
 )
 from dashboard.shared.sidebar.roles import acts_on, effect_name, effects_of
 from uncletc import Effect, Fit
@@ -227,31 +226,13 @@ def sizes_chart(sizes: pd.DataFrame) -> go.Figure:
     sizes : DataFrame
         As in :class:`RandomEffectsView`.
     """
+    on = np.where(sizes["nothing"], "negligible", "on " + sizes["acts_on"])
     colors = np.where(sizes["nothing"], GREY, sizes["acts_on"].map(_COLORS))
-    what = np.where(sizes["nothing"], "negligible", "on " + sizes["acts_on"])
-    figure = go.Figure(
-        go.Scatter(
-            x=sizes["factor"],
-            y=sizes["effect"],
-            mode="markers",
-            marker={"color": colors, "size": 11},
-            error_x=whiskers(sizes["factor"], sizes["low"], sizes["high"]),
-            customdata=np.column_stack([what, sizes["low"], sizes["high"]]),
-            hovertemplate="<b>%{y}</b>: typically × %{x:.3g} (90 %: × %{customdata[1]:.3g} to "
-            "× %{customdata[2]:.3g})<br>%{customdata[0]}<extra></extra>",
-        )
-    )
-    figure.add_vline(x=1, line=DOTTED)
+    hover = f"<b>%{{y}}</b>: typically × %{{x:.3g}} ({RANGE})<br>%{{customdata[2]}}<extra></extra>"
     most = max(float(sizes["factor"].max()), min(float(sizes["high"].max()), _MOST_DRAWN), 1.5)
-    marks = [mark for mark in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7, 10) if mark <= 1.1 * most]
-    x = {
-        "title": "typical factor (up or down)",
-        "type": "log",
-        "range": [np.log10(0.97), np.log10(1.1 * most)],
-        "tickvals": marks,
-        "ticktext": [f"× {mark:g}" for mark in marks],
-    }
-    return framed(figure, 100 + 28 * len(sizes), x=x, y=ROWS)
+    axis = ratio_axis(0.97, 1.1 * most) | {"title": "typical factor (up or down)"}
+    table, shown = sizes.assign(on=on), ["low", "high", "on"]
+    return dots_chart(table, "effect", "factor", shown, hover, axis, colors)
 
 
 def weekday_chart(weekdays: pd.DataFrame) -> go.Figure:
