@@ -221,14 +221,6 @@ class TestTotals:
             "entries",
         ]
 
-    def test_ends_are_those_of_the_mean(self, counts, found, known):
-        whole = totals(counts, found, known).iloc[0]
-        mean = found.mean("rate", counts.indices)
-        np.testing.assert_allclose(
-            whole["rate_high"], known.factor * mean.high * len(counts.counts)
-        )
-        assert whole["share_low"] <= whole["share"] <= whole["share_high"] <= 1
-
     def test_days_of_late_reports_have_no_share(self, covid):
         dataset, late = covid
         scale = Scale(1.0, "known", True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,20 +65,6 @@ def test_without_detection_p_is_one_number_and_all_else_stays(telling):
     assert np.array_equal(left.counts, given.counts)
     short = fit(left, replace(SETTINGS, max_iter=5))
     assert np.ptp(checking.detection_of(short, left)) == 0
-
-
-def test_a_fit_at_hand_spares_one_and_each_fit_is_told_of(telling):
-    few = replace(SETTINGS, max_iter=5)
-    heard: list[int] = []
-    first = gain_of_attributes(telling, few, n_folds=3, callback=lambda done, _: heard.append(done))
-    assert sorted(set(heard)) == list(range(checking.fits_of_gain(3)))
-    assert heard == sorted(heard)
-    heard.clear()
-    again = gain_of_attributes(
-        telling, few, n_folds=3, fit=fit(telling, few), callback=lambda done, _: heard.append(done)
-    )
-    assert max(heard) == checking.fits_of_gain(3) - 2
-    assert asdict(again) == pytest.approx(asdict(first))
 
 
 def test_what_cannot_be_compared_is_named(telling, noise):

@@ -10,17 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.check.view import held_mask
-from dashboard.shared.fit_status import running
-from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.sidebar import sidebar as state
-from dashboard.shared.text.page import HOW
 from tests.dashboard.looking import (
     charts,
     ended,
-    new_test,
     open_screen,
     own_cache,
-    still_fitting,
     waiting,
     words,
 )
@@ -120,18 +115,3 @@ def test_what_attributes_add_is_measured_on_demand_and_told_where_p_is_shown(ope
         assert any(each in words(plants) for each in none)
     else:
         assert "No ranking is claimed" not in words(plants)
-
-
-@pytest.mark.usefixtures("quick")
-def test_estimates_so_far_are_not_judged(monkeypatch):
-    monkeypatch.setattr(running, "fit_or_stop", still_fitting())
-    at = new_test("check")
-    at.session_state[BOX] = at.session_state[HOW] = True  # these boxes are open
-    at.run()
-    began = monotonic()
-    while not at.exception and "when the fit has finished" not in words(at):
-        assert monotonic() - began < 120
-        sleep(0.2)
-        at.run()
-    assert not at.exception
-    assert not charts(at)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.drivers import controls as drivers_choices
 from dashboard.shared.charts.places import place_table
 from dashboard.shared.sidebar import sidebar as state
 from tests.dashboard.looking import (
@@ -119,20 +118,3 @@ def test_plant_pollinator(open_page, ppi_twin):
     at.selectbox(key="interaction").set_value(other).run()
     assert named(at)["explanation"] != drawn["explanation"]
     assert in_address(at, "interaction") == other
-
-
-def test_a_click_on_a_bar_chooses_the_attribute(monkeypatch):
-    class Selection:
-        points = [{"y": "wind"}]  # noqa: RUF012, as Streamlit hands it over
-
-    class Chart:
-        selection = Selection
-
-    remembered = {"importance": Chart}
-    monkeypatch.setattr(drivers_choices.st, "session_state", remembered)
-    drivers_choices.remember_bar("importance", "ppi")()
-    assert remembered["ppi_attribute"] == "wind"
-    Selection.points = []
-    remembered["ppi_attribute"] = "cloud"
-    drivers_choices.remember_bar("importance", "ppi")()
-    assert remembered["ppi_attribute"] == "cloud"
