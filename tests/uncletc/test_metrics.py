@@ -77,7 +77,7 @@ class TestPoissonDeviance:
 
     def test_bad_input(self) -> None:
         with pytest.raises(
-            ValueError, match=r"predicted must be >= 0, its smallest value is -1\.0"
+            ValueError, match=r"predicted must be finite and >= 0; the smallest is -1\.0"
         ):
             metrics.poisson_deviance([1, 2], [3, -1])
         with pytest.raises(ValueError, match="one shape"):

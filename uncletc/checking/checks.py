@@ -11,10 +11,10 @@ from scipy.special import ndtri
 from scipy.stats import kstest
 
 from uncletc.baselines import Prediction
-from uncletc.checking.groups import Ratio, by_decile, ratio, validated_pair
+from uncletc.checking.groups import Ratio, by_decile, ratio
 from uncletc.common.validation import FloatArray, check_indices
 from uncletc.compare.crossvalidation import FoldKind, make_folds
-from uncletc.compare.metrics import poisson_deviances
+from uncletc.compare.metrics import counts_and_predictions, poisson_deviances
 from uncletc.compare.scores import count_distribution
 from uncletc.data.counts import CountTensor
 from uncletc.model.negbin import SizeLaw, floored, likely_law
@@ -165,7 +165,7 @@ def _validated(
     counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0
 ) -> tuple[FloatArray, FloatArray]:
     """Return y, and ŷ raised to its smallest value; reject what cannot be compared."""
-    y, mean = validated_pair(counts, predicted)
+    y, mean = counts_and_predictions(counts, predicted)
     if not (np.isfinite(phi).all() and np.min(phi) >= 0):
         raise ValueError(f"phi must be finite and at least 0, got {phi}")
     return y, floored(mean)

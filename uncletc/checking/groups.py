@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from uncletc.common.validation import FloatArray, IntArray
+from uncletc.compare.metrics import counts_and_predictions
 from uncletc.compare.paired import error_of_sum
 
 FAR = 0.25
@@ -51,7 +52,7 @@ def ratio(
     level : float
         In (0, 1).
     """
-    y, mean = validated_pair(counts, predicted)
+    y, mean = counts_and_predictions(counts, predicted)
     total = float(mean.sum())
     if not total > 0:
         raise ValueError("predicted must not be 0 throughout")
@@ -81,7 +82,7 @@ def by_decile(counts: ArrayLike, predicted: ArrayLike, *, bins: int = 10) -> pd.
         observed (means of ŷ and of y), low and high (approximate 95 % interval of the mean of y:
         ± 1.96 standard errors, ≥ 0).
     """
-    y, mean = validated_pair(counts, predicted)
+    y, mean = counts_and_predictions(counts, predicted)
     if not 1 <= bins <= len(y):
         raise ValueError(f"bins must be from 1 to the {len(y)} counts, got {bins}")
     order = np.argsort(mean, kind="stable")
@@ -180,22 +181,6 @@ def autocorrelation(residuals: ArrayLike, indices: ArrayLike, *, max_lag: int) -
         if paired.any() and variance > 0:
             value[k - 1] = np.mean(centred[paired] * centred[partner[paired]]) / variance
     return pd.DataFrame({"lag": np.arange(1, max_lag + 1), "value": value, "pairs": pairs})
-
-
-def validated_pair(counts: ArrayLike, predicted: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return y and ŷ as arrays; reject what cannot be compared."""
-    y = np.asarray(counts, dtype=np.float64)
-    mean = np.asarray(predicted, dtype=np.float64)
-    if y.ndim != 1 or y.shape != mean.shape:
-        raise ValueError(
-            f"counts and predicted must have one shape (n,), got {y.shape} and {mean.shape}"
-        )
-    if not len(y):
-        raise ValueError("counts must hold at least 1 value to check, got none")
-    for name, values in (("counts", y), ("predicted", mean)):
-        if not (np.isfinite(values).all() and values.min() >= 0):
-            raise ValueError(f"{name} must be finite and >= 0 throughout")
-    return y, mean
 
 
 def _share_between(r: FloatArray, group: IntArray, mean: FloatArray, n_seen: int) -> float:

@@ -61,7 +61,7 @@ def rrmse(counts: ArrayLike, predicted: ArrayLike) -> float:
     predicted : array_like of float, shape (n,)
         ŷ = λ·p.
     """
-    y, y_hat = _counts_and_predictions(counts, predicted)
+    y, y_hat = counts_and_predictions(counts, predicted)
     if not y.mean() > 0:
         raise ValueError("counts must not all be zero for a relative error; their mean is 0")
     return float(np.sqrt(np.mean((y - y_hat) ** 2)) / y.mean())
@@ -93,7 +93,7 @@ def poisson_deviances(counts: ArrayLike, predicted: ArrayLike) -> FloatArray:
     counts, predicted
         As for :func:`poisson_deviance`.
     """
-    y, y_hat = _counts_and_predictions(counts, predicted)
+    y, y_hat = counts_and_predictions(counts, predicted)
     with np.errstate(divide="ignore"):
         return np.asarray(2 * (xlogy(y, y) - xlogy(y, y_hat) - y + y_hat))
 
@@ -113,15 +113,16 @@ def _scale_free_mae(estimate: ArrayLike, truth: ArrayLike, where: ArrayLike | No
     return float(np.mean(np.abs(estimated / means[0] - true / means[1])))
 
 
-def _counts_and_predictions(
+def counts_and_predictions(
     counts: ArrayLike, predicted: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
+    """Return y and ŷ as arrays of one shape; reject what cannot be compared."""
     y, y_hat = _pair(counts, predicted)
     if not y.size:
         raise ValueError("counts must hold at least 1 value to judge, got none")
-    for values, name, whose in ((y, "counts", "their"), (y_hat, "predicted", "its")):
-        if not values.min() >= 0:
-            raise ValueError(f"{name} must be >= 0, {whose} smallest value is {values.min()}")
+    for values, name in ((y, "counts"), (y_hat, "predicted")):
+        if not (np.isfinite(values).all() and values.min() >= 0):
+            raise ValueError(f"{name} must be finite and >= 0; the smallest is {values.min()}")
     return y, y_hat
 
 
@@ -140,7 +141,7 @@ def mae(counts: ArrayLike, predicted: ArrayLike) -> float:
     counts : array_like of int, shape (n,)
     predicted : array_like of float, shape (n,)
     """
-    y, y_hat = _counts_and_predictions(counts, predicted)
+    y, y_hat = counts_and_predictions(counts, predicted)
     return float(np.mean(np.abs(y - y_hat)))
 
 
@@ -157,7 +158,7 @@ def auroc(counts: ArrayLike, predicted: ArrayLike) -> float:
     float
         1 is perfect, 0.5 is chance; NaN where all or none of the counts are zero.
     """
-    y, y_hat = _counts_and_predictions(counts, predicted)
+    y, y_hat = counts_and_predictions(counts, predicted)
     any_count = y > 0
     if any_count.all() or not any_count.any():
         return math.nan
@@ -177,7 +178,7 @@ def auprc(counts: ArrayLike, predicted: ArrayLike) -> float:
     float
         1 is perfect, the share of counts above zero is chance; NaN where that is 0.
     """
-    y, y_hat = _counts_and_predictions(counts, predicted)
+    y, y_hat = counts_and_predictions(counts, predicted)
     any_count = y > 0
     return float(average_precision_score(any_count, y_hat)) if any_count.any() else math.nan
 
@@ -205,7 +206,7 @@ def negative_binomial_deviance(counts: ArrayLike, predicted: ArrayLike, size: fl
     """
     if math.isinf(size):
         return poisson_deviance(counts, predicted)
-    y, y_hat = _counts_and_predictions(counts, predicted)
+    y, y_hat = counts_and_predictions(counts, predicted)
     terms = xlogy(y, y / y_hat) - (y + size) * np.log((y + size) / (y_hat + size))
     return float(2 * np.mean(terms))
 
