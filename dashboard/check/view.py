@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -219,20 +219,10 @@ def groupings(dataset: Dataset) -> dict[str, Grouping]:
     for k in (last, *range(last)):
         name, labels, steps = counts.modes[k], counts.labels[k], counts.indices[:, k]
         divided[name] = Grouping(labels=labels, groups=steps, ordered=is_ordered(dataset, k))
-        table = dataset.mode_tables.get(name, pd.DataFrame())
-        if all(map(is_day, labels)):
-            days = pd.to_datetime(pd.Series(labels))
-            divided["weekday"] = _coded(days.dt.day_name(), steps, list(calendar.day_name))
-            if is_own(dataset) and days.dt.month.nunique() > 1:
-                divided["month"] = _coded(days.dt.month_name(), steps, calendar.month_name[1:])
-        elif not is_own(dataset) and {"year", "month"} <= set(table):
-            years = table["year"].astype(str)
-            divided["year"] = _coded(years, steps, sorted(set(years)))
-            named = [calendar.month_name[month] for month in sorted(set(table["month"]))]
-            months = table["month"].map(lambda month: calendar.month_name[month])
-            divided["month"] = _coded(months, steps, named)
-        if not is_own(dataset) and "guild" in table:
-            divided["guild"] = _coded(table["guild"], steps, sorted(set(table["guild"])))
+        table = _calendar(labels) if is_own(dataset) else dataset.mode_tables.get(name, {})
+        for part in ("weekday", "year", "month", "guild"):
+            if part in table:
+                divided[part] = _coded(table[part], steps)
     return divided
 
 
@@ -250,8 +240,22 @@ def _places(dataset: Dataset) -> Grouping:
     return Grouping(labels=tuple(labels), groups=groups.ravel().astype(np.int64))
 
 
-def _coded(values: Iterable[str], step: NDArray[np.int64], order: Sequence[str]) -> Grouping:
-    """Divide entries by a value that each step of a mode has."""
+def _calendar(labels: Sequence[str]) -> pd.DataFrame:
+    """Weekday of each label that is a day, and its month where there are several."""
+    if not all(map(is_day, labels)):
+        return pd.DataFrame()
+    days = pd.to_datetime(pd.Series(labels)).dt
+    table = pd.DataFrame({"weekday": days.day_name(), "month": days.month})
+    return table if days.month.nunique() > 1 else table[["weekday"]]
+
+
+def _coded(values: pd.Series, step: NDArray[np.int64]) -> Grouping:
+    """Divide entries by a value that each step of a mode has: a name, a year or a month."""
+    if values.name == "month":
+        values = values.map(lambda month: calendar.month_name[month])
+    present = set(values := values.astype(str))
+    named = [name for name in (*calendar.day_name, *calendar.month_name) if name in present]
+    order = named or sorted(present)
     codes = pd.Categorical(values, categories=order).codes.astype(np.int64)
     return Grouping(labels=tuple(order), groups=codes[step])
 
