@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dashboard.lab.view import KINDS
-from dashboard.lab.view_fits import ERROR_NAMES
+from dashboard.lab.view import ERROR_NAMES, KINDS
 from dashboard.shared.charts.style import (
     AMBER,
     BLUE,

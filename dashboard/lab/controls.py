@@ -8,14 +8,13 @@ from typing import Any
 import streamlit as st
 
 from dashboard.lab.lessons import STEP_NAMES, STEPS, Step
-from dashboard.lab.view import Setup
-from dashboard.lab.view_fits import LEVERS
+from dashboard.lab.view import LEVERS, Setup
 from dashboard.shared.sidebar.model import MODEL, Control, settings_of
 from dashboard.shared.sidebar.widgets import draw
 from uncletc import FitSettings
 
 QUESTIONS = "questions"
-_TOLD = "lab-step-in-address"  # what this page last put there: another is the reader's
+_LAST_STEP = "lab-step-in-address"  # what this page last put there: another is the reader's
 
 
 _SIMULATION = ("gamma_omega", "gamma_xi", "gamma_theta", "snr", "g", "rank", "events", "seed")
@@ -86,7 +85,7 @@ CONTROLS: dict[str, Control] = {
         label="True g: how p follows attributes",
         help="p is a sigmoid of a weighted sum of h(z), and the fit does not know h. cubic: "
         "0.5 z³ + 0.2 z. steep-cubic: 3 z³ + 0.2 z. log: 0.1 log z² + 0.1 z². tanh: tanh(z)³. "
-        "interaction: a sigmoid of 3 (z₁z₂ + z₃z₄), so that attributes act only together.",
+        "interaction: a sigmoid of 3 (z₁z₂ + z₃z₄), so that covariates interact.",
         default="log",
         options=("cubic", "steep-cubic", "log", "tanh", "interaction"),
     ),
@@ -148,8 +147,8 @@ def choose_step() -> Step:
     """
     steps = list(STEPS)
     asked = st.query_params.get("step", steps[0])
-    told = st.session_state.get(_TOLD)
-    if asked != told or "step" not in st.session_state:
+    last = st.session_state.get(_LAST_STEP)
+    if asked != last or "step" not in st.session_state:
         st.session_state["step"] = asked if asked in STEPS else steps[0]
     step: Step = st.segmented_control(
         "Step",
@@ -162,7 +161,7 @@ def choose_step() -> Step:
     )
     if step != asked:
         st.query_params["step"] = step
-    st.session_state[_TOLD] = step
+    st.session_state[_LAST_STEP] = step
     return step
 
 

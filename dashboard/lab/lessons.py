@@ -19,9 +19,24 @@ STEP_NAMES: dict[Step, str] = {
     "entry": "one place",
     "tensor": "many places",
     "fit": "estimate",
-    "scale": "what stays open",
-    "levers": "what helps",
+    "scale": "identifiability",
+    "levers": "sample size",
 }
+
+THEOREM = """\
+**The paper's recoverability theorem (3.1), in two sentences.** Suppose that entries are counted at
+random and all counted entries have attributes, that λ has a known rank and all factors and p lie
+between known bounds, that g is smooth and the network can approximate it, and that some entries
+have similar attributes: then the maximum-likelihood λ and p are, with high probability, close to
+the truth at *all* entries, up to a common factor. The bounds on both mean squared errors shrink
+with more counted entries (Ω) and with more, and more similar, entries of similar attributes (Θ);
+the one on p also with more attributed entries (Ξ). They grow with the rank, with smaller p, and
+with a network that is too simple or more complex than necessary.
+
+**Its limits.** A bound says what is sufficient, not how large the error is: its constants are
+unknown, and a lever that shrinks it need not help in every data set. It is about the best possible
+solution, which no solver is sure to find, and about counts that follow the model.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +89,7 @@ LESSONS = (
     Lesson(
         name="network",
         title="When a straight line is not enough",
-        aim="Attributes that act together: straight lines and curves miss what a network finds. "
+        aim="Covariates that interact: straight lines and curves miss what a network finds. "
         "Compare the three, then choose another true g where curves do.",
         settings="step=fit&lab_layers=0&lab_g=interaction&lab_gamma_omega=0.3&lab_gamma_theta=0.0"
         "&lab_events=100&hide=gamma_theta,snr,rank,events,mu,members",
@@ -153,7 +168,7 @@ QUESTIONS: dict[Step, Question] = {
             "λ and p exactly",
         ),
         right="λ and p, except for one common factor",
-        why="λ has few patterns and p follows attributes, so the two can be told apart. But λ·c "
+        why="λ has few patterns and p follows attributes, so the two can be separated. But λ·c "
         "with p/c gives the same counts for every c, and counts are noisy, so even ratios are "
         "only estimated.",
     ),

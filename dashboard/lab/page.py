@@ -3,10 +3,15 @@
 import streamlit as st
 
 from dashboard.lab.controls import choose_step, fit_controls, hidden_names, simulation_controls
-from dashboard.lab.fits import fit_step
 from dashboard.lab.lessons import STEP_NAMES, STEPS, lesson_named
-from dashboard.lab.levers import levers_step
-from dashboard.lab.steps import entry_step, lessons_box, scale_step, tensor_step
+from dashboard.lab.steps import (
+    entry_step,
+    fit_step,
+    lessons_box,
+    levers_step,
+    scale_step,
+    tensor_step,
+)
 from dashboard.lab.view import Setup, simulated
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar.widgets import simulated_badge

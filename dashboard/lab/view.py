@@ -1,8 +1,9 @@
-"""The Lab: simulated counts beside their truth, as tables. Pure."""
+"""The Lab: simulated counts beside their truth, and estimates beside both, as tables. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -11,7 +12,11 @@ import pandas as pd
 from scipy.stats import poisson
 
 from dashboard.shared.charts.answers import dense, on_grid
-from uncletc import Scale, Truth, simulate
+from dashboard.shared.sidebar.model import SETTINGS, changed
+from dashboard.shared.text.scripts import Code, call, script
+from dashboard.work.orders import Recovery
+from dashboard.work.recovery import recover, recovery_errors
+from uncletc import Fit, FitSettings, Joint, Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
 
 Detection = Literal["cubic", "steep-cubic", "log", "tanh", "interaction"]
@@ -21,6 +26,13 @@ KINDS = ("neither", "attributes only", "count only", "count and attributes")
 N_DRAWS = 2000  # of one entry, for its histogram
 N_SHOWN = 10  # entries whose scale is changed
 _DOTS_A_ROW = 10
+_N_POINTS = 400  # of a scatter plot: what a page can send and an eye can use
+_CLEARLY = 0.8  # of another error, to be called smaller
+
+Quantity = Literal["rate", "detection"]
+ERROR_NAMES: dict[Quantity, str] = {"rate": "error of λ", "detection": "error of p"}
+Trial = tuple[dict[str, Any], Recovery]  # what names a fit, and its order
+LINES, CURVES, NETWORK = "straight lines", "curves", "curves and a network"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,4 +274,256 @@ def in_figures(dataset: Dataset) -> str:
         f"attributes; {counts.n_attributed:,} have attributes in all. In the counted entries "
         f"**{counts.counts.sum():,}** events were counted, of about {expected:,.0f} that happened "
         f"({counts.counts.sum() / expected:.0%})."
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparison:
+    """Truth beside estimate.
+
+    Attributes
+    ----------
+    entries : DataFrame
+        Every entry: i, j, k (from 1), counted (bool), rate, rate_hat, p, p_hat; the estimates in
+        the truth's scale.
+    scale : Scale
+        The one factor c that makes mean λ agree with the truth's: λ·c, p/c.
+    errors : dict of str to float
+        "rate" (MAE_λ) and "detection" (MAE_p), each on its own mean; see :mod:`uncletc.metrics`.
+    """
+
+    entries: pd.DataFrame
+    scale: Scale
+    errors: dict[str, float]
+
+    @property
+    def points(self) -> pd.DataFrame:
+        """Some of the entries, to draw."""
+        return self.entries.sample(_N_POINTS, random_state=0).sort_index()
+
+    def slice(self, slice_number: int) -> pd.DataFrame:
+        """Return the entries of one slice as :func:`picture` takes them."""
+        in_slice = self.entries[self.entries["k"] == slice_number + 1]
+        return in_slice.rename(columns={"i": "row", "j": "column"})
+
+
+def compare(dataset: Dataset, fit: Fit) -> Comparison:
+    """Return estimates beside the truth, brought to its scale with one factor."""
+    truth, rate = truth_of(dataset), fit.rate_tensor().ravel()
+    assert truth.attributes is not None
+    p = fit.detection(truth.attributes.reshape(-1, N_ATTRIBUTES))
+    scale = Scale.known_total(rate, float(truth.rate.sum()))
+    i, j, k = (axis.ravel() + 1 for axis in np.indices(SHAPE))
+    entries = pd.DataFrame(
+        {
+            "i": i,
+            "j": j,
+            "k": k,
+            "counted": np.isfinite(dense(dataset.counts)).ravel(),
+            "rate": truth.rate.ravel(),
+            "rate_hat": scale.rate(rate),
+            "p": truth.detection.ravel(),
+            "p_hat": scale.detection(p),
+        }
+    )
+    return Comparison(entries=entries, scale=scale, errors=recovery_errors(fit, truth))
+
+
+def error_table(dataset: Dataset, fit: Fit) -> pd.DataFrame:
+    """Return both errors of a fit in one row: rate, detection."""
+    return pd.DataFrame([recovery_errors(fit, truth_of(dataset))])
+
+
+def recovery(setup: Setup, settings: FitSettings) -> Recovery:
+    """Return the order that measures how near a fit comes to the truth, iteration by iteration."""
+    return Recovery(simulation=setup.arguments, settings=settings)
+
+
+def error_curve(result: Mapping[str, Any]) -> pd.DataFrame:
+    """Return MAE_λ and MAE_p at some iterations of a fit: iteration (from 1), rate, detection."""
+    return pd.DataFrame([{"iteration": k} | errors for k, errors in result["curve"]])
+
+
+def final_errors(
+    results: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]],
+) -> pd.DataFrame:
+    """Return what names each fit, and its errors at the end: rate (MAE_λ), detection (MAE_p).
+
+    Parameters
+    ----------
+    results : iterable of (mapping, mapping)
+        What names a fit of :func:`trials` or :func:`compare_models`, and the result of its order.
+    """
+    return pd.DataFrame([{**name, **result["curve"][-1][1]} for name, result in results])
+
+
+def compare_models(setup: Setup, settings: FitSettings) -> list[Trial]:
+    """Return three fits of the same counts by what g is made of: lines, curves, a network."""
+    largest = settings
+    if not settings.hidden:
+        largest = changed(settings, "layers", SETTINGS["layers"].default)
+    models = {
+        LINES: changed(settings, "layers", 0),
+        CURVES: replace(largest, solver=Joint(network=False)),
+        NETWORK: largest,
+    }
+    return [({"g": g}, recovery(setup, each)) for g, each in models.items()]
+
+
+def models_words(table: pd.DataFrame) -> str:
+    """Return what the three errors of p mean for g.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`final_errors` makes it of all three fits of :func:`compare_models`.
+    """
+    errors = table.set_index("g")["detection"]
+    # The same fit up to the network: equal errors mean that none was kept.
+    if errors[NETWORK] == errors[CURVES]:
+        kept = "The counts show no sign that covariates interact, so no network was kept."
+        if errors[CURVES] > _CLEARLY * errors[LINES]:
+            return f"{kept} Here **straight lines** do about as well as curves."
+        return f"**Curves are enough.** Straight lines miss how covariates bend p. {kept}"
+    if errors[NETWORK] < _CLEARLY * min(errors[CURVES], errors[LINES]):
+        return (
+            "**Only the network finds it.** Covariates interact here: what one does to p "
+            "depends on another. No sum of lines or curves of one covariate each can express that."
+        )
+    return "A network was kept, but it hardly helps here."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lever:
+    """Something that may make a fit better, and the values to try.
+
+    Attributes
+    ----------
+    label : str
+        For an axis.
+    values : tuple of float
+    says : str
+        What the theorem says about it.
+    judged : {"rate", "detection"}
+        The error that a prediction is about.
+    setup : callable, optional
+        What a value changes in a :class:`Setup`.
+    setting : str
+        The setting of the fit that a value changes, where it is one.
+    """
+
+    label: str
+    values: tuple[float, ...]
+    says: str
+    judged: Quantity = "rate"
+    setup: Callable[[float, Setup], dict[str, Any]] = lambda _value, _setup: {}
+    setting: str = ""
+
+
+# The words on the page are also those in the address: Streamlit ties the two together.
+LEVERS: dict[str, Lever] = {
+    "entries counted": Lever(
+        label="γ_Ω: share of entries counted",
+        values=(0.03, 0.05, 0.1, 0.2, 0.4),
+        says="More counted entries (larger |Ω|) make the bounds on both errors smaller.",
+        setup=lambda value, _: {"observed": value},
+    ),
+    "attributes known": Lever(
+        label="share of counted entries whose attributes are known",
+        values=(0.1, 0.25, 0.5, 1.0),
+        says="The theorem asks for attributes at every counted entry (Ω ⊆ Ξ). Below 1 it says "
+        "nothing, although a fit can still be made.",
+        # As large a part of Ξ is similar as before: only the overlap is to change.
+        setup=lambda value, setup: {
+            "attributed": round(value * setup.observed, 6),
+            "similar": round(
+                value * setup.observed * min(setup.similar / setup.attributed, 1.0), 6
+            ),
+        },
+    ),
+    "similar attributes": Lever(
+        label="γ_Θ / γ_Ξ: share of attributed entries with similar attributes",
+        values=(0.0, 0.25, 0.5, 0.75, 1.0),
+        says="More entries with similar attributes (larger |Θ|) make the bounds smaller. In these "
+        "small fits they can also hurt: where attributes hardly differ, they teach little about g.",
+        judged="detection",
+        setup=lambda value, setup: {"similar": round(value * setup.attributed, 6)},
+    ),
+    "SNR": Lever(
+        label="SNR of similar attributes (dB)",
+        values=(0, 10, 20, 40),
+        says="Attributes in Θ that are more alike (a higher SNR) make the bounds smaller. A bound "
+        "is not the error itself: these fits need not follow it.",
+        judged="detection",
+        setup=lambda value, _: {"snr_db": float(value)},
+    ),
+    "network size": Lever(
+        label="hidden layers of the network (0: linear g)",
+        values=(0, 1, 3, 5),
+        says="A larger network can come closer to the true g, which helps, but is more complex, "
+        "which enlarges another part of the bounds: there is a trade-off. (These fits keep a "
+        "network only where covariates interact; else any layers give the same curves.)",
+        judged="detection",
+        setting="layers",
+    ),
+    "rank assumed": Lever(
+        label="rank assumed in the fit",
+        values=(1, 2, 3, 5, 8),
+        says="The theorem takes the rank as known; the larger it is, the larger the bounds.",
+        setting="rank",
+    ),
+    "true events": Lever(
+        label="mean true events per entry",
+        values=(5, 25, 100, 400),
+        says="The theorem needs λ and p bounded away from 0; it does not single out large counts. "
+        "With few events, chance weighs heavily in every count.",
+        setup=lambda value, _: {"events": float(value)},
+    ),
+}
+
+
+def trials(name: str, setup: Setup, settings: FitSettings, n_draws: int) -> list[Trial]:
+    """Return the fits to make: each value of a lever with some draws of the counts.
+
+    Parameters
+    ----------
+    name : str
+        A key of `LEVERS`.
+    setup : Setup
+        All but the lever and the seed.
+    settings : FitSettings
+        Likewise.
+    n_draws : int
+        Counts drawn per value, with the setup's seed and those after it.
+    """
+    lever, tried = LEVERS[name], []
+    for value in lever.values:
+        how = changed(settings, lever.setting, int(value)) if lever.setting else settings
+        for seed in range(setup.seed, setup.seed + n_draws):
+            drawn = replace(setup, seed=seed, **lever.setup(value, setup))
+            tried.append(({"value": value, "seed": seed}, recovery(drawn, how)))
+    return tried
+
+
+def lever_script(lever: str, setup: Setup, settings: FitSettings, n_draws: int) -> str:
+    """Return a script that makes all fits of a lever and gives their errors."""
+    each = call(recover, Code("order"))
+    results = Code(f"[(name, {each.text}) for name, order in tried]", each.imports)
+    tried = call(trials, lever, setup, settings, n_draws)
+    return script(call(final_errors, results), tried=tried)
+
+
+def change(table: pd.DataFrame, quantity: Quantity) -> tuple[str, str]:
+    """Return what the median of an error does from the first value to the last, and in words.
+
+    The first is "Fall", "Hardly change" or "Rise"; a ratio from 4/5 to 5/4 is hardly a change.
+    """
+    medians = table.groupby("value")[quantity].median()
+    first, last = float(medians.iloc[0]), float(medians.iloc[-1])
+    ratio = last / first
+    kind = "Fall" if ratio < 0.8 else "Rise" if ratio > 1.25 else "Hardly change"
+    words = {"Fall": "falls", "Hardly change": "hardly changes", "Rise": "rises"}[kind]
+    return kind, (
+        f"From {medians.index[0]:g} to {medians.index[-1]:g}, the median {ERROR_NAMES[quantity]} "
+        f"{words}: {first:.3f} → {last:.3f}."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.shared.charts.style import (
-    ABOVE,
     AMBER,
     BLUE,
     COLORS,
     DOTTED,
     GREY,
-    VERMILION,
     below,
     framed,
     log_axis,
@@ -152,46 +149,6 @@ def lines_chart(
     return framed(figure, height, x="iteration", y=y, showlegend=True, legend=below(-0.25))
 
 
-def running_chart(
-    rows: pd.DataFrame, references: Mapping[str, float], *, height: int = 300
-) -> go.Figure:
-    """Errors of one fit as it runs, with committed means as dotted lines.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        iteration, metric, value.
-    references : mapping of str to float
-        Committed mean by metric.
-    """
-    figure = go.Figure()
-    colors = {"MAE_λ": BLUE, "MAE_p": VERMILION}
-    finite = rows.dropna()
-    for metric, part in finite.groupby("metric", sort=False):
-        color = colors.get(str(metric), GREY)
-        figure.add_scatter(
-            x=part["iteration"],
-            y=part["value"],
-            mode="lines+markers",
-            name=metric,
-            line={"color": color, "width": 2},
-            marker={"size": 5},
-            hovertemplate=f"iteration %{{x}}<br>{metric} %{{y:.3f}}<extra></extra>",
-        )
-        if metric in references:
-            figure.add_hline(
-                y=references[str(metric)],
-                line={"color": color, "width": 1.5, "dash": "dot"},
-            )
-    values = [
-        *finite["value"],
-        *(references[m] for m in finite["metric"].unique() if m in references),
-    ]
-    limits = (min(values), max(values)) if values else (0.01, 1.0)
-    y = value_axis(limits, log=True) | {"title": "error"}
-    return framed(figure, height, x="iteration", y=y, showlegend=True, legend=ABOVE)
-
-
 def scores_chart(bars: pd.DataFrame, *, title: str) -> go.Figure:
     """Held-out errors as horizontal bars with ± over folds, the first row on top.
 
@@ -227,31 +184,3 @@ def scores_chart(bars: pd.DataFrame, *, title: str) -> go.Figure:
     x = {"title": title, "range": [0, 1.38 * most], "fixedrange": True}
     y = {"autorange": "reversed", "automargin": True, "fixedrange": True}
     return framed(figure, height, x=x, y=y, showlegend=False, bargap=0.25)
-
-
-def trials_chart(trials: pd.DataFrame, *, setting: str, height: int = 320) -> go.Figure:
-    """Value of each trial of a search against one of its settings.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        number, value, and the setting.
-    setting : str
-        A column of it.
-    """
-    complete = trials.dropna(subset=["value"])
-    best = complete["value"].idxmin() if len(complete) else None
-    figure = go.Figure(
-        go.Scatter(
-            x=complete[setting],
-            y=complete["value"],
-            mode="markers",
-            marker={
-                "size": [14 if row == best else 8 for row in complete.index],
-                "color": [_OURS if row == best else _OTHERS for row in complete.index],
-            },
-            text=complete["number"],
-            hovertemplate=f"trial %{{text}}<br>{setting} %{{x}}<br>rRMSE %{{y:.3f}}<extra></extra>",
-        )
-    )
-    return framed(figure, height, x=setting, y="validation rRMSE", showlegend=False)

@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from dashboard.methods.charts import scores_chart
-from dashboard.methods.running import method_session, progress_or_trouble
 from dashboard.methods.scores import (
     FIELDS,
     beside_words,
@@ -17,9 +16,8 @@ from dashboard.methods.scores import (
     settings_words,
     what_is_hidden,
 )
-from dashboard.methods.study import study_box
 from dashboard.methods.words import metric_of
-from dashboard.shared.fit_status.service import session
+from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import NAME as OWN
 from dashboard.shared.own_table import keep_own, look_at_own, own_or_link
@@ -28,7 +26,7 @@ from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulat
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.scripts import Code, load
 from dashboard.work.orders import N_FOLDS, Evaluate, FoldKind, make_settings
-from uncletc import METHODS
+from uncletc import METHODS, PAPER_METHODS
 from uncletc.datasets import Dataset
 
 _FAMILIES = {"COVID-19": "covid", "Plant–pollinator": "ppi"}
@@ -37,23 +35,19 @@ _KINDS: dict[str, FoldKind] = {"single counts": "entry", "whole places or pairs"
 
 def compare_section() -> None:
     """Compare chosen methods on chosen counts, in the background."""
-    method_session()
+    session("methods").service.warm("long")  # torch is loaded while the reader chooses
     chosen = _choose_data()
     if chosen is not None:
         _compare(*chosen)
-    study_box()
 
 
 def _choose_data() -> tuple[Dataset, Code] | None:
     """The counts, and the code that loads them."""
     keep_own("counts_of", OWN)
-    choice = st.segmented_control(
+    choice = segmented(
         "Data",
         [*_FAMILIES, OWN],
-        default="COVID-19",
-        required=True,
         key="counts_of",
-        bind="query-params",
         width="stretch",
         help="On which counts to compare.",
     )
@@ -75,8 +69,8 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         default_methods(),
         key="compare",
         bind="query-params",
-        help="The last six are not in the paper. CoSTCo, POND and HaLRTC take much longer than the "
-        "others.",
+        help=f"The last {len(METHODS) - len(PAPER_METHODS)} are common baselines that the paper "
+        "does not have. CoSTCo, POND and HaLRTC take much longer than the others.",
     )
     kind, folds, rank = _choose_folds()
     orders = [
@@ -100,15 +94,21 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         return
     mine = session("methods")
     missing = mine.missing(orders)
-    if st.button(
+    pressed = st.button(
         "Compare",
         type="primary",
         key="compare_run",
         disabled=not missing,
         help="Runs in the background, one method after the other; results appear when ready.",
-    ):
-        mine.submit(missing)
-    going = progress_or_trouble(orders)  # before the look-up: see fit_or_stop
+    )
+    going = batch_under_way(  # before the look-up: see fit_or_stop
+        "methods",
+        tuple(orders),
+        orders,
+        pressed=pressed,
+        words="{done} of {all} methods finished",
+        draw=partial(_running, orders, len(missing)),
+    )
     results = {
         order.method: result for order in orders if (result := mine.lookup(order)) is not None
     }
@@ -117,6 +117,19 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         st.info(f"Press **Compare** to run {waiting} of {len(orders)} methods.")
     if results:
         _draw(dataset, loaded, results, orders, rank)
+
+
+def _running(orders: list[Evaluate], missing: int) -> None:
+    """Draw what runs; the page follows each method that finishes."""
+    mine = session("methods")
+    if len(mine.missing(orders)) < missing:
+        st.rerun()
+    for job in mine.under_way(orders):
+        if job.state == "running":
+            fold = f"fold {min(job.trial + 1, job.order.trials)} of {job.order.trials}"
+            st.caption(
+                f"{job.order.method}: {fold}, iteration {job.iteration} · {job.seconds:.1f} s"
+            )
 
 
 def _choose_folds() -> tuple[FoldKind, int, int]:
@@ -182,12 +195,11 @@ def _draw(
     shown = view.table.dropna(axis="columns", how="all").round(4)  # no ± of one fold
     pinned = {"method": st.column_config.Column(pinned=True)}  # while the others scroll
     st.dataframe(shown, width="stretch", hide_index=True, column_config=pinned)
-    trials, kind = orders[0].trials, orders[0].kind
-    methods = [order.method for order in orders]
+    methods, how = [order.method for order in orders], orders[0]
     take_away(
         "methods",
         dataset=dataset,
         fit=None,
         tables={"Held-out errors": view.table},
-        code=evaluate_script(loaded, methods, rank=rank, kind=kind, trials=trials),
+        code=evaluate_script(loaded, methods, rank=rank, kind=how.kind, trials=how.trials),
     )

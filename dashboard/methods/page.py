@@ -4,30 +4,22 @@ import streamlit as st
 
 from dashboard.methods.compare import compare_section
 from dashboard.methods.paper import paper_section
-from dashboard.methods.rerun import rerun_section
+from dashboard.shared.sidebar.widgets import segmented
 
-SECTIONS = {
-    "The paper's tables": paper_section,
-    "Re-run a cell": rerun_section,
-    "Your data": compare_section,
-}
+SECTIONS = {"The paper's tables": paper_section, "Your data": compare_section}
 
 st.title("Who predicts best, and how do we know?")
 st.markdown(
-    "The paper's nine methods, and six simpler or more usual ones beside them, judged in the same "
-    "way. **With simulated counts** the truth is known, so "
-    "errors of the true counts λ and of detection p can be measured. **With real counts** some "
-    "are hidden, and each method predicts them."
+    "The paper's nine methods, and common baselines beside them, judged in the same way. **With "
+    "simulated counts** the truth is known, so errors of the true counts λ and of detection p can "
+    "be measured. **With real counts** some are hidden, and each method predicts them."
 )
-section = st.segmented_control(
+section = segmented(
     "Show",
     list(SECTIONS),
-    default=next(iter(SECTIONS)),
-    required=True,
     key="section",
-    bind="query-params",
     width="stretch",
-    help="Look at the results, run one of them again, or compare methods on counts you choose.",
+    help="Look at the results, or compare methods on counts you choose.",
 )
 SECTIONS[section]()
 

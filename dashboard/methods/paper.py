@@ -14,8 +14,6 @@ from dashboard.methods.view import (
     REAL,
     PaperView,
     curve_finding,
-    curve_limits,
-    curve_rows,
     curve_script,
     curve_table,
     methods_of,
@@ -29,6 +27,7 @@ from dashboard.methods.view import (
 )
 from dashboard.methods.words import ABOUT, metric_of
 from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_chart
 from uncletc import PAPER_METHODS
 from uncletc.paper import tables
@@ -46,8 +45,7 @@ def paper_section() -> None:
     if not names:
         st.info(
             "The results of the paper's tables did not come with this copy of uncletc. "
-            "`python -m benchmarks.paper` makes them in a checkout; the other two sections work "
-            "without them."
+            "`python -m benchmarks.paper` makes them in a checkout; *Your data* works without them."
         )
         return
     if words := overall_finding(rows):
@@ -59,16 +57,21 @@ def paper_section() -> None:
         _figure(curves, table, metric)
         return
     present = methods_of(rows, table)
-    methods = _choose_methods()
+    every = [*PAPER_METHODS, tables.PAPERS_OWN]
+    methods = st.multiselect(
+        "Methods",
+        every,
+        every,
+        key="methods",
+        bind="query-params",
+        help="Which methods to show, where the table has them. The finding is about all of them.",
+    )
     reading = EXACT
     if (readings := readings_of(rows, table)) != [EXACT]:
-        reading = st.segmented_control(
-            "Reading",
+        reading = segmented(
+            "Simulation setup",
             readings,
-            default=readings[0],
-            required=True,
             key="reading",
-            bind="query-params",
             help="**exact**: the fractions of entries are those that the paper states. **As in the "
             "public code**: those that its code really gives, which observes more entries.",
         )
@@ -83,7 +86,7 @@ def paper_section() -> None:
     absent = [method for method in methods if method not in present]
     st.caption(
         "Here: mean ± standard deviation"
-        + (" (the paper’s own figure)." if _printed(shown) else ".")
+        + (" (the paper’s own figure)." if shown.printed else ".")
         + (f" Not in this table: {', '.join(absent)}." if absent else "")
     )
     take_away(
@@ -111,7 +114,8 @@ def _choose_table(
     is_figure = table in tables.FIGURES
     part = curves[curves["figure"] == table] if is_figure and curves is not None else rows
     metrics = list(part["metric"].unique()) if is_figure else metrics_of(rows, table)
-    _keep_only("metric", metrics)
+    if st.session_state.get("metric", metrics[0]) not in metrics:
+        del st.session_state["metric"]  # a choice that this table does not have
     metric = right.selectbox(
         "What is compared",
         metrics,
@@ -123,76 +127,47 @@ def _choose_table(
     return table, metric
 
 
-def _choose_methods() -> list[str]:
-    return st.multiselect(
-        "Methods",
-        [*PAPER_METHODS, tables.PAPERS_OWN],
-        [*PAPER_METHODS, tables.PAPERS_OWN],
-        key="methods",
-        bind="query-params",
-        help="Which methods to show, where the table has them. The finding is about all of them.",
-    )
-
-
-def _keep_only(key: str, options: list[str]) -> None:
-    """Forget a choice that this table does not have."""
-    if key in st.session_state and st.session_state[key] not in options:
-        del st.session_state[key]
-
-
-def _printed(view: PaperView) -> bool:
-    return bool(view.rows["paper_mean"].notna().any())
-
-
 def _draw(view: PaperView, metric: str, table: str) -> None:
     columns = list(view.rows["column"].unique())
     folds = table == REAL
     legend = [f"● run here, mean ± sd over {view.trials} {'folds' if folds else 'trials'}"]
-    if _printed(view):
+    if view.printed:
         legend.append("○ printed in the paper")
     if view.floors:
-        legend.append("┊ error left when every p is known")
+        legend.append("┊ oracle (p known)")
     if not folds:
         legend.append("simulated counts")
     st.caption(" · ".join(legend))
     across = 2 if len(columns) == 4 else min(len(columns), _ACROSS)
-    for first in range(0, len(columns), across):
-        places = st.columns(across)
-        for place, column in zip(places, columns[first:], strict=False):
-            part = view.rows[view.rows["column"] == column]
-            with place:
-                st.markdown(f"**{column}**")
-                show_chart(
-                    partial(
-                        dots_chart,
-                        part,
-                        title=metric_of(metric).axis,
-                        limits=view.limits,
-                        floor=view.floors.get(column),
-                        log=metric_of(metric).better == "lower",
-                    ),
-                    key=f"paper-{columns.index(column)}",
-                    alt=f"{metric_of(metric).axis} of {len(part)} methods, {column}",
-                )
+    places = [place for _ in range(0, len(columns), across) for place in st.columns(across)]
+    axis, log = metric_of(metric).axis, metric_of(metric).better == "lower"
+    for k, (place, column) in enumerate(zip(places, columns, strict=False)):
+        part, floor = view.rows[view.rows["column"] == column], view.floors.get(column)
+        with place:
+            st.markdown(f"**{column}**")
+            show_chart(
+                partial(dots_chart, part, title=axis, limits=view.limits, floor=floor, log=log),
+                key=f"paper-{k}",
+                alt=f"{axis} of {len(part)} methods, {column}",
+            )
 
 
 def _figure(curves: pd.DataFrame, figure: str, metric: str) -> None:
     if words := curve_finding(curves, figure=figure, metric=metric):
         st.markdown(words)
-    by_setting = curve_rows(curves, figure=figure, metric=metric)
-    for k, (setting, part) in enumerate(by_setting.items()):
+    table, axis = curve_table(curves, figure=figure, metric=metric), metric_of(metric).axis
+    limits = float(table["mean"].min()), float(table["mean"].max())
+    for k, (setting, part) in enumerate(table.groupby("setting", sort=False)):
         st.markdown(f"**{setting}**")
         show_chart(
-            partial(
-                lines_chart, part, title=metric_of(metric).axis, limits=curve_limits(by_setting)
-            ),
+            partial(lines_chart, part, title=axis, limits=limits),
             key=f"curve-{k}",
-            alt=f"{metric_of(metric).axis} over iterations, {setting}",
+            alt=f"{axis} over iterations, {setting}",
         )
     take_away(
         f"methods-{figure}",
         dataset=paper_dataset(real=False),
         fit=None,
-        tables={"This figure": curve_table(curves, figure=figure, metric=metric)},
+        tables={"This figure": table},
         code=curve_script(figure, metric),
     )

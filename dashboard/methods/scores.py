@@ -1,4 +1,4 @@
-"""Results of the worker as tables and sentences: cells run again, methods compared. Pure.
+"""Results of the worker as tables and sentences: methods compared on hidden counts. Pure.
 
 A result is what :mod:`dashboard.work.worker` writes, plain numbers by name.
 """
@@ -12,13 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.methods.view import OURS, committed_rows
-from dashboard.methods.words import metric_of, number, spread
+from dashboard.methods.view import OURS
+from dashboard.methods.words import metric_of, number
 from dashboard.shared.text.scripts import COUNTS, Code, call, script
-from dashboard.work.orders import N_FOLDS, Cell, FoldKind, make_settings
+from dashboard.shared.text.words import escape
+from dashboard.work.orders import N_FOLDS, FoldKind, make_settings
 from dashboard.work.worker import plain_numbers
 from uncletc import METHODS, PAPER_METHODS, CountTensor, compare
-from uncletc.paper import tables
 
 Result = Mapping[str, Any]
 FIELDS = {
@@ -117,69 +117,12 @@ def comparison(results: Mapping[str, Result], metric: str) -> str:
     return words
 
 
-def cell_table(cell: Cell) -> pd.DataFrame:
-    """Run one trial of a cell here and now, and set it beside the committed results."""
-    values = tables.run_cell(cell.table, cell.column, cell.method, cell.seed, reading=cell.reading)
-    return cell_rows({"values": values}, committed_rows(), cell)
-
-
-def committed_cell(rows: pd.DataFrame, cell: Cell) -> pd.DataFrame:
-    """The committed results of a cell by metric, of :func:`dashboard.methods.view.paper_rows`."""
-    names = ["table", "column", "method", "reading"]
-    in_cell = (rows[names] == [getattr(cell, name) for name in names]).all(axis=1)
-    return rows[in_cell].set_index("metric")
-
-
-def cell_rows(result: Result, rows: pd.DataFrame, cell: Cell) -> pd.DataFrame:
-    """A cell's new values beside its committed mean ± sd.
-
-    Parameters
-    ----------
-    result : result
-        Of a cell.
-    rows : DataFrame
-        See :func:`dashboard.methods.view.paper_rows`; may be empty.
-    cell : Cell
-
-    Returns
-    -------
-    DataFrame
-        metric, value, mean, sd, n, verdict; NaN and "" where nothing is committed.
-    """
-    values = pd.Series(result["values"], dtype=float).rename_axis("metric").rename("value")
-    table = values.to_frame().join(committed_cell(rows, cell)[["mean", "sd", "n"]].astype(float))
-    verdicts = [_verdict(each.value, each.mean, each.sd) for each in table.itertuples()]
-    return table.assign(verdict=verdicts).reset_index()
-
-
-def _verdict(value: float, mean: float, sd: float) -> str:
-    if math.isnan(mean) or math.isnan(sd):
-        return ""
-    if abs(value - mean) <= 2 * sd:
-        return "As expected: within two standard deviations."
-    side = "Lower" if value < mean else "Higher"
-    return f"{side} than expected: more than two standard deviations away."
-
-
-def committed_words(row: Any) -> str:
-    """What is written beside a new value: "Stored: 0.012 ± 0.003 (20 trials)"."""
-    if math.isnan(row.mean):
-        return "No stored result to compare with"
-    return f"Stored: {spread(row.mean, row.sd)} ({int(row.n)} trials)"
-
-
-def curve_frame(curve: Sequence[tuple[int, Mapping[str, float]]]) -> pd.DataFrame:
-    """Errors on the way as a frame: iteration, metric, value."""
-    rows = [(t, metric, value) for t, errors in curve for metric, value in errors.items()]
-    return pd.DataFrame(rows, columns=["iteration", "metric", "value"])
-
-
 def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
     """What one fold hides, in words of the data."""
     if kind == "entry":
         return f"a random fifth of all counts, {len(counts.counts) // N_FOLDS:,}"
-    place = " – ".join(counts.modes[:-1])
-    return f"all counts of a fifth of all {place} combinations, on every {counts.modes[-1]}"
+    *places, last = map(escape, counts.modes)
+    return f"all counts of a fifth of all {' – '.join(places)} combinations, on every {last}"
 
 
 def held_out_errors(
@@ -219,8 +162,8 @@ def evaluate_script(
 
 
 def default_methods() -> list[str]:
-    """Methods of a first comparison: ours, a fast one of the paper, and the usual first model."""
-    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects"]
+    """Methods of a first comparison: ours, a fast one of the paper, and two common baselines."""
+    return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "LightGBM"]
 
 
 def settings_words(methods: Sequence[str], rank: int) -> str:
@@ -240,8 +183,3 @@ def beside_words(methods: Sequence[str]) -> str:
         f" Not in the paper: {', '.join(beside)}; without any idea of detection, they show how "
         "well reported counts can be predicted."
     )
-
-
-def cell_script(cell: Cell) -> str:
-    """Return a script that runs a cell again."""
-    return script(call(cell_table, cell))

@@ -6,7 +6,7 @@ method in one column of one table under one metric.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -90,6 +90,11 @@ class PaperView:
     insight: str
     trials: str
 
+    @property
+    def printed(self) -> bool:
+        """Whether the paper prints any of these figures."""
+        return bool(self.rows["paper_mean"].notna().any())
+
 
 def methods_of(rows: pd.DataFrame, table: str) -> list[str]:
     """Methods that a table has, in the order of the registry; the floor is none."""
@@ -125,10 +130,13 @@ def paper_view(
     methods : sequence of str
         The methods to show; the insight is about all of them.
     """
-    part = _part(rows, table, metric, reading)
+    chosen = (rows["table"] == table) & (rows["metric"] == metric) & (rows["reading"] == reading)
+    part = rows[chosen]
     order = {m: i for i, m in enumerate(methods_of(rows, table))}
     columns = list(part["column"].unique())
-    floors = _floors(part)
+    p_known = part[part["method"] == tables.KNOWN].set_index("column")["mean"]
+    stated = part.dropna(subset="floor").groupby("column")["floor"].first()
+    floors = {str(c): float(v) for c, v in (p_known.to_dict() | stated.to_dict()).items()}
     rivals = part[part["method"].isin(order)]
     shown = rivals[rivals["method"].isin(methods)]
     shown = shown.sort_values("method", key=lambda m: m.map(order), kind="stable")
@@ -144,26 +152,11 @@ def paper_view(
     )
 
 
-def _part(rows: pd.DataFrame, table: str, metric: str, reading: str) -> pd.DataFrame:
-    chosen = (rows["table"] == table) & (rows["metric"] == metric) & (rows["reading"] == reading)
-    return rows[chosen]
-
-
-def _floors(part: pd.DataFrame) -> dict[str, float]:
-    """The floor of each column: stated, or the row of the fit that knows p."""
-    p_known = part[part["method"] == tables.KNOWN].set_index("column")["mean"]
-    stated = part.dropna(subset="floor").groupby("column")["floor"].first()
-    return {str(c): float(v) for c, v in (p_known.to_dict() | stated.to_dict()).items()}
-
-
 def _limits(rivals: pd.DataFrame, floors: dict[str, float]) -> tuple[float, float]:
-    means = rivals[["mean", "paper_mean"]].to_numpy(dtype=float)
-    values = np.concatenate([means.ravel(), list(floors.values())])
-    values = values[np.isfinite(values)]
-    if not values.size:
-        return 0.0, 1.0
-    highest = float(np.nanmax(rivals["mean"] + rivals["sd"].fillna(0), initial=values.max()))
-    return float(values.min()), highest
+    highest = rivals["mean"] + rivals["sd"].fillna(0)
+    values = pd.concat([rivals["mean"], rivals["paper_mean"], highest, pd.Series(floors)])
+    values = values.astype(float).dropna()
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
 
 
 def _text(shown: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
@@ -201,13 +194,13 @@ def finding(rivals: pd.DataFrame, metric: str) -> str:
         best = (sign * means).idxmin()
         if means[best] != means[OURS]:
             behind.append(f"{column}, {best} ({number(means[best])} against {number(means[OURS])})")
-    n, ahead = len(groups), len(groups) - len(behind)
-    words = f"**UncleTC has the {most} {described.words} in {ahead or 'none'} of {n} columns**"
+    n, best_of = len(groups), f"the {most} {described.words}"
     if n == 1:
-        has = "does not have" if behind else "has"
-        words = f"**UncleTC {has} the {most} {described.words}**"
-    ahead_there = "ahead" if n == 1 else "ahead elsewhere"
-    words += f"; {ahead_there}: {'; '.join(behind)}." if behind else "."
+        words = f"**UncleTC {'does not have' if behind else 'has'} {best_of}**"
+    else:
+        words = f"**UncleTC has {best_of} in {n - len(behind) or 'none'} of {n} columns**"
+    others = "; ".join(behind)
+    words += f"; {'ahead' if n == 1 else 'ahead elsewhere'}: {others}." if behind else "."
     ours = rivals[rivals["method"] == OURS].dropna(subset="paper_mean")
     if ours.empty:
         return words
@@ -239,18 +232,6 @@ def curve_table(curves: pd.DataFrame, *, figure: str, metric: str) -> pd.DataFra
     return curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
 
 
-def curve_rows(curves: pd.DataFrame, *, figure: str, metric: str) -> dict[str, pd.DataFrame]:
-    """Rows of a figure by setting."""
-    part = curve_table(curves, figure=figure, metric=metric)
-    return {str(setting): rows for setting, rows in part.groupby("setting", sort=False)}
-
-
-def curve_limits(by_setting: Mapping[str, pd.DataFrame]) -> tuple[float, float]:
-    """What an axis must hold for all settings of a figure."""
-    values = pd.concat([rows["mean"] for rows in by_setting.values()]).dropna()
-    return float(values.min()), float(values.max())
-
-
 def curve_finding(curves: pd.DataFrame, *, figure: str, metric: str) -> str:
     """Who has the smallest error at the last iteration of each setting, counted."""
     part = curve_table(curves, figure=figure, metric=metric)
@@ -261,20 +242,17 @@ def curve_finding(curves: pd.DataFrame, *, figure: str, metric: str) -> str:
 
 
 def paper_dataset(*, real: bool) -> Dataset:
-    """What a citation of the tables says about their data."""
+    """Return what a citation of the tables says about their data."""
+    title, period = "Simulations of the paper's tables", "no period: drawn from the model"
+    if real:
+        title = "Real data, see the pages COVID-19 and Plant–pollinator"
+        period = "see their sources"
     return Dataset(
         name="paper",
-        title="Real data, see the pages COVID-19 and Plant–pollinator"
-        if real
-        else "Simulations of the paper's tables",
+        title=title,
         counts=CountTensor((1, 1), [], [], simulated=not real),
         table=pd.DataFrame(),
-        provenance=Provenance(
-            simulated=not real,
-            period="see their sources" if real else "no period: drawn from the model",
-            sources=(),
-            rules=(),
-        ),
+        provenance=Provenance(simulated=not real, period=period, sources=(), rules=()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Controls and pictures of the What-if page."""
+"""Controls of the What-if page: both settings, their buttons, and the session's earlier runs."""
 
 from __future__ import annotations
 
@@ -6,31 +6,42 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
-from dashboard.countymap.choice import choose_county
-from dashboard.countymap.component import show_county_map
-from dashboard.countymap.picture import county_map
-from dashboard.shared.fit_status.running import offer_more, order_of
-from dashboard.shared.sidebar.controls import choose_roles, set_roles
+from dashboard.shared.cache import MADE
+from dashboard.shared.charts.places import is_own
+from dashboard.shared.fit_status.running import order_of
+from dashboard.shared.sidebar.controls import NOT_WITH_EFFECTS, choose_roles, set_roles
 from dashboard.shared.sidebar.model import MODEL, Family, settings_of, values_of
 from dashboard.shared.sidebar.roles import PAPER
 from dashboard.shared.sidebar.widgets import draw_setting, reset_settings, segmented
 from dashboard.shared.text.page import show_chart
-from dashboard.whatif import runs as jobs
-from dashboard.whatif.charts import heat_chart, level_chart, shift_chart
-from dashboard.whatif.pictures import ENDS, matrix, rank_shift
+from dashboard.shared.text.words import escape, escape_sentence
+from dashboard.whatif import runs
+from dashboard.whatif.charts import shift_chart
 from dashboard.whatif.runs import PARTS, Run
-from dashboard.whatif.view import DIFFERENCE, WhatIfView
+from dashboard.whatif.scores import Score
+from dashboard.whatif.view import ENDS, WhatIfView, rank_shift
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
 Side = Literal["a", "b"]
-_LEVELS = 30  # drawn in a list
+_MOST_RUNS = 12
+_ALL, _OWN = "whatif-history", f"{MADE}-whatif-history"  # a reader's own can be forgotten
 
 
-def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
-    """Draw the controls of one setting and return what they say."""
+def choose_run(side: Side, family: Family, dataset: Dataset, closed: tuple[str, ...]) -> Run:
+    """Draw the controls of one setting and return what they say.
+
+    Parameters
+    ----------
+    side : {"a", "b"}
+    family : {"covid", "ppi", "own"}
+    dataset : Dataset
+    closed : tuple of str
+        The mode along which visits are closed, where the setting can have one.
+    """
     last_mode = dataset.counts.modes[-1]
     values: dict[str, Any] = {}
     for group in ("model", "network"):
@@ -39,13 +50,13 @@ def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
             with column:
                 draw_setting(setting, values, prefix=side, family=family)
     roles_here = st.container()  # drawn after the solver is known
-    with st.expander("Solver, counts used, members, seed"):
+    with st.expander("Advanced: solver, counts used, restarts, seed"):
         part = segmented(
             "Counts used",
             PARTS,
             key=f"{side}_part",
-            help=f"Fit to the counts of all {last_mode}s or of one half of them. If the halves "
-            "tell different stories, trust neither.",
+            help=f"Fit to the counts of all {escape(last_mode)}s or of one half of them. If the "
+            "halves give different results, trust neither.",
         )
         for setting in MODEL:
             if setting.group == "rest":
@@ -53,13 +64,24 @@ def choose_run(side: Side, family: Family, dataset: Dataset) -> Run:
     with roles_here:
         bcd = values["solver"] == "bcd"
         roles = choose_roles(dataset, side, first=PAPER if side == "b" else None, bcd=bcd)
-    settings = roles.settings(settings_of(**values))
+        settings = roles.settings(settings_of(**values))
+        if closed and bcd:
+            st.caption("Block coordinate descent has no closed visits.")
+        elif closed and settings.effects:
+            st.warning(NOT_WITH_EFFECTS)
+        elif closed:
+            settings = replace(settings, closed=closed)
     run = Run(settings=settings, part=part, roles=roles)
-    asked = jobs.order(dataset.counts, run)
-    limited = order_of(asked.counts, settings, side=f"{side}_")  # where its reader went on
+    asked = runs.order(dataset.counts, run)
+    limited = order_of(asked.counts, settings, side=f"{side}_")  # where its reader continued it
     run = replace(run, settings=limited.settings)
-    st.caption(jobs.describe_run(run, last_mode))
+    st.caption(said(dataset, run.words(last_mode)))
     return run
+
+
+def said(dataset: Dataset, words: str) -> str:
+    """Return a sentence for Markdown; words of a reader's own table in it are no markup."""
+    return escape_sentence(words) if is_own(dataset) else words
 
 
 def back_to_defaults() -> None:
@@ -73,7 +95,7 @@ def back_to_defaults() -> None:
         st.session_state[f"{side}_part"] = PARTS[0]
 
 
-def set_side(side: Side, name: str, run: Run) -> None:
+def _set_side(side: Side, name: str, run: Run) -> None:
     """Put a setting into the controls of one side; for callbacks, before widgets are drawn."""
     for each, value in (values_of(run.settings) | {"part": run.part}).items():
         st.session_state[f"{side}_{each}"] = value
@@ -81,17 +103,18 @@ def set_side(side: Side, name: str, run: Run) -> None:
 
 
 def _swap(name: str, a: Run, b: Run) -> None:
-    set_side("a", name, b)
-    set_side("b", name, a)
+    _set_side("a", name, b)
+    _set_side("b", name, a)
 
 
-def compare_buttons(name: str, a: Run, b: Run) -> bool:
+def compare_buttons(name: str, a: Run, b: Run, *, same: bool) -> bool:
     """Draw the buttons below both settings of a data set, and return whether to compare."""
     with st.container(horizontal=True):
         pressed = st.button(
             "Compare",
             type="primary",
             key="compare",
+            disabled=same,
             help="Fits what is not fitted yet: each setting once to all its counts and once "
             "without a tenth of them, to see which predicts that tenth better.",
         )
@@ -105,78 +128,15 @@ def compare_buttons(name: str, a: Run, b: Run) -> bool:
         st.button(
             "Copy A to B",
             key="copy",
-            on_click=set_side,
+            on_click=_set_side,
             args=("b", name, a),
             help="Make B the same as A, to change one thing only.",
         )
     return pressed
 
 
-def offer_to_go_on(dataset: Dataset, side: Side, run: Run, fit: Fit) -> None:
-    """Offer to continue the fit of a side where it stopped at its limit of iterations."""
-    counts = jobs.order(dataset.counts, run).counts
-    offer_more(counts, run.settings, fit, side=f"{side}_", of=f"**{side.upper()}**")
-
-
-def two_pictures(dataset: Dataset, view: WhatIfView, place: str | None) -> None:
-    """Draw p under A and under B with the same colours."""
-    for column, side in zip(st.columns(2), "AB", strict=True):
-        with column:
-            st.subheader(f"Under {side}")
-            _picture(dataset, view, side, place)
-
-
-def difference_picture(dataset: Dataset, view: WhatIfView, place: str | None) -> None:
-    """Draw where p is higher under B, and where under A."""
-    _picture(dataset, view, None, place)
-
-
-def _picture(dataset: Dataset, view: WhatIfView, side: str | None, place: str | None) -> None:
-    """Draw p of one side, or for None the difference: counties on a map, interactions else."""
-    column = "log2_ratio" if side is None else f"p_{side.lower()}"
-    title = DIFFERENCE if side is None else view.title
-    most = view.difference_limit
-    limits = (-most, most) if side is None else view.limits
-    key = "map-difference" if side is None else f"map-{side.lower()}"
-    what = "Difference of p between A and B" if side is None else f"Relative p under {side}"
-    if not view.sides:
-        picture = county_map(
-            view.table,
-            title=title,
-            color=column,
-            hover=("cell_note",),
-            limits=limits,
-            log=side is not None,
-            colorscale="diverging" if side is None else "cividis",
-            number_format="+.2f" if side is None else ".3g",
-            remark="Simulated counts." if dataset.provenance.simulated else "",
-        )
-        show_county_map(
-            picture,
-            key=key,
-            alt=f"{what}, by county",
-            selected=place,
-            height=340,
-            on_choose=choose_county,
-        )
-        return
-    if len(view.sides) == 1:
-        chart = partial(
-            level_chart,
-            view.table.head(_LEVELS),
-            name=view.sides[0],
-            column=column,
-            title=title,
-            diverging=side is None,
-        )
-    else:
-        values = matrix(dataset, view, column)
-        chart = partial(heat_chart, values, title=title, limits=limits, diverging=side is None)
-    show_chart(chart, key=key, alt=f"{what}, by {' and '.join(view.sides)}")
-
-
 def ranking(view: WhatIfView) -> None:
-    """Draw how the first or last of one side's ranking stand in the other's."""
+    """Draw where the first or last of one side's ranking are in the other's."""
     which, how_many = st.columns([2, 1])
     end = which.selectbox(
         "Follow",
@@ -205,3 +165,63 @@ def ranking(view: WhatIfView) -> None:
     st.caption(
         f"Numbers are ranks: 1 has the {first}. Below the dotted line: not among the first {n}."
     )
+
+
+def remember(dataset: Dataset, family: Family, run: Run, *, fit: Fit, score: Score | None) -> None:
+    """Put a finished run into the history of this browser session, or complete it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    family : {"covid", "ppi", "own"}
+    run : Run
+    fit : Fit
+    score : Score, optional
+        None where the second fit has not finished.
+    """
+    history = st.session_state.setdefault(_OWN if is_own(dataset) else _ALL, {})
+    words, seconds = run.words(dataset.counts.modes[-1]), fit.history[-1].seconds
+    entry = history.setdefault(
+        (family, dataset.name, run), {"data": dataset.name, "setting": words, "seconds": seconds}
+    )
+    if score is not None:
+        entry |= {"deviance": score.deviance, "rrmse": score.rrmse}
+    while len(history) > _MOST_RUNS:
+        del history[next(iter(history))]
+
+
+def history_section() -> None:
+    """Draw the runs of this browser session, each with a button that puts it back as A."""
+    history = st.session_state.get(_ALL, {}) | st.session_state.get(_OWN, {})
+    if not history:
+        st.caption("Nothing yet: runs appear here when they are compared.")
+        return
+    table = pd.DataFrame(list(history.values())).reindex(
+        columns=["data", "setting", "deviance", "rrmse", "seconds"]
+    )
+    table.insert(0, "run", range(1, len(table) + 1))
+    names = {"data": "data set", "deviance": "Poisson deviance", "rrmse": "rRMSE"}
+    st.dataframe(
+        table.rename(columns=names).round(3),
+        hide_index=True,
+        key="history",
+        alt="Runs of this browser session with their held-out errors and times",
+    )
+    with st.container(horizontal=True):
+        for k, (family, name, run) in enumerate(history, start=1):
+            st.button(
+                f"Run {k} → A",
+                key=f"return-{k}",
+                on_click=_back_to,
+                args=(family, name, run),
+                help=f"Set A to: {escape(history[family, name, run]['setting'])} ({name})",
+            )
+
+
+def _back_to(family: Family, name: str, run: Run) -> None:
+    if st.session_state["data"] != family:
+        st.session_state["data"] = family
+        back_to_defaults()
+    if family != "own":
+        st.session_state[f"{family}_counts"] = "simulated" if name.endswith("-twin") else "real"
+    _set_side("a", name, run)

@@ -1,4 +1,4 @@
-"""Which fits the What-if page asks for, and how far they are. Nothing here calls Streamlit.
+"""Which fits the What-if page needs, and how its settings differ. Nothing here calls Streamlit.
 
 Each setting is fitted twice: once to all its counts, for p, and once without a random tenth of
 the observed entries, which that second fit then predicts.
@@ -18,8 +18,7 @@ from dashboard.shared.sidebar.model import MODEL, changed, describe
 from dashboard.shared.sidebar.roles import NOBODYS, RoleChoice
 from dashboard.work.iterations import limits_before
 from dashboard.work.orders import FitOrder
-from dashboard.work.session import Session
-from uncletc import CountTensor, Fit, FitSettings, checking
+from uncletc import CountTensor, FitSettings, checking
 
 Part = Literal["all", "first half", "second half"]
 
@@ -46,45 +45,41 @@ class Run:
     part: Part = "all"
     roles: RoleChoice = NOBODYS
 
+    def words(self, last_mode: str) -> str:
+        """Return what a reader needs to recognise this setting, in one line."""
+        part = "" if self.part == "all" else f", {self.part} of the {last_mode}s"
+        more = [f"{self._limit} iterations"] if limits_before(self.settings) else []
+        return ", ".join((describe(self.settings, self.roles.words) + part, *more))
 
-def describe_run(run: Run, last_mode: str) -> str:
-    """What a reader needs to recognise a setting, in one line."""
-    part = "" if run.part == "all" else f", {run.part} of the {last_mode}s"
-    more = [f"{_limit_in_words(run)} iterations"] if limits_before(run.settings) else []
-    return ", ".join((describe(run.settings, run.roles.words) + part, *more))
+    @property
+    def _limit(self) -> str:
+        """Up to how many iterations it is fitted, where its reader asked for more."""
+        return f"up to {self.settings.max_iter:,}" if limits_before(self.settings) else "as usual"
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What two settings may differ in, by what a sentence calls it."""
+        return {setting.label.lower(): setting.value(self.settings) for setting in MODEL} | {
+            "roles": self.roles.without_effects or self.roles.preset,
+            "effects": self.roles.effects.in_words,
+            "closed visits": ", ".join(self.settings.closed) or "none",
+            "counts": self.part,
+            "iterations": self._limit,
+        }
 
 
 def differences(a: Run, b: Run) -> str:
-    """What A and B differ in, in words."""
-    pairs = {
-        setting.label.lower(): (setting.value(a.settings), setting.value(b.settings))
-        for setting in MODEL
-    }
-    pairs["roles"] = (_roles_in_words(a), _roles_in_words(b))
-    pairs["effects"] = (a.roles.effects.in_words, b.roles.effects.in_words)
-    pairs["counts"] = (a.part, b.part)
-    pairs["iterations"] = (_limit_in_words(a), _limit_in_words(b))
+    """Return in words what A and B differ in."""
     changes = [
         f"{name} ({first} → {second})"
-        for name, (first, second) in pairs.items()
+        for (name, first), second in zip(a.choices.items(), b.choices.values(), strict=True)
         if first != second and None not in (first, second)
     ]
-    if not changes:
-        return "A and B are identical: change one of them to compare."
-    return f"From A to B: {', '.join(changes)}."
-
-
-def _limit_in_words(run: Run) -> str:
-    """Up to how many iterations it is fitted, where its reader asked for more."""
-    return f"up to {run.settings.max_iter:,}" if limits_before(run.settings) else "as usual"
-
-
-def _roles_in_words(run: Run) -> str:
-    return run.roles.without_effects or run.roles.preset
+    return f"From A to B: {', '.join(changes)}." if changes else "A and B are identical."
 
 
 def held_rows(counts: CountTensor) -> NDArray[np.int64]:
-    """Rows of the random tenth of the observed entries that second fits do not see, in order."""
+    """Return the rows of the random tenth of entries that second fits do not see, in order."""
     return np.flatnonzero(checking.held_out(counts, n_folds=_HELD_FOLDS))
 
 
@@ -103,25 +98,20 @@ def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTen
     return counts.subset(keep)
 
 
-def counts_of(counts: CountTensor, run: Run) -> CountTensor:
-    """Return all counts with the roles of a setting."""
-    return run.roles.of(counts)
-
-
 def order(counts: CountTensor, run: Run, *, held_out: bool = False) -> FitOrder:
     """Return the fit of a setting, or its second fit without the held-out entries."""
-    return FitOrder(visible(counts_of(counts, run), run.part, held_out), run.settings)
+    return FitOrder(visible(run.roles.of(counts), run.part, held_out), run.settings)
 
 
 def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
-    """Return both fits of each setting, those to look at first; each fit once."""
+    """Return both fits of each setting, the fits to all counts first; each fit once."""
     runs = list(runs)
     both = (order(counts, run, held_out=held) for held in (False, True) for run in runs)
     return list(dict.fromkeys(both))
 
 
 def value_of(run: Run, parameter: str) -> Any:
-    """The value that a setting has of a parameter that can be swept; 0 where it has none."""
+    """Return the value that a setting has of a parameter that can be varied; 0 without one."""
     return _SWEPT[parameter].value(run.settings) or 0
 
 
@@ -135,22 +125,10 @@ def sweep_runs(base: Run, parameter: str) -> dict[Any, Run]:
     current = setting.value(base.settings)
     if current is None:
         return {}
+    values = sorted(
+        {*setting.sweep, current}, key=lambda value: (not isinstance(value, str), value)
+    )
     return {
         value: replace(base, settings=changed(base.settings, setting.name, value))
-        for value in sorted({*setting.sweep, current}, key=_words_first)
+        for value in values
     }
-
-
-def _words_first(value: Any) -> tuple[bool, Any]:
-    return (not isinstance(value, str), value)
-
-
-def sweep_orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:
-    """Return both fits of each setting, one setting after the other."""
-    return [order(counts, run, held_out=held) for run in runs for held in (False, True)]
-
-
-def fits(mine: Session, counts: CountTensor, run: Run) -> tuple[Fit | None, Fit | None]:
-    """The fit of a setting and its second one, each None where it has not finished."""
-    first, second = (order(counts, run, held_out=held) for held in (False, True))
-    return mine.lookup(first), mine.lookup(second)

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.charts.places import level_groups
+from dashboard.shared.charts.places import place_modes, place_words
 from dashboard.shared.memory import remembered
-from dashboard.whatif.runs import SWEEPS, Run, counts_of, held_rows
-from dashboard.whatif.view import spearman
-from uncletc import CountTensor, Fit, checking
+from dashboard.shared.text.words import escape
+from dashboard.whatif.runs import SWEEPS, Run, held_rows
+from dashboard.whatif.view import mean_p, spearman
+from uncletc import CountTensor, Fit, checking, compare
 from uncletc.compare.metrics import mae_detection, mae_rate, rrmse
 from uncletc.datasets import Dataset
 
 _LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
-_CLEAR = 2.0  # standard errors
 _STEADY = 0.9  # rank correlation
 
 
@@ -42,41 +42,57 @@ class Score:
 
 
 @remembered(32)
-def score(counts: CountTensor, fit: Fit) -> Score:
-    """Judge a fit by ŷ = λ·g(z) of the held-out entries, which it has not seen."""
+def score(counts: CountTensor, fit: Fit | None) -> Score:
+    """Return the errors of ŷ = λ·g(z) of the held-out entries, which a fit has not seen.
+
+    Without a fit: of predicting the mean of the other counts everywhere.
+    """
     held = held_rows(counts)
-    return _score(counts.counts[held], checking.expected_at(fit, counts, held))
-
-
-def constant_score(counts: CountTensor) -> Score:
-    """Judge predicting the mean of the other counts everywhere."""
-    held = held_rows(counts)
-    return _score(counts.counts[held], np.full(len(held), np.delete(counts.counts, held).mean()))
-
-
-def _score(y: NDArray[np.int64], predicted: NDArray[np.float64]) -> Score:
+    y = counts.counts[held]
+    if fit is None:
+        predicted = np.full(len(held), np.delete(counts.counts, held).mean())
+    else:
+        predicted = checking.expected_at(fit, counts, held)
     predicted = np.maximum(predicted, _LEAST)
     each = checking.deviances(y, predicted)
     relative = rrmse(y, predicted) if y.any() else np.nan  # of sparse counts none may be held out
     return Score(relative, float(each.mean()), (y - predicted) ** 2, each)
 
 
-def verdict(a: Score, b: Score, n: int) -> str:
-    """Which of two settings predicts held-out counts better, or that one cannot tell.
+def held_places(dataset: Dataset) -> NDArray[np.int64]:
+    """Return the place of each held-out entry as a number: counts of one place vary together."""
+    where = dataset.counts.indices[held_rows(dataset.counts)][:, list(place_modes(dataset))]
+    return np.asarray(np.unique(where, axis=0, return_inverse=True)[1].ravel())
 
-    A difference counts as clear beyond two standard errors of its mean over the entries.
+
+def verdict(a: Score, b: Score, groups: NDArray[np.int64], of: str) -> str:
+    """Return which of two settings predicts held-out counts better, or that it is open.
+
+    See :func:`uncletc.compare.difference`: entries of one group are no independent evidence.
+
+    Parameters
+    ----------
+    a, b : Score
+    groups : ndarray of int, shape (n,)
+        Of the held-out entries; those of one group vary together.
+    of : str
+        What a group is, in the plural.
     """
-    by_deviance, by_square = _ahead(a.deviances, b.deviances), _ahead(a.squares, b.squares)
+    by_deviance = _ahead(a.deviances, b.deviances, groups)
+    by_square = _ahead(a.squares, b.squares, groups)
     numbers = f"Poisson deviance {a.deviance:.3g} for A, {b.deviance:.3g} for B"
+    over = f"{len(groups):,} counts in {len(np.unique(groups)):,} {of}"
+    if np.array_equal(a.deviances, b.deviances):
+        return f"**A and B predict held-out counts identically**: {numbers}."
     if by_deviance is None:
         head = (
-            "**A and B predict held-out counts about equally well**: "
-            f"{numbers}, a difference that another choice of {n:,} entries could reverse."
+            f"**A and B predict held-out counts about equally well**: {numbers}, a difference "
+            f"that another choice of {over} could reverse."
         )
     else:
         head = (
             f"**{by_deviance} predicts held-out counts better**: {numbers}, a clear difference "
-            f"over {n:,} entries."
+            f"over {over}."
         )
     if by_square is None:
         tail = " rRMSE, which a few very large counts dominate, does not separate them."
@@ -87,29 +103,33 @@ def verdict(a: Score, b: Score, n: int) -> str:
     return head + tail
 
 
-def held_out_words(scores: Mapping[str, Score], counts: CountTensor, runs: Sequence[Run]) -> str:
-    """What the held-out errors are and say, as far as they are known.
+def _ahead(a: NDArray[np.float64], b: NDArray[np.float64], groups: NDArray[np.int64]) -> str | None:
+    """Return whose errors are clearly smaller on the same entries; None where it is unclear."""
+    found = compare.difference(a, b, groups)
+    return None if not found.clear else "A" if found.mean < 0 else "B"
+
+
+def held_out_words(scores: Mapping[str, Score], dataset: Dataset, runs: Sequence[Run]) -> str:
+    """Return what the held-out errors are and mean, as far as they are known.
 
     Parameters
     ----------
     scores : mapping of str to Score
         By "A" and "B".
-    counts : CountTensor
-        All counts of the data set.
+    dataset : Dataset
+        With all counts.
     runs : sequence of Run
         A and B.
     """
-    n, mode = len(held_rows(counts)), counts.modes[-1]
+    groups, mode = held_places(dataset), escape(dataset.counts.modes[-1])
+    first = "Not known yet: the second fits of A and B have not finished."
+    if {"A", "B"} <= set(scores):
+        first = verdict(scores["A"], scores["B"], groups, escape(place_words(dataset)[1]))
     words = [
-        f"Both are fitted again without a random tenth of the counted entries ({n:,}, the same "
-        "for A and B), which they then predict. Lower is better."
+        first,
+        f"Both are fitted again without a random tenth of the counted entries ({len(groups):,}, "
+        "the same for A and B), which they then predict. Lower is better.",
     ]
-    if runs[0] == runs[1]:
-        words.insert(0, "A and B are identical.")
-    elif {"A", "B"} <= set(scores):
-        words.insert(0, verdict(scores["A"], scores["B"], n))
-    else:
-        words.insert(0, "Not known yet: the second fits of A and B have not finished.")
     words += [
         f"{side} has seen only the {run.part} of the {mode}s; for the others it predicts "
         f"with the λ of an average {mode}."
@@ -119,31 +139,20 @@ def held_out_words(scores: Mapping[str, Score], counts: CountTensor, runs: Seque
     return " ".join(words)
 
 
-def _ahead(a: NDArray[np.float64], b: NDArray[np.float64]) -> str | None:
-    """Whose errors are clearly smaller on the same entries; None where it is unclear."""
-    gap = b - a
-    error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.inf
-    if not abs(gap.mean()) > _CLEAR * error:
-        return None
-    return "A" if gap.mean() > 0 else "B"
-
-
 def score_table(
     dataset: Dataset,
     second: Mapping[str, Fit],
     first: Mapping[str, Fit],
     runs: Mapping[str, Run],
 ) -> pd.DataFrame:
-    """Numbers of A and B side by side.
+    """Return the numbers of A and B side by side.
 
     Parameters
     ----------
     dataset : Dataset
         As it was loaded.
-    second : mapping of str to Fit
-        Second fits by "A" and "B", those that have finished.
-    first : mapping of str to Fit
-        First fits by "A" and "B".
+    second, first : mapping of str to Fit
+        By "A" and "B": the second fits that have finished, and both first ones.
     runs : mapping of str to Run
         Their settings.
 
@@ -153,9 +162,9 @@ def score_table(
         Indexed by what is measured, columns A, B and "mean count everywhere"; NaN where unknown.
     """
     truth = dataset.truth
-    seen = {side: counts_of(dataset.counts, run) for side, run in runs.items()}
+    seen = {side: run.roles.of(dataset.counts) for side, run in runs.items()}
     scores = {side: score(seen[side], each) for side, each in second.items()}
-    scores["mean count everywhere"] = constant_score(dataset.counts)
+    scores["mean count everywhere"] = score(dataset.counts, None)
     names = {"deviance": "Poisson deviance per held-out entry", "rrmse": "rRMSE of held-out counts"}
     table = pd.DataFrame(
         {side: {names[of]: getattr(each, of) for of in names} for side, each in scores.items()},
@@ -174,19 +183,19 @@ def score_table(
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
-    """Numbers as a page shows them, with a dash where there are none."""
+    """Return numbers as a page shows them, with a dash where there are none."""
     return table.map(lambda value: "–" if pd.isna(value) else f"{value:,.3g}")
 
 
 def sweep_table(
-    counts: CountTensor, fits: Mapping[Any, tuple[Fit | None, Fit | None]], current: Any
+    dataset: Dataset, fits: Mapping[Any, tuple[Fit | None, Fit | None]], current: Any
 ) -> pd.DataFrame:
-    """What is known so far of a sweep, one row per value of the parameter.
+    """Return what is known so far of a sweep, one row per value of the parameter.
 
     Parameters
     ----------
-    counts : CountTensor
-        All counts of the data set, with the roles of the fits.
+    dataset : Dataset
+        With all counts, and the roles of the fits.
     fits : mapping of int or str to pair of Fit
         First and second fit by value, in order; None where it has not finished.
     current : int or str
@@ -198,33 +207,31 @@ def sweep_table(
         value, deviance, rrmse, like_a and like_before (Spearman's correlation of mean p, place by
         place, with that of A and with that of the value before), seconds; NaN where unknown.
     """
-    _, groups = level_groups(counts, range(len(counts.modes) - 1))
-    nothing = np.full(int(groups.max(initial=-1)) + 1, np.nan)
+    counts, modes = dataset.counts, place_modes(dataset)
+    nothing = np.full([counts.shape[k] for k in modes], np.nan).ravel()
     p = {
-        value: nothing if first is None else _means(counts, first, groups)
+        value: nothing if first is None else mean_p(counts, first, modes).ravel()
         for value, (first, _) in fits.items()
     }
     rows, before = [], nothing
     for value, (first, second) in fits.items():
-        row = {"value": value, "deviance": np.nan, "rrmse": np.nan}
-        if second is not None:
-            judged = score(counts, second)
-            row |= {"deviance": judged.deviance, "rrmse": judged.rrmse}
-        row |= {"like_a": spearman(p[value], p[current]), "like_before": spearman(p[value], before)}
-        row["seconds"] = np.nan if first is None else first.history[-1].seconds
-        rows.append(row)
+        judged = None if second is None else score(counts, second)
+        rows.append(
+            {
+                "value": value,
+                "deviance": np.nan if judged is None else judged.deviance,
+                "rrmse": np.nan if judged is None else judged.rrmse,
+                "like_a": spearman(p[value], p[current]),
+                "like_before": spearman(p[value], before),
+                "seconds": np.nan if first is None else first.history[-1].seconds,
+            }
+        )
         before = p[value]
     return pd.DataFrame(rows)
 
 
-def _means(counts: CountTensor, fit: Fit, groups: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Mean p of groups of the entries with attributes."""
-    means: NDArray[np.float64] = np.bincount(groups, fit.detection(counts.attributes))
-    return means / np.bincount(groups)
-
-
 def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:
-    """Where the held-out deviance is lowest; None before two values are known."""
+    """Return where the held-out deviance is lowest; None before two values are known."""
     scored = table.dropna(subset="deviance")
     if len(scored) < 2:
         return None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.charts.answers import color_limits, for_download, on_grid, over_last
+from dashboard.shared.charts.answers import color_limits, for_download
 from dashboard.shared.charts.places import (
     cell_notes,
     cells,
@@ -26,13 +27,17 @@ from dashboard.shared.charts.places import (
 )
 from dashboard.shared.memory import remembered
 from dashboard.shared.text.scripts import DATASET, Code, call, fit_code, given, load, script
-from dashboard.shared.text.words import times
+from dashboard.shared.text.words import escape, times
 from dashboard.whatif.runs import Run, visible
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
 
 DIFFERENCE = "log₂ of p under B ÷ p under A"
+End = Literal["highest p under A", "highest p under B", "lowest p under A", "lowest p under B"]
+ENDS: tuple[End, ...] = get_args(End)
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
+_SAME = 1e-6  # |log₂| of a ratio of p that is rounding only
+_MOST_DRAWN = 150  # levels of each side of a matrix
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,12 +51,10 @@ class WhatIfView:
         its names, p_a and p_b (p averaged over days or visits, over the median of the rows; NaN
         where there are no attributes), log2_ratio of p_b to p_a, and for counties cell_note.
     cells : DataFrame
-        One row per county cell (named after its most populous county) or interaction: label,
-        p_a, p_b, log2_ratio, their ranks rank_a and rank_b, 1 the highest p, and indices.
-    of : str
-        What a row of `cells` is, in the plural.
-    title, statement : str
-        What p is: short, and as a part of a sentence.
+        One row per county cell (named after its most populous county) or place: label, p_a, p_b,
+        log2_ratio, and their ranks rank_a and rank_b, 1 the highest p.
+    of, one : str
+        What a row of `cells` is, in the plural and the singular.
     limits : tuple of float
         Limits of p that pictures of A and B share.
     difference_limit : float
@@ -70,8 +73,7 @@ class WhatIfView:
     table: pd.DataFrame
     cells: pd.DataFrame
     of: str
-    title: str
-    statement: str
+    one: str
     limits: tuple[float, float]
     difference_limit: float
     correlation: float
@@ -80,17 +82,27 @@ class WhatIfView:
     sides: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """What p is, on an axis."""
+        return f"relative p (median {self.one} = 1)"
+
+    @property
+    def same(self) -> bool:
+        """Whether both fits give the same p throughout."""
+        return bool(self.cells["log2_ratio"].abs().max() < _SAME)
+
+    @property
     def main_table(self) -> pd.DataFrame:
         """`table` to download: p is called relative_detection."""
         return for_download(self.table, absolute=False)
 
     def label_of(self, fips: str | None) -> str | None:
-        """The label in `cells` that a county has; None without a county or without p."""
+        """Return the label in `cells` of a county; None without a county or without p."""
         row = self.places.get(fips or "")
         return None if row is None else str(self.cells["label"].iloc[row])
 
     def about(self, fips: str) -> str:
-        """A county's p and rank under A and under B, in words."""
+        """Return a county's p and rank under A and under B, in words."""
         row = self.table.set_index("fips").loc[fips]
         name = f"**{row['county']}, {row['state']}**"
         if fips not in self.places:
@@ -122,97 +134,126 @@ def build_whatif_view(
     of_b : Dataset, optional
         The same with the roles of B, where they are others.
     """
-    if is_own(dataset):
-        return _own_view(dataset, a, b, dataset if of_b is None else of_b)
-    covid, pair, rows = is_covid(dataset), pair_columns(dataset), dataset.table
-    if not covid:
-        rows = rows[rows["interactions"] > 0]
-    where = tuple(rows[pair].to_numpy().T)
-    both = ((dataset, a), (dataset if of_b is None else of_b, b))
-    p_a, p_b = (mean_p(each.counts, fit)[where] for each, fit in both)
-    p_a, p_b = p_a / np.nanmedian(p_a), p_b / np.nanmedian(p_b)
-    rows = rows.assign(p_a=p_a, p_b=p_b, log2_ratio=np.log2(p_b / p_a))
-    ranked = _ranked(rows, pair, covid=covid)
-    of, one = ("county cells", "county") if covid else ("interactions", "interaction")
-    table = rows[[*name_columns(dataset), "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
+    covid, own, modes = is_covid(dataset), is_own(dataset), place_modes(dataset)
+    rows, index, names = _places(dataset)
+    where = tuple(rows[index].to_numpy().T)
+    for side, of, found in (("p_a", dataset, a), ("p_b", of_b or dataset, b)):
+        p = mean_p(of.counts, found, modes)[where]
+        rows = rows.assign(**{side: p / np.nanmedian(p)})
+    rows = rows.assign(log2_ratio=np.log2(rows["p_b"] / rows["p_a"]))
+    with_p = rows.dropna(subset=["p_a", "p_b"])
+    if not own:
+        with_p = cells(with_p) if covid else with_p.assign(label=labels_of_pairs(with_p))
+    ranked = _with_ranks(with_p[["p_a", "p_b", "log2_ratio", *index, "label"]])
+    counted = ["counted"] if own else []
+    table = rows[[*names, *counted, "p_a", "p_b", "log2_ratio"]].reset_index(drop=True)
     places: dict[str, int] = {}
     if covid:
         table["cell_note"] = cell_notes(rows)
-        rows_with_p = rows.merge(ranked[pair].assign(row=range(len(ranked))), on=pair)
-        places = dict(zip(rows_with_p["fips"], rows_with_p["row"].tolist(), strict=True))
+        in_rank = rows.merge(ranked[index].assign(row=range(len(ranked))), on=index)
+        places = dict(zip(in_rank["fips"], in_rank["row"].tolist(), strict=True))
+    one, of_many = place_words(dataset)
     correlation = spearman(ranked["p_a"].to_numpy(), ranked["p_b"].to_numpy())
     return WhatIfView(
         table=table,
         cells=ranked,
-        of=of,
-        title=f"relative p (median {one} = 1)",
-        statement=f"relative: under A and under B the median {one} has 1",
-        limits=color_limits(ranked[["p_a", "p_b"]]),
-        difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
-        correlation=correlation,
-        insight=_insight(ranked, of, correlation),
-        places=places,
-        sides=() if covid else ("plant", "pollinator"),
-    )
-
-
-def _own_view(dataset: Dataset, a: Fit, b: Fit, of_b: Dataset) -> WhatIfView:
-    """The same by the places of a reader's own table."""
-    modes = place_modes(dataset)
-    places, _ = level_groups(dataset.counts, modes)
-    index = [f"index_{i}" for i in range(len(modes))]
-    for side, of, fit in (("p_a", dataset, a), ("p_b", of_b, b)):
-        # B may know attributes of other entries, and so other places, than A.
-        known, groups = level_groups(of.counts, modes)
-        p = np.bincount(groups, fit.detection(of.counts.attributes), len(known)) / known["entries"]
-        means = known[index].assign(**{side: p / np.nanmedian(p)})
-        places = places.merge(means, on=index, how="left")
-    places = places.assign(log2_ratio=np.log2(places["p_b"] / places["p_a"]))
-    ranked = _with_ranks(places.dropna(subset=["p_a", "p_b"]))
-    correlation = spearman(ranked["p_a"].to_numpy(), ranked["p_b"].to_numpy())
-    one, of_many = place_words(dataset)
-    sides = free_names(
-        [dataset.counts.modes[k] for k in modes], ("p_a", "p_b", "log2_ratio", "counted")
-    )
-    named = {
-        side: np.asarray(dataset.counts.labels[k], dtype=object)[places[column]]
-        for side, k, column in zip(sides, modes, index, strict=True)
-    }
-    return WhatIfView(
-        table=pd.DataFrame(named | dict(places[["counted", "p_a", "p_b", "log2_ratio"]])),
-        cells=ranked,
         of=of_many,
-        title=f"relative p (median {one} = 1)",
-        statement=f"relative: under A and under B the median {one} has 1",
+        one=one,
         limits=color_limits(ranked[["p_a", "p_b"]]),
         difference_limit=max(float(ranked["log2_ratio"].abs().quantile(0.98)), 0.1),
         correlation=correlation,
-        insight=_insight(ranked, of_many, correlation),
-        places={},
-        sides=sides,
+        insight=_insight(ranked, escape(of_many), correlation),
+        places=places,
+        sides=() if covid else tuple(names),
     )
+
+
+def _places(dataset: Dataset) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Return the places that are compared, and their columns of indices and of names."""
+    if not is_own(dataset):
+        rows = dataset.table
+        if not is_covid(dataset):
+            rows = rows[rows["interactions"] > 0]
+        return rows, pair_columns(dataset), name_columns(dataset)
+    counts, modes = dataset.counts, place_modes(dataset)
+    rows, _ = level_groups(counts, modes)
+    index = [f"index_{i}" for i in range(len(modes))]
+    taken = [*rows, "p_a", "p_b", "log2_ratio"]
+    names = list(free_names([counts.modes[k] for k in modes], taken))
+    for name, k, column in zip(names, modes, index, strict=True):
+        rows[name] = np.asarray(counts.labels[k], dtype=object)[rows[column]]
+    return rows, index, names
 
 
 @remembered(32)
-def mean_p(counts: CountTensor, fit: Fit) -> NDArray[np.float64]:
-    """p averaged over the last mode, NaN where nothing is known.
+def mean_p(counts: CountTensor, fit: Fit, modes: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return p averaged over all but some modes, NaN where there are no attributes.
 
     Returns
     -------
-    ndarray, shape (I_1, …, I_{K-1})
+    ndarray, shape (I_k for k in modes)
         Read-only: it is shared.
     """
-    mean = over_last(on_grid(counts, fit.detection(counts.attributes)))
+    sizes = tuple(counts.shape[k] for k in modes)
+    place = np.ravel_multi_index(tuple(counts.attribute_indices[:, list(modes)].T), sizes)
+    total = np.bincount(place, fit.detection(counts.attributes), math.prod(sizes))
+    n = np.bincount(place, minlength=math.prod(sizes))
+    mean: NDArray[np.float64] = np.where(n > 0, total / np.maximum(n, 1), np.nan).reshape(sizes)
     mean.flags.writeable = False
     return mean
 
 
 def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    """Correlation of the ranks, between -1 and 1; NaN where either is constant."""
+    """Return the correlation of the ranks, in [-1, 1]; NaN where either is constant."""
     ranks = pd.DataFrame({"first": first, "second": second}).dropna().rank()
     if ranks.nunique().min() < 2:
         return float("nan")
     return float(np.corrcoef(ranks["first"], ranks["second"])[0, 1])
+
+
+def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
+    """Return the first n under A or under B, and where the other setting puts them.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        See :class:`WhatIfView`.
+    end : str
+        Whose first n, and whether rank 1 is the highest or the lowest p.
+    n : int
+
+    Returns
+    -------
+    DataFrame
+        label, rank_a, rank_b, and heights at_a and at_b to draw them at: the rank itself among
+        the first n, below them in the order of their ranks.
+    """
+    which, side = end.split(" ")[0], end[-1].lower()
+    ranks = cells[["label", "rank_a", "rank_b"]].copy()
+    if which == "lowest":
+        for column in ("rank_a", "rank_b"):
+            ranks[column] = len(cells) + 1 - ranks[column]
+    shown = ranks.nsmallest(n, f"rank_{side}").reset_index(drop=True)
+    for column, at in (("rank_a", "at_a"), ("rank_b", "at_b")):
+        rank = shown[column]
+        outside = rank[rank > n].rank(method="first") + n + 0.5
+        shown[at] = rank.where(rank <= n).fillna(outside).astype(float)
+    return shown
+
+
+def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
+    """Return a column of a view with two sides as a matrix; NaN where the two never met.
+
+    Of an own table it holds only the levels with most counts, as many as can be drawn.
+    """
+    wide = view.table.pivot(index=view.sides[0], columns=view.sides[1], values=column)
+    levels = [list(dataset.counts.labels[k]) for k in place_modes(dataset)]
+    if is_own(dataset):
+        for i, side in enumerate(view.sides):
+            counted = view.table.groupby(side, sort=False)["counted"].sum()
+            drawn = set(counted.nlargest(_MOST_DRAWN).index)
+            levels[i] = [label for label in levels[i] if label in drawn]
+    return wide.reindex(index=levels[0], columns=levels[1])
 
 
 def whatif_script(source: str | Code, a: Run, b: Run) -> str:
@@ -230,13 +271,6 @@ def whatif_script(source: str | Code, a: Run, b: Run) -> str:
     return script(table, dataset=dataset, **fits)
 
 
-def _ranked(rows: pd.DataFrame, pair: list[str], *, covid: bool) -> pd.DataFrame:
-    """One row per cell or interaction with p, the highest p under A first."""
-    with_p = rows.dropna(subset=["p_a", "p_b"])
-    with_p = cells(with_p) if covid else with_p.assign(label=labels_of_pairs(with_p))
-    return _with_ranks(with_p[["p_a", "p_b", "log2_ratio", *pair, "label"]])
-
-
 def _with_ranks(rows: pd.DataFrame) -> pd.DataFrame:
     ranked = rows.copy()
     for side in ("a", "b"):
@@ -248,6 +282,11 @@ def _with_ranks(rows: pd.DataFrame) -> pd.DataFrame:
 def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
     if np.isnan(correlation):
         return f"One of the two finds the same detection in all {len(cells):,} {of}."
+    if cells["log2_ratio"].abs().max() < _SAME:
+        return (
+            f"**A and B give the same p in all {len(cells):,} {of}**: what they differ in makes "
+            "no difference on these counts."
+        )
     alike = next((words for least, words in _ALIKE if correlation >= least), "very differently")
     most = cells.loc[cells["log2_ratio"].abs().idxmax()]
     ratio = 2 ** float(abs(most["log2_ratio"]))
@@ -258,13 +297,13 @@ def _insight(cells: pd.DataFrame, of: str, correlation: float) -> str:
         f"**A and B order the {len(cells):,} {of} {alike}** (rank correlation {correlation:.2f}); "
         f"{common} of the 10 with the highest p under A are among the 10 under B. Half of them "
         f"change by less than a factor of {_factor_above(typical)}; the largest change is "
-        f"{most['label']}, whose relative p is {times(ratio)} as high under {sides[1]} as under "
-        f"{sides[0]}."
+        f"{escape(most['label'])}, whose relative p is {times(ratio)} as high under {sides[1]} as "
+        f"under {sides[0]}."
     )
 
 
 def _factor_above(ratio: float) -> str:
-    """A round number just above a ratio of at least 1: "1.1" for 1.04."""
+    """Return a round number just above a ratio of at least 1: "1.1" for 1.04."""
     if ratio < 10:
         return f"{(math.floor(10 * ratio) + 1) / 10:.1f}"
     return f"{math.floor(ratio) + 1:,}"

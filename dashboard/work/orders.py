@@ -15,7 +15,6 @@ from uncletc.checking import Gain
 
 FoldKind = Literal["entry", "fibre"]
 N_FOLDS = 5
-_CELL_ITERATIONS = 300  # most methods need fewer
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,34 +163,8 @@ class AttributeGain(Order[Gain]):
             raise ValueError(f"a gain must have its own fields: {error}") from error
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Cell(Order[Numbers]):
-    """Run one trial of a cell of the paper's tables; see :func:`uncletc.paper.tables.run_cell`.
-
-    The result has "values" by metric, the "curve" of errors on the way, and "seconds".
-
-    Attributes
-    ----------
-    table, column, method, reading : str
-    seed : int
-    """
-
-    lane: ClassVar[Lane] = "long"
-
-    table: str
-    column: str
-    method: str
-    seed: int
-    reading: str = "exact"
-
-    @property
-    def max_iter(self) -> int:
-        """What most methods stay below."""
-        return _CELL_ITERATIONS
-
-
 _KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain, Cell)
+    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain)
 }
 
 

@@ -21,7 +21,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from dashboard.work.files import atomic, remove, trouble
@@ -30,7 +29,6 @@ from dashboard.work.order import Numbers, program
 from dashboard.work.orders import (
     N_FOLDS,
     AttributeGain,
-    Cell,
     Evaluate,
     FitOrder,
     Recovery,
@@ -49,9 +47,7 @@ from uncletc import (
     checking,
     compare,
     fit_on,
-    simulate,
 )
-from uncletc.paper import tables
 
 Report = Callable[..., None]
 
@@ -171,40 +167,10 @@ def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
     ]
 
 
-def run_cell(order: Cell, report: Any) -> Numbers:
-    """Run one trial of a cell, and look at its errors on the way."""
-    column = tables.TABLES[order.table].column(order.column)
-    counts, truth = simulate(**column.arguments(order.reading), seed=order.seed)
-    slowly = Slowly(report)
-    curve: list[tuple[int, dict[str, float]]] = []
-
-    def follow(record: Iteration) -> None:
-        def look() -> dict[str, float]:
-            assert record.current is not None
-            errors = tables.errors(record.current(), counts, truth, order.method)
-            values = {name: errors[name] for name in ("MAE_λ", "MAE_p") if name in errors}
-            curve.append((record.iteration, values))
-            return values
-
-        slowly(0, record, look if record.iteration and record.current else None)
-
-    began = perf_counter()
-    values = tables.run_cell(
-        order.table,
-        order.column,
-        order.method,
-        order.seed,
-        reading=order.reading,
-        callback=follow,
-    )
-    return {"values": values, "curve": curve, "seconds": perf_counter() - began}
-
-
 _RUNS: dict[type, Callable[[Any, Any], Any]] = {
     Recovery: recover,
     Evaluate: run_evaluation,
     AttributeGain: run_gain,
-    Cell: run_cell,
 }
 
 if __name__ == "__main__":

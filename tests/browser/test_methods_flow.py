@@ -1,4 +1,4 @@
-"""Methods in a real browser: tables, a cell run live, an own table compared, cancel, phone."""
+"""Methods in a real browser: tables, an own table compared, cancel, phone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from tests.browser.looking import LONGEST, PHONE, settle, sideways
 from uncletc.paper import tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
-
-RERUN = "/methods?section=Re-run a cell"
 
 
 @pytest.fixture
@@ -74,21 +72,6 @@ def test_tables_or_one_sentence(visit):
         expect(page.locator(".st-key-paper-0 .main-svg").first).to_be_visible()
     assert not seen.errors
     assert not seen.strangers
-
-
-def test_a_cell_runs_live_and_the_link_shows_it_elsewhere(visit):
-    seen = visit(f"{RERUN}&cell_seed=1")
-    page = seen.page
-    press(page, "Run this cell")
-    expect(page.get_by_text("One trial, seed 1")).to_be_visible(timeout=LONGEST)
-    expect(page.get_by_test_id("stMetric")).to_have_count(2)
-    expect(page.locator(".st-key-cell-curve .main-svg").first).to_be_visible()
-    assert "cell_seed=1" in page.url
-    other = visit(page.url)  # run before: nothing to press
-    expect(other.page.get_by_test_id("stMetric")).to_have_count(2)
-    for each in (seen, other):
-        assert not each.errors
-        assert not each.strangers
 
 
 def test_an_own_table_is_compared_and_stays_with_its_owner(visit, mine):

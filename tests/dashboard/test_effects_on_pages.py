@@ -131,7 +131,7 @@ class TestWhatIf:
         at = press(open_screen("whatif", data=PPI, **address), "copy")
         assert not at.checkbox(key="b_ppi_effect_plant").value
         assert at.checkbox(key="b_ppi_effect_plant_x_visit").value
-        assert "identical" in words(at)
+        assert "are the same fit" in words(at)
 
 
 def test_overview_lists_effects_and_reasons():

@@ -172,7 +172,7 @@ class TestWhatIf:
         at = open_screen("whatif", data=PPI, a_ppi_roles=OWN, a_ppi_role_of_wind="left out")
         press(at, "copy")
         assert at.selectbox(key="b_ppi_role_of_wind").value == "left out"
-        assert "identical" in words(at)
+        assert "are the same fit" in words(at)
 
     def test_the_papers_algorithm_has_no_roles(self):
         at = open_screen("whatif", data=PPI, a_solver="bcd")
@@ -194,7 +194,7 @@ class TestWhatIf:
         for side in "ab":
             named = all_have("ppi", ppi_twin, "left out")
             sides |= {f"{side}_{key}": value for key, value in named.items()}
-        at = press(open_screen("whatif", data=PPI, **sides, b_rank="1"), "compare")
+        at = press(open_screen("whatif", data=PPI, **sides, b_seed="1"), "compare")
         ended(at, lambda page: charts(page) and not waiting(page))
         assert "p is the same everywhere" in words(at)
 

@@ -161,8 +161,9 @@ def _batch(
     if draw is None and now != missing:
         st.rerun()
     done = len(orders) - now
+    share = sum(job.share for job in mine.under_way(orders))
     progress_bar(
-        done / len(orders),
+        (done + share) / len(orders),
         words.format(done=done, all=len(orders)),
         key=f"cancel-{part}",
         on_cancel=_stop,

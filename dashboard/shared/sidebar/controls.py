@@ -332,7 +332,7 @@ _LOOKS = (
     "Closed visits do not go with rows kept as several looks: on *Your table*, make what tells "
     "these rows apart a mode of its own, or sum them. This fit has no closed visits."
 )
-_EFFECTS = (
+NOT_WITH_EFFECTS = (
     "Closed visits do not go with effects of places and calendars: set these to *none*. This fit "
     "has no closed visits."
 )
@@ -365,7 +365,7 @@ def choose_closed(dataset: Dataset | None, *, effects: Sequence[str] = ()) -> tu
     if not mode:
         return ()
     if dataset.counts.looks or effects:
-        st.warning(_LOOKS if dataset.counts.looks else _EFFECTS)
+        st.warning(_LOOKS if dataset.counts.looks else NOT_WITH_EFFECTS)
         return ()
     st.caption(_CLOSED_CAPTION.format(mode=escape(mode)))
     return (mode,)

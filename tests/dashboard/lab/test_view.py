@@ -11,25 +11,26 @@ from scipy.stats import poisson
 
 from dashboard.lab.lessons import LESSONS, QUESTIONS, STEPS, lesson_links
 from dashboard.lab.view import (
-    KINDS,
+    CURVES,
+    LEVERS,
+    LINES,
+    NETWORK,
     Setup,
+    change,
+    compare,
+    compare_models,
+    final_errors,
     in_figures,
+    lever_script,
+    models_words,
     one_entry,
     picture,
+    recovery,
     rescaled,
     simulated,
     slice_table,
-    truth_of,
-)
-from dashboard.lab.view_fits import (
-    LEVERS,
-    change,
-    compare,
-    error_curve,
-    lever_script,
-    lever_table,
-    recovery,
     trials,
+    truth_of,
 )
 from dashboard.shared.sidebar.model import settings_of
 from dashboard.work.recovery import recovery_errors
@@ -50,21 +51,9 @@ def found(dataset) -> Fit:
 
 
 class TestSetup:
-    def test_entries_have_the_events_asked_for(self):
-        rates = [
-            simulate(**(replace(SETUP, events=40.0, rank=2, seed=seed).arguments))[1].rate.mean()
-            for seed in range(8)
-        ]
-        assert np.mean(rates) == pytest.approx(40, rel=0.1)
-
     def test_more_similar_than_attributed_entries_count_as_all_of_them(self):
         assert replace(SETUP, similar=0.9).arguments["similar"] == SETUP.attributed
         assert SETUP.arguments["similar"] == SETUP.similar
-
-    def test_counts_are_simulated_and_have_a_truth(self, dataset):
-        assert dataset.provenance.simulated
-        assert dataset.counts.simulated
-        assert truth_of(dataset).rate.shape == dataset.counts.shape
 
     def test_a_data_set_without_truth_is_refused(self, dataset):
         with pytest.raises(ValueError, match="must be simulated"):
@@ -88,16 +77,6 @@ class TestOneEntry:
             assert (draws[column] - draws["formula"]).abs().max() < 0.035
         assert draws["formula"].to_numpy() == pytest.approx(poisson.pmf(draws["count"], 10))
 
-    def test_the_same_number_draws_the_same(self):
-        first, again, other = (one_entry(30, 0.3, draw) for draw in (1, 1, 2))
-        pd.testing.assert_frame_equal(first.events, again.events)
-        assert not first.draws.equals(other.draws)
-
-    def test_nothing_may_happen(self):
-        view = one_entry(1, 0.05, next(d for d in range(99) if one_entry(1, 0.05, d).happened == 0))
-        assert view.counted == 0
-        assert view.events.empty
-
 
 class TestSlice:
     @pytest.fixture
@@ -115,14 +94,7 @@ class TestSlice:
         }
         given = table.dropna(subset="counted").set_index(["row", "column"])["counted"]
         assert given.to_dict() == expected
-        assert len(table) == 400
-
-    def test_truth_is_that_of_the_slice(self, table, dataset):
-        truth = truth_of(dataset)
-        assert picture(table, "rate").to_numpy() == pytest.approx(truth.rate[:, :, 4])
-        assert picture(table, "p").to_numpy() == pytest.approx(truth.detection[:, :, 4])
-
-    def test_no_more_is_counted_than_happened(self, table):
+        assert picture(table, "rate").to_numpy() == pytest.approx(truth_of(dataset).rate[:, :, 4])
         assert (table["true_count"] >= table["counted"].fillna(0)).all()
 
     def test_what_happened_follows_the_model(self, dataset):
@@ -130,16 +102,6 @@ class TestSlice:
         for rows in (table, table[table["counted"].notna()], table[table["counted"].isna()]):
             total = rows["rate"].sum()
             assert rows["true_count"].sum() == pytest.approx(total, abs=5 * np.sqrt(total))
-
-    def test_kinds_say_what_is_known(self, table, dataset):
-        attributed = {
-            (row + 1, column + 1)
-            for row, column, k in dataset.counts.attribute_indices.tolist()
-            if k == 4
-        }
-        for row, column, counted, known in table[["row", "column", "counted", "known"]].to_numpy():
-            has_count, has_z = not np.isnan(counted), (row, column) in attributed
-            assert known == KINDS[2 * has_count + has_z]
 
     def test_figures_in_words(self, dataset):
         text = in_figures(dataset)
@@ -162,12 +124,6 @@ class TestScale:
         assert view.n_impossible == (p > 0.6).sum() > 0
         assert rescaled(dataset, view.least * 1.0001).n_impossible == 0
         assert rescaled(dataset, view.least * 0.9999).n_impossible >= 1
-
-    @pytest.mark.parametrize("c", [0.5, 1.0, 2.0])
-    def test_axes_have_room_for_every_c(self, dataset, c):
-        view = rescaled(dataset, c)
-        for column, limit in view.limits.items():
-            assert view.entries[column].max() < limit
 
 
 class TestCompare:
@@ -195,17 +151,6 @@ class TestCompare:
         assert entries["p_hat"].to_numpy() == pytest.approx(found.detection(z) / view.scale.factor)
         assert entries["counted"].sum() == dataset.counts.n_observed
 
-    def test_a_slice_is_that_of_its_number(self, dataset, found):
-        view = compare(dataset, found)
-        matrix = picture(view.slice(7), "rate")
-        assert matrix.to_numpy() == pytest.approx(truth_of(dataset).rate[:, :, 7])
-
-    def test_the_curve_has_a_row_for_each_look(self):
-        looks = [[1, {"rate": 0.5, "detection": 0.4}], [7, {"rate": 0.3, "detection": 0.2}]]
-        curve = error_curve({"curve": looks})
-        assert curve.columns.tolist() == ["iteration", "rate", "detection"]
-        assert curve.to_numpy().tolist() == [[1, 0.5, 0.4], [7, 0.3, 0.2]]
-
     def test_what_is_ordered_is_the_fit_of_these_counts(self, dataset):
         order = recovery(SETUP, SETTINGS)
         counts, truth = simulate(**order.simulation)
@@ -215,32 +160,35 @@ class TestCompare:
 
 
 class TestLevers:
+    MOVED = {  # noqa: RUF012
+        "entries counted": {"observed"},
+        "attributes known": {"attributed", "similar"},
+        "similar attributes": {"similar"},
+        "SNR": {"snr_db"},
+        "true events": {"factor_max"},
+        "network size": {"hidden"},
+        "rank assumed": {"rank"},
+    }
+
     @pytest.mark.parametrize("lever", LEVERS)
     def test_a_lever_moves_one_thing(self, lever):
-        tried = trials(lever, SETUP, SETTINGS, 2)
-        assert len(tried) == 2 * len(LEVERS[lever].values)
-        assert {trial.setup.seed for trial in tried} == {3, 4}
-        assert [trial.value for trial in tried[::2]] == sorted({trial.value for trial in tried})
-        moved = {
-            "entries counted": {"observed"},
-            "attributes known": {"attributed", "similar"},
-            "similar attributes": {"similar"},
-            "SNR": {"snr_db"},
-            "true events": {"factor_max"},
-        }.get(lever, set())
-        for trial in tried:
-            arguments = replace(trial.setup, seed=SETUP.seed).arguments
-            usual = SETUP.arguments
-            assert {name for name in usual if arguments[name] != usual[name]} <= moved
-            if lever not in ("network size", "rank assumed"):
-                assert trial.settings == SETTINGS
-        different = {(trial.setup, trial.settings) for trial in tried}
-        assert len(different) == len(tried)
+        tried, usual = trials(lever, SETUP, SETTINGS, 2), recovery(SETUP, SETTINGS)
+        assert [name["value"] for name, _ in tried[::2]] == list(LEVERS[lever].values)
+        assert {name["seed"] for name, _ in tried} == {3, 4}
+        assert len({order for _, order in tried}) == len(tried)
+        for name, order in tried:
+            arguments = order.simulation | {"seed": SETUP.seed}
+            changed = {key for key in arguments if arguments[key] != usual.simulation[key]}
+            fields = vars(order.settings)
+            changed |= {key for key in fields if fields[key] != vars(SETTINGS)[key]}
+            assert changed <= self.MOVED[lever]
+            assert order.simulation["seed"] == name["seed"]
 
     def test_overlap_is_the_share_of_counted_entries_with_attributes(self):
-        for trial in trials("attributes known", SETUP, SETTINGS, 1):
-            rows = simulated(trial.setup).counts.attribute_rows
-            assert (rows >= 0).mean() == pytest.approx(trial.value, abs=0.001)
+        for name, order in trials("attributes known", SETUP, SETTINGS, 1):
+            counts, _ = simulate(**order.simulation)
+            known = (counts.attribute_rows >= 0).mean()
+            assert known == pytest.approx(name["value"], abs=0.001)
 
     @pytest.mark.parametrize(
         ("last", "kind"), [(0.07, "Fall"), (0.09, "Hardly change"), (0.13, "Rise")]
@@ -260,9 +208,6 @@ class TestLevers:
         assert f"0.100 → {last:.3f}" in says
         assert change(table, "detection")[0] == "Hardly change"
 
-    def test_answers_are_what_change_may_say(self):
-        assert QUESTIONS["levers"].answers == ("Fall", "Hardly change", "Rise")
-
 
 @pytest.mark.parametrize(
     "lever", ["attributes known", pytest.param("network size", marks=pytest.mark.slow)]
@@ -271,22 +216,47 @@ def test_the_script_makes_the_fits_of_a_lever(lever, monkeypatch, run_script):
     few = replace(LEVERS[lever], values=LEVERS[lever].values[1:3])
     monkeypatch.setitem(LEVERS, lever, few)
     made = []
-    for each in trials(lever, SETUP, SETTINGS, 2):
-        dataset = simulated(each.setup)
-        errors = recovery_errors(fit(dataset.counts, each.settings), truth_of(dataset))
-        made.append((each, {"curve": [[1, errors]]}))
+    for name, order in trials(lever, SETUP, SETTINGS, 2):
+        counts, truth = simulate(**order.simulation)
+        errors = recovery_errors(fit(counts, order.settings), truth)
+        made.append((name, {"curve": [[1, errors]]}))
     table = run_script(lever_script(lever, SETUP, SETTINGS, 2))
-    pd.testing.assert_frame_equal(table, lever_table(made), rtol=1e-12)
+    pd.testing.assert_frame_equal(table, final_errors(made), rtol=1e-12)
+
+
+class TestModels:
+    @pytest.mark.parametrize("layers", [0, 1])
+    def test_three_fits_of_the_same_counts(self, layers):
+        tried = compare_models(SETUP, settings_of(layers=layers, rank=2))
+        orders = {name["g"]: order for name, order in tried}
+        assert list(orders) == [LINES, CURVES, NETWORK]
+        assert {str(order.simulation) for order in orders.values()} == {str(SETUP.arguments)}
+        sizes = [len(order.settings.hidden) for order in orders.values()]
+        assert sizes == [0, layers or 3, layers or 3]
+        assert [each.settings.solver.network for each in orders.values()] == [True, False, True]
+
+    @pytest.mark.parametrize(
+        ("errors", "says"),
+        [
+            ((0.6, 0.6, 0.1), "Only the network"),
+            ((0.6, 0.1, 0.1), "Curves are enough"),
+            ((0.1, 0.1, 0.1), "straight lines"),
+            ((0.6, 0.1, 0.11), "hardly helps"),
+        ],
+    )
+    def test_words_name_the_model_that_is_needed(self, errors, says):
+        table = final_errors(
+            ({"g": g}, {"curve": [[1, {"detection": 9}], [5, {"detection": error}]]})
+            for g, error in zip((LINES, CURVES, NETWORK), errors, strict=True)
+        )
+        assert table["detection"].tolist() == list(errors)
+        assert says in models_words(table)
 
 
 class TestLessons:
-    def test_five_lessons_one_for_each_step(self):
-        assert len(LESSONS) == 5
-        assert [f"step={step}" for step in STEPS] == [each.query.split("&")[0] for each in LESSONS]
-
     def test_links_for_the_readme(self):
         lines = lesson_links().splitlines()
-        assert len(lines) == 5
+        assert len(lines) == len(LESSONS) == len(STEPS) == 5
         for line, lesson in zip(lines, LESSONS, strict=True):
             assert line == f"- [{lesson.title}](/lab?{lesson.query}): {lesson.aim}"
 

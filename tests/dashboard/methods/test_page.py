@@ -22,10 +22,10 @@ from tests.dashboard.looking import (
     waiting,
     words,
 )
-from uncletc import METHODS, search, simulate
+from uncletc import METHODS
 from uncletc.paper import tables
 
-TABLES, RERUN, YOURS = "The paper's tables", "Re-run a cell", "Your data"
+YOURS = "Your data"
 QUICK = {"section": YOURS, "counts_of": "Plant–pollinator", "compare": ["NTF-CPD-KL", "BPTF"]}
 
 
@@ -111,7 +111,7 @@ class TestTables:
         assert "ahead: γ_Ω = .3, POND (0.050 against 0.100)" in words(at)
 
     @pytest.mark.parametrize(
-        "bad", [{"table": "x", "metric": "y", "methods": ["z"]}, {"section": "?"}]
+        "bad", [{"table": "x", "metric": "y", "methods": ["z"]}, {"section": "Re-run a cell"}]
     )
     def test_bad_links_do_no_harm(self, open_page, bad):
         at = open_page(**bad)
@@ -134,59 +134,11 @@ class TestTables:
         assert [trace["name"] for trace in chart["data"]] == ["UncleTC", "NTF-CPD-KL"]
         assert "At the last iteration: **UncleTC has the smallest" in words(at)
 
-    def test_methods_without_a_figure_there(self, open_page):
-        at = open_page(methods=["HaLRTC"])
-        assert "None of the chosen methods has a result here; UncleTC, POND do." in words(at)
-        assert charts(at) == []
-
-    def test_without_results_one_sentence_and_the_rest_works(self, open_page, results):
+    def test_without_results_it_is_one_sentence(self, open_page, results):
         results.clear()
         at = open_page()
         assert "did not come with this copy" in words(at)
         assert charts(at) == []
-        at = open_page(section=RERUN)
-        assert "Run this cell" in words(at)
-
-    def test_without_some_of_the_results(self, open_page, results):
-        del results["real"], results["curves"]
-        at = open_page()
-        assert len(at.selectbox(key="table").options) == 2
-
-
-class TestCell:
-    def test_runs_and_stands_beside_the_committed_mean(self, open_page):
-        link = {"section": RERUN, "cell_column_table-1": "γ_Ω = .3", "cell_seed": "7"}
-        at = open_page(**link)
-        assert charts(at) == []
-        press(at, "rerun")
-        ended(at, lambda page: len(page.metric) == 2 and not waiting(page))
-        text = words(at)
-        assert "Stored: 0.100 ± 0.010 (20 trials)" in text
-        assert "Lower than expected" in text
-        assert "seed 7" in text
-        (chart,) = charts(at)
-        assert {trace["name"] for trace in chart["data"]} == {"MAE_λ", "MAE_p"}
-        expected = tables.run_cell("table-1", "γ_Ω = .3", "UncleTC", 7)
-        assert at.metric[0].value == f"{expected['MAE_λ']:.3f}"
-        again = open_page(**link)  # another visitor sees it at once
-        assert len(again.metric) == 2
-
-    def test_other_tables_have_their_own_columns_and_methods(self, open_page):
-        at = open_page(section=RERUN)
-        at.selectbox(key="cell_table").set_value("appendix-wrong-rank").run()
-        assert not at.exception
-        columns = tables.TABLES["appendix-wrong-rank"].columns
-        options = at.selectbox(key="cell_column_appendix-wrong-rank").options
-        assert options == [each.label for each in columns]
-
-    def test_cancel(self, open_page):
-        at = open_page(**{"section": RERUN, "cell_method_table-1": "POND", "cell_seed": "99"})
-        press(at, "rerun")
-        assert waiting(at)
-        press(at, "cancel-methods")
-        until(at, lambda page: not waiting(page))
-        assert "Press **Run this cell**" in words(at)
-        assert not at.metric
 
 
 class TestCompare:
@@ -214,12 +166,6 @@ class TestCompare:
         ended(at, lambda page: not waiting(page) and charts(page))
         assert "in 2 of 2 folds" in words(at) or "in 1 of 2 folds" in words(at)
 
-    def test_nothing_runs_before_it_is_asked_for(self, open_page):
-        at = open_page(**QUICK, rank="3")
-        assert "Press **Compare** to run 2 of 2 methods." in words(at)
-        assert not waiting(at)
-        assert charts(at) == []
-
     def test_cancel_leaves_what_is_there(self, open_page):
         at = open_page(**QUICK | {"compare": ["UncleTC", "POND"]}, hide="whole places or pairs")
         press(at, "compare_run")
@@ -232,9 +178,6 @@ class TestCompare:
         at = open_page(**QUICK)
         at.multiselect(key="compare").set_value([]).run()
         assert "Choose at least one method." in words(at)
-
-    def test_all_nine_can_be_chosen(self, open_page):
-        at = open_page(**QUICK)
         assert at.multiselect(key="compare").options == list(METHODS)
 
 
@@ -263,48 +206,3 @@ class TestOwn:
         press(at, "compare_run")
         ended(at, lambda here: not waiting(here))
         assert "did not finish: n_folds must be at most the 2 observed entries" in words(at)
-
-
-class TestStudy:
-    def test_trials_of_a_search(self, open_page, tmp_path):
-        pytest.importorskip("optuna")
-        counts, _ = simulate((8, 6, 5), 2, observed=0.5, attributed=0.5, seed=1)
-        path = tmp_path / "study"
-        made = search.search(
-            counts,
-            "NTF-CPD-KL",
-            path=path,
-            settings=search.SearchSettings(n_trials=2),
-            dataset="simulated counts",
-        )
-        at = open_page(**QUICK, rank="4")
-        at.file_uploader(key="study_upload").set_value(("study", path.read_bytes(), "")).run()
-        assert not at.exception
-        assert "**NTF-CPD-KL** on simulated counts" in words(at)
-        assert f"rRMSE {made.best_value[0]:.3f}" in words(at)
-        assert len(charts(at)) == 1
-
-    def test_no_box_without_optuna(self, open_page, monkeypatch):
-        monkeypatch.setattr("dashboard.methods.study.find_spec", lambda _: None)
-        at = open_page(**QUICK)
-        assert not at.exception
-        assert "install Optuna" in words(at)
-        assert not [one for one in at.expander if "study" in one.label]
-
-    def test_a_choice_left_to_the_counts_is_named(self, open_page, tmp_path):
-        pytest.importorskip("optuna")
-        counts, _ = simulate((8, 6, 5), 1, observed=0.5, attributed=0.5, seed=1)
-        path = tmp_path / "study"
-        fixed = {"rank": 1, "hidden": (), "max_iter": 2, "tol": 0.0}
-        asked = search.SearchSettings(n_trials=1, space={"mu": [None]}, fixed=fixed)
-        search.search(counts, "UncleTC", path=path, settings=asked)
-        at = open_page(**QUICK, rank="4")
-        at.file_uploader(key="study_upload").set_value(("study", path.read_bytes(), "")).run()
-        assert not at.exception
-        assert "mu from the counts" in words(at)
-
-    def test_what_is_no_study(self, open_page):
-        at = open_page(**QUICK)
-        at.file_uploader(key="study_upload").set_value(("x", b"no study\n", "")).run()
-        assert not at.exception
-        assert "This study cannot be opened" in words(at)

@@ -1,4 +1,4 @@
-"""Held-out errors against plain loops, and the sentences that they become."""
+"""Which fits are compared, their held-out errors against plain loops, and what is said of them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,85 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from dashboard.whatif.runs import Run, held_rows, visible
+from dashboard.shared.sidebar.model import FROM_COUNTS, settings_of
+from dashboard.whatif.runs import (
+    Run,
+    differences,
+    held_rows,
+    order,
+    orders,
+    sweep_runs,
+    value_of,
+    visible,
+)
 from dashboard.whatif.scores import (
     Score,
     as_text,
-    constant_score,
     held_out_words,
+    held_places,
     score,
     score_table,
     sweep_insight,
     sweep_table,
     verdict,
 )
-from uncletc import CountTensor, FitSettings
+from dashboard.work.orders import FitOrder
+from uncletc import FitSettings
 
+BASE = Run(settings=FitSettings(rank=5))
 RUNS = {side: Run(settings=FitSettings(rank=2)) for side in "AB"}
+
+
+def usual(**changes):
+    values = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3, "solver": "joint"}
+    return settings_of(**(values | {"seed": 1} | changes))
+
+
+class TestRuns:
+    def test_differences_name_both_values_and_nothing_else(self):
+        a, b = Run(settings=usual()), Run(settings=usual(rank=7), part="second half")
+        assert differences(a, b) == "From A to B: rank (5 → 7), counts (all → second half)."
+        assert "identical" in differences(a, a)
+        closed = Run(settings=replace(usual(), closed=("visit",)))
+        assert differences(a, closed) == "From A to B: closed visits (none → visit)."
+
+    def test_held_out_counts_are_a_tenth_and_not_seen(self, small):
+        held = {tuple(entry) for entry in small.indices[held_rows(small)].tolist()}
+        seen = {tuple(entry) for entry in visible(small, "all", True).indices.tolist()}
+        assert len(held) == round(small.n_observed / 10)
+        assert not seen & held
+        assert seen | held == {tuple(entry) for entry in small.indices.tolist()}
+
+    def test_halves_divide_the_last_mode(self, small):
+        first, second = (visible(small, part, False) for part in ("first half", "second half"))
+        assert first.indices[:, -1].max() < 2 <= second.indices[:, -1].min()
+        assert first.n_observed + second.n_observed == small.n_observed
+        lost = (small.indices[held_rows(small), -1] < 2).sum()
+        assert visible(small, "first half", True).n_observed == first.n_observed - lost
+
+    def test_each_fit_is_ordered_once_and_those_to_all_counts_first(self, small):
+        other = Run(settings=FitSettings(rank=2))
+        wanted = orders(small, (BASE, other))
+        assert [each.settings.rank for each in wanted] == [5, 2, 5, 2]
+        assert [each.counts.n_observed for each in wanted] == [60, 60, 54, 54]
+        assert wanted[0] == order(small, BASE) == FitOrder(small, BASE.settings)
+        assert len(orders(small, (BASE, BASE))) == 2
+
+    @pytest.mark.parametrize("parameter", ["rank", "μ", "units", "layers"])
+    def test_a_sweep_changes_one_setting_and_has_the_base(self, parameter):
+        base = Run(settings=usual(rank=7, mu=200, layers=4, units=25), part="first half")
+        runs = sweep_runs(base, parameter)
+        assert (FROM_COUNTS in runs) == (parameter == "μ")
+        assert runs[value_of(base, parameter)] == base
+        for value, run in runs.items():
+            assert value_of(run, parameter) == value
+            assert differences(base, run).count("→") == (run != base)
+
+    def test_units_cannot_be_varied_without_layers_and_layers_can(self):
+        linear = Run(settings=usual(layers=0))
+        assert sweep_runs(linear, "units") == {}
+        runs = sweep_runs(linear, "layers")
+        assert [len(run.settings.hidden) for run in runs.values()] == list(runs)
 
 
 def made(deviances, squares=None):
@@ -41,9 +105,7 @@ class TestScore:
     def test_is_that_of_a_loop_over_the_held_out_entries(self, small, short_fit):
         found = short_fit(visible(small, "all", True))
         g = found.detection(small.attributes)
-        known = {
-            tuple(entry): p for entry, p in zip(small.attribute_indices.tolist(), g, strict=True)
-        }
+        known = dict(zip(map(tuple, small.attribute_indices.tolist()), g, strict=True))
         squares, deviances, ys = [], [], []
         for row in held_rows(small):
             entry, y = tuple(small.indices[row].tolist()), int(small.counts[row])
@@ -58,63 +120,62 @@ class TestScore:
         assert result.squares == pytest.approx(squares)
         assert result.rrmse == pytest.approx(math.sqrt(np.mean(squares)) / np.mean(ys))
 
-    def test_held_out_counts_do_not_reach_the_constant(self, small):
+    def test_the_constant_is_the_mean_of_the_other_counts(self, small):
         held = held_rows(small)
-        others = np.delete(small.counts, held).mean()
-        y = small.counts[held]
-        assert constant_score(small).rrmse == pytest.approx(
-            math.sqrt(np.mean((y - others) ** 2)) / y.mean()
-        )
+        others, y = np.delete(small.counts, held).mean(), small.counts[held]
+        expected = math.sqrt(np.mean((y - others) ** 2)) / y.mean()
+        assert score(small, None).rrmse == pytest.approx(expected)
 
 
 class TestVerdict:
     noise = np.random.default_rng(0).normal(size=400)
+    alone = np.arange(400)
 
-    def test_without_an_event_held_out_there_is_no_relative_error(self, small):
-        zeros = np.zeros(small.n_observed, dtype=int)
-        nothing = constant_score(CountTensor(small.shape, small.indices, zeros))
-        assert np.isnan(nothing.rrmse)
-        assert np.isfinite(nothing.deviance)
+    def said(self, a, b, groups=alone):
+        return verdict(a, b, groups, "interactions")
 
     def test_a_clear_difference_names_who_is_ahead(self):
         a, b = made(10 + self.noise), made(9 + 0.9 * self.noise)
-        assert verdict(a, b, 400).startswith("**B predicts held-out counts better**")
-        assert verdict(b, a, 400).startswith("**A predicts held-out counts better**")
-        assert "ahead as well" in verdict(a, b, 400)
+        assert self.said(a, b).startswith("**B predicts held-out counts better**")
+        assert self.said(b, a).startswith("**A predicts held-out counts better**")
+        assert "ahead as well" in self.said(a, b)
+        assert "400 counts in 400 interactions" in self.said(a, b)
 
-    def test_a_difference_within_chance_is_none(self):
-        a, b = made(10 + self.noise), made(10.02 + np.roll(self.noise, 7))
-        text = verdict(a, b, 400)
-        assert text.startswith("**A and B predict held-out counts about equally well**")
-        assert "9.96 for A, 9.98 for B" in text
-        assert "does not separate them" in text
+    def test_days_of_a_place_are_no_independent_evidence(self):
+        # Each of 20 places favours one side on all of its 20 days, A in a few places more.
+        by_place = np.repeat(np.where(np.arange(20) < 12, 1.0, -1.0), 20)
+        places = np.repeat(np.arange(20), 20)
+        a, b = made(np.full(400, 10.0)), made(10 + by_place)
+        assert self.said(a, b).startswith("**A predicts")  # were the days independent
+        assert "about equally well" in self.said(a, b, places)
+        assert "400 counts in 20 interactions" in self.said(a, b, places)
 
-    def test_measures_that_disagree_are_told(self):
+    def test_measures_that_disagree_are_said_to(self):
         a = made(10 + self.noise, squares=50 + self.noise)
-        b = made(9 + self.noise, squares=60 + self.noise * 1.1)
-        text = verdict(a, b, 400)
+        text = self.said(a, made(9 + self.noise, squares=60 + self.noise * 1.1))
         assert text.startswith("**B predicts")
         assert "But by rRMSE" in text
-        assert "A is ahead" in text
 
-    def test_equal_scores_are_equal(self):
+    def test_equal_predictions_are_said_to_be_equal(self):
         a = made(10 + self.noise)
-        assert "about equally well" in verdict(a, a, 400)
+        assert "identically" in self.said(a, a)
 
 
-class TestWords:
-    def test_waits_for_both(self, ppi_twin, second_fit):
-        runs = [Run(settings=FitSettings(rank=rank)) for rank in (1, 2)]
-        one = {"A": score(ppi_twin.counts, second_fit)}
-        assert held_out_words(one, ppi_twin.counts, runs).startswith("Not known yet")
-        both = one | {"B": score(ppi_twin.counts, second_fit)}
-        assert "about equally well" in held_out_words(both, ppi_twin.counts, runs)
+def test_places_of_held_out_entries_are_those_that_are_compared(ppi_twin):
+    where = ppi_twin.counts.indices[held_rows(ppi_twin.counts)][:, :2]
+    places = held_places(ppi_twin)
+    assert len(places) == len(where)
+    assert len(set(places.tolist())) == len(set(map(tuple, where.tolist())))
 
-    def test_says_what_a_half_has_not_seen(self, ppi_twin):
-        runs = [Run(settings=FitSettings(rank=1), part=part) for part in ("all", "first half")]
-        text = held_out_words({}, ppi_twin.counts, runs)
-        assert "B has seen only the first half of the visits" in text
-        assert "A has seen" not in text
+
+def test_words_wait_for_both_and_name_what_a_half_has_not_seen(ppi_twin, second_fit):
+    runs = [replace(BASE, part=part) for part in ("all", "first half")]
+    one = {"A": score(ppi_twin.counts, second_fit)}
+    text = held_out_words(one, ppi_twin, runs)
+    assert text.startswith("Not known yet")
+    assert "B has seen only the first half of the visits" in text
+    assert "A has seen" not in text
+    assert "identically" in held_out_words(one | {"B": one["A"]}, ppi_twin, runs)
 
 
 class TestTable:
@@ -122,27 +183,16 @@ class TestTable:
         table = score_table(ppi_twin, {"A": second_fit}, {"A": ppi_fit, "B": ppi_fit}, RUNS)
         counts, truth = ppi_twin.counts, ppi_twin.truth
         where = tuple(counts.attribute_indices.T)
-        rate, p = found_pair(ppi_fit, counts)
         for name, estimate, true in (
-            ("MAE of λ", rate, truth.rate[where]),
-            ("MAE of p", p, truth.detection[where]),
+            ("MAE of λ", ppi_fit.rate(counts.attribute_indices), truth.rate[where]),
+            ("MAE of p", ppi_fit.detection(counts.attributes), truth.detection[where]),
         ):
             row = table.loc[f"{name} against the simulated truth"]
             expected = np.abs(estimate / estimate.mean() - true / true.mean()).mean()
             assert row["A"] == row["B"] == pytest.approx(expected)
         held = table.loc["Poisson deviance per held-out entry"]
         assert held["A"] == score(counts, second_fit).deviance
-        assert math.isnan(held["B"])
         assert as_text(table).loc["Poisson deviance per held-out entry", "B"] == "–"
-
-    def test_no_truth_no_errors_against_it(self, ppi_twin, ppi_fit):
-        real = replace(ppi_twin, truth=None)
-        table = score_table(real, {}, {"A": ppi_fit, "B": ppi_fit}, RUNS)
-        assert not any("truth" in name for name in table.index)
-
-
-def found_pair(found, counts):
-    return found.rate(counts.attribute_indices), found.detection(counts.attributes)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +203,7 @@ def other_fit(ppi_twin, short_fit):
 @pytest.fixture(scope="module")
 def swept(ppi_twin, ppi_fit, other_fit, second_fit):
     fits = {2: (ppi_fit, second_fit), 5: (other_fit, None), 10: (None, None), 15: (ppi_fit, None)}
-    return sweep_table(ppi_twin.counts, fits, current=2).set_index("value")
+    return sweep_table(ppi_twin, fits, current=2).set_index("value")
 
 
 class TestSweep:
@@ -164,15 +214,13 @@ class TestSweep:
         assert math.isnan(swept.loc[15, "like_before"])
 
     def test_rank_correlations_are_spearmans(self, swept, ppi_twin, ppi_fit, other_fit):
-        counts = ppi_twin.counts
-        means = []
+        counts, means = ppi_twin.counts, []
         for found in (ppi_fit, other_fit):
             grid = np.empty(counts.shape)
             grid[tuple(counts.attribute_indices.T)] = found.detection(counts.attributes)
             means.append(grid.mean(axis=2).ravel())
         expected = spearmanr(*means).statistic
-        assert swept.loc[5, "like_a"] == pytest.approx(expected)
-        assert swept.loc[5, "like_before"] == pytest.approx(expected)
+        assert swept.loc[5, "like_a"] == swept.loc[5, "like_before"] == pytest.approx(expected)
         assert swept.loc[2, "like_a"] == swept.loc[15, "like_a"] == pytest.approx(1)
 
     def test_insight_names_the_best_value(self, swept):
@@ -186,4 +234,3 @@ class TestSweep:
         for least, words in ((0.95, "hardly changes"), (0.4, "p changes")):
             some["like_before"] = [np.nan, 0.99, least, 0.97]
             assert words in sweep_insight(some, "rank")
-            assert f"{least:.2f}" in sweep_insight(some, "rank")

@@ -11,7 +11,6 @@ import pytest
 from dashboard.work import order as common
 from dashboard.work.orders import (
     AttributeGain,
-    Cell,
     FitOrder,
     Recovery,
     make_settings,
@@ -20,7 +19,6 @@ from dashboard.work.orders import (
 from uncletc import METHODS, CountTensor, FitSettings
 from uncletc.checking import Gain
 
-CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 SETTINGS = FitSettings(rank=2, hidden=(5,))
 RECOVERY = Recovery(simulation={"shape": (4, 4, 4), "rank": 2, "seed": 1}, settings=SETTINGS)
 
@@ -65,19 +63,6 @@ class TestKeys:
         assert comparison(settings=replace(base.settings)).key == base.key
         assert len({base.key, *(each.key for each in others)}) == 7
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"table": "table-2"},
-            {"column": "γ_Ω = .1"},
-            {"method": "POND"},
-            {"seed": 4},
-            {"reading": "as in the public code"},
-        ],
-    )
-    def test_everything_that_decides_a_cell_decides_its_key(self, change):
-        assert replace(CELL, **change).key != CELL.key
-
     def test_everything_that_decides_a_gain_decides_its_key(self, small):
         base = AttributeGain(counts=small, settings=SETTINGS)
         others = [
@@ -102,7 +87,7 @@ class TestKeys:
 class TestMessages:
     def test_an_order_comes_back_as_it_went(self, small, fit_order, comparison):
         gain = AttributeGain(counts=small, settings=SETTINGS, kind="fibre", seed=2)
-        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain, CELL):
+        for order in (fit_order, RECOVERY, comparison(kind="fibre", trials=2), gain):
             message = json.loads(json.dumps(order.message()))
             again = order_from(message, getattr(order, "counts", None))
             assert type(again) is type(order)
@@ -129,7 +114,7 @@ def test_a_gain_is_kept_and_a_damaged_one_is_not_read(tmp_path):
 
 def test_lanes_keep_fits_from_waiting_for_comparisons(fit_order, comparison):
     assert fit_order.lane == RECOVERY.lane == "quick"
-    assert comparison().lane == CELL.lane == "long"
+    assert comparison().lane == "long"
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -15,12 +15,10 @@ import pytest
 
 from dashboard.work import private, register, store
 from dashboard.work.jobs import Job
-from dashboard.work.orders import Cell, FitOrder, Recovery, make_settings
+from dashboard.work.orders import FitOrder, Recovery, make_settings
 from dashboard.work.service import Service
 from tests.dashboard.work.waiting import finish, wait
 from uncletc import CountTensor, Fit, FitSettings, UnreadableFitError, fit
-
-CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 
 
 def process(service: Service, lane: str = "quick"):
@@ -112,18 +110,11 @@ class TestResults:
             assert service.lookup(comparison(trials=n, seed=7))["trials"] == trials[:n]
         assert service.lookup(comparison(trials=4, seed=7)) is None
 
-    @pytest.mark.parametrize(
-        "order",
-        [
-            CELL,
-            Recovery(
-                simulation={"shape": (6, 5, 4), "rank": 2, "observed": 0.5, "attributed": 0.4},
-                settings=FitSettings(rank=2, hidden=()),
-            ),
-        ],
-        ids=["cell", "recovery"],
-    )
-    def test_errors_are_reported_on_the_way(self, service, order):
+    def test_errors_are_reported_on_the_way(self, service):
+        order = Recovery(
+            simulation={"shape": (6, 5, 4), "rank": 2, "observed": 0.5, "attributed": 0.4},
+            settings=FitSettings(rank=2, hidden=()),
+        )
         job = finish(service.submit(order))
         assert job.state == "done", job.message
         curve = [(iteration, values) for iteration, values in service.lookup(order)["curve"]]

@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 from dashboard.work import reports, worker
-from dashboard.work.orders import AttributeGain, Cell, Recovery
+from dashboard.work.orders import AttributeGain, Recovery
 from dashboard.work.recovery import recover, recovery_errors
 from uncletc import METHODS, FitSettings, Joint, checking, compare, fit, simulate
-from uncletc.paper import tables
-
-CELL = Cell(table="table-1", column="γ_Ω = .3", method="UncleTC", seed=3)
 
 
 class Heard(list[dict[str, Any]]):
@@ -58,20 +55,6 @@ def test_a_gain_is_that_of_the_library_and_each_fit_is_reported(small, every_rep
     found = worker.run_gain(order, every_report)
     assert found == checking.gain_of_attributes(small, settings, kind="fibre", seed=1)
     assert {report["trial"] for report in every_report} == set(range(order.trials))
-
-
-def test_errors_of_a_cell_end_near_those_of_the_table(every_report):
-    result = worker.run_cell(CELL, every_report)
-    curve = result["curve"]
-    heard = [(each["iteration"], each["values"]) for each in every_report if each["values"]]
-    assert heard == curve
-    assert len(curve) > 5
-    for metric in ("MAE_λ", "MAE_p"):
-        assert curve[-1][1][metric] == pytest.approx(result["values"][metric], rel=0.2)
-        assert curve[0][1][metric] > 1.5 * curve[-1][1][metric]
-    assert result["values"] == pytest.approx(
-        tables.run_cell(CELL.table, CELL.column, CELL.method, CELL.seed)
-    )
 
 
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
