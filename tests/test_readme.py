@@ -69,7 +69,7 @@ def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
         shell = "\n".join(blocks(text, "sh"))
         named += re.findall(r"^(?:\.venv/bin/)?(uncletc .*)$", shell, re.MULTILINE)
         named += re.findall(
-            r"`(?:\.venv/bin/)?(uncletc (?:dashboard|data|fit|report|search|tables)[^`…]*)`", text
+            r"`(?:\.venv/bin/)?(uncletc (?:dashboard|data|fit|report|search)[^`…]*)`", text
         )
     commands = [
         cli.read(shlex.split(line)[1:])
@@ -87,7 +87,6 @@ def test_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
         "fit",
         "report",
         "search",
-        "tables",
     }
 
 
