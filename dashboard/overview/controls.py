@@ -15,7 +15,7 @@ from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import bound, family_choice, segmented, source_choice
 from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import capital, day_text, escape
+from dashboard.shared.text.words import capital, day_text, escape, escape_sentence
 from uncletc.datasets import Dataset, Source
 
 MAP = "map"
@@ -175,4 +175,5 @@ def provenance_card(dataset: Dataset) -> None:
             or "No source: everything was drawn."
         )
         with st.expander("Rules applied on the way from the files to the counts"):
-            st.markdown("\n".join(f"- {rule}" for rule in provenance.rules))
+            shown = escape_sentence if is_own(dataset) else str
+            st.markdown("\n".join(f"- {shown(rule)}" for rule in provenance.rules))

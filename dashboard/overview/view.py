@@ -246,7 +246,7 @@ def _facts(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
     zeros = float(np.mean(counts.counts == 0))
     n = n_existing(counts)
     return (
-        ("Size", size, " × ".join(counts.modes)),
+        ("Size", size, " × ".join(map(escape, counts.modes))),
         (
             "Counted",
             f"{counts.n_observed / n:.1%}",

@@ -15,7 +15,6 @@ from dashboard.shared.charts.places import located_mode
 from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_chart
-from dashboard.shared.text.words import escape
 from dashboard.table.charts import places_chart
 from dashboard.table.view import LevelValues
 from dashboard.work.shapes import Ring, Shapes, read_shapes
@@ -75,7 +74,6 @@ def place_mode(dataset: Dataset) -> int:
     chosen = segmented(
         "Shapes are of",
         names,
-        names={name: escape(name) for name in names},
         default=names[located],
         key=f"{PREFIX}shapes-of",
         wrap=True,

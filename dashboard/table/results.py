@@ -167,7 +167,7 @@ def _modes(dataset: Dataset, view: View) -> tuple[int, ...]:
 
 def _named(label: str, names: list[str], **more: Any) -> str:
     """Ask for one of some modes, or pairs of them, by the names that they have in the table."""
-    name: str = segmented(label, names, names={name: escape(name) for name in names}, **more)
+    name: str = segmented(label, names, **more)
     return name
 
 

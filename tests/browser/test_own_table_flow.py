@@ -68,6 +68,35 @@ def test_from_a_file_to_the_first_matrix(visit, visits):
         assert not each.strangers
 
 
+HOSTILE = "![p](http://127.0.0.1:9/pixel.png)site,[w](http://127.0.0.1:9/l)eek,**k**,seen"
+PAGES = ("Overview", "What if", "Drivers", "Model check", "Methods")
+
+
+def test_no_name_of_a_table_makes_a_page_ask_another_origin(visit, tmp_path):
+    path = tmp_path / "hostile.csv"
+    rows = [
+        f"![q](http://127.0.0.1:9/q.png){i},{w},{(i * w) % 5},{i + w}"
+        for i in range(9)
+        for w in range(6)
+    ]
+    path.write_text("\n".join([HOSTILE, *rows]), encoding="utf-8")
+    seen = visit("/table")
+    page, asked = seen.page, []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("input[type=file]").first.set_input_files(path)
+    expect(page.get_by_test_id("stAlertContentSuccess").get_by_text("54 counts")).to_be_visible()
+    page.get_by_role("button", name="See what was missed").click()
+    page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=LONGEST)
+    for name in PAGES:
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        page.get_by_role("heading", level=1).first.wait_for()
+        settle(page)
+    own = page.url.split("/", 3)[2]
+    strangers = [url for url in asked if url.startswith("http") and url.split("/", 3)[2] != own]
+    assert asked
+    assert not strangers
+
+
 def test_it_stays_by_choice_until_it_is_forgotten(visit, visits):
     seen = visit("/table")
     page = seen.page

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.shared.text.words import escape
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
 from uncletc.tables import time_mode
@@ -100,7 +101,7 @@ def place_words(dataset: Dataset) -> tuple[str, str]:
         return "county", "county cells"
     if not is_own(dataset):
         return "interaction", "interactions"
-    modes = [dataset.counts.modes[k] for k in place_modes(dataset)]
+    modes = [escape(dataset.counts.modes[k]) for k in place_modes(dataset)]
     if len(modes) == 1:
         return modes[0], f"levels of {modes[0]}"
     return f"pair of {modes[0]} and {modes[1]}", f"pairs of {modes[0]} and {modes[1]}"
@@ -117,7 +118,7 @@ def is_ordered(dataset: Dataset, mode: int) -> bool:
 def over_modes(dataset: Dataset) -> str:
     """What p of a place is a mean over: "days", "weeks" or "combinations of year and visit"."""
     counts, own = dataset.counts, place_modes(dataset)
-    rest = [mode for k, mode in enumerate(counts.modes) if k not in own]
+    rest = [escape(mode) for k, mode in enumerate(counts.modes) if k not in own]
     return f"{rest[0]}s" if len(rest) == 1 else f"combinations of {' and '.join(rest)}"
 
 

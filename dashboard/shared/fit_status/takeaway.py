@@ -15,7 +15,7 @@ from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.model import stem_of
 from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.sidebar.sidebar import PICTURES
-from dashboard.shared.text.words import plural
+from dashboard.shared.text.words import escape, plural
 from dashboard.work.iterations import limits_before
 from uncletc import Anchor, Deaths, Fit, FitSettings, Recipe, Roles
 from uncletc.datasets import Dataset
@@ -225,7 +225,7 @@ def _checked(dataset: Dataset, fit: Fit) -> str:
 
 def _table(stem: str, name: str, table: pd.DataFrame) -> None:
     columns = st.columns([3, 1, 1], vertical_alignment="center")
-    columns[0].markdown(f"{name} · {plural(len(table), 'row')}")
+    columns[0].markdown(f"{escape(name)} · {plural(len(table), 'row')}")
     with columns[1]:
         _button("CSV", lambda: csv_bytes(table), f"{stem}.csv", f"{_slug(name)}-csv")
     with columns[2]:

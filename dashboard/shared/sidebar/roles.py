@@ -13,7 +13,7 @@ import pandas as pd
 
 from dashboard.shared.charts.places import is_covid
 from dashboard.shared.memory import remembered
-from dashboard.shared.text.words import plural
+from dashboard.shared.text.words import escape, plural
 from uncletc import CountTensor, Effect, Fit, FitSettings, Look, Role, Roles, datasets
 from uncletc.data.roles import ActsOn
 from uncletc.datasets import DEATHS_LAG, Dataset
@@ -410,7 +410,7 @@ class RoleChoice:
     @property
     def on_detection(self) -> str:
         """Names of the attributes that act on p, in a row; empty for none."""
-        return ", ".join(each.name for each in self.attributes if each.now.on_detection)
+        return ", ".join(escape(each.name) for each in self.attributes if each.now.on_detection)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -433,7 +433,7 @@ class RoleChoice:
             if each.name == attribute and each.now.on_detection:
                 way = {1: "only rise", -1: "only fall", 0: "rise and fall"}[each.now.sign]
                 also = " It may change λ, too." if each.now.on_rate else ""
-                return f"By its role p may {way} with {attribute}.{also}"
+                return f"By its role p may {way} with {escape(attribute)}.{also}"
         return ""
 
 

@@ -19,6 +19,7 @@ from dashboard.shared.own_table import (
     rank_for,
 )
 from dashboard.shared.sidebar.model import MODEL, SETTINGS, Control, Family, Setting
+from dashboard.shared.text.words import escape
 from uncletc import datasets
 
 
@@ -54,7 +55,7 @@ def segmented(
         options,
         default=options[0] if default is None else default,
         required=True,
-        format_func=str if names is None else names.__getitem__,
+        format_func=escape if names is None else names.__getitem__,
         key=key,
         **bound(key),
         **more,

@@ -20,7 +20,7 @@ P_IS_THE_SAME = "p is the same everywhere: no attribute acts on detection."
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 
 
-_PLAIN = re.compile(r"(?:% )?[^\W_](?:[\w .,()/%'°²³+–-]*[^\W_ ])?[)%]?")
+_PLAIN = re.compile(r"(?:% )?[^\W_](?:[\w .,()/%'°²³×+–-]*[^\W_ ])?[)%]?")
 _MARKUP = re.compile(r"--|\bwww\.|^\d+[.)] |_ | _", re.IGNORECASE)
 
 
