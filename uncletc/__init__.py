@@ -20,6 +20,7 @@ from uncletc import (
     effects,
     estimates,
     paper,
+    planning,
     search,
     tables,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "fit_on",
     "metrics",
     "paper",
+    "planning",
     "rate_tensor",
     "search",
     "simulate",

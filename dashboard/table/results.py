@@ -31,6 +31,7 @@ from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import WHISKERS, capital, escape
 from dashboard.table.charts import lines_chart
 from dashboard.table.places import place_mode, places_map
+from dashboard.table.planning import planning_section
 from dashboard.table.view import (
     MOST_CHOSEN,
     MOST_LISTED,
@@ -82,6 +83,7 @@ def results() -> None:
     _picture(dataset, choice, view, values)
     lines = _bars_and_lines(dataset, fit, choices.anchor, choice, view, values)
     _table(view)
+    planning_section(dataset, fit)
     meaning(
         "**p is the chance that an event that happens is counted**, as far as the attributes that "
         f"act on detection explain it: {roles.on_detection or 'none here'}.",

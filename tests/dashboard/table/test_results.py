@@ -69,6 +69,9 @@ def test_pairs_come_first_where_there_are_three_modes():
     assert "Over 12 levels of week" in words(at)
     assert in_address(at, "any mode-modes") is None
     assert "mine.csv" in "\n".join(block.value for block in at.code)
+    assert "With more counts" in words(at)
+    ran(at.number_input(key=f"{PREFIX}plan-survey").set_value(10))
+    assert "scale that all p share" in set(at.dataframe[-1].value["interval of"])
 
 
 def test_levels_come_first_where_there_are_two_modes_in_time():
