@@ -271,28 +271,6 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"exposure must be one of .*, got 'last'"):
             datasets.load("covid", exposure="last")
 
-    def test_missing_column(self, world: World) -> None:
-        world.write_report(
-            DAYS[3], 3, "FIPS,Admin2,Province_State,Country_Region,Lat,Long_,Cases,Deaths"
-        )
-        with pytest.raises(
-            ValueError, match=r"01-04-2021\.csv must have the columns .*; Confirmed is missing"
-        ):
-            datasets.load("covid")
-
-    def test_a_word_for_a_number(self, world: World) -> None:
-        world.write(f"{files.DEMOGRAPHICS}/ACS/veh_pub_telework.csv", "FIPS,pubtrans,teleworkable")
-        world.write(
-            f"{files.DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv",
-            "fips,beds_staffed",
-            "1001,many",
-        )
-        with pytest.raises(
-            ValueError,
-            match=r"beds_staffed of county_bed_availability\.csv must .*; data row 1 is 'many'",
-        ):
-            datasets.load("covid")
-
 
 def values(dataset: datasets.Dataset, day: int = 0) -> dict[str, dict[tuple[int, int], float]]:
     """Scaled attributes of each cell on one day, by name."""

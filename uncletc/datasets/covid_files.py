@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,10 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray
-from uncletc.data.frames import numbers
 from uncletc.datasets import fetch
 from uncletc.datasets.base import Source
-from uncletc.datasets.reading import read_table, with_numbers
+from uncletc.datasets.reading import read_columns
 
 DAYS = pd.date_range("2021-01-01", "2021-03-01", freq="D")
 """The 60 days of the data set."""
@@ -68,7 +66,7 @@ RULES = (
 )
 
 _GITHUB = "https://github.com"
-_PLACE = ("FIPS", "Admin2", "Province_State", "Country_Region", "Lat", "Long_")
+_PLACE = ("Admin2", "Province_State", "Country_Region")
 _LAST_STATE = 56  # state codes run from 01 to 56, the District of Columbia included
 _AGE_COLUMNS = tuple(
     f"Pop{sex}{age}2010" for age in ("60-64", "65-74", "75-84", ">84") for sex in ("Male", "Fmle")
@@ -190,18 +188,12 @@ def read_totals(day: pd.Timestamp) -> tuple[pd.DataFrame, pd.DataFrame]:
         name, have what they reported for no county or for a district as well.
     """
     totals = get_args(Total)
-    file, table = _us_rows(day)
-    states = with_numbers(table, totals, file).groupby("Province_State")[[*totals]].sum()
+    states = _us_rows(day).groupby("Province_State")[[*totals]].sum()
     return _report(day, *totals)[[*totals]], states
 
 
 def read_by_fips(
-    path: str,
-    key: str,
-    columns: tuple[str, ...],
-    *,
-    encoding: str = "utf-8",
-    clean: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
+    path: str, key: str, columns: tuple[str, ...], *, encoding: str = "utf-8"
 ) -> pd.DataFrame:
     """Read numeric columns of a registered file with one row per county.
 
@@ -211,15 +203,10 @@ def read_by_fips(
         Index ``fips`` (5 characters), the columns as float64 with NaN where missing. A county of
         `PREDECESSORS` that the file lacks has its predecessor's row.
     """
-    file = fetch.find(path)
-    table = clean(read_table(file, (key, *columns), encoding=encoding))
+    table = read_columns(path, (key,), columns, encoding=encoding)
     # Longer than a state's code, and inside the states: the rest are states, cities, territories.
     table = table[table[key].str.fullmatch(r"0?[1-9]\d{3}|[1-4]\d{4}|5[0-6]\d{3}")]
-    table = with_numbers(table, columns, file.name)
     by_fips = table.set_index(table[key].str.zfill(5).rename("fips"))[list(columns)]
-    if by_fips.index.has_duplicates:
-        twice = by_fips.index[by_fips.index.duplicated()][0]
-        raise ValueError(f"{key} of {file.name} must hold each county once; {twice} occurs again")
     heirs = {
         new: by_fips.loc[old]
         for new, old in PREDECESSORS.items()
@@ -230,16 +217,9 @@ def read_by_fips(
 
 def _report(day: pd.Timestamp, *totals: Total) -> pd.DataFrame:
     """Counties of one daily report: totals, county, state, latitude and longitude by fips."""
-    file, table = _us_rows(day)
-    table = table[table["FIPS"] != ""]
-    code = numbers(table, "FIPS", f"FIPS of {file}")
+    table = _us_rows(day)
     named = ~table["Admin2"].str.startswith(("Unassigned", "Out of"))
-    table = table[named & (code >= 1000) & (code < 1000 * (_LAST_STATE + 1))]
-    table = with_numbers(table, ("FIPS", "Lat", "Long_", *totals), file)
-    placed = table["Lat"].notna() & table["Long_"].notna()
-    _reject(~placed, table["Admin2"], f"Every county of {file} must have Lat and Long_")
-    twice = table["FIPS"].duplicated()
-    _reject(twice, table["Admin2"], f"FIPS of {file} must hold each county once")
+    table = table[named & table["FIPS"].between(1000, 1000 * (_LAST_STATE + 1) - 1)]
     names = {
         "Admin2": "county",
         "Province_State": "state",
@@ -250,11 +230,11 @@ def _report(day: pd.Timestamp, *totals: Total) -> pd.DataFrame:
     return table[[*names.values(), *totals]].sort_index()
 
 
-def _us_rows(day: pd.Timestamp) -> tuple[str, pd.DataFrame]:
-    """Name of one daily report, and its rows of the United States as text."""
-    file = fetch.find(f"{REPORTS}/{day:%m-%d-%Y}.csv")
-    table = read_table(file, (*_PLACE, *get_args(Total)))
-    return file.name, table[table["Country_Region"] == "US"]
+def _us_rows(day: pd.Timestamp) -> pd.DataFrame:
+    """Rows of the United States of one daily report."""
+    numeric = ("FIPS", "Lat", "Long_", *get_args(Total))
+    table = read_columns(f"{REPORTS}/{day:%m-%d-%Y}.csv", _PLACE, numeric)
+    return table[table["Country_Region"] == "US"]
 
 
 def with_population(counties: pd.DataFrame) -> pd.DataFrame:
@@ -263,19 +243,12 @@ def with_population(counties: pd.DataFrame) -> pd.DataFrame:
     population = people["county_pop2019"].reindex(counties.index)
     halves = [fips for fips in counties.index if PREDECESSORS.get(fips) == "02261"]
     population[halves] /= 2
-    unknown = population.isna()
-    _reject(unknown, counties["county"], "GeoIDs - County.csv must give every county's population")
     kept = ["county", "state", "latitude", "longitude"]
     return counties[kept].assign(population=population.astype(np.int64))
 
 
 def _codes(fips: pd.Series) -> pd.Series:
     return fips.astype(np.int64).astype("str").str.zfill(5)
-
-
-def _reject(wrong: pd.Series, shown: pd.Series, rule: str) -> None:
-    if wrong.any():
-        raise ValueError(f"{rule}, got {str(shown[wrong].iloc[0])!r}")
 
 
 def read_attributes(counties: pd.DataFrame) -> tuple[dict[str, FloatArray], FloatArray]:
@@ -314,7 +287,6 @@ def _settled(counties: pd.DataFrame) -> dict[str, FloatArray]:
         "county_fips",
         ("density_pop",),
         encoding="latin-1",
-        clean=lambda table: table.replace(r"\(r\d+\)$", "", regex=True),  # revision notes
     )
     commuting = read_by_fips(
         f"{DEMOGRAPHICS}/ACS/veh_pub_telework.csv", "FIPS", ("pubtrans", "teleworkable")
@@ -364,10 +336,8 @@ def _mobility() -> pd.DataFrame:
 
 def _claims(path: str, key: str, width: int) -> pd.DataFrame:
     """Read initial claims per 1000 of the labour force, places × 60 days."""
-    file = fetch.find(path)
     date = ("year", "month", "day_endofweek")
-    table = read_table(file, (*date, key, "initclaims_rate_regular"))
-    table = with_numbers(table, ("initclaims_rate_regular",), file.name)
+    table = read_columns(path, (*date, key), ("initclaims_rate_regular",))
     week = table.assign(
         day=_dates(table, *date), place=table[key].str.zfill(width), rate=10 * table.iloc[:, -1]
     )
@@ -378,17 +348,17 @@ def _claims(path: str, key: str, width: int) -> pd.DataFrame:
 
 def _visits() -> dict[str, pd.DataFrame]:
     """Time spent at kinds of places against normal, states × 60 days."""
-    file = fetch.find(f"{GEOGRAPHY}/Google Mobility - State - Daily.csv")
     kinds = [
         "gps_workplaces",
         "gps_retail_and_recreation",
         "gps_grocery_and_pharmacy",
         "gps_residential",
     ]
-    table = read_table(file, ("year", "month", "day", "statefips", *kinds))
-    table = table.assign(day=_dates(table, "year", "month", "day"))
-    table = with_numbers(table[table["day"].isin(DAYS)], kinds, file.name)
-    table["place"] = table["statefips"].str.zfill(2)
+    date = ("year", "month", "day")
+    path = f"{GEOGRAPHY}/Google Mobility - State - Daily.csv"
+    table = read_columns(path, (*date, "statefips"), kinds)
+    table = table.assign(day=_dates(table, *date), place=table["statefips"].str.zfill(2))
+    table = table[table["day"].isin(DAYS)]
     work, leisure, grocery, home = (
         table.pivot(index="place", columns="day", values=kind).reindex(columns=DAYS)
         for kind in kinds
@@ -398,17 +368,15 @@ def _visits() -> dict[str, pd.DataFrame]:
 
 def _tests() -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     """Read new tests and new positive tests, states × days from 6 days early; people per state."""
-    file = fetch.find(TESTING)
     columns = ("totalTestResultsIncrease", "positiveIncrease")
-    table = read_table(file, ("date", "state", *columns))
+    table = read_columns(TESTING, ("date", "state"), columns)
     days = pd.date_range(DAYS[0] - pd.Timedelta(days=_WEEK - 1), DAYS[-1], freq="D")
     table = table.assign(day=pd.to_datetime(table["date"], format="ISO8601"))
-    table = with_numbers(table[table["day"].isin(days)], columns, file.name)
-    geo_file = fetch.find(f"{GEOGRAPHY}/GeoIDs - State.csv")
-    geo = read_table(geo_file, ("statefips", "stateabbrev", "state_pop2019"))
-    geo = with_numbers(geo, ("state_pop2019",), geo_file.name)
+    path = f"{GEOGRAPHY}/GeoIDs - State.csv"
+    geo = read_columns(path, ("statefips", "stateabbrev"), ("state_pop2019",))
     code = geo["statefips"].str.zfill(2)
-    table["place"] = table["state"].map(dict(zip(geo["stateabbrev"], code, strict=True)))
+    names = dict(zip(geo["stateabbrev"], code, strict=True))
+    table = table[table["day"].isin(days)].assign(place=table["state"].map(names))
     table = table.dropna(subset=["place"])
     tests, positive = (
         table.pivot(index="place", columns="day", values=column).reindex(columns=days).clip(lower=0)
@@ -431,8 +399,7 @@ def _tests_per_1000() -> pd.Series:
 
 
 def _prices() -> FloatArray:
-    file = fetch.find(PRICES)
-    table = with_numbers(read_table(file, ("Date", "Index")), ("Index",), file.name)
+    table = read_columns(PRICES, ("Date",), ("Index",))
     by_month = table.set_index(pd.to_datetime(table["Date"], format="ISO8601"))["Index"]
     return by_month.reindex(DAYS, method="ffill").to_numpy(dtype=np.float64)
 

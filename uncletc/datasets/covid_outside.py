@@ -15,7 +15,6 @@ import pandas as pd
 
 from uncletc.common.validation import check_positive
 from uncletc.data.observations import Look
-from uncletc.datasets import fetch
 from uncletc.datasets.base import Dataset, DataUnavailableError, Source
 from uncletc.datasets.covid_files import (
     DAYS,
@@ -29,7 +28,7 @@ from uncletc.datasets.covid_files import (
     read_daily,
     read_totals,
 )
-from uncletc.datasets.reading import read_table, with_numbers
+from uncletc.datasets.reading import read_columns
 
 OUTSIDE = "covid-outside"
 """Name of the files of outside estimates, for :func:`available` and :func:`fetch_all`."""
@@ -350,19 +349,17 @@ def load_outside(dataset: Dataset, *, lag: int = DEATHS_LAG) -> Outside:
 
 def _by_surveys() -> pd.Series:
     """New cases over new infections by state, from seroprevalence surveys."""
-    infected_file = fetch.find(f"{SURVEYS}/output/proportions_infected_estimates.csv")
-    infected = read_table(infected_file, ("state", "week", "prop_infected"))
-    infected = with_numbers(infected, ("prop_infected",), infected_file.name)
-    case_file = fetch.find(f"{SURVEYS}/data/supporting_data.csv")
+    key = ["state", "week"]
+    path = f"{SURVEYS}/output/proportions_infected_estimates.csv"
+    infected = read_columns(path, key, ("prop_infected",))
     numeric = ("cases_cumulative", "state_population")
-    cases = read_table(case_file, ("state", "week", *numeric)).replace("NA", "")
-    cases = with_numbers(cases.drop_duplicates(["state", "week"]), numeric, case_file.name)
-    both = infected.merge(cases, on=["state", "week"]).set_index(["week", "state"])
+    cases = read_columns(f"{SURVEYS}/data/supporting_data.csv", key, numeric).drop_duplicates(key)
+    both = infected.merge(cases, on=key).set_index(["week", "state"])
     both["infected"] = both["prop_infected"] * both["state_population"]
     columns = ["cases_cumulative", "infected"]
     first, last = (both.loc[week, columns] for week in (_FIRST_WEEK, _LAST_WEEK))
     new = pd.DataFrame(last) - pd.DataFrame(first)
-    codes = read_table(fetch.find(f"{GEOGRAPHY}/GeoIDs - State.csv"), ("stateabbrev", "statename"))
+    codes = read_columns(f"{GEOGRAPHY}/GeoIDs - State.csv", ("stateabbrev", "statename"))
     names = dict(zip(codes["stateabbrev"], codes["statename"], strict=True))
     return _ratio(new["cases_cumulative"], new["infected"]).rename(index=names)
 

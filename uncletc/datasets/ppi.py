@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.frames import numbers
 from uncletc.datasets import fetch
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.described import described
@@ -19,7 +18,7 @@ from uncletc.datasets.ppi_facts import (
     plant_roles,
     visits_in_time,
 )
-from uncletc.datasets.reading import read_table, scaled, with_numbers
+from uncletc.datasets.reading import read_columns, scaled
 
 WATCHES = (
     "lamb-j/plant-pollinator-prediction/5ddfcce2b7f4ab04933bcec2839f10a167845f86/"
@@ -178,9 +177,8 @@ def read_watches() -> pd.DataFrame:
         ``date`` (NaT: unknown), ``wind`` and ``cloud`` (0 to 1; NaN: unknown) and
         ``temperature`` (°C; NaN: unknown).
     """
-    file = fetch.find(WATCHES)
     raw = pd.read_csv(
-        file,
+        fetch.find(WATCHES),
         header=None,
         names=range(_MOST_FIELDS),
         dtype="str",
@@ -192,7 +190,7 @@ def read_watches() -> pd.DataFrame:
     table = pd.DataFrame({own: raw[place[name]][1:] for name, own in _WATCH_COLUMNS.items()})
     table = table.apply(lambda column: column.str.strip())
     for column in ("year", "watch", "count"):
-        table[column] = numbers(table, column, f"{column} of {file.name}")
+        table[column] = pd.to_numeric(table[column], errors="coerce")
     usable = (
         table["status"].isin(["1", ""])
         & table[["year", "watch", "count"]].notna().all(axis=1)
@@ -228,11 +226,9 @@ def read_flowers() -> pd.DataFrame:
         One row per plot and plant: ``plant``, ``meadow`` (text), ``year``, ``visit`` (of the
         year, from 1) and ``flowers`` (stalks times flowers per stalk ≥ 0).
     """
-    file = fetch.find(SURVEYS)
-    columns = ("YEAR", "WATCH", "NO_STALK", "NO_FLWS")
-    table = read_table(file, ("MEADOW", "FLW_STATUS", "PLTSP_NAME", *columns))
+    numeric = ("YEAR", "WATCH", "NO_STALK", "NO_FLWS")
+    table = read_columns(SURVEYS, ("MEADOW", "FLW_STATUS", "PLTSP_NAME"), numeric)
     table = table[(table["FLW_STATUS"] == "FLW") & (table["PLTSP_NAME"].str.strip() != "")]
-    table = with_numbers(table, columns, file.name)
     return pd.DataFrame(
         {
             "plant": table["PLTSP_NAME"].str.strip(),

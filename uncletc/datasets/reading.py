@@ -1,55 +1,42 @@
-"""Read tables; messages name the file, the column and the value that is wrong."""
+"""Columns of registered files, and what data sets make of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from sklearn.preprocessing import MinMaxScaler
 
 from uncletc.common.validation import FloatArray, IntArray
-from uncletc.data.frames import numbers
+from uncletc.datasets import fetch
+
+_REVISION = r"\(r\d+\)$"  # notes of the census behind a number
 
 
-def read_table(path: Path, columns: Sequence[str], *, encoding: str = "utf-8") -> pd.DataFrame:
-    """Read some columns of a csv file as text, missing values as ``""``.
+def read_columns(
+    path: str, text: Sequence[str], number: Sequence[str] = (), *, encoding: str = "utf-8"
+) -> pd.DataFrame:
+    """Return columns of a registered csv file: text, missing as ``""``, and numbers, as NaN.
 
-    Raises
-    ------
-    ValueError
-        If the file is not a csv file, or lacks one of the columns.
+    Parameters
+    ----------
+    path : str
+        As for :func:`uncletc.datasets.fetch.find`, which verifies the file.
+    text, number : sequence of str
+    encoding : str
     """
-    try:
-        table = pd.read_csv(
-            path,
-            usecols=lambda name: name in columns,
-            dtype="str",
-            keep_default_na=False,
-            encoding=encoding,
-        )
-    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} must be a csv file in {encoding}: {error}") from error
-    check_columns(table.columns, columns, path.name)
-    return table[list(columns)]
-
-
-def check_columns(present: Iterable[str], needed: Iterable[str], file: str) -> None:
-    """Reject a table without one of the ``needed`` columns."""
-    has = set(present)
-    missing = [name for name in needed if name not in has]
-    if missing:
-        raise ValueError(
-            f"{file} must have the columns {', '.join(needed)}; {', '.join(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing"
-        )
-
-
-def with_numbers(table: pd.DataFrame, columns: Iterable[str], file: str) -> pd.DataFrame:
-    """Return ``table`` with some columns as numbers, NaN where they are empty."""
-    values = {column: numbers(table, column, f"{column} of {file}") for column in columns}
-    return table.assign(**values)
+    table = pd.read_csv(
+        fetch.find(path),
+        usecols=[*text, *number],
+        dtype="str",
+        keep_default_na=False,
+        encoding=encoding,
+    )
+    for column in number:
+        plain = table[column].str.replace(_REVISION, "", regex=True)
+        table[column] = pd.to_numeric(plain, errors="coerce")
+    return table[[*text, *number]]
 
 
 def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:
