@@ -248,9 +248,7 @@ class TestFile:
             quick(small.subset(np.arange(50)), path, 2)
         assert path.read_bytes() == before
 
-    @pytest.mark.parametrize(
-        "content", [b"\x93NUMPY\n", b"a,b\n1,2\n", b"{}\n", b'{"op_code":0}x\n']
-    )
+    @pytest.mark.parametrize("content", [b"\x93NUMPY", b"a,b\n1,2", b"{}\n", b'{"op_code":0}x\n'])
     def test_not_of_a_search(self, small: CountTensor, path: Path, content: bytes) -> None:
         path.write_bytes(content)
         for go in (open_study, lambda where: quick(small, where)):
@@ -266,6 +264,13 @@ class TestFile:
         path.write_text(path.read_text().replace(field, '"other"'))
         with pytest.raises(ValueError, match="is not the file of a search"):
             open_study(path)
+
+    def test_one_search_at_a_time(self, small: CountTensor, path: Path) -> None:
+        def again(_: SearchProgress) -> None:
+            quick(small, path, 2)
+
+        with pytest.raises(RuntimeError, match="another search is writing to"):
+            quick(small, path, 2, callback=again)
 
     def test_absent(self, path: Path) -> None:
         with pytest.raises(FileNotFoundError, match="does not exist"):

@@ -26,11 +26,17 @@ from uncletc.search.settings import SearchProgress, SearchSettings, Workers
 from uncletc.search.space import settings_of, size_of, space_of
 from uncletc.search.study import Study, distinct, folds_of, journal, open_study
 
+try:
+    import fcntl
+except ImportError:  # Windows: a second search of the same file is not refused
+    fcntl = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
 _EVERY = 10  # iterations from one look at the validation fold to the next
+_BEGINNING = b'{"op_code":'  # of every line of a file
 _CONNECT = 20  # seconds to wait for a scheduler
 _FAILURES = (FitError, ArithmeticError, MemoryError, np.linalg.LinAlgError)
 
@@ -56,7 +62,7 @@ def search(
     method : Method or str
         One of :data:`uncletc.METHODS`, or its name.
     path : str or Path
-        The file; created if absent. Only one search may write to it at a time.
+        The file; created if absent.
     settings : SearchSettings, optional
         What to try and how to score it.
     workers : Workers, optional
@@ -76,6 +82,8 @@ def search(
     ------
     ValueError, TypeError
         If an argument breaks its rule, or the file holds another search.
+    RuntimeError
+        If another search is writing to the file.
     OSError
         If the scheduler does not answer.
     ImportError
@@ -90,8 +98,6 @@ def search(
     n_trials = min(settings.n_trials, size_of(space))
     settings = replace(settings, fixed=fixed, space=space, n_trials=n_trials)
     folds = splits(make_folds(counts, settings.n_folds, kind=settings.kind, seed=settings.seed))
-    study = _opened(Path(path), counts, method, settings, dataset)
-    import optuna  # an extra; without it _opened says so
 
     def report(_: optuna.Study, trial: FrozenTrial | optuna.Trial) -> None:
         if callback is None:
@@ -124,27 +130,46 @@ def search(
                 return mean
             trial.report(mean, len(results) - 1)
             if settings.prune and trial.should_prune():
-                raise optuna.TrialPruned
+                from optuna import TrialPruned
+
+                raise TrialPruned
             report(study, trial)
 
-    with _using(workers or Workers(), counts) as (size, lost):
+    file = Path(path)
+    with _locked(file), _using(workers or Workers(), counts) as (size, lost):
+        study = _opened(file, counts, method, settings, dataset)
         study.optimize(
             objective,
             n_trials=n_trials - len(_ended(study)),
             catch=(*_FAILURES, lost),
             callbacks=[report],
         )
-    return open_study(path)
+    return open_study(file)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Create a file, if it is absent, and refuse a second search of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise RuntimeError(f"another search is writing to {path}") from None
+        yield
 
 
 def _opened(
     path: Path, counts: CountTensor, method: Method, settings: SearchSettings, dataset: str
 ) -> optuna.Study:
     """Return the study of a file, new or to be resumed, whose trials are comparable with ours."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists():  # a killed search may have left an incomplete line
-        os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
-    study = journal(path, create=not path.exists() or not path.stat().st_size)
+    data = path.read_bytes()
+    size = data.rfind(b"\n") + 1
+    if size or not data.startswith(_BEGINNING[: len(data)]):
+        journal(path)  # refuses a file of anything else before it is touched
+    os.truncate(path, size)  # a killed search may have left an incomplete line
+    study = journal(path, create=not size)
     given = asdict(settings)
     request = {"n_trials": given.pop("n_trials"), "dataset": dataset}
     facts = {"method": method.name, "counts": counts.digest, "results": RESULTS, **given}
