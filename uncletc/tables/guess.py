@@ -173,7 +173,7 @@ class _Profile:
         score = {"kind": 3.0, "time": 2.5, "place": 2.0, "": 0.0}[self.mode_class]
         score += (self.kind == "date") + 1.5 * is_fips(self.name)
         score += 0.3 * ("name" in tokens(self.name)) - 0.5 * speaks_of(self.name, "id")
-        score -= 1.0 * (self.kind == "whole" and self.n_levels > 30)  # a day of the year
+        score += 0.5 * self.designed - 1.0 * (self.kind == "whole" and self.n_levels > 30)
         score -= 0.2 * (self.kind == "whole") + 3 * self.missing
         return score - 2.0 * (self.n_levels > 0.5 * self.n)
 
@@ -470,7 +470,8 @@ def _choose_modes(profiles: Sequence[_Profile], wide: bool) -> list[_Profile]:
     some = [
         each
         for each in some
-        if not any(o.mode_class == each.mode_class and _determines(o, each) for o in some)
+        if (each.designed and each.mode_class == "time")  # visits, beside their days
+        or not any(o.mode_class == each.mode_class and _determines(o, each) for o in some)
     ]
     chosen: list[_Profile] = []
     share = 0.0

@@ -79,17 +79,13 @@ def _unpacked(data: bytes, name: str) -> bytes:
                 if "worksheets/" in part.filename:
                     _check_extent(content, name)
                 plain.writestr(part.filename, content)
-    except (zipfile.BadZipFile, OSError, NotImplementedError, IndexError, RuntimeError) as error:
-        raise ValueError(_damaged(name)) from error
     except Exception as error:
-        if isinstance(error, ValueError) and name in str(error):
+        if isinstance(error, ValueError) and str(error).startswith(f"{name} "):
             raise
-        raise ValueError(_damaged(name)) from error
+        raise ValueError(
+            f"{name} is damaged, or was not copied whole: copy it once more, or {HOW_CSV}"
+        ) from error
     return out.getvalue()
-
-
-def _damaged(name: str) -> str:
-    return f"{name} is damaged, or was not copied whole: copy it once more, or {HOW_CSV}"
 
 
 def _check_kind(names: set[str], name: str) -> None:
@@ -149,7 +145,7 @@ def read_parquet(data: bytes, name: str) -> tuple[pl.DataFrame, list[str]]:
         read.validate(full=True)  # text that is no text
         frame = pl.from_arrow(read)
     except Exception as error:
-        if isinstance(error, ValueError) and str(error).startswith(name):
+        if isinstance(error, ValueError) and str(error).startswith(f"{name} "):
             raise
         raise ValueError(
             f"{name} is a damaged Parquet file: write it once more, or {HOW_CSV}"

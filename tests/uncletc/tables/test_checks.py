@@ -96,18 +96,6 @@ def test_a_date_without_reports_is_offered_as_missing():
     assert faults(mended) == ["empty levels"]
 
 
-def test_few_places_without_a_report_are_a_day_without_reports_where_they_have_many_else():
-    rng = np.random.default_rng(0)
-    counts = 4 + rng.poisson(5, (5, 30))
-    counts[:, 12] = 0
-    y = CountTensor.from_dense(
-        counts,
-        modes=["site", "day"],
-        labels=[range(5), pd.date_range("2024-01-01", periods=30).strftime("%Y-%m-%d")],
-    )
-    assert found(y, "days").details["missing"] == (("day", "2024-01-13"),)
-
-
 def test_weekdays_without_reports_are_told_by_name():
     def silence(array):
         array[:, :, 5::7] = 0
@@ -179,14 +167,6 @@ def test_constant_and_repeated_attributes_are_found():
     assert finding.details["attributes"] == ("wind", "cloud")
 
 
-def test_levels_of_a_category_may_add_up_to_one():
-    counts = survey()
-    guild = counts.indices[:, 1] % 3
-    z = np.eye(3)[guild]
-    names = ["guild: bee", "guild: fly", "guild: moth"]
-    assert faults(survey(attributes=z, attribute_names=names)) == []
-
-
 def test_averages_scatter_too_little():
     counts = survey()
     rng = np.random.default_rng(3)
@@ -204,12 +184,6 @@ def test_levels_without_counts_and_with_zeros_alone_are_named():
     counts = counts.subset(counts.indices[:, 1] != 2)
     assert found(counts, "empty levels").details["levels"] == ("species 2",)
     assert found(counts, "zero levels").details["levels"] == ("site 3",)
-
-
-def test_few_counts_are_said_to_be_few():
-    counts = survey()
-    few = counts.subset(np.arange(counts.n_observed) % 31 == 0)
-    assert "few counts" in faults(few)
 
 
 @pytest.mark.parametrize("counts", [[], [0, 0]])
@@ -232,13 +206,6 @@ def test_only_entries_that_exist_are_counted():
     assert not existing(counts.with_groups(state)).any()
 
 
-def test_unknown_levels_cannot_be_missing():
-    with pytest.raises(ValueError, match="day has no '1999'"):
-        as_missing(survey(), [("day", "1999")])
-    with pytest.raises(ValueError, match="got 'week'"):
-        as_missing(survey(), [("week", "1")])
-
-
 def test_a_data_set_lacks_what_is_missing_everywhere():
     frame = pd.DataFrame(
         {"site": ["a", "a", "b"], "day": ["2024-01-01", "2024-01-02", "2024-01-01"], "n": [4, 0, 2]}
@@ -259,14 +226,6 @@ def test_further_looks_lack_what_is_missing_unless_their_p_is_known():
     second, known = as_missing(counts.with_looks(again, survey), [("day", "1")]).looks
     assert second.counts.tolist() == [3]
     assert known.counts.tolist() == [9]
-
-
-def test_time_grows_with_counts_and_rank():
-    small, large = survey(), simulate((60, 60, 60), 2, n_attributes=3)[0]
-    seconds = [found(each, "time").details["seconds"] for each in (small, large)]
-    assert seconds[1] > seconds[0]
-    (longer,) = [each for each in check_counts(large, rank=20) if each.kind == "time"]
-    assert longer.details["seconds"] > seconds[1]
 
 
 def test_cumulative_counts_and_totals_are_found():

@@ -105,6 +105,12 @@ class TestLong:
         found = found_in(**grid(Site_ID=list(range(1, 8)), visit=[1, 2, 3]), seen=counts(21))
         assert modes(found) == ["Site_ID", "visit"]
 
+    def test_a_day_of_the_year_is_an_attribute_of_visits(self):
+        base = grid(site=names("s", 20), visit=[1, 2, 3])
+        days = [100 + 7 * visit + k % 5 for k, visit in enumerate(base["visit"])]
+        found = found_in(**base, date=days, seen=counts(60))
+        assert (modes(found), attributes(found)) == (["site", "visit"], ["date"])
+
     def test_four_modes(self):
         base = grid(region=["n", "s"], species=names("sp"), age=["young", "old"], week=[1, 2, 3])
         assert modes(found_in(**base, count=counts(60))) == list(base)
