@@ -147,7 +147,7 @@ QUESTIONS: dict[Step, Question] = {
         ),
         right="As many in both",
         why="Both counts are Poisson with mean λp = 10, not only on average but in every "
-        "detail: 20 × ½ = 40 × ¼. No number of such counts tells the two places apart.",
+        "detail: 20 × ½ = 40 × ¼. No number of such counts distinguishes the two places.",
     ),
     "tensor": Question(
         asks="Some squares of the picture of counts will be blank. What does a blank one mean?",

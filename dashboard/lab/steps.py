@@ -184,7 +184,7 @@ def tensor_step(setup: Setup) -> Shown | None:
     st.markdown(
         "Counts come by place, kind and time: a **tensor**, here of 20 × 20 × 20 entries. λ is "
         "built from a few patterns that entries share; p follows **attributes** of the entry "
-        "(weather, tests, effort). Only this makes it possible to tell the two apart."
+        "(weather, tests, effort). Only this makes it possible to separate the two."
     )
     slice_number = choose("slice") - 1
     if not predict("tensor"):

@@ -308,7 +308,7 @@ class Comparison:
 
 
 def compare(dataset: Dataset, fit: Fit) -> Comparison:
-    """Return estimates beside the truth, brought to its scale with one factor."""
+    """Return estimates beside the truth, scaled to it with one factor."""
     truth, rate = truth_of(dataset), fit.rate_tensor().ravel()
     assert truth.attributes is not None
     p = fit.detection(truth.attributes.reshape(-1, N_ATTRIBUTES))

@@ -24,7 +24,7 @@ from uncletc import METHODS
 
 _OURS, _OTHERS = BLUE, AMBER
 _ROW = 27  # pixels a method takes
-# Lines told apart by colour and, where colours repeat, by dashes.
+# Lines are distinguished by colour and, where colours repeat, by dashes.
 LINES = {
     method: {"color": COLORS[k % 6], "dash": ("solid", "dash", "dot")[k // 6]}
     for k, method in enumerate(["UncleTC", *(m for m in METHODS if m != "UncleTC")])

@@ -25,7 +25,7 @@ from dashboard.shared.charts.style import (
 )
 
 _SIDE_COLORS = {"A": BLUE, "B": VERMILION}
-_DIVERGING = "PuOr_r"  # as on maps; told apart with any kind of colour vision
+_DIVERGING = "PuOr_r"  # as on maps; distinct with any kind of colour vision
 
 
 def scatter_chart(

@@ -75,11 +75,11 @@ def choose_run(side: Side, family: Family, dataset: Dataset, closed: tuple[str, 
     asked = runs.order(dataset.counts, run)
     limited = order_of(asked.counts, settings, side=f"{side}_")  # where its reader continued it
     run = replace(run, settings=limited.settings)
-    st.caption(said(dataset, run.words(last_mode)))
+    st.caption(as_markdown(dataset, run.words(last_mode)))
     return run
 
 
-def said(dataset: Dataset, words: str) -> str:
+def as_markdown(dataset: Dataset, words: str) -> str:
     """Return a sentence for Markdown; words of a reader's own table in it are no markup."""
     return escape_sentence(words) if is_own(dataset) else words
 

@@ -22,7 +22,7 @@ from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.whatif import runs
 from dashboard.whatif.charts import sweep_chart
-from dashboard.whatif.controls import said
+from dashboard.whatif.controls import as_markdown
 from dashboard.whatif.runs import SWEEPS, Run
 from dashboard.whatif.scores import sweep_insight, sweep_table
 from dashboard.work.orders import FitOrder
@@ -67,7 +67,7 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
             st.caption("Below: the previous comparison, until this one has finished.")
         elif before is not None:
             shown_now = " against ".join(
-                f"*{said(dataset, run.words(last_mode))}*" for run in before
+                f"*{as_markdown(dataset, run.words(last_mode))}*" for run in before
             )
             say_changed(shown_now, "Press **Compare** for the settings above.")
         elif not under_way:

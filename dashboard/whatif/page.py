@@ -97,7 +97,7 @@ same = order(counts, a) == order(counts, b)
 if same:
     st.info("**A and B are the same fit**: change one of them to compare.")
 else:
-    st.markdown(controls.said(dataset, differences(a, b)))
+    st.markdown(controls.as_markdown(dataset, differences(a, b)))
 pressed = any([controls.compare_buttons(name, a, b, same=same), pressed_on("a_"), pressed_on("b_")])
 shown = pair_to_show(dataset, a, b, pressed=pressed)
 
