@@ -10,12 +10,11 @@ from dashboard.server.signin import gate
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import ENTERED, restore, say_if_lost
 from dashboard.shared.text.page import (
-    access,
     drop_not_finite,
     glossary,
-    look,
     menu_position,
     one_step_a_page,
+    page_style,
     restore_settings,
 )
 
@@ -58,12 +57,11 @@ page = st.navigation(
     position=menu_position(),
 )
 st.set_page_config(page_title=f"{page.title} · uncletc")
-access()
+page_style()
 service()  # its process loads torch while the first page is drawn
 restore_settings()
 drop_not_finite()
 glossary()
-look()
 one_step_a_page()
 st.session_state[ENTERED] = st.session_state.get("page") != page.url_path
 st.session_state["page"] = page.url_path

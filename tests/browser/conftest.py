@@ -177,17 +177,24 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, address: str) -> Iterator[Callable[..., Visit]]:
-    """Open a path of the dashboard as a new visitor; options are those of a browser context."""
+    """Open a path of the dashboard as a new visitor; options are those of a browser context.
+
+    At the end no visit may have had an error, or have asked another machine for anything.
+    """
     contexts: list[BrowserContext] = []
+    visits: list[Visit] = []
 
     def go(path: str = "/", **options: Any) -> Visit:
         context = browser.new_context(**(DESKTOP | options))
         context.set_default_timeout(60_000)
         contexts.append(context)
         found = Visit(context.new_page())
+        visits.append(found)
         found.page.goto(path if path.startswith("http") else address + path)
         return found
 
     yield go
     for context in contexts:
         context.close()
+    assert [error for each in visits for error in each.errors] == []
+    assert [url for each in visits for url in each.strangers] == []

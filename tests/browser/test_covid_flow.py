@@ -137,8 +137,6 @@ def test_map_bars_search_and_keyboard_choose_the_same_county_and_the_view_stays(
 
     canvas.dblclick(position={"x": 5, "y": 5})
     assert view_of(page) == whole
-    assert not seen.errors
-    assert not seen.strangers
 
 
 def test_playing_shows_the_days_without_asking_the_server_for_each(visit):
@@ -175,23 +173,6 @@ def test_playing_shows_the_days_without_asking_the_server_for_each(visit):
     page.locator(".st-key-map").get_by_role("slider").press("ArrowRight")
     other_fills(page, before)
     assert sum(received) < 250_000
-    assert not seen.errors
-    assert not seen.strangers
-
-
-def test_a_link_opens_the_county_and_a_bad_one_is_ignored(visit):
-    seen = visit(f"{PAGE}&county={BALTIMORE}")
-    expect_chosen(drawn(seen.page), BALTIMORE)
-    expect(seen.page.get_by_text("This cell holds")).to_be_visible()
-    seen.page.get_by_role("link", name="How it was checked").click()
-    expect(seen.page.locator(".st-key-outside-dots .main-svg").first).to_be_in_viewport()
-    expect(seen.page.locator(".st-key-outside-map .counties path[fill^=rgb]").first).to_be_visible()
-    other = visit(f"{PAGE}&county=99999")
-    drawn(other.page)
-    expect(other.page.locator(".st-key-county-days")).to_have_count(0)
-    assert "county=99999" not in other.page.url
-    assert not seen.errors + other.errors
-    assert not seen.strangers + other.strangers
 
 
 def test_pictures_are_saved_without_a_network(visit, tmp_path: Path):
@@ -209,8 +190,6 @@ def test_pictures_are_saved_without_a_network(visit, tmp_path: Path):
     with Image.open(tmp_path / "map.png") as image:
         assert image.width == 2000
         assert len(image.convert("RGB").getcolors(1_000_000)) > 200
-    assert not seen.errors
-    assert not seen.strangers
 
 
 def test_touch_chooses_on_a_phone(visit):
@@ -222,5 +201,3 @@ def test_touch_chooses_on_a_phone(visit):
     expect_chosen(page, "48301")
     expect(page.locator(".st-key-map .tip")).to_contain_text("Loving County, TX")
     assert sideways(page) <= 0
-    assert not seen.errors
-    assert not seen.strangers

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as LateError
 
 from dashboard.lab.lessons import STEP_NAMES
-from tests.browser.looking import LONGEST, PHONE, in_address, settle, sideways
+from tests.browser.looking import LONGEST, in_address, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -96,45 +95,3 @@ def test_the_story_from_one_entry_to_the_theorem(visit):
     other = visit(page.url)
     drawn(other.page, "lab-lever")
     expect(other.page.get_by_text("From 0.03 to 0.4")).to_be_visible()
-    for each in (seen, other):
-        assert not each.errors
-        assert not each.strangers
-
-
-def test_settings_stay_from_step_to_step_and_a_lesson_begins_afresh(visit):
-    seen = visit("/lab?step=tensor&hide=snr&lab_seed=4")
-    page = seen.page
-    slider = page.locator(".st-key-lab_gamma_omega").get_by_role("slider")
-    slider.press("ArrowRight")
-    page.wait_for_function("location.search.includes('lab_gamma_omega=0.25')")
-    go_on(page, "fit")
-    page.get_by_role("button", name="Back: many places").click()
-    page.get_by_role("button", name="Back: one place").click()
-    go_on(page, "tensor")
-    settle(page)
-    expect(slider).to_have_value("0.25")
-    assert in_address(page, "hide") == "snr"
-    expect(page.locator(".st-key-lab_snr")).to_have_count(0)
-
-    page.get_by_text("Five ready-made lessons").click()
-    page.get_by_role("link", name="Only ratios are known").click()
-    page.wait_for_function("location.search.includes('lab_c=1.5')")
-    expect(page.locator(".st-key-lab_c, .st-key-lab_guess_scale").first).to_be_visible()
-    expect(page.locator(".st-key-lab_gamma_omega")).to_have_count(0)
-    expect(page.locator(".st-key-lab_seed")).to_be_visible()
-    expect(page.locator(".st-key-lab_seed input")).to_have_value("0")
-    assert not seen.errors
-    assert not seen.strangers
-
-
-def test_no_step_is_wider_than_a_phone(visit):
-    seen = visit("/lab?step=entry&hide=questions", color_scheme="dark", **PHONE)
-    page = seen.page
-    for step, last in (("entry", "lab-draws"), ("tensor", "lab-slice-3"), ("scale", "lab-scale-p")):
-        if step != "entry":  # which the address need not name
-            page.goto(urljoin(page.url, f"/lab?step={step}&hide=questions"))
-        drawn(page, last)
-        settle(page)
-        assert sideways(page) <= 0
-    assert not seen.errors
-    assert not seen.strangers

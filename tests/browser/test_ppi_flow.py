@@ -71,9 +71,6 @@ def test_from_the_overview_to_interactions_chosen_by_click_and_back_by_link(visi
     other = visit(page.url)
     drawn(other.page)
     assert wait_for_chosen(other.page, 2) == [third[0], third[2]]
-    for each in (seen, other):
-        assert not each.errors
-        assert not each.strangers
 
 
 def test_keyboard_chooses_and_order_and_season_keep_the_choice(visit):
@@ -100,59 +97,3 @@ def test_keyboard_chooses_and_order_and_season_keep_the_choice(visit):
     page.wait_for_function("location.search.includes('seasons=2012')")
     expect(page.locator(".st-key-visits .annotation-text")).to_have_text(["2012"])
     assert interactions_in_address(page) == second
-    assert not seen.errors
-    assert not seen.strangers
-
-
-def test_overview_steps_by_keyboard_through_one_mode(visit):
-    seen = visit("/?data=Plant–pollinator&counts=simulated")
-    page = seen.page
-    page.locator(".st-key-attribute-chart .main-svg").first.wait_for()
-    page.locator(".st-key-visit_span").get_by_text("one visit").click()
-    thumb = page.locator(".st-key-one_visit").get_by_role("slider")
-    expect(thumb).to_be_visible()
-    settle(page)
-    bars = page.locator(".st-key-steps .point path")
-    expect(bars).to_have_count(18)
-    thumb.press("ArrowRight")
-    page.wait_for_function("location.search.includes('one_visit=2011-2')")
-    page.wait_for_function(
-        "() => { const bars = [...document.querySelectorAll('.st-key-steps .point path')];"
-        " const fill = bars.map(bar => getComputedStyle(bar).fill);"
-        " return bars.length === 18 && fill[1] !== fill[0] && fill[2] === fill[0] }"
-    )
-    assert not seen.errors
-    assert not seen.strangers
-
-
-@pytest.mark.slow
-def test_a_role_is_changed_by_a_click_and_a_link_has_it(visit):
-    seen = visit(PAGE)
-    page = drawn(seen.page)
-
-    def choose(key: str, option: str) -> None:
-        box = page.locator(f".st-key-{key}").get_by_role("combobox")
-        box.evaluate("field => field.scrollIntoView({block: 'center'})")
-        page.wait_for_timeout(500)  # a list that opens while the page still scrolls is closed again
-        box.click()
-        page.get_by_role("option", name=option, exact=True).click()
-        settle(page)
-
-    choose("ppi_twin_roles", "my own")
-    choose("ppi_twin_role_of_wind", "left out")
-    page.wait_for_function("location.search.includes('ppi_twin_role_of_wind=left')")
-    drawn(page)
-    page.get_by_text("How it was fitted").click()
-    expect(page.get_by_text("own roles (wind: left out)")).to_be_visible()
-
-    other = visit(page.url)
-    drawn(other.page)
-    other.page.get_by_text("How it was fitted").click()
-    expect(other.page.get_by_text("own roles (wind: left out)")).to_be_visible()
-    page.locator(".st-key-ppi_reset").get_by_role("button").click()
-    page.wait_for_function("!location.search.includes('wind')")
-    drawn(page)
-    expect(page.locator(".st-key-ppi_twin_role_of_wind")).to_have_count(0)
-    for each in (seen, other):
-        assert not each.errors
-        assert not each.strangers

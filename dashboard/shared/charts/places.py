@@ -112,7 +112,8 @@ def is_ordered(dataset: Dataset, mode: int) -> bool:
     if not is_own(dataset):
         return is_covid(dataset) or mode == len(dataset.counts.modes) - 1
     labels = dataset.counts.labels[mode]
-    return all(map(_is_number, labels)) or mode == time_mode(dataset.counts)
+    numbers = pd.to_numeric(pd.Series(labels), errors="coerce")
+    return bool(np.isfinite(numbers).all()) or mode == time_mode(dataset.counts)
 
 
 def over_modes(dataset: Dataset) -> str:
@@ -220,26 +221,15 @@ def _own_places(dataset: Dataset) -> pd.DataFrame:
     return pd.DataFrame({"key": found["label"], "label": found["label"], "where": where})
 
 
-def _is_number(label: str) -> bool:
-    try:
-        return np.isfinite(float(label))
-    except ValueError:
-        return False
-
-
 def free_names(names: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     """Names of columns that are not taken by others, with what they are behind those that are."""
     return tuple(f"{name} (mode)" if name in taken else name for name in names)
 
 
-def distinct(labels: list[str]) -> list[str]:
-    """Labels told apart by a number where they are the same."""
-    seen: dict[str, int] = {}
-    told = []
-    for label in labels:
-        seen[label] = seen.get(label, 0) + 1
-        told.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
-    return told
+def distinct(labels: Sequence[str]) -> list[str]:
+    """Return labels with a number behind those that occurred before."""
+    before = pd.Series(labels, dtype=object).groupby(labels, sort=False).cumcount()
+    return [f"{label} ({k + 1})" if k else label for label, k in zip(labels, before, strict=True)]
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:

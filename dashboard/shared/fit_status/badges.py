@@ -11,6 +11,7 @@ from dashboard.shared.charts.places import place_words
 from dashboard.shared.fit_status.outcome import outcome_words
 from dashboard.shared.fit_status.service import session
 from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.widgets import simulated_badge
 from dashboard.work.orders import AttributeGain, FitOrder, FoldKind
 from uncletc import Fit, StopReason
 from uncletc.checking import Gain
@@ -135,9 +136,10 @@ def run_badges(dataset: Dataset, fit: Fit, side: str, *, checked: bool = True) -
     """
     with st.container(horizontal=True, vertical_alignment="center", key=f"fit-badges-{side}"):
         st.markdown(f"**{side}**", width="content")
-        _draw(of_convergence(fit))
+        verdict = known_verdict(dataset, fit) if checked else None
+        _draw(of_convergence(fit, verdict))
         if checked:
-            _draw(of_check(known_verdict(dataset, fit)))
+            _draw(of_check(verdict))
 
 
 def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
@@ -152,17 +154,12 @@ def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
         The data set that Model check opens with.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="fit-badges"):
-        if dataset.provenance.simulated:
-            st.markdown(
-                ":orange-badge[:material/science: Simulated counts.]",
-                width="content",
-                help="No number here was observed: all were drawn from the model, so the truth is "
-                "known.",
-            )
-        _draw(of_convergence(fit))
+        simulated_badge(dataset)
+        verdict = known_verdict(dataset, fit)
+        _draw(of_convergence(fit, verdict))
         if fit.stop is StopReason.CALLBACK:
             return
-        _draw(of_check(known_verdict(dataset, fit)))
+        _draw(of_check(verdict))
         _remember(family)
         st.page_link(
             _PAGE,
@@ -198,8 +195,8 @@ def _remember(family: Family) -> None:
         st.session_state["data"] = family
 
 
-def of_convergence(fit: Fit) -> Badge:
-    """Say whether the estimates had settled when the fit stopped."""
+def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
+    """Say whether the estimates had settled when the fit stopped; green only once checked."""
     if fit.stop is StopReason.CALLBACK:
         return Badge(
             "Still fitting: estimates so far", "blue", ":material/hourglass_top:", "They change."
@@ -221,7 +218,7 @@ def of_convergence(fit: Fit) -> Badge:
         )
     return Badge(
         "Converged",
-        "green",
+        "gray" if verdict is None else "green",
         ":material/check_circle:",
         " ".join(filter(None, ("The estimates no longer changed.", outcome_words(fit)))),
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
 from dashboard.shared.sidebar.model import default_settings
 from dashboard.shared.text.words import escape_sentence, plural
@@ -44,29 +45,8 @@ _MENDED = {
 }
 
 
-def findings_of(dataset: Dataset, rank: int) -> tuple[Finding, ...]:
-    """What was found in counts, made once; that of a reader's own table stays with the reader.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    rank : int
-        Of the fit whose time is told.
-    """
-    if dataset.name != "own":
-        return _kept(dataset.counts.digest, rank, dataset)
-    key = f"{PREFIX}before"
-    kept = st.session_state.get(key)
-    if kept is None or kept[:2] != (dataset.counts.digest, rank):
-        found = tables.check_counts(dataset, rank=rank)
-        kept = st.session_state[key] = (dataset.counts.digest, rank, found)
-    found = kept[2]
-    return found  # noqa: RET504, typed
-
-
-@st.cache_resource(max_entries=20, show_spinner=False)
-def _kept(digest: str, rank: int, _dataset: Dataset) -> tuple[Finding, ...]:  # noqa: ARG001
-    return tables.check_counts(_dataset, rank=rank)
+def _checked(dataset: Dataset, rank: int) -> tuple[Finding, ...]:
+    return tables.check_counts(dataset, rank=rank)
 
 
 def headline(findings: Sequence[Finding]) -> str:
@@ -85,7 +65,8 @@ def headline(findings: Sequence[Finding]) -> str:
 
 def to_mend(dataset: Dataset, *, rank: int = _RANK) -> str:
     """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
-    some = [each for each in findings_of(dataset, rank) if each.severity == "error"]
+    findings = cached_for_counts("findings", _checked, dataset, rank)
+    some = [each for each in findings if each.severity == "error"]
     if not some:
         return ""
     return f"{escape(some[0].sentence)} <em>Fix it under “Before you fit”, below.</em>"
@@ -97,7 +78,7 @@ def before_you_fit(dataset: Dataset, *, rank: int = _RANK) -> None:
     Where the table is the reader's own, one click takes days on which almost nobody reports as
     missing, leaves out totals beside their parts, or takes differences of running totals.
     """
-    findings = findings_of(dataset, rank)
+    findings = cached_for_counts("findings", _checked, dataset, rank)
     st.markdown(headline(findings))
     faults = [each for each in findings if each.severity != "info"]
     if faults:

@@ -69,8 +69,8 @@ def pressed(side: str = "") -> bool:
     return now
 
 
-def goes_on(order: FitOrder, shown: Fit) -> bool:
-    """Whether an order goes on from the fit shown."""
+def resumes_from(order: FitOrder, shown: Fit) -> bool:
+    """Return whether an order resumes from the fit shown."""
     before = order.begins_with
     return (
         before is not None
@@ -113,13 +113,13 @@ def offer_more(
         "Continue fit",
         key=f"{side}continue-fit",
         width="stretch",
-        on_click=_go_on,
+        on_click=_resume,
         args=(usual.key, limit, side),
         help=f"Goes on from where it stopped, for up to {limit:,} more iterations.",
     )
 
 
-def _go_on(key: str, limit: int, side: str) -> None:
+def _resume(key: str, limit: int, side: str) -> None:
     _limits()[key] = limit
     st.session_state[f"{side}{_PRESSED}"] = True
 
@@ -243,7 +243,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
         _say_why_not(job, choices.roles.words)
 
     before = track.drawn if waiting else track.finished
-    if before is not None and waiting and goes_on(order, before.fit):
+    if before is not None and waiting and resumes_from(order, before.fit):
         st.info("**Going on from where it stopped.** Below: the estimates then.", icon=_HISTORY)
     elif before is not None:
         _say_changed(before, choices, waiting=waiting)

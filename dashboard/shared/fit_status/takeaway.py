@@ -114,12 +114,6 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
     return defused(table).to_csv(index=False).encode("utf-8-sig")
 
 
-def parquet_bytes(table: pd.DataFrame) -> bytes:
-    """The table as a Parquet file, without its index."""
-    data: bytes = table.to_parquet(index=False)
-    return data
-
-
 def npz_bytes(fit: Fit) -> bytes:
     """The fit as :meth:`uncletc.Fit.load` reads it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -230,7 +224,10 @@ def _table(stem: str, name: str, table: pd.DataFrame) -> None:
         _button("CSV", lambda: csv_bytes(table), f"{stem}.csv", f"{_slug(name)}-csv")
     with columns[2]:
         _button(
-            "Parquet", lambda: parquet_bytes(table), f"{stem}.parquet", f"{_slug(name)}-parquet"
+            "Parquet",
+            lambda: table.to_parquet(index=False),
+            f"{stem}.parquet",
+            f"{_slug(name)}-parquet",
         )
 
 

@@ -103,7 +103,6 @@ STATED_EFFECTS: EffectPreset = "stated"
 NO_EFFECTS: EffectPreset = "none"
 OWN_EFFECTS: EffectPreset = "my own"
 _UNITS = {"place": "°", "day": " days", "visit": " visits"}  # of distances, by their group
-_MOST_EFFECTS = 2  # effects that a description spells out
 
 
 @dataclass(frozen=True)
@@ -148,9 +147,7 @@ class EffectChoice:
         if self.preset != OWN_EFFECTS:
             return f"{self.preset} effects"
         out = [effect_name(text) for text, _ in self.stated if text not in self.now]
-        more = len(out) - _MOST_EFFECTS
-        named = [*out[:_MOST_EFFECTS], *([f"{more} more"] if more > 0 else [])]
-        return f"own effects ({'without ' + '; '.join(named) if named else 'all'})"
+        return f"own effects ({'without ' + _first_of(out, 2) if out else 'all'})"
 
     @property
     def stem(self) -> str:
@@ -232,15 +229,15 @@ def effects_in_fit(fit: Fit) -> str:
     )
 
 
-def effect_code(text: str) -> str:
-    """An effect as an address calls it.
+def slug(*parts: str) -> str:
+    """Return words as the address has them, in a key of a widget.
 
     Examples
     --------
-    >>> effect_code("reporting(state × smooth(day, 7))")
-    'reporting_state_x_smooth_day_7'
+    >>> slug("", "covid", "effect", "reporting(state × smooth(day, 7))")
+    'covid_effect_reporting_state_x_smooth_day_7'
     """
-    return re.sub(r"[^a-z0-9]+", "_", text.lower().replace("×", "x")).strip("_")
+    return re.sub(r"[^a-z0-9]+", "_", " ".join(parts).lower().replace("×", "x")).strip("_")
 
 
 def acts_on(text: str) -> str:
@@ -270,7 +267,6 @@ OPTIONS: dict[str, tuple[ActsOn, int]] = {
     "left out": ("neither", 0),
 }
 _NAMES = {value: option for option, value in OPTIONS.items()}
-_MOST_NAMED = 3  # changes that a description spells out
 
 NO_ROLES_YET = (
     "These counts have no stated roles, so all attributes act on detection here, as in the paper."
@@ -279,21 +275,24 @@ NONE_ON_DETECTION = (
     "**No attribute acts on detection here, so p is the same everywhere**: 1, unless a second look "
     "or a statement says otherwise. Ranks and ratios of p say nothing then."
 )
-# Mean of five seeds at rank 15, Spearman's correlation by state: benchmarks/results/outside.md.
-PAPERS_COVID = (
-    "On these counts that turns the map over: p by state then runs **against** outside estimates "
-    "that the fit has not seen (rank correlation −.26 with blood surveys, −.47 with tests per "
-    "person). With the stated roles, from cases alone too, it agrees with them (+.33 and +.54), "
-    "mostly because their directions are stated: held-out counts hardly tell the two apart."
+# Real counts: benchmarks/results/outside.md; simulated: tests/uncletc/test_twins_recovered.py.
+_PAPERS = (
+    "**The paper's choice: every attribute may move p either way, and none moves λ.** Whatever a "
+    "place is known for can then pass for detection."
 )
-
-
-# Of the twin that comes with this program, rank 15: tests/uncletc/test_twins_recovered.py.
-PAPERS_SIMULATED = (
-    "On these simulated counts, where the truth is known, that turns the map over: p by state runs "
-    "**against** it (rank correlation −.5), and agrees with it (above +.9) with the roles that the "
-    "counts were drawn with."
+_TURNS_THE_MAP = (
+    " Here that turns the map over: p by state then runs **against** {truth} (rank correlation "
+    "{wrong}), and agrees with {them} with the stated roles ({right})."
 )
+_AGAINST = {
+    True: {"truth": "the truth", "them": "it", "wrong": "−0.5", "right": "above +0.9"},
+    False: {
+        "truth": "blood surveys that the fit has not seen",
+        "them": "them",
+        "wrong": "−0.26",
+        "right": "+0.33",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -386,10 +385,7 @@ class RoleChoice:
             return ""
         if self.preset != OWN:
             return "the paper's roles" if self.preset == PAPER else "stated roles"
-        changes = self.changes
-        more = len(changes) - _MOST_NAMED
-        named = [*changes[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
-        return f"own roles ({'; '.join(named) if named else 'as at first'})"
+        return f"own roles ({_first_of(self.changes, 3) or 'as at first'})"
 
     @property
     def stem(self) -> str:
@@ -484,25 +480,29 @@ def option_of(role: Role) -> str:
 
 
 def in_words(role: Role) -> str:
-    """What an attribute with this role may change, for a table."""
-    p = {1: "p, upwards only", -1: "p, downwards only", 0: "p"}[role.sign]
-    both = {1: "p (upwards only) and λ", -1: "p (downwards only) and λ", 0: "p and λ"}[role.sign]
-    return {"detection": p, "rate": "λ", "both": both, "neither": "nothing: left out"}[role.acts_on]
+    """Return what an attribute with this role may change, for a table."""
+    if role.acts_on == "neither":
+        return "nothing: left out"
+    way = {1: "upwards only", -1: "downwards only", 0: ""}[role.sign]
+    if role.acts_on == "both":
+        return f"p ({way}) and λ" if way else "p and λ"
+    return "λ" if role.acts_on == "rate" else f"p, {way}" if way else "p"
+
+
+def _first_of(names: list[str], most: int) -> str:
+    """Return the first names in a row, and how many more there are."""
+    more = len(names) - most
+    return "; ".join([*names[:most], *([f"{more} more"] if more > 0 else [])])
 
 
 def remark(roles: RoleChoice, dataset: Dataset) -> str:
-    """What a reader should know of the roles of a fit, where that is something; else empty."""
+    """Return what a reader should know of the roles of a fit, where that is something; else ""."""
     if roles.attributes and not roles.on_detection:
         return NONE_ON_DETECTION
-    if roles.preset == PAPER and roles.usual == STATED:
-        head = (
-            "**The paper's choice: every attribute may move p either way, and none moves λ.** "
-            "Whatever a place is known for can then pass for detection."
-        )
-        if not is_covid(dataset):
-            return head
-        return f"{head} {PAPERS_SIMULATED if dataset.provenance.simulated else PAPERS_COVID}"
-    return ""
+    if not roles.preset == PAPER != roles.usual:
+        return ""
+    against = _AGAINST[dataset.provenance.simulated]
+    return _PAPERS + (_TURNS_THE_MAP.format(**against) if is_covid(dataset) else "")
 
 
 @remembered(8)  # looks at every entry; a data set is loaded once

@@ -193,8 +193,10 @@ def simulated_badge(dataset: datasets.Dataset) -> None:
     """Say plainly when nothing on the page was observed."""
     if dataset.provenance.simulated:
         st.markdown(
-            ":orange-badge[:material/science: **Simulated counts.**] No number here was observed: "
-            "all were drawn from the model, so the truth is known."
+            ":orange-badge[:material/science: Simulated counts.]",
+            width="content",
+            help="No number here was observed: all were drawn from the model, so the truth is "
+            "known.",
         )
 
 

@@ -15,37 +15,17 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard.shared.cache import drawn
 from dashboard.shared.charts.style import objective_chart, on_dark, picture_config
 from dashboard.shared.fit_status.running import how_it_was_fitted
-from dashboard.shared.sidebar.roles import NO_ROLES_YET, PAPER, EffectChoice, RoleChoice
+from dashboard.shared.sidebar.roles import NO_ROLES_YET, PAPER, RoleChoice
 from dashboard.shared.sidebar.sidebar import picture_format
-from dashboard.shared.text.words import GLOSSARY
 from uncletc import Fit
 
-# Streamlit leaves 6 rem above a title, and fades what a run of the page has not drawn again yet.
-_CSS = """
-<style>
-.stMainBlockContainer { padding-top: 2.25rem; }
-.stMainBlockContainer h1 { font-size: 2rem; padding: 0.25rem 0 0.5rem; }
-.stMainBlockContainer h2 { font-size: 1.5rem; }
-.stMainBlockContainer h3 { font-size: 1.2rem; }
-@media (max-width: 640px) { .stMainBlockContainer { padding-top: 3.75rem; } }
-.stMainBlockContainer > .stVerticalBlock { gap: 0.75rem; }
-.stElementContainer:has(> .stHtml script) { display: none; }
-.stMainBlockContainer [data-stale="true"] { opacity: 1 !important; transition: none !important; }
-</style>
-"""
+_STATIC = Path(__file__).parents[2] / "static"
+_GLOSSARY = Path(__file__).with_name("glossary.md")
 
 
-def look() -> None:
-    """Give the page its look; once a run, before the page itself."""
-    st.html(_CSS)
-
-
-_STYLES = Path(__file__).parents[2] / "static" / "access.css"
-
-
-def access() -> None:
-    """Give the page its readable text, its focus and its stillness; once a run, before the page."""
-    st.html(_STYLES)
+def page_style() -> None:
+    """Give the page its look, its focus and its stillness; once a run, before the page."""
+    st.html(_STATIC / "page.css")
 
 
 def menu_position() -> Literal["hidden", "sidebar"]:
@@ -101,15 +81,10 @@ def restore_settings() -> None:
 def glossary() -> None:
     """Draw the list, folded, in the sidebar; once a run, before the page itself."""
     with st.sidebar.popover("Words and symbols", icon=":material/menu_book:", width="stretch"):
-        st.markdown("\n\n".join(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()))
+        st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
 
 
 HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
-
-
-def chart_config() -> dict[str, Any]:
-    """How a chart behaves: `CHART_CONFIG`, with the camera saving what the reader chose."""
-    return picture_config(picture_format())
 
 
 def show_chart(
@@ -135,7 +110,7 @@ def show_chart(
         shown = drawn(figure, dark=dark)
     else:
         shown = on_dark(figure) if dark else figure
-    where.plotly_chart(shown, config=chart_config(), key=key, alt=alt, **more)
+    where.plotly_chart(shown, config=picture_config(picture_format()), key=key, alt=alt, **more)
 
 
 def show_table(table: pd.DataFrame, *, key: str, alt: str, height: int = 388) -> None:
@@ -192,14 +167,9 @@ def role_details(roles: RoleChoice) -> None:
         if roles.usual == PAPER:
             st.markdown(NO_ROLES_YET)
         st.table(roles.table.set_index("attribute"))
-    _effect_details(roles.effects)
-
-
-def _effect_details(effects: EffectChoice) -> None:
-    """Draw the folded table of the effects that a data set states, where it states any."""
-    if not effects.stated:
+    if not roles.effects.stated:
         return
-    with st.expander(effects.title):
+    with st.expander(roles.effects.title):
         st.markdown(
             "An effect is one factor for each of its levels, or for each pair of levels. **On λ** "
             "it changes how many events there are, **on reporting** how many of those counted are "
@@ -207,7 +177,7 @@ def _effect_details(effects: EffectChoice) -> None:
             "the distance over which near ones are alike. In the paper there are none. On the "
             "pages that fit, the sidebar changes them."
         )
-        st.table(effects.table.set_index("effect"))
+        st.table(roles.effects.table.set_index("effect"))
 
 
 def fit_details(fit: Fit, roles: RoleChoice) -> None:

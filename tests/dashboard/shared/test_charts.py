@@ -10,15 +10,11 @@ import pytest
 
 from dashboard.shared.charts.style import (
     BAR_COLORS,
-    CHART_CONFIG,
     COLORS,
     axis_limit,
     bar_chart,
-    faint,
     log_axis,
     objective_chart,
-    picture_config,
-    two_lines,
 )
 
 
@@ -38,18 +34,11 @@ class TestBars:
         assert trace.orientation == "h"
         assert trace.marker.color == "#123456"
 
-    def test_first_row_is_on_top(self, figure):
-        assert figure.layout.yaxis.autorange == "reversed"
-
     def test_text_of_short_bars_stands_outside(self):
         # Plotly drops the text of a bar too short to see, unless it is told to put it outside.
         bars = pd.DataFrame({"label": ["a", "b"], "value": [3.0, 1e-6], "inside": ["x", "y"]})
         (trace,) = bar_chart(bars, title="p", color="#123456", limit=4).data
         assert list(trace.textposition) == ["inside", "outside"]
-
-    def test_axis_starts_at_zero_and_ends_where_asked(self, figure):
-        assert tuple(figure.layout.xaxis.range) == (0, 4)
-        assert figure.layout.xaxis.title.text == "relative p"
 
 
 class TestWhiskers:
@@ -80,17 +69,6 @@ class TestWhiskers:
         )
 
 
-def test_objective_leaves_the_starting_point_out():
-    (trace,) = objective_chart({"": [9.0, 3.0, 2.0]}).data
-    assert list(trace.x) == [1, 2]
-    assert list(trace.y) == [3, 2]
-
-
-def test_objective_of_a_fit_without_iterations_is_empty():
-    (trace,) = objective_chart({"": [9.0]}).data
-    assert list(trace.x) == []
-
-
 def test_objectives_of_two_fits_are_told_apart():
     figure = objective_chart({"A": [9.0, 3.0, 2.0], "B": [8.0, 1.0]})
     a, b = figure.data
@@ -108,16 +86,6 @@ class TestLogAxis:
         assert axis["range"] == pytest.approx(np.log10(limits))
         assert 0 < len(axis["tickvals"]) <= 9
         assert all(limits[0] <= tick <= limits[1] for tick in axis["tickvals"])
-
-
-def test_a_faint_colour_is_the_same_colour():
-    assert faint("#0068A8", 0.5) == "rgba(0,104,168,0.5)"
-
-
-def test_a_long_title_breaks_before_its_bracket():
-    title = "p (anchored: mean 25 %)"
-    assert two_lines(title, 40) == title
-    assert two_lines(title, 20) == "p<br>(anchored: mean 25 %)"
 
 
 def linear(color: str) -> np.ndarray:
@@ -158,16 +126,3 @@ class TestColors:
         seen = [lab(VISIONS[vision] @ linear(color)) for color in COLORS]
         distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
         assert min(distances) > 15
-
-
-@pytest.mark.parametrize("picture", ["svg", "png"])
-def test_camera_saves_what_was_chosen_and_all_else_stays(picture):
-    config = picture_config(picture)
-    assert config["toImageButtonOptions"]["format"] == picture
-    rest = {name: value for name, value in CHART_CONFIG.items() if name != "toImageButtonOptions"}
-    assert {name: config[name] for name in rest} == rest
-    assert CHART_CONFIG["toImageButtonOptions"]["format"] == "svg"
-
-
-def test_nothing_is_asked_of_another_host():
-    assert "://" not in str(CHART_CONFIG)

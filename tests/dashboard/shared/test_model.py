@@ -29,19 +29,6 @@ class TestDescribe:
         for part in ("rank 4", "500", "2 × 15 units", "seed 3"):
             assert part in text
 
-    def test_without_hidden_layers(self):
-        assert "linear" in describe(FitSettings(rank=1, hidden=()))
-
-    def test_says_which_mu_or_that_the_counts_decide(self):
-        assert "μ 500" in describe(FitSettings(rank=1, mu=500))
-        assert "μ 0.5" in describe(FitSettings(rank=1, mu=0.5))
-        assert "μ from the counts" in describe(FitSettings(rank=1))
-        assert "mu" not in stem_of(FitSettings(rank=1))
-
-    def test_members_where_there_are_several(self):
-        assert "member" not in describe(FitSettings(rank=1))
-        assert "4 members" in describe(FitSettings(rank=1, members=4))
-
     def test_different_choices_read_differently(self):
         base = {"rank": 4, "hidden": (10,)}
         others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"seed": 1}]
@@ -100,12 +87,6 @@ class TestOneMore:
             limits=(10, 1000, 10),
         )
         monkeypatch.setattr(model, "MODEL", (*MODEL, iterations))
-
-    def test_it_is_described_and_named_where_it_is_unusual(self):
-        assert "max_iter" not in describe(settings_of(rank=2))
-        assert "max_iter 50" in describe(settings_of(rank=2, max_iter=50))
-        assert stem_of(settings_of(rank=2, max_iter=50)).endswith("max_iter50")
-        assert values_of(settings_of(rank=2, max_iter=50))["max_iter"] == 50
 
     def test_it_is_drawn_in_the_sidebar(self, monkeypatch):
         from dashboard.shared.sidebar import sidebar, widgets

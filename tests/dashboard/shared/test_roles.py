@@ -4,32 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.drivers.view import rates_table, rates_words
 from dashboard.ppi.view import build_ppi_view
 from dashboard.shared.sidebar.model import describe, stem_of
 from dashboard.shared.sidebar.roles import (
-    NONE_ON_DETECTION,
     OPTIONS,
     OWN,
     PAPER,
-    PAPERS_COVID,
-    PAPERS_SIMULATED,
     STATED,
-    LookChoice,
     in_words,
     option_of,
     presets_of,
-    remark,
     roles_of,
 )
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import P_IS_THE_SAME
-from dashboard.whatif.runs import Run
-from dashboard.whatif.view import build_whatif_view, whatif_script
 from uncletc import Anchor, Fit, FitSettings, Role, Roles, datasets
 from uncletc.datasets import Dataset
 
@@ -88,22 +79,12 @@ class TestPresets:
         assert own.words == "own roles (wind: true rate; guild: left out)"
         assert own != same
 
-    def test_the_same_counts_are_made_once(self, stated):
-        first, again = (roles_of(stated).apply(stated) for _ in range(2))
-        assert first.counts is again.counts
-
 
 class TestOptions:
     def test_each_is_a_role_and_has_words(self):
         for option, (acts_on, sign) in OPTIONS.items():
             assert option_of(Role("a", acts_on, sign)) == option
         assert len({in_words(Role("a", *value)) for value in OPTIONS.values()}) == len(OPTIONS)
-
-    def test_levels_have_no_direction(self, plain):
-        guild = roles_of(plain).attributes[-1]
-        assert len(guild.columns) == 5
-        assert guild.options == ("detection, free", "true rate", "both, p free", "left out")
-        assert roles_of(plain).attributes[0].options == tuple(OPTIONS)
 
 
 class TestWords:
@@ -127,28 +108,11 @@ class TestWords:
         assert set(paper["may change"]) == {"p"}
         assert list(roles_of(plain).table.columns) == ["attribute", "may change"]
 
-    def test_what_acts_on_detection_is_named(self, stated):
-        assert roles_of(stated).on_detection == ", ".join(name for name in ALL if name != "month")
-        assert roles_of(stated, OWN, dict.fromkeys(ALL, "true rate")).on_detection == ""
-
     def test_signs_are_said_beside_the_curve(self, stated):
         choice = roles_of(stated)
         assert "p may only fall with wind. It may change λ, too." in choice.sign_words("wind")
         assert "rise and fall with cloud." in choice.sign_words("cloud")
         assert choice.sign_words("month") == ""
-
-    def test_what_a_reader_should_know(self, stated, plain, covid_twin):
-        assert remark(roles_of(stated), stated) == ""
-        assert remark(roles_of(plain), plain) == ""
-        paper = remark(roles_of(stated, PAPER), stated)
-        assert "paper's choice" in paper
-        assert PAPERS_COVID not in paper
-        assert PAPERS_SIMULATED in remark(roles_of(covid_twin, PAPER), covid_twin)
-        seen = replace(covid_twin.provenance, simulated=False)
-        cases = replace(covid_twin, provenance=seen)
-        assert PAPERS_COVID in remark(roles_of(cases, PAPER), cases)
-        none = roles_of(stated, OWN, dict.fromkeys(ALL, "true rate"))
-        assert remark(none, stated) == NONE_ON_DETECTION
 
 
 def attributes_of(dataset: Dataset, _: Fit) -> pd.DataFrame:
@@ -168,45 +132,6 @@ class TestScripts:
         assert given == settings
         assert counts.digest == roles.apply(stated).counts.digest
         assert ("Roles([" in text) == (preset == OWN)
-
-    def test_of_two_settings_give_each_its_own(self, stated, short_fit, run_script):
-        fits, runs, given = [], [], []
-        for preset in (STATED, PAPER):
-            roles = roles_of(stated, preset)
-            given.append(roles.apply(stated))
-            fits.append(short_fit(given[-1].counts, 2, solver="joint", hidden=()))
-            settings = FitSettings(rank=2, signs=roles.roles.signs)
-            runs.append(Run(settings=settings, roles=roles))
-        text = whatif_script("ppi", *runs)
-        expected = build_whatif_view(given[0], *fits, of_b=given[1]).main_table
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(datasets, "load", lambda _: stated)
-            table = run_script(text, *fits)
-        pd.testing.assert_frame_equal(table, expected)
-        for (counts, _), dataset in zip(run_script.asked, given, strict=True):
-            assert counts.digest == dataset.counts.digest
-
-
-def test_two_settings_may_differ_in_their_looks_alone(stated):
-    runs = []
-    for looks in (LookChoice(deaths=True, lag=10), LookChoice()):
-        roles = replace(roles_of(stated), looks=looks)
-        runs.append(Run(settings=FitSettings(rank=2), roles=roles))
-    text = whatif_script("covid", *runs)
-    assert "a = fit(datasets.with_deaths(dataset.with_roles(), lag=10).counts" in text
-    assert "b = fit(dataset.with_roles().counts" in text
-    assert "of_b=dataset.with_roles())" in text
-
-
-def test_of_lambda_come_the_strongest_first(stated, short_fit):
-    given = roles_of(stated).apply(stated)
-    fit = short_fit(given.counts, 4, solver="joint", hidden=())
-    bars = rates_table(given, fit)
-    assert sorted(bars["attribute"]) == sorted(given.counts.rate_attribute_names)
-    strength = abs(np.log(bars["factor"])).to_numpy()
-    assert (np.diff(strength) <= 1e-12).all()
-    assert (bars["low"] <= bars["factor"]).all()
-    assert "λ" in rates_words(bars)
 
 
 def test_a_p_of_one_is_said_and_not_warned_of(stated, short_fit):

@@ -121,27 +121,11 @@ class TestSidebar:
         assert choices(run(covid_mu="50")).settings.mu == 50
         assert choices(run(covid_mu="from the counts")).settings.mu is None
 
-    def test_no_layers_is_a_linear_network(self):
-        at = run(covid_layers="0")
-        assert choices(at).settings.hidden == ()
-        assert at.slider(key="covid_units").disabled
-
-    def test_fit_is_pressed_for_one_run(self):
-        at = run()
-        at.button(key="fit").click().run()
-        assert choices(at).pressed
-        at.run()
-        assert not choices(at).pressed
-
     def test_address_drives_the_widgets(self):
         address = {"covid_rank": "3", "covid_layers": "1", "covid_seed": "9", "covid_members": "2"}
         settings = choices(run(**address)).settings
         assert (settings.rank, len(settings.hidden), settings.seed) == (3, 1, 9)
         assert settings.members == 2
-
-    def test_pages_have_settings_of_their_own(self):
-        default = choices(run("ppi")).settings.rank
-        assert choices(run("ppi", covid_rank=str(default + 1))).settings.rank == default
 
     @pytest.mark.parametrize(
         ("name", "value"),
@@ -188,12 +172,6 @@ class TestSidebar:
         anchor = choices(at).anchor
         assert (anchor.name, anchor.place, anchor.value) == (other, known[other], 0.8)
 
-    def test_a_place_in_the_address(self):
-        name = sorted(_labels_of_places(datasets.load("covid-twin")))[7]
-        assert choices(run(scale="known place or pair", covid_place=name)).anchor.name == name
-        usual = choices(run(scale="known place or pair")).anchor
-        assert choices(run(scale="known place or pair", covid_place="Nowhere, XX")).anchor == usual
-
     @pytest.mark.parametrize("family", ["covid", "ppi"])
     def test_a_known_total(self, family):
         at = run(family, scale="known total")
@@ -226,36 +204,9 @@ class TestSidebar:
         assert words.startswith(f"30 to {ends[1]} % is no range: its low end must be below")
         assert choices(at).anchor.value == 0.3
 
-    def test_a_place_may_have_a_range(self):
-        at = run("ppi", scale="known place or pair", range="true")
-        assert choices(at).anchor.value == (0.4, 0.6)
-        at.slider(key="ppi_detects_range").set_value((5, 90)).run()
-        assert choices(at).anchor.value == (0.05, 0.9)
-
-    def test_a_total_may_have_a_range(self):
-        at = run("ppi", scale="known total", range="true")
-        low, high = choices(at).anchor.value
-        assert high == 2 * low
-        assert "A 90 % interval" in at.main.caption[-1].value
-        at.number_input(key="ppi_twin_total_most").set_value(int(low) - 1).run()
-        assert choices(at).anchor.value == low
-        assert "is no range" in at.main.warning[0].value
-
-    @pytest.mark.parametrize("value", ["0", "-5", "lots", "nan"])
-    def test_an_impossible_total_in_the_address_is_none(self, value):
-        usual = choices(run(scale="known total")).anchor
-        assert choices(run(scale="known total", covid_twin_total=value)).anchor == usual
-
     @pytest.mark.parametrize("kind", ["known place or pair", "known total"])
     def test_statements_about_absent_counts_wait(self, kind):
         assert choices(run(scale=kind, covid_counts="real")).anchor == Anchor()
-
-    def test_changes_fit_by_themselves_unless_told_otherwise(self):
-        at = run()
-        assert choices(at).live
-        at.toggle(key="live").set_value(False).run()
-        assert not choices(at).live
-        assert not choices(run(live="false")).live
 
     @pytest.mark.parametrize("family", ["covid", "ppi"])
     def test_reset_brings_the_defaults_back(self, family):
@@ -279,17 +230,6 @@ class TestSidebar:
         assert choices(at) == usual
         at.run()
         assert choices(at) == usual
-
-    def test_reset_leaves_the_counts_and_the_other_page_alone(self):
-        at = run(covid_counts="real", ppi_rank="2")
-        at.button(key="covid_reset").click().run()
-        assert choices(at).dataset == "covid"
-
-    def test_the_stated_mean_is_asked_for_only_where_it_matters(self):
-        at = run()
-        assert "mean" not in [slider.key for slider in at.slider]
-        at.selectbox(key="scale").set_value("mean").run()
-        assert "mean" in [slider.key for slider in at.slider]
 
 
 @pytest.mark.usefixtures("present")
@@ -343,11 +283,6 @@ class TestRoles:
         at.selectbox(key="ppi_roles").set_value(OWN).run()
         assert choices(at).roles.changes == []
 
-    def test_simulated_counts_have_theirs(self):
-        at = run("ppi", ppi_counts="simulated")
-        assert choices(at).roles.preset == STATED
-        assert at.selectbox(key="ppi_twin_roles").options == [STATED, PAPER, OWN]
-
     def test_without_any_the_papers_are_had_and_why_is_said(self, monkeypatch, ppi_twin):
         plain = replace(ppi_twin, roles=Roles(), effects={})
         monkeypatch.setattr(datasets, "load", lambda _: plain)
@@ -365,11 +300,6 @@ class TestEffects:
         assert "ignore the network" in at.selectbox(key="ppi_effects").help
         assert choices(at).settings.effects == tuple(EFFECTS)
         assert choices(at).roles.words == ""
-
-    def test_data_sets_that_state_none_are_not_asked(self):
-        at = run("covid")
-        assert "covid_effects" not in [each.key for each in at.selectbox]
-        assert choices(at).settings.effects == ()
 
     def test_none_is_one_click_away_and_in_the_address(self):
         at = run("ppi")
@@ -405,9 +335,6 @@ class TestEffects:
         assert at.selectbox(key="ppi_effects").disabled
         assert choices(at).settings.effects == ()
         assert choices(at).roles.words == "the paper's roles, no effects"
-
-    def test_own_roles_keep_them(self):
-        assert choices(run("ppi", ppi_roles=OWN)).settings.effects == tuple(EFFECTS)
 
     def test_reset_brings_the_stated_ones_back(self):
         at = run("ppi", ppi_effects=OWN_EFFECTS, ppi_effect_plant="false")

@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.fit_status.takeaway import BOX, csv_bytes, file_stem, npz_bytes, parquet_bytes
+from dashboard.shared.fit_status.takeaway import BOX, csv_bytes, file_stem, npz_bytes
 from uncletc import Fit, FitSettings
 from uncletc.datasets import Dataset
-from uncletc.io.citation import PAPER, citation
 
 TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.1234567890123, None]})
 
@@ -19,9 +18,6 @@ TABLE = pd.DataFrame({"county": ["Doña Ana, NM", "Cook, IL"], "p": [0.123456789
 class TestFiles:
     def test_csv_reads_back(self):
         pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(csv_bytes(TABLE))), TABLE)
-
-    def test_parquet_reads_back(self):
-        pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(parquet_bytes(TABLE))), TABLE)
 
     def test_fit_reads_back(self, tmp_path, small_fit):
         path = tmp_path / "fit.npz"
@@ -48,24 +44,10 @@ class TestFiles:
         assert file_stem("overview", "ppi-twin", None) == "overview-ppi-twin"
 
 
-class TestCitation:
-    def test_names_method_data_and_licences(self, covid_twin):
-        text = citation(covid_twin.title, covid_twin.provenance)
-        assert PAPER in text
-        assert "simulated" in text
-        for source in covid_twin.provenance.sources:
-            for part in (source.name, source.url, source.licence):
-                assert part in text
-
-
 def page(found, table, own=None) -> None:
-    import streamlit as st
-
     from dashboard.shared.fit_status.takeaway import take_away
-    from dashboard.shared.text.page import chart_config
     from uncletc import datasets
 
-    st.session_state["camera"] = chart_config()["toImageButtonOptions"]["format"]
     dataset = datasets.load("ppi-twin") if own is None else own
     take_away("map", dataset=dataset, fit=found, tables={"Bars, all": table}, code="table = 1")
 
@@ -106,27 +88,8 @@ class TestBox:
         assert {"NetCDF", "Report (.html)", "Settings (.toml)"} <= set(labels)
         assert labels.count("Parquet") == 2
 
-    def test_without_a_fit_there_is_none_to_take(self, draw):
-        buttons = {each.proto.label for each in draw(None).get("download_button")}
-        assert buttons == {"CSV", "Parquet", "Script (.py)"}
-
     def test_file_names_say_page_data_settings_and_table(self, draw):
         names = [each.proto.help for each in draw().get("download_button")]
         assert all("map-ppi-twin-rank2-mu2000-4-" in name for name in names)
         assert all("-seed0" in name for name in names)
         assert any(name.endswith("-bars-all.csv") for name in names)
-
-    def test_code_and_citation_can_be_copied(self, draw):
-        code, cited = (each.value for each in draw().code)
-        assert code == "table = 1"
-        assert PAPER in cited
-
-    def test_pictures_are_svg_unless_asked_otherwise(self, draw):
-        at = draw()
-        assert at.session_state["camera"] == "svg"
-        at.button_group(key="picture").set_value("png").run()
-        assert at.session_state["camera"] == "png"
-
-    @pytest.mark.parametrize(("wish", "camera"), [("png", "png"), ("gif", "svg"), ("", "svg")])
-    def test_address_chooses_the_picture_from_the_first_run(self, draw, wish, camera):
-        assert draw(picture=wish).session_state["camera"] == camera

@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.work import worker
-from dashboard.work.iterations import limits_before
-from dashboard.work.orders import FitOrder
 from tests.dashboard.looking import in_address
 from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, fit
 from uncletc.datasets import Dataset, Provenance
@@ -76,12 +73,6 @@ class TestContinue:
         assert in_address(at, "limit") == "200"
         assert "limit of 200 iterations" in " ".join(each.value for each in at.warning)
 
-    def test_a_link_opens_the_same(self, dataset):
-        here = finished(opened(dataset, limit="200"), 200)
-        known = FitOrder(dataset.counts, replace(SLOW, max_iter=200))
-        assert known.begins_with.settings == SLOW
-        assert limits_before(here.settings) == (100,)
-
     @pytest.mark.parametrize("limit", ["150", "many", "-200", "1600000"])
     def test_other_limits_in_the_address_are_left_out(self, dataset, limit):
         at = opened(dataset, limit=limit)
@@ -92,24 +83,6 @@ class TestContinue:
         at = opened(dataset, replace(SLOW, tol=1e3))
         finished(at, 100)
         assert not [each for each in at.button if each.key == "continue-fit"]
-
-
-class _Reports:
-    """Where a worker's reports go."""
-
-    def __call__(self, **_: object) -> None:
-        """Nobody listens."""
-
-
-def test_the_way_to_a_limit_makes_no_difference(small, tmp_path):
-    order = FitOrder(small, replace(SLOW, max_iter=200))
-    first = worker.run_fit(order.begins_with, _Reports(), tmp_path / "so-far")
-    on = worker.run_fit(order, _Reports(), tmp_path / "so-far", first)
-    alone = worker.run_fit(order, _Reports(), tmp_path / "so-far")
-    for mine, theirs in zip(on.factors, alone.factors, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-    assert on.settings == alone.settings == order.settings
-    assert order.key != order.begins_with.key
 
 
 def two_fits(dataset, settings) -> None:

@@ -1,0 +1,125 @@
+"""What is said of a fit: its μ, joint effects, a poor fit, badges, and the report before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.shared.fit_status import badges
+from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
+from dashboard.shared.fit_status.data_report import headline
+from dashboard.shared.fit_status.outcome import (
+    joint_effect_words,
+    misfit_words,
+    mu_words,
+    number_of_mu,
+    outcome_words,
+)
+from uncletc import Fit, FitSettings, StopReason, fit, simulate
+from uncletc.tables import Finding
+
+
+@pytest.fixture(scope="module")
+def bare() -> Fit:
+    """A fit whose counts found no network."""
+    counts, _ = simulate((8, 8, 8), rank=1, observed=0.4, n_attributes=3)
+    plain = fit(counts, FitSettings(rank=1, max_iter=60), callback=lambda i: i.iteration > 20)
+    assert plain.network is not None
+    return replace(plain, network=replace(plain.network, layers=()), stop=StopReason.TOLERANCE)
+
+
+def test_which_mu_was_taken_or_preferred(bare):
+    assert [number_of_mu(mu) for mu in (2.137, 1234.0)] == ["2.1", "1,200"]
+    taken = replace(bare, mu=2.1, likely_mu=2.1)
+    assert mu_words(taken) == "μ 2.1, from the counts."
+    assert "more where more" in mu_words(replace(taken, mu_power=0.4))
+    assert "less where more" in mu_words(replace(taken, mu_power=-0.4))
+    chosen = replace(bare, settings=replace(bare.settings, mu=2000.0), mu=2000.0)
+    assert "prefer μ 2.1 to 2,000" in mu_words(replace(chosen, likely_mu=2.1))
+    for likely in (1900.0, 1e5, float("nan")):  # alike, both nearly Poisson, unknown
+        assert mu_words(replace(chosen, likely_mu=likely)) == ""
+
+
+def test_whether_attributes_act_together(bare):
+    assert "No sign" in joint_effect_words(bare)
+    layers = (np.ones((3, 4)), np.ones(4), np.ones((4, 4)), np.ones(4), np.ones(4))
+    kept = replace(bare, network=replace(bare.network, layers=layers))
+    assert "2 × 4 units" in joint_effect_words(kept)
+    assert joint_effect_words(kept) in outcome_words(kept)
+    assert "20,000" in joint_effect_words(replace(bare, observed_detection=np.ones(20_001)))
+    for settings in (
+        replace(bare.settings, hidden=()),
+        replace(bare.settings, solver="bcd"),
+    ):
+        assert joint_effect_words(replace(bare, settings=settings)) == ""
+
+
+def test_a_poor_fit_says_how_poor_and_what_may_help(bare):
+    assert misfit_words(replace(bare, dispersion=1.1)) == ""
+    assert misfit_words(replace(bare, dispersion=float("nan"))) == ""
+    said = misfit_words(replace(bare, dispersion=4.2, mu=2.0, likely_mu=2.0))
+    assert "4.2 times" in said
+    assert "rank" in said
+    assert "μ 2.1" in misfit_words(replace(bare, dispersion=4.2, mu=2000.0, likely_mu=2.1))
+
+
+def test_a_page_warns_of_a_poor_fit_once_it_has_ended(bare):
+    def page() -> None:
+        import streamlit as st
+
+        from dashboard.shared.fit_status.running import say_outcome
+
+        say_outcome(st.session_state["found"], of="**A**")
+
+    at = AppTest.from_function(page, default_timeout=30)
+    at.session_state["found"] = replace(bare, dispersion=4.2)
+    (warning,) = at.run().warning
+    assert warning.value.startswith("**A**: **A poor fit")
+    at.session_state["found"] = replace(bare, dispersion=4.2, stop=StopReason.CALLBACK)
+    assert not at.run().warning
+
+
+class TestBadges:
+    @pytest.mark.parametrize(
+        ("stop", "words"),
+        [
+            (StopReason.TOLERANCE, "Converged"),
+            (StopReason.MAX_ITER, "Not converged"),
+            (StopReason.CALLBACK, "Still fitting"),
+        ],
+    )
+    def test_how_a_fit_ended(self, covid_fit, stop, words):
+        assert of_convergence(replace(covid_fit, stop=stop), None).words.startswith(words)
+
+    def test_a_poor_fit_is_not_called_good(self, covid_fit):
+        poor = replace(covid_fit, stop=StopReason.TOLERANCE, dispersion=5.0)
+        assert of_convergence(poor, Verdict("fits", "")).color == "orange"
+
+    def test_none_is_green_that_was_not_checked(self, monkeypatch, covid_twin, ppi_twin, covid_fit):
+        """A verdict is of the same counts and settings alone, the signs and effects among them."""
+        monkeypatch.setattr(badges, "_verdicts", lambda kept={}: kept)
+        settled = replace(covid_fit, stop=StopReason.TOLERANCE)
+
+        def colors(dataset, found):
+            verdict = known_verdict(dataset, found)
+            return {of_convergence(found, verdict).color, of_check(verdict).color}
+
+        assert colors(covid_twin, settled) == {"gray"}
+        badges.remember_verdict(covid_twin, settled, Verdict("fits", "No clear misfit"))
+        assert colors(covid_twin, settled) == {"green"}
+        assert colors(ppi_twin, settled) == {"gray"}
+        for change in ({"seed": 7}, {"rank": 3}, {"mu": 5.0}, {"max_iter": 600}):
+            other = replace(settled, settings=replace(settled.settings, **change))
+            assert colors(covid_twin, other) == {"gray"}
+
+
+@pytest.mark.parametrize(
+    ("severities", "numbers"),
+    [(("info",), ""), (("warning", "info"), "1"), (("error", "warning"), "11")],
+)
+def test_the_headline_counts_what_was_found(severities, numbers):
+    findings = [Finding(kind="days", severity=each, sentence="A.") for each in severities]
+    assert "".join(filter(str.isdigit, headline(findings))) == numbers
