@@ -79,3 +79,18 @@ def test_errors_are_one_sentence(
     assert str(end.value).startswith("uncletc search: ")
     assert "\n" not in str(end.value)
     assert capsys.readouterr().out == ""
+
+
+def test_an_interrupt_while_a_lock_is_taken_is_one(
+    data: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("Error: did not possess lock")
+
+    monkeypatch.setattr("uncletc.search.search", interrupted)
+    with pytest.raises(SystemExit) as end:
+        command("search", data, "--out", out)
+    assert end.value.code == 130

@@ -108,13 +108,14 @@ def run(chosen: argparse.Namespace) -> None:
                 callback=move,
             )
         _report(study)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ImportError, OSError, RuntimeError, TypeError, ValueError) as error:
+        # Interrupted while it takes a lock, Optuna raises an error of its own.
+        if KeyboardInterrupt not in (type(error), type(error.__context__)):
+            raise SystemExit(f"uncletc search: {error}") from error
         _write_line(
             f"interrupted; finished trials are kept in {chosen.out}. The same command resumes."
         )
         raise SystemExit(_INTERRUPTED) from None
-    except (ImportError, OSError, RuntimeError, TypeError, ValueError) as error:
-        raise SystemExit(f"uncletc search: {error}") from error
 
 
 def _load(data: str) -> tuple[CountTensor, str]:
