@@ -17,8 +17,8 @@ from dashboard.covid.outside import (
     build_outside_view,
     difference_view,
 )
-from dashboard.shared.cache import cached
-from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
+from dashboard.shared.cache import cached, cached_for_counts
+from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_chart
 from uncletc import Fit, datasets
 from uncletc.datasets import Dataset, Outside
@@ -121,12 +121,12 @@ def with_sources(dataset: Dataset, view: OutsideView | None) -> Dataset:
 
 
 def _view(dataset: Dataset, fit: Fit, real: bool) -> OutsideView:
-    return build_outside_view(dataset, fit, _loaded(dataset.name) if real else None)
+    outside = cached_for_counts("outside estimates", _load_outside, dataset) if real else None
+    return build_outside_view(dataset, fit, outside)
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _loaded(name: str) -> Outside:
-    return datasets.load_outside(dataset_or_stop(name))
+def _load_outside(dataset: Dataset) -> Outside:
+    return datasets.load_outside(dataset)
 
 
 def _map(dataset: Dataset, fit: Fit, name: str) -> None:

@@ -115,7 +115,7 @@ def points_chart(places: pd.DataFrame, *, value: str, title: str, height: int = 
     Parameters
     ----------
     places : DataFrame
-        As in :class:`dashboard.overview.places.Places`, with latitude and longitude.
+        As in :class:`dashboard.overview.view.Places`, with latitude and longitude.
     value : {"share", "counted"}
     title : str
         What the number is.

@@ -2,21 +2,27 @@
 
 import streamlit as st
 
-from dashboard.overview.controls import (
+from dashboard.overview.parts import (
     attributes,
-    choose_counts,
     choose_pattern,
     facts,
+    pattern_section,
+    places_section,
     provenance_card,
 )
-from dashboard.overview.sections import pattern_section, places_section
 from dashboard.overview.view import build_overview
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.fit_status.data_report import before_you_fit
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.roles import roles_of
-from dashboard.shared.sidebar.widgets import dataset_or_stop, first_rank, simulated_badge
+from dashboard.shared.sidebar.widgets import (
+    dataset_or_stop,
+    family_choice,
+    first_rank,
+    simulated_badge,
+    source_choice,
+)
 from dashboard.shared.text.page import role_details
 from dashboard.shared.text.scripts import load, script
 from dashboard.shared.text.words import escape
@@ -41,7 +47,13 @@ st.markdown(
 )
 
 with st.sidebar:
-    family, source = choose_counts()
+    family = family_choice(
+        "Which counts to look at: cases by county and day, interactions between plants and "
+        "pollinators by visit, or your own."
+    )
+    # The key is not that of the other pages: Streamlit drops from a link to another page every
+    # choice whose key this page uses, too.
+    source = "own" if family == "own" else source_choice(family, key="counts")
 
 dataset = dataset_or_stop(f"{family}-twin" if source == "simulated" else family)
 view = cached_for_counts("overview", build_overview, dataset)
@@ -59,7 +71,8 @@ before_you_fit(dataset, rank=first_rank(family))
 
 st.subheader("What is missing")
 pair, step = choose_pattern(dataset)
-missing = places_section(dataset, step) if pair is None else pattern_section(dataset, pair, step)
+section = places_section(dataset, step) if pair is None else pattern_section(dataset, pair, step)
+missing, code = section
 
 if view.attributes.size:
     st.subheader("Attributes")
@@ -84,8 +97,8 @@ take_away(
     dataset=dataset,
     fit=None,
     tables={
-        **missing.tables,
+        **missing,
         "Attributes": view.attributes.drop(columns="histogram", errors="ignore"),
     },
-    code=script(missing.code, dataset=load(code_of(dataset))),
+    code=script(code, dataset=load(code_of(dataset))),
 )

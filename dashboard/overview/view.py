@@ -9,9 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.shared.text.words import escape
+from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.countymap.states import by_county
+from dashboard.shared.charts.places import is_covid, labels_of_counties, located_mode
+from dashboard.shared.text.words import day_text, escape
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
+from uncletc.estimates import reported_by_county
 from uncletc.tables import existing, n_existing, time_mode
 
 N_BINS = 20
@@ -53,10 +57,8 @@ class Pattern:
         What a share is of: "days", or "combinations" of several other modes.
     counted : bool
         Whether values are counts.
-    step : int, optional
-        Index along the third mode; None for all of it.
     step_label : str
-        Of that step; empty for all.
+        Of the step of the third mode; empty for all.
     largest : int
         The largest count of all steps, for colours that they share.
     """
@@ -69,7 +71,6 @@ class Pattern:
     third_mode: str
     others: str
     counted: bool
-    step: int | None
     step_label: str
     largest: int
 
@@ -130,7 +131,6 @@ def build_pattern(dataset: Dataset, pair: tuple[int, int], step: int | None = No
         third_mode="" if third is None else counts.modes[third],
         others=others_of(dataset, pair),
         counted=counted,
-        step=step,
         step_label="" if step is None or third is None else counts.labels[third][step],
         largest=_largest(dataset, pair if third is None else (*pair, third)),
     )
@@ -206,6 +206,124 @@ def sums_over(
         "observed": np.bincount(cell, minlength=n),
         "counted": np.bincount(cell, counts.counts[rows], minlength=n).astype(int),
     }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Places:
+    """What was counted at each place.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per place: name, existing and observed (entries), counted (sum of counts), share
+        (observed over existing), and fips, or latitude and longitude (degrees).
+    modes : tuple of int
+        The modes that a place is named by.
+    value : {"share", "counted"}
+        What the map is coloured by: counts at a step, and where all shares are the same.
+    title : str
+        What that is.
+    sentence : str
+        How the map is to be read.
+    """
+
+    table: pd.DataFrame
+    modes: tuple[int, ...]
+    value: str
+    title: str
+    sentence: str
+
+    @property
+    def counties(self) -> bool:
+        """Whether places are counties, for the county map."""
+        return "fips" in self.table
+
+
+def place_modes(dataset: Dataset) -> tuple[int, ...]:
+    """The modes that say where: both of a grid, or the one whose levels have positions; or ()."""
+    located = located_mode(dataset)
+    return (0, 1) if is_covid(dataset) else () if located is None else (located,)
+
+
+def build_places(dataset: Dataset, step: int | None = None) -> Places:
+    """Return what was counted at each place, over all steps of the mode along, or at one.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With places.
+    step : int, optional
+        Index along :func:`along_mode`.
+
+    Raises
+    ------
+    ValueError
+        If the data set has no places.
+    """
+    modes = place_modes(dataset)
+    if not modes:
+        raise ValueError(f"dataset must have places, {dataset.title!r} has none")
+    counts = dataset.counts
+    sums = pd.DataFrame(sums_over(dataset, modes, step))
+    if is_covid(dataset):
+        county = dataset.table
+        at = county["latitude_index"] * counts.shape[1] + county["longitude_index"]
+        named = pd.DataFrame({"name": labels_of_counties(county), "fips": county["fips"]})
+        table = pd.concat([named, sums.iloc[at].set_index(named.index)], axis=1)
+        table["counted"] = reported_by_county(dataset, step).astype(int)  # its own, not its cell's
+    else:
+        mode = counts.modes[modes[0]]
+        known = dataset.mode_tables[mode].reset_index(drop=True)
+        where = ["fips"] if "fips" in known else ["latitude", "longitude"]
+        table = pd.concat([known[where].assign(name=counts.labels[modes[0]]), sums], axis=1)
+        table = table.dropna(subset=where)
+    table = table[table["existing"] > 0].reset_index(drop=True)
+    table["share"] = table["observed"] / table["existing"]
+    shares, others = table["share"], others_of(dataset, modes)
+    third = along_mode(dataset, modes)
+    same = bool(np.ptp(shares) < 1e-9) if len(table) else True
+    if step is not None and third is not None:
+        when = f"{dataset.counts.modes[third]} {day_text(dataset.counts.labels[third][step])}"
+        value, title = "counted", f"reported count, {when}"
+        sentence = f"Coloured by the count reported at {when}."
+    elif same and len(table):
+        value, title = "counted", f"sum of reported counts over all {others}"
+        sentence = (
+            f"Every place has a count for {float(shares.iloc[0]):.0%} of {others}; the map shows "
+            "the sum of its counts."
+        )
+    else:
+        value, title = "share", f"share of {others} with a count"
+        never = int((table["observed"] == 0).sum())
+        sentence = (
+            f"Coloured by the share of {others} for which there is a count. "
+            f"{never:,} of {len(table):,} places have none at all."
+        )
+    if is_covid(dataset) and value == "share":
+        sentence += " Counties of one cell share its value."
+    sentence += " Where no place is, nothing could be counted, and nothing is missing."
+    return Places(table=table, modes=modes, value=value, title=title, sentence=sentence)
+
+
+def county_picture(dataset: Dataset, step: int | None = None) -> MapPicture:
+    """The county map of what was counted; arguments as for :func:`build_places`."""
+    places = build_places(dataset, step)
+    table, shares = places.table, places.value == "share"
+    numbers = table["share"] if shares else table["counted"].where(table["observed"] > 0)
+    notes = [
+        f"{row.observed:,} of {row.existing:,} entries have a count; their sum is {row.counted:,}"
+        for row in table.itertuples()
+    ]
+    return county_map(
+        by_county(table.assign(shown=numbers, note=notes)),
+        title=places.title,
+        color="shown",
+        hover=["note"],
+        limits=(0.0, 1.0) if shares else None,
+        log=not shares,
+        missing="not counted here",
+        number_format=".0%" if shares else ",.3g",
+    )
 
 
 def attribute_histogram(dataset: Dataset, name: str) -> pd.DataFrame:

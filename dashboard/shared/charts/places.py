@@ -249,9 +249,9 @@ def of_cell(n: int) -> str:
 
 
 def cell_notes(table: pd.DataFrame) -> list[str | None]:
-    """What to say of counties that share their p with others; None where alone."""
+    """What to say of counties that share a value with others; None where alone."""
     return [
-        f"p is that of its cell of {n} counties" if n > 1 else None
+        f"one value for its cell of {n} counties" if n > 1 else None
         for n in table["counties_in_cell"]
     ]
 

@@ -152,11 +152,6 @@ class TestWords:
         small = view_of(shared, known, "01001").summary
         assert "Nothing was reported here, so p rests on" in small
 
-    def test_a_relative_scale_never_says_true(self, shared, known):
-        summary = view_of(shared, known, "01003", Anchor()).summary
-        assert "relative λ" in summary
-        assert "true" not in summary
-
     def test_estimates_of_an_absolute_scale_are_no_less_than_what_was_reported(self, shared):
         too_low = fit_of(np.array([0.2, 0.4, 0.6, 0.8]), np.full((1, 2, 2), 3.0), ratio=2)
         days = view_of(shared, too_low, "01003").days
@@ -193,15 +188,6 @@ class TestCharts:
         titles = " ".join(note.text for note in figure.layout.annotations).replace("<br>", " ")
         assert view.rate_title.split(" (")[0] in titles
         assert not figure.layout.shapes
-
-    def test_wide_intervals_are_cut_off(self, shared, known):
-        days = view_of(shared, known, "01003").days
-        days = days.assign(p_low=0.0, p_high=1e6, rate_low=1.0, rate_high=101.0)
-        figure = county_chart(days, p_title="p", rate_title="λ")
-        assert figure.layout.yaxis3.range[1] < 10 * days["p"].max()
-        assert figure.layout.yaxis2.range[1] == pytest.approx(1.05 * 101)
-        bands = [list(trace.y) for trace in figure.data[2:] if trace.fill == "tonexty"]
-        assert bands == [days["rate_high"].tolist(), days["p_high"].tolist()]
 
     @pytest.mark.parametrize("intervals", [False, True])
     def test_a_bar_carries_its_county_and_the_chosen_cell_stands_out(self, shared, intervals):

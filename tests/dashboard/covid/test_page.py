@@ -13,14 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
-from dashboard.covid import panel
 from dashboard.shared import cache as kept
-from dashboard.shared.fit_status import badges as gain
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
 from tests.dashboard.looking import PLAIN, open_screen, showing, words
 from uncletc import Fit, datasets
-from uncletc.checking import Gain
 from uncletc.datasets.covid_outside import ESTIMATES
 
 BALTIMORE, COOK = "24510", "17031"
@@ -127,11 +124,10 @@ class TestOutsideCheck:
         real = replace(covid_twin, truth=None, provenance=provenance)
         monkeypatch.setattr(datasets, "load", lambda _: real)
         sources._load.clear()
-        panel._loaded.clear()
         kept._shared_value.clear()
         yield real
         sources._load.clear()
-        panel._loaded.clear()
+        kept._shared_value.clear()
 
     @pytest.fixture
     def estimates(self, monkeypatch, as_real):
@@ -225,29 +221,6 @@ class TestWhatTheBrowserSays:
         map_component._stopped("map", 60, told.append)
         assert told == steps
         assert map_component.playing("map") is (said == {"on": True, "step": 3})
-
-
-def gain_of(mean: float) -> Gain:
-    return Gain(
-        mean=mean,
-        error=0.01,
-        n_folds=5,
-        kind="fibre",
-        log_score=4.0,
-        log_score_constant=4.0 + mean,
-        spread=1.6,
-    )
-
-
-def test_what_attributes_add_is_told_where_it_is_known(open_page, monkeypatch):
-    assert "is not measured yet: the page Model check does it" in words(open_page())
-    monkeypatch.setattr(gain, "known_gain", lambda *_: gain_of(0.2))
-    text = words(at := open_page())
-    assert "Attributes improve the held-out log score by 0.200 ± 0.010 per entry" in text
-    assert "5 folds of whole county cells" in text
-    assert "No ranking is claimed" not in text
-    assert "What attributes add · 1 row" in text
-    assert not [each for each in at.warning if "Attributes" in each.value]
 
 
 def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_twin, short_fit):

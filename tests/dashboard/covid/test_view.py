@@ -89,18 +89,6 @@ class TestByHand:
         assert view.counties["value"].isna().tolist() == [False] * 4 + [True]
         assert not view.top["label"].str.startswith("Unknown").any()
 
-    def test_days_without_attributes_do_not_enter_the_mean(self, by_hand):
-        counts = by_hand.counts
-        partly = CountTensor(
-            counts.shape,
-            counts.indices,
-            counts.counts,
-            attributes=counts.attributes[1:],
-            attribute_indices=counts.attribute_indices[1:],
-        )
-        view = build_covid_view(replace(by_hand, counts=partly), KNOWN, AS_IT_IS)
-        assert view.counties["value"].iloc[0] == pytest.approx(0.4)
-
     def test_p_its_interval_and_its_rank_are_of_the_same_days(self, by_hand):
         some = CountTensor(
             by_hand.counts.shape,
@@ -204,20 +192,6 @@ class TestStates:
 
 
 class TestFitted:
-    def test_grid_holds_p_where_attributes_are_and_nan_elsewhere(self, covid_twin, covid_fit):
-        grids = detection_grids(covid_twin, covid_fit, Anchor())
-        grid, scale = grids.p, grids.scale
-        assert not grids.ends
-        counts = covid_twin.counts
-        fitted = covid_fit.detection(counts.attributes)
-        attributed = tuple(counts.attribute_indices.T)
-        seen = np.zeros(counts.shape[:2], dtype=bool)  # places where anything was counted
-        seen[tuple(counts.indices[counts.counts > 0, :2].T)] = True
-        middle = np.median(fitted[seen[attributed[:2]]])
-        assert grid[attributed] == pytest.approx(fitted / middle)
-        assert scale.factor == pytest.approx(middle)
-        assert np.isfinite(grid).sum() == counts.n_attributed
-
     @pytest.mark.parametrize("day", [None, 0, 59])
     def test_values_are_the_fits_own(self, covid_twin, covid_fit, day):
         anchor = Anchor(kind="mean", value=0.3)
@@ -260,14 +234,6 @@ class TestFitted:
             assert view.insight == first.insight
             assert view.title != first.title
             assert view.limits == pytest.approx([ratio.iloc[0] * v for v in first.limits])
-
-    def test_every_cell_has_one_bar(self, covid_twin, covid_fit):
-        table = covid_twin.table
-        bars = build_covid_view(covid_twin, covid_fit, Anchor(), n=len(table)).top
-        assert len(bars) == table["cell"].nunique()
-        assert bars["label"].is_unique
-        more = bars["label"].str.extract(r" \+(\d+)$")[0].fillna("0").astype(int)
-        assert (more + 1).sum() == len(table)
 
     def test_every_day_has_the_same_colour_limits(self, covid_twin, covid_fit):
         limits = {

@@ -29,7 +29,6 @@ def pattern(**changes):
         "third_mode": "day",
         "others": "days",
         "counted": False,
-        "step": None,
         "step_label": "",
         "largest": 1200,
     }
@@ -41,7 +40,7 @@ STEPS = pd.DataFrame({"step": ["d1", "d2"], "counted": [1, 1300], "observed": [2
 
 def at_a_step():
     counts = np.array([[NAN, 0.0], [1200.0, 9.0]])
-    return pattern(values=counts, counted=True, step=1, step_label="d2")
+    return pattern(values=counts, counted=True, step_label="d2")
 
 
 class TestPattern:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.overview.controls import ALL_ATTRIBUTES
+from dashboard.overview.parts import ALL_ATTRIBUTES
 from tests.dashboard.looking import charts, open_screen, ran, words
 
 

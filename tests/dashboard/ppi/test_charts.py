@@ -27,12 +27,6 @@ class TestNames:
         assert short_names(["Franklinella occidentalis"], 15) == ["Frankline…talis"]
         assert len(short_names(["Franklinella occidentalis"], 15)[0]) == 15
 
-    def test_names_that_would_become_equal_stay(self):
-        names = ["Bombus (early) sp 1", "Bombus (later) sp 1", "Another very long name"]
-        short = short_names(names, 12)
-        assert short[:2] == names[:2]
-        assert len(short[2]) == 12
-
     def test_both_names_of_an_interaction(self):
         assert short_pair("Eriophyllum lanatum – bee 01", 9) == "Eriop…tum – bee 01"
 
@@ -116,10 +110,6 @@ class TestMatrix:
         ]
         assert markers.text[1] == "100<br>1,000 seen<br>fly"
 
-    def test_the_chosen_are_outlined_and_others_unknown_here_are_not(self, matrix):
-        shapes = self.draw(matrix, chosen=["p2 – b2", "p9 – b9"]).layout.shapes
-        assert [(s.x0, s.x1, s.y0, s.y1) for s in shapes] == [(0.5, 1.5, 0.5, 1.5)]
-
 
 class TestVisits:
     @pytest.fixture
@@ -156,12 +146,6 @@ class TestVisits:
         assert numbers(first.y) == [0.5, 0.2, None, 0.6, None]
         assert first.connectgaps is False
 
-    def test_open_markers_where_p_is_only_suggested(self, visits):
-        first = next(trace for trace in self.draw(visits).data if trace.mode == "markers")
-        assert list(first.x) == [3, 5]
-        assert list(first.y) == [0.4, 0.7]
-        assert first.marker.symbol == "circle-open"
-
     def test_colour_is_never_alone(self, visits):
         first, second = self.lines(self.draw(visits))[:2]
         for look in (lambda line: line.line.color, lambda line: line.line.dash):
@@ -179,8 +163,3 @@ class TestVisits:
         assert y[:end] == [0.25, 0.25, 0.1, 0.1, 0.4, 0.4, 1.0, 1.0, 0.25]
         assert x[end + 1 :] == [3.8, 4, 4.2, 4.2, 4, 3.8, 3.8, None]
         assert "90 %: 0.25 to 1" in self.lines(figure)[0].text[0]
-
-    def test_no_visit_observed_is_no_band(self, visits):
-        nobody = visits.assign(observed=False, low=0.1, high=1.0)
-        bands = [trace for trace in self.draw(nobody).data if trace.fill]
-        assert all(not band.x for band in bands)

@@ -16,7 +16,6 @@ from dashboard.ppi.view import (
     build_ppi_view,
     chosen_visits,
     meadows_of,
-    pair_labels,
     quick_pick,
     toggled,
 )
@@ -103,12 +102,6 @@ class TestInteractions:
                 quick_pick(view, pick) for pick in PICKS
             ]
 
-    def test_limits_hold_every_p(self, view, dense, reported):
-        p = dense[np.nansum(reported, axis=2) > 0]
-        assert view.limits == pytest.approx((p.min(), p.max()))
-        low, high = view.mean_limits
-        assert view.interactions["mean"].between(low, high).mean() == pytest.approx(0.97, abs=0.015)
-
 
 class TestFilters:
     def test_a_season_keeps_what_was_seen_in_it(self, one_year, reported, in_2012):
@@ -137,12 +130,6 @@ class TestFilters:
         expected = view.interactions.merge(there, on=pairs)
         assert 0 < len(expected) < len(view.interactions)
         assert sorted(some.interactions["label"]) == sorted(expected["label"])
-
-    def test_axes_stay_the_same(self, one_year, view):
-        assert one_year.limits == view.limits
-        assert one_year.mean_limits == view.mean_limits
-        assert one_year.log == view.log
-        assert one_year.scale == view.scale
 
     def test_nothing_seen_is_an_empty_table(self, ppi_twin, ppi_fit):
         empty = build_ppi_view(ppi_twin, ppi_fit, Anchor(), guilds=["nobody"])
@@ -190,19 +177,6 @@ class TestVisits:
             assert rows["p"].to_numpy() == pytest.approx(dense[pair])
             np.testing.assert_array_equal(rows["counted"].to_numpy(), reported[pair])
             np.testing.assert_array_equal(rows["observed"].to_numpy(), ~np.isnan(reported[pair]))
-
-    def test_seasons(self, ppi_twin, grids, dense, view, in_2012):
-        rows = chosen_visits(ppi_twin, grids, [view.interactions["label"].iloc[0]], years=[2012])
-        assert rows["year"].unique().tolist() == [2012]
-        assert rows["p"].to_numpy() == pytest.approx(dense[of(view.interactions, 0)][in_2012])
-
-    def test_dates_are_said_where_they_are_known(self, ppi_twin, grids):
-        label = pair_labels(ppi_twin)[:1]
-        assert chosen_visits(ppi_twin, grids, label)["dates"].iloc[0] == "8 Jun to 14 Jun"
-        unknown = ppi_twin.mode_tables["visit"].assign(last_date=pd.NaT)
-        tables = {**ppi_twin.mode_tables, "visit": unknown}
-        without = chosen_visits(replace(ppi_twin, mode_tables=tables), grids, label)
-        assert set(without["dates"]) == {""}
 
 
 class TestChoices:

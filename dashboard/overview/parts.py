@@ -1,40 +1,38 @@
-"""Parts of the overview page: which pattern to show, the attributes, where the counts come from."""
+"""Parts of the overview page: what is missing, the attributes, and where the counts come from."""
 
 from __future__ import annotations
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
-from dashboard.overview.charts import attribute_chart
-from dashboard.overview.places import place_modes
-from dashboard.overview.view import OverviewView, along_mode, attribute_histogram, mode_pairs
+from dashboard.countymap.component import show_county_map
+from dashboard.overview.charts import along_chart, attribute_chart, pattern_figure, points_chart
+from dashboard.overview.view import (
+    OverviewView,
+    along_mode,
+    along_table,
+    attribute_histogram,
+    build_pattern,
+    build_places,
+    county_picture,
+    mode_pairs,
+    pattern_table,
+    place_modes,
+)
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.own_table import PREFIX
-from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.widgets import bound, family_choice, segmented, source_choice
+from dashboard.shared.sidebar.widgets import bound, segmented
 from dashboard.shared.text.page import show_chart
+from dashboard.shared.text.scripts import DATASET, Code, call
 from dashboard.shared.text.words import capital, day_text, escape, escape_sentence
-from uncletc.datasets import Dataset, Source
+from uncletc.datasets import Dataset
 
+Missing = tuple[dict[str, pd.DataFrame], Code]  # tables to download, and what makes the first
 MAP = "map"
 ALL_ATTRIBUTES = "all-attributes"  # key of a box, whose value says whether it is open
-
-
-def choose_counts() -> tuple[Family, str]:
-    """Ask for a family of data sets, and whether its counts are to be real or simulated.
-
-    A reader's own are neither: "own".
-
-    The keys are not those of the other pages: Streamlit drops from a link to another page every
-    choice whose key this page uses, too.
-    """
-    family = family_choice(
-        "Which counts to look at: cases by county and day, interactions between plants and "
-        "pollinators by visit, or your own."
-    )
-    return family, "own" if family == "own" else source_choice(family, key="counts")
 
 
 def choose_pattern(dataset: Dataset) -> tuple[tuple[int, ...] | None, int | None]:
@@ -145,35 +143,101 @@ def _all_attributes(view: OverviewView) -> None:
     )
 
 
-def _kind(dataset: Dataset) -> str:
-    if is_own(dataset):
-        return "your counts"
-    return "simulated" if dataset.provenance.simulated else "real counts"
-
-
-def _name(source: Source) -> str:
-    """The name of a source as a link, or as it is where it has no address."""
-    return f"[{source.name}]({source.url})" if source.url else escape(source.name)
-
-
 def provenance_card(dataset: Dataset) -> None:
     """Draw whether the counts are real, their dates, sources, licences and every rule applied."""
-    provenance = dataset.provenance
+    provenance, own = dataset.provenance, is_own(dataset)
+    real = "your counts" if own else "real counts"
+    lines = [
+        f"- {f'[{each.name}]({each.url})' if each.url else escape(each.name)}: {each.used_for}. "
+        f"Licence: {each.licence}."
+        for each in provenance.sources
+    ]
     with st.container(border=True, key="provenance"):
         st.badge(
-            _kind(dataset),
+            "simulated" if provenance.simulated else real,
             icon=":material/science:" if provenance.simulated else ":material/fact_check:",
             color="orange" if provenance.simulated else "blue",
         )
-        title = escape(dataset.title) if is_own(dataset) else dataset.title
+        title = escape(dataset.title) if own else dataset.title
         st.markdown(f"**{title}** · {provenance.period}")
-        st.markdown(
-            "\n".join(
-                f"- {_name(source)}: {source.used_for}. Licence: {source.licence}."
-                for source in provenance.sources
-            )
-            or "No source: everything was drawn."
-        )
+        st.markdown("\n".join(lines) or "No source: everything was drawn.")
         with st.expander("Rules applied on the way from the files to the counts"):
-            shown = escape_sentence if is_own(dataset) else str
+            shown = escape_sentence if own else str
             st.markdown("\n".join(f"- {shown(rule)}" for rule in provenance.rules))
+
+
+def pattern_section(dataset: Dataset, pair: tuple[int, int], step: int | None) -> Missing:
+    """Draw what was counted by two modes."""
+    pattern = cached_for_counts("pattern", build_pattern, dataset, pair, step)
+    row, column, third, others = (
+        escape(word) if dataset.name == "own" else word
+        for word in (pattern.row_mode, pattern.column_mode, pattern.third_mode, pattern.others)
+    )
+    if step is not None:
+        what = f"Its colour is the count reported at this {third}, with the same colours for each."
+    elif pattern.counted:
+        what = "Its colour is the reported count."
+    else:
+        what = f"Its colour says for what share of {others} there is a count."
+    blank = (
+        "blank means that nobody counted, **not** that nothing happened"
+        if pattern.counted
+        else "0 % means that nobody counted, **not** that nothing happened, and blank that there "
+        "is nothing to count"
+    )
+    st.markdown(f"One square is one {row} and {column}. {what} {blank[0].upper()}{blank[1:]}.")
+    show_chart(
+        partial(pattern_figure, pattern),
+        key="pattern",
+        alt=f"What was counted, by {pattern.row_mode} and {pattern.column_mode}",
+    )
+    return (
+        {
+            f"Counts by {pattern.row_mode} and {pattern.column_mode}": cached_for_counts(
+                "pattern table", pattern_table, dataset, pair, step
+            )
+        }
+        | _along(dataset, pair, step),
+        call(pattern_table, DATASET, pair, step=step),
+    )
+
+
+def places_section(dataset: Dataset, step: int | None) -> Missing:
+    """Draw what was counted at each place, where it lies."""
+    places = cached_for_counts("counted places", build_places, dataset, step)
+    st.markdown(escape(places.sentence) if dataset.name == "own" else places.sentence)
+    if places.counties:
+        show_county_map(
+            cached_for_counts("map of places", county_picture, dataset, step),
+            key="overview-map",
+            alt=f"{len(places.table):,} counties by {places.title}",
+            height=440,
+        )
+    else:
+        show_chart(
+            partial(points_chart, places.table, value=places.value, title=places.title),
+            key="overview-points",
+            alt=f"{len(places.table):,} places by {places.title}",
+        )
+    return (
+        {"Counts by place": places.table} | _along(dataset, places.modes, step),
+        call(build_places, DATASET, step=step, take=".table"),
+    )
+
+
+def _along(dataset: Dataset, shown: tuple[int, ...], step: int | None) -> dict[str, pd.DataFrame]:
+    """Draw everything counted at each step of the mode along, if there is one."""
+    mode = along_mode(dataset, shown)
+    if mode is None:
+        return {}
+    third, steps = (
+        dataset.counts.modes[mode],
+        cached_for_counts("along", along_table, dataset, mode),
+    )
+    st.markdown(f"**Counts per {escape(third) if dataset.name == 'own' else third}**")
+    show_chart(
+        partial(along_chart, steps, of=third, step=step),
+        key="steps",
+        alt=f"Sum of reported counts per {third}",
+    )
+    return {f"Counts per {third}": steps}
