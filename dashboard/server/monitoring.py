@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from streamlit import runtime
 
+from dashboard.work.engine import Service
 from dashboard.work.orders import Recovery
-from dashboard.work.service import Service
 from uncletc import FitSettings
 
 METRICS = {

@@ -20,7 +20,7 @@ from dashboard.shared.memory import forget_all
 from dashboard.shared.text.scripts import Code, call
 from dashboard.shared.text.words import plural
 from dashboard.work import table_files
-from dashboard.work.files import trouble
+from dashboard.work.results import trouble
 from dashboard.work.table_files import SavedTable
 from dashboard.work.tables import build_counts
 from uncletc import CountTensor, datasets
@@ -98,8 +98,14 @@ class _Held:
 
     def __init__(self, counts: CountTensor) -> None:
         service().own(counts, me())
-        self.end = weakref.finalize(self, service().forget, counts, me())
-        self.end.atexit = False
+        # Called by the garbage collector, maybe while this thread holds the service's lock.
+        self._end = weakref.finalize(self, service().forget_later, counts, me())
+        self._end.atexit = False
+
+    def end(self) -> None:
+        """Have the service forget them now."""
+        self._end()
+        service().forget_pending()
 
 
 def own_table() -> OwnTable | None:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from dashboard.shared.memory import remembered
 from dashboard.shared.sidebar.model import MODEL, changed, describe
 from dashboard.shared.sidebar.roles import NOBODYS, RoleChoice
-from dashboard.work.iterations import limits_before
-from dashboard.work.orders import FitOrder
+from dashboard.work.orders import FitOrder, limits_before
 from uncletc import CountTensor, FitSettings, checking
 
 Part = Literal["all", "first half", "second half"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from dashboard.work.order import Lane, Order
+from dashboard.work.orders import Lane, Order
 
 PREFIX = "UNCLETC_"  # of variables of the environment
 

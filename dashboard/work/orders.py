@@ -1,20 +1,142 @@
-"""What can be ordered from the service: fits, comparisons, plans, trials with known truth. Pure."""
+"""What can be ordered from the service: fits, comparisons, trials with known truth. Pure.
+
+An order is known by its key: the digest of what its message says, its counts, the program's
+version and :data:`uncletc.RESULTS`. Equal keys mean equal results.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from dashboard.work.iterations import limits_before
-from dashboard.work.order import Lane, Numbers, Order, sent_fields
-from uncletc import METHODS, CountTensor, Fit, FitSettings, checking
+from uncletc import METHODS, RESULTS, CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Gain
 
+Lane = Literal["quick", "long"]
+Result = TypeVar("Result")
+Numbers = dict[str, Any]  # what JSON can hold
+
+LANES: tuple[Lane, ...] = ("quick", "long")
 FoldKind = Literal["entry", "fibre"]
 N_FOLDS = 5
+_LIMITS = {"joint": 300, "bcd": 100}  # of iterations, where nobody asked for more
+
+
+@cache
+def program() -> str:
+    """The program's version and :data:`uncletc.RESULTS`."""
+    return f"{version('uncletc')} {RESULTS}"  # reads files
+
+
+class Order(Generic[Result]):
+    """What all orders have in common.
+
+    Attributes
+    ----------
+    lane : {"quick", "long"}
+        Orders of one lane are worked on one after the other; lanes do not wait for each other.
+    suffix : str
+        Of the file of its result.
+    counts : CountTensor, optional
+        None: it simulates them.
+    trials, max_iter : int
+        How many fits it makes, and how many iterations of each at most.
+    settings : object
+        Of the fits, where the order does not leave them to the program.
+    """
+
+    lane: ClassVar[Lane] = "quick"
+    suffix: ClassVar[str] = ".json"
+    counts: CountTensor | None = None
+    trials: int = 1
+    settings: Any
+
+    @property
+    def counts_digest(self) -> str:
+        """Digest of its counts; empty for an order that simulates them."""
+        return "" if self.counts is None else self.counts.digest
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of everything that decides the result."""
+        message = json.dumps(self.message(), sort_keys=True)
+        return hashlib.sha256(f"{message}\n{self.counts_digest}\n{program()}".encode()).hexdigest()
+
+    @property
+    def begins_with(self) -> Order[Any] | None:
+        """An order whose result this one begins with, where there is such a result already."""
+        return None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of results that contain this one, that of the order first."""
+        return (self.key,)
+
+    @property
+    def max_iter(self) -> int:
+        """See the class."""
+        return int(self.settings.max_iter)
+
+    def message(self) -> dict[str, Any]:
+        """What the worker is sent besides the counts; see :func:`order_from`."""
+        values = {each.name: getattr(self, each.name) for each in sent_fields(type(self))}
+        if "settings" in values:
+            values["settings"] = values["settings"].to_json()
+        return {"order": type(self).__name__} | values
+
+    def part_of(self, result: Result) -> Result:
+        """What this order asked for of a result under one of its keys."""
+        return result
+
+    def owns(self, result: Any) -> bool:
+        """Whether something read from its file can be its result."""
+        return isinstance(result, dict)
+
+    @staticmethod
+    def save(result: Any, path: Path) -> None:
+        """Write a result."""
+        path.write_text(json.dumps(result), encoding="utf-8")
+
+    @staticmethod
+    def load(path: Path) -> Any:
+        """Read a result back; a ValueError says that the file is damaged."""
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Order) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def sent_fields(kind: Any) -> list[Any]:
+    """Fields of a kind of order that its message has."""
+    return [each for each in fields(kind) if each.name != "counts"]
+
+
+def limits_before(settings: FitSettings) -> tuple[int, ...]:
+    """Limits of iterations at which fits stop that a fit with these settings goes on from.
+
+    A fit with more than the usual iterations goes on from one with half of them, so that what is
+    there is not done twice; :func:`uncletc.fit_on` gives the same.
+
+    Examples
+    --------
+    >>> limits_before(FitSettings(rank=2)), limits_before(FitSettings(rank=2, max_iter=1200))
+    ((), (300, 600))
+    """
+    limits = []
+    limit = _LIMITS[settings.solver.name]
+    while limit < settings.max_iter:
+        limits.append(limit)
+        limit *= 2
+    return tuple(limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +150,6 @@ class FitOrder(Order[Fit]):
     """
 
     suffix: ClassVar[str] = ".npz"
-    keeps_counts: ClassVar[bool] = True
 
     counts: CountTensor = field(repr=False)
     settings: FitSettings

@@ -23,7 +23,7 @@ from typing import Any
 import platformdirs
 import polars as pl
 
-from dashboard.work.files import atomic
+from dashboard.work.results import atomic
 from uncletc.tables import Columns, Guess, RawTable
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{32}")

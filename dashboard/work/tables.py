@@ -24,8 +24,8 @@ from typing import Any
 import pandas as pd
 import polars as pl
 
-from dashboard.work.brought import MOST_MEMORY, READERS, limit_memory, plain_name
 from dashboard.work.table_files import guess_as_dict, guess_from
+from dashboard.work.upload_limits import MOST_MEMORY, READERS, limit_memory, plain_name
 from uncletc import CountTensor, Role, Roles
 from uncletc.datasets import AttributeInfo, Dataset, Provenance, Source
 from uncletc.tables import (

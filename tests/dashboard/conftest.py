@@ -13,7 +13,7 @@ import pytest
 
 from dashboard import operator_settings
 from dashboard.shared.fit_status import service
-from dashboard.work.service import Service
+from dashboard.work.engine import Service
 from uncletc import CountTensor, Fit, FitSettings, datasets
 from uncletc.datasets import Dataset
 
@@ -45,7 +45,7 @@ def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "Service", lambda **_: shared)
         yield
-    processes = shared._crew.processes
+    processes = [each.process for each in shared._everyone if each.process is not None]
     shared.close()
     assert all(process.poll() is not None for process in processes)
 

@@ -25,7 +25,7 @@ from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
 from dashboard.table.files import sample_table
 from dashboard.work.jobs import Job
-from dashboard.work.processes import Process
+from dashboard.work.pool import LocalProcess
 from uncletc import Fit, StopReason, datasets
 from uncletc.datasets import Dataset
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
@@ -73,7 +73,7 @@ def still_fitting() -> Callable[..., running.Shown]:
 
 def active_jobs() -> list[Job]:
     """What waits or runs."""
-    return [job for job in service.service()._register.jobs.values() if job.active]
+    return [job for job in service.service()._queue.jobs.values() if job.active]
 
 
 def leave_all() -> None:
@@ -83,9 +83,9 @@ def leave_all() -> None:
             service.service().cancel(job, watcher)
 
 
-def fitting_process() -> Process:
+def fitting_process() -> LocalProcess:
     """The process that fits."""
-    process = service.service()._crew.of("quick")[0].process
+    process = service.service()._workers["quick"][0].process
     assert process is not None
     return process
 
@@ -99,7 +99,7 @@ def lose_processes() -> None:
     fitting_process().kill()
 
 
-def _until_it_has_an_order(other: Process | None) -> None:
+def _until_it_has_an_order(other: LocalProcess | None) -> None:
     """Wait for a process, not this one, with an order that is not cancelled."""
     began = monotonic()
     while fitting_process() is other or not _has_order(fitting_process()):
@@ -107,7 +107,7 @@ def _until_it_has_an_order(other: Process | None) -> None:
         sleep(0.05)
 
 
-def _has_order(process: Process) -> bool:
+def _has_order(process: LocalProcess) -> bool:
     return any(job.process is process for job in active_jobs())
 
 

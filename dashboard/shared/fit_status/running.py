@@ -22,9 +22,8 @@ from dashboard.shared.own_table import state_key
 from dashboard.shared.sidebar.model import describe
 from dashboard.shared.sidebar.roles import RoleChoice, effects_in_fit, remark
 from dashboard.shared.sidebar.sidebar import Choices
-from dashboard.work.iterations import limits_before
 from dashboard.work.jobs import Job
-from dashboard.work.orders import FitOrder
+from dashboard.work.orders import FitOrder, limits_before
 from uncletc import CountTensor, Fit, FitSettings, StopReason
 from uncletc.datasets import Dataset
 
@@ -38,7 +37,7 @@ def order_of(counts: CountTensor, settings: FitSettings, *, side: str = "") -> F
     """Return the order of a fit, with the limit of iterations that its reader asked for.
 
     Equal settings, the limit among them, give equal estimates: see
-    :func:`dashboard.work.iterations.limits_before`.
+    :func:`dashboard.work.orders.limits_before`.
 
     Parameters
     ----------

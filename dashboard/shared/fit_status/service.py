@@ -12,9 +12,8 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.operator_settings import current
+from dashboard.work.engine import Orders, Service, Session
 from dashboard.work.jobs import Job
-from dashboard.work.service import Service
-from dashboard.work.session import Orders, Session
 
 _MOST_CONNECTIONS = 10_000  # sessions whose end is noticed
 _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then

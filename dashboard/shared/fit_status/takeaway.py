@@ -16,7 +16,7 @@ from dashboard.shared.sidebar.model import stem_of
 from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.sidebar.sidebar import PICTURES
 from dashboard.shared.text.words import escape, plural
-from dashboard.work.iterations import limits_before
+from dashboard.work.orders import limits_before
 from uncletc import Anchor, Deaths, Fit, FitSettings, Recipe, Roles
 from uncletc.datasets import Dataset
 from uncletc.estimates import FORMATS, Estimates, defused, every_entry, to_bytes

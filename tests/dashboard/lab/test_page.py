@@ -25,7 +25,7 @@ from dashboard.lab.view import (
     truth_of,
 )
 from dashboard.shared.sidebar.model import settings_of
-from dashboard.work.recovery import recovery_errors
+from dashboard.work.worker import recovery_errors
 from tests.dashboard.looking import (
     charts,
     ended,

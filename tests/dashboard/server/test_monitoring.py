@@ -10,9 +10,9 @@ from urllib.request import urlopen
 import pytest
 
 from dashboard.server.monitoring import METRICS, Readiness, Work, metrics_served
+from dashboard.work.engine import Service
 from dashboard.work.limits import Limits
 from dashboard.work.orders import Recovery
-from dashboard.work.service import Service
 from tests.served import free_port
 
 NOT_YET = "The first tiny fit has not finished yet."

@@ -15,7 +15,7 @@ from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.sidebar.roles import PAPER, looks_of, roles_of
 from dashboard.shared.sidebar.sidebar import _labels_of_places
-from dashboard.work.iterations import limits_before
+from dashboard.work.orders import limits_before
 from uncletc import Anchor, Deaths, FitSettings, Recipe, Roles, Scale, datasets
 
 P = np.array([0.1, 0.2, 0.2, 0.4])

@@ -225,20 +225,20 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page):
     at.query_params["compare"] = ["POND"]
     at = go(at, "methods")
     press(at, "compare_run")
-    (first,) = [job for job in service()._register.jobs.values() if job.active]
+    (first,) = [job for job in service()._queue.jobs.values() if job.active]
     at = go(at, "table")
     ran(control(at, "role", 4).set_value("out"))  # other counts of the same file
     assert first.state == "cancelled"
     at = go(at, "methods")
     press(at, "compare_run")
-    (second,) = [job for job in service()._register.jobs.values() if job.active]
+    (second,) = [job for job in service()._queue.jobs.values() if job.active]
     press(go(at, "table"), "own_forget")
     jobs = [first, second]
     assert [job.state for job in jobs] == ["cancelled"] * 2
     assert not any(service().job(job.order) for job in jobs)
-    until(at, lambda _: not service()._register.runs)
+    until(at, lambda _: not service()._queue.runs)
     digests = {job.order.counts_digest for job in jobs}
-    kept = [path.name for path in service()._shelf.private.folder.iterdir()]
+    kept = [path.name for path in service()._results.private.rglob("*")]
     assert not [name for name in kept if any(digest in name for digest in digests)]
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from dashboard.work.engine import Service
 from dashboard.work.orders import Evaluate, FitOrder
-from dashboard.work.service import Service
 from uncletc import CountTensor, FitSettings
 from uncletc.baselines import KLSettings
 
@@ -23,7 +23,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The service that tests share which leave it without jobs."""
     shared = Service(folder=tmp_path_factory.mktemp("results"))
     yield shared
-    processes = shared._crew.processes
+    processes = [each.process for each in shared._everyone if each.process is not None]
     shared.close()
     assert all(process.poll() is not None for process in processes)
 

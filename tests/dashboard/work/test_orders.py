@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.work import order as common
+from dashboard.work import orders
 from dashboard.work.orders import (
     AttributeGain,
     FitOrder,
@@ -77,10 +77,10 @@ class TestKeys:
 
     def test_results_of_earlier_solvers_are_not_served(self, small, fit_order, monkeypatch):
         before = fit_order.key
-        monkeypatch.setattr(common, "RESULTS", common.RESULTS + 1)
-        common.program.cache_clear()
+        monkeypatch.setattr(orders, "RESULTS", orders.RESULTS + 1)
+        orders.program.cache_clear()
         after = FitOrder(small, SETTINGS).key
-        common.program.cache_clear()
+        orders.program.cache_clear()
         assert after != before
 
 

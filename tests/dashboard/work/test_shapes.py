@@ -14,10 +14,8 @@ import geopandas
 import pytest
 from shapely.geometry import Point, Polygon
 
-from dashboard.work import shape_files
 from dashboard.work import shapes as work
-from dashboard.work.shape_files import NO_OTHERS
-from dashboard.work.shapes import read_shapes
+from dashboard.work.shapes import NO_OTHERS, read_shapes
 
 
 def square(x: float, y: float) -> Polygon:
@@ -139,7 +137,7 @@ def test_readers_of_such_files_are_off_too():
     ],
 )
 def test_bombs_and_tricks_are_sentences(data, suffix, sentence, tmp_path, monkeypatch):
-    monkeypatch.setattr(shape_files, "_MOST_UNPACKED", 1_000)
+    monkeypatch.setattr(work, "_MOST_UNPACKED", 1_000)
     path = tmp_path / f"shapes{suffix}"
     path.write_bytes(data)
     assert sentence in work._answer(path)["error"]

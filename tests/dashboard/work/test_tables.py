@@ -8,8 +8,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from dashboard.work.brought import plain_name
 from dashboard.work.tables import Reading, build_counts, is_quick
+from dashboard.work.upload_limits import plain_name
 from uncletc.tables import build, guess, read_file
 
 DATA = b"site;seen\n" + b"a;1,5\nb;2,5\n" * 20

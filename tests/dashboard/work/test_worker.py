@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,10 +10,39 @@ from typing import Any
 
 import pytest
 
-from dashboard.work import reports, worker
+from dashboard.work import worker
 from dashboard.work.orders import AttributeGain, Recovery
-from dashboard.work.recovery import recover, recovery_errors
+from dashboard.work.worker import recover, recovery_errors
 from uncletc import METHODS, FitSettings, Joint, checking, compare, fit, simulate
+
+WORK = """
+import os
+from time import sleep
+from dashboard.work import worker
+
+class Order:
+    def __init__(self, message, counts):
+        self.do = message["do"]
+
+    def save(self, result, path):
+        path.write_text(result)
+
+def run(order, report):
+    print("noise")
+    os.write(1, b"noise from native code\\n")
+    report(step=1)
+    if order.do == "fail":
+        raise ValueError("the sentence")
+    if order.do == "fail without words":
+        raise KeyError
+    while order.do == "wait":
+        sleep(0.01)
+        report.check()
+    return "done"
+
+worker.order_from, worker._RUNS[Order] = Order, run
+worker.main()
+"""
 
 
 class Heard(list[dict[str, Any]]):
@@ -27,8 +57,8 @@ class Heard(list[dict[str, Any]]):
 
 @pytest.fixture
 def every_report(monkeypatch):
-    monkeypatch.setattr(reports, "_REPORT_PAUSE", 0)
-    monkeypatch.setattr(reports, "_REPORT_PAUSE_PER_COST", 0)
+    monkeypatch.setattr(worker, "_REPORT_PAUSE", 0)
+    monkeypatch.setattr(worker, "_REPORT_PAUSE_PER_COST", 0)
     return Heard()
 
 
@@ -73,14 +103,44 @@ def test_the_curve_of_a_recovery_ends_at_the_fit():
     assert len(heard) == len(estimate.history)
 
 
-def test_it_ends_with_its_input():
-    ended = subprocess.run(
-        [sys.executable, "-m", "dashboard.work.worker"],
-        input="",
-        capture_output=True,
+@pytest.fixture
+def process():
+    with subprocess.Popen(
+        [sys.executable, "-c", WORK],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
-        timeout=60,
-        check=False,
         cwd=Path(worker.__file__).parents[2],
-    )
-    assert (ended.returncode, ended.stdout) == (0, "")
+    ) as started:
+        yield started
+        started.kill()
+
+
+def ask(process, **order: Any) -> None:
+    process.stdin.write(json.dumps(order) + "\n")
+    process.stdin.flush()
+
+
+def test_reports_errors_and_cancelling_on_the_pipe_and_nothing_printed_between(process, tmp_path):
+    def heard() -> dict[str, Any]:
+        return json.loads(process.stdout.readline())
+
+    ask(process, run="a", do="this", result=str(tmp_path / "a"))
+    ask(process, run="b", do="fail")
+    ask(process, run="c", do="fail without words")
+    ends = {"a": "done", "b": "failed", "c": "failed"}
+    for (run, end), message in zip(ends.items(), ("", "the sentence", "KeyError"), strict=True):
+        assert heard() == {"id": run, "step": 1}
+        assert heard() == {"id": run, "end": end, "message": message}
+    ask(process, run="d", do="wait")
+    ask(process, run="e", do="this")
+    assert heard() == {"id": "d", "step": 1}
+    ask(process, cancel="e")
+    ask(process, cancel="d")
+    for run in "de":
+        assert heard() == {"id": run, "end": "cancelled", "message": "It was cancelled."}
+    ask(process, run="f", do="wait")
+    assert heard()["step"] == 1
+    process.stdin.close()
+    assert process.wait(timeout=10) == 0  # it ends with its input

@@ -1,6 +1,7 @@
 """A process that works on orders beside the server, from the server's side.
 
-Its other side is :mod:`dashboard.work.serving`.
+Its other side is :mod:`dashboard.work.worker`. This module imports little: the workers of a Dask
+cluster use it too, and load neither torch nor pages.
 """
 
 from __future__ import annotations
@@ -13,25 +14,41 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, Protocol
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
-class Process(subprocess.Popen[str]):
-    """A process for orders.
+class Process(Protocol):
+    """What has an order: a process here, or a place at a Dask cluster."""
 
-    Attributes
-    ----------
-    waits : bool
-        Whether an order that was handed over is not worked on yet, as at a busy cluster.
-    """
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it holds; 0 where that is not known."""
+        ...
+
+    @property
+    def waits(self) -> bool:
+        """Whether the order that it was sent is not worked on yet, as at a busy cluster."""
+        ...
+
+    def poll(self) -> int | None:
+        """Return None while it is there."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once."""
+        ...
+
+
+class LocalProcess(subprocess.Popen[str]):
+    """A process of this machine."""
 
     waits = False
 
     @property
     def memory(self) -> int:
-        """Bytes of memory that it holds; 0 where the system does not tell, or it has ended."""
+        """Bytes of memory that it holds; 0 where the system does not say, or it has ended."""
         try:
             pages = int(Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()[1])
         except (OSError, ValueError, IndexError):
@@ -44,16 +61,16 @@ class Worker:
 
     Parameters
     ----------
-    hear : callable
+    on_message : callable
         Called with each of its reports, on a separate thread.
-    lost : callable
+    on_exit : callable
         Called with the process when it has ended, after its last report.
     without : sequence of str
         Variables of the environment that the process is not to have.
 
     Attributes
     ----------
-    process : Popen, optional
+    process : LocalProcess, optional
         None: not started yet.
     run : str
         The order that it works on; empty: none.
@@ -62,18 +79,18 @@ class Worker:
     def __init__(
         self,
         *,
-        hear: Callable[[dict[str, Any]], None],
-        lost: Callable[[Process], None],
+        on_message: Callable[[dict[str, Any]], None],
+        on_exit: Callable[[LocalProcess], None],
         without: Sequence[str] = (),
     ) -> None:
-        self._hear, self._lost, self._without = hear, lost, without
-        self.process: Process | None = None
+        self._on_message, self._on_exit, self._without = on_message, on_exit, without
+        self.process: LocalProcess | None = None
         self.run = ""
 
-    def ready(self) -> Process:
+    def start(self) -> LocalProcess:
         """Start the process where none runs, and return it."""
         if self.process is None or self.process.poll() is not None:
-            self.process = Process(
+            self.process = LocalProcess(
                 [sys.executable, "-m", "dashboard.work.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -85,22 +102,20 @@ class Worker:
             threading.Thread(target=self._follow, args=(self.process,), daemon=True).start()
         return self.process
 
-    def send(self, order: dict[str, Any]) -> Process:
-        """Hand over an order; return the process that has it."""
-        for last in (False, True):
-            process = self.ready()
-            try:
-                _write(process, order)
-                break
-            except OSError:  # it died just now
-                process.wait()
-                if last:
-                    raise
+    def send(self, order: dict[str, Any]) -> LocalProcess:
+        """Send an order; return the process that has it."""
+        process = self.start()
+        try:
+            _write(process, order)
+        except OSError:  # it died just now
+            process.wait()
+            process = self.start()
+            _write(process, order)
         return process
 
-    def tell(self, message: dict[str, Any], process: Process | None = None) -> None:
-        """Say something to the running process; nothing where it, or the one named, is gone."""
-        if self.process is not None and process in (None, self.process):
+    def send_control(self, message: dict[str, Any]) -> None:
+        """Send what is no order to the running process; nothing where it is gone."""
+        if self.process is not None:
             with suppress(OSError):
                 _write(self.process, message)
 
@@ -116,21 +131,20 @@ class Worker:
             self.process.kill()
             self.process.wait()
 
-    def _follow(self, process: Process) -> None:
+    def _follow(self, process: LocalProcess) -> None:
         assert process.stdout is not None
         with process.stdout as reports:
             for line in reports:
-                self._hear(json.loads(line))
+                self._on_message(json.loads(line))
         process.wait()
         if process.stdin is not None:
             with suppress(OSError):  # what it never read
                 process.stdin.close()
-        self._lost(process)
+        self._on_exit(process)
 
 
-def _write(process: Process, message: dict[str, Any]) -> None:
-    orders: IO[str] | None = process.stdin
-    if orders is None or orders.closed:
+def _write(process: LocalProcess, message: dict[str, Any]) -> None:
+    if process.stdin is None or process.stdin.closed:
         raise BrokenPipeError("the process takes no orders any more")
-    orders.write(json.dumps(message) + "\n")
-    orders.flush()
+    process.stdin.write(json.dumps(message) + "\n")
+    process.stdin.flush()
