@@ -87,29 +87,10 @@ class TestObjective:
         assert misfit > 0
         assert found == pytest.approx(expected, rel=1e-12)
 
-    def test_without_attributes_it_is_the_mean_likelihood(self) -> None:
-        problem, _, p, _ = state = random_state(3, (4, 5))
-        problem = replace(
-            problem, rows=problem.rows[:0], attributed=torch.zeros_like(problem.attributed)
-        )
-        mean = state.rate * p
-        found = bcd.objective(problem, state.rate, p, torch.empty(0), 1.0, "ls")
-        assert found == pytest.approx(float((mean - problem.counts * mean.log()).mean()))
-
     def test_zero_counts_at_zero_rate_cost_nothing(self) -> None:
         problem, _, p, g = random_state(3, (4, 5), mean=0.0)
         problem = replace(problem, rows=problem.rows[:0], attributed=problem.attributed & False)
         assert bcd.objective(problem, torch.zeros_like(p), p, g, 1.0, "ls") == 0.0
-
-    @pytest.mark.parametrize("loss", LOSSES)
-    def test_loss_is_zero_only_at_agreement(self, loss: Loss) -> None:
-        g = torch.tensor([0.2, 0.2, 0.9], dtype=torch.float64)
-        p = torch.tensor([0.2, 0.4, 0.1], dtype=torch.float64)
-        found = bcd.pointwise_loss(g, p, loss)
-        expected = [loss_of(a, b, loss) for a, b in zip(g.tolist(), p.tolist(), strict=True)]
-        assert found.tolist() == pytest.approx(expected)
-        assert found[0] == pytest.approx(0.0, abs=1e-15)
-        assert (found[1:] > 0).all()
 
 
 class TestDetectionStep:
@@ -150,12 +131,6 @@ class TestDetectionStep:
             assert p == pytest.approx(best, rel=1e-5, abs=1e-6), (rate_i, y, g_i)
 
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_case_2_only_attributes_is_g(self, loss: Loss) -> None:
-        for g in (1e-6, 0.3, 1.0):
-            best = slow_minimum(lambda p, g=g: loss_of(g, p, loss))  # type: ignore[misc]
-            assert best == pytest.approx(g, abs=1e-6)
-
-    @pytest.mark.parametrize("loss", LOSSES)
     def test_case_3_only_a_count(self, loss: Loss) -> None:
         problem, rate, g = self.problem(attributed=False)
         old = torch.full_like(rate, 0.37)
@@ -171,29 +146,6 @@ class TestDetectionStep:
             expected = min(1.0, y / rate_i) if rate_i else 1.0
             assert p == pytest.approx(expected, rel=1e-14)
 
-    @pytest.mark.parametrize("loss", LOSSES)
-    def test_large_mu_gives_g_and_small_mu_the_ratio(self, loss: Loss) -> None:
-        problem, rate, g = self.problem(attributed=True)
-        held = bcd.update_detection(problem, rate, g, g[: len(rate)], 1e16, loss)
-        np.testing.assert_allclose(held, g[: len(rate)], atol=1e-6)
-        free = bcd.update_detection(problem, rate, g, g[: len(rate)], 1e-14, loss)
-        clear = (rate >= 1) & (problem.counts > 0)
-        expected = (problem.counts / rate).clamp(max=1.0)
-        np.testing.assert_allclose(free[clear], expected[clear], rtol=1e-9)
-
-    def test_without_any_attributes_p_stays(self) -> None:
-        counts = CountTensor((2, 2), [[0, 0], [1, 1]], [3, 0])
-        p = torch.tensor([0.4, 1.0], dtype=torch.float64)
-        nothing = torch.empty(0, dtype=torch.float64)
-        found = bcd.update_detection(Problem.of(counts), p * 9, nothing, p, 1.0, "ls")
-        assert found.tolist() == p.tolist()
-
-    def test_the_old_p_is_not_overwritten(self) -> None:
-        problem, _, p, g = state = random_state(1, (4, 4))
-        before = p.clone()
-        bcd.update_detection(problem, state.rate, g, p, 1.0, "ls")
-        assert torch.equal(p, before)
-
 
 def slow_minimum(cost: Callable[[float], float]) -> float:
     """The minimiser over [0, 1] of a convex function."""
@@ -202,18 +154,6 @@ def slow_minimum(cost: Callable[[float], float]) -> float:
 
 
 class TestFactorStep:
-    @pytest.mark.parametrize(("shape", "mode"), [((4, 5), 0), ((3, 4, 2), 1), ((2, 3, 2, 3), 3)])
-    @pytest.mark.parametrize("sweeps", [1, 3])
-    def test_agrees_with_the_formula_in_loops(
-        self, shape: tuple[int, ...], mode: int, sweeps: int
-    ) -> None:
-        problem, factors, p, _ = random_state(11, shape, rank=3)
-        found = blocks.update_factor(factors, mode, problem, p, sweeps, tol=0.0)
-        expected = factors[mode].numpy().copy()
-        for _ in range(sweeps):
-            expected = paper_update(expected, factors, mode, problem, p)
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-
     @pytest.mark.parametrize("mode", [0, 1, 2])
     def test_minimises_the_majoriser(self, mode: int) -> None:
         shape, rank = (3, 4, 2), 2
@@ -239,47 +179,12 @@ class TestFactorStep:
             )
             assert float(found[row, f]) == pytest.approx(math.exp(best.x), rel=1e-5)
 
-    def test_rows_without_a_count_stay(self) -> None:
-        problem, factors, p, _ = random_state(4, (5, 5))
-        keep = problem.indices[:, 0] != 2
-        assert not keep.all()
-        indices = problem.indices[keep]
-        slices = tuple(
-            blocks.SliceSums(indices[:, mode].numpy(), len(factor))
-            for mode, factor in enumerate(factors)
-        )
-        fewer = replace(
-            problem,
-            indices=indices,
-            counts=problem.counts[keep],
-            exposure=problem.exposure[keep],
-            slices=slices,
-        )
-        found = blocks.update_factor(factors, 0, fewer, p[keep], 2, 0.0)
-        assert torch.equal(found[2], factors[0][2])
-        assert not torch.equal(found[0], factors[0][0])
-
     def test_rows_of_zero_counts_become_zero(self) -> None:
         problem, factors, p, _ = random_state(4, (5, 5))
         problem.counts[problem.indices[:, 0] == 2] = 0
         found = blocks.update_factor(factors, 0, problem, p, 1, 0.0)
         assert (found[2] == 0).all()
         assert (found[0] > 0).all()
-
-    def test_a_loose_tol_ends_the_sweeps_early(self) -> None:
-        problem, factors, p, _ = random_state(4, (5, 5))
-        once, many, loose = (
-            blocks.update_factor(factors, 0, problem, p, sweeps, tol)
-            for sweeps, tol in ((1, 0.0), (9, 0.0), (9, math.inf))
-        )
-        assert torch.equal(once, loose)
-        assert not torch.equal(once, many)
-
-    def test_the_old_factor_is_not_overwritten(self) -> None:
-        problem, factors, p, _ = random_state(4, (5, 5))
-        before = [factor.clone() for factor in factors]
-        blocks.update_factor(factors, 0, problem, p, 3, 0.0)
-        assert all(torch.equal(a, b) for a, b in zip(before, factors, strict=True))
 
 
 def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]:
@@ -290,29 +195,10 @@ def others_of(factors: list[Tensor], mode: int, entry: list[int]) -> list[float]
     ]
 
 
-def paper_update(
-    current: np.ndarray, factors: list[Tensor], mode: int, problem: Problem, p: Tensor
-) -> np.ndarray:
-    """Equation 13, one entry after the other."""
-    numerator, denominator = np.zeros_like(current), np.zeros_like(current)
-    for i, entry in enumerate(problem.indices.tolist()):
-        others = others_of(factors, mode, entry)
-        row = entry[mode]
-        rate = sum(current[row, f] * others[f] for f in range(len(others)))
-        for f, other in enumerate(others):
-            alpha = current[row, f] * other / rate
-            numerator[row, f] += float(problem.counts[i]) * alpha
-            denominator[row, f] += other * float(p[i])
-    seen = denominator > 0
-    new = current.copy()
-    new[seen] = numerator[seen] / denominator[seen]
-    return new
-
-
 class TestDescent:
     """No p-step and no U-step raises the objective; Adam promises nothing and is left out."""
 
-    @hypothesis.settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @hypothesis.settings(max_examples=60, deadline=None, derandomize=True, database=None)
     @hypothesis.given(
         seed=st.integers(0, 10**6),
         shape=st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple),
@@ -351,17 +237,6 @@ class TestDescent:
                 assert now <= last + slack(last, now), f"U-step of mode {mode}"
                 last = now
 
-    @pytest.mark.parametrize("loss", LOSSES)
-    @pytest.mark.parametrize("shape", [(6, 7), (4, 5, 3), (3, 4, 3, 2)])
-    def test_both_steps_lower_it(self, shape: tuple[int, ...], loss: Loss) -> None:
-        problem, factors, p, g = state = random_state(8, shape, rank=2)
-        start = bcd.objective(problem, state.rate, p, g, 50.0, loss)
-        p = bcd.update_detection(problem, state.rate, g, p, 50.0, loss)
-        after_p = bcd.objective(problem, state.rate, p, g, 50.0, loss)
-        factors[0] = blocks.update_factor(factors, 0, problem, p, 1, 0.0)
-        after_u = bcd.objective(problem, state.rate, p, g, 50.0, loss)
-        assert after_u < after_p < start
-
 
 def slack(*values: float) -> float:
     return 1e-10 * max(1.0, *map(abs, values))
@@ -398,16 +273,15 @@ class TestNetworkStep:
         return network, g, p
 
     def test_linear_g_reaches_least_squares(self) -> None:
-        network, _, p = self.step(BCD(learning_rate=0.02, epochs=600), (), tol=0.0)
+        network, _, p = self.step(BCD(learning_rate=0.05, epochs=250), (), tol=0.0)
         design = np.column_stack([self.z, np.ones(len(p))])
         best, *_ = np.linalg.lstsq(design, p.numpy())
         weight, bias = network.weights()
         np.testing.assert_allclose([*weight[0], *bias], best, atol=1e-4)
 
     @pytest.mark.parametrize("loss", LOSSES)
-    @pytest.mark.parametrize("hidden", [(), (8,), (6, 6)])
-    def test_loss_falls(self, hidden: tuple[int, ...], loss: Loss) -> None:
-        network, g, p = self.step(BCD(loss=loss, learning_rate=0.01, epochs=60), hidden)
+    def test_loss_falls(self, loss: Loss) -> None:
+        network, g, p = self.step(BCD(loss=loss, learning_rate=0.01, epochs=60))
         before = float(bcd.pointwise_loss(g, p, loss).mean())
         after = float(bcd.pointwise_loss(network.probability(self.z), p, loss).mean())
         assert after < 0.2 * before
@@ -416,17 +290,6 @@ class TestNetworkStep:
         # One epoch: Adam makes much of gradients that only rounding keeps from 0.
         network, g, _ = self.step(BCD(epochs=1), overlap=False)
         np.testing.assert_allclose(network.probability(self.z), g, atol=1e-9)
-
-    def test_no_epochs_change_nothing(self) -> None:
-        network, g, _ = self.step(BCD(epochs=0))
-        assert torch.equal(network.probability(self.z), g)
-
-    def test_a_loose_tol_ends_the_epochs_early(self) -> None:
-        two, _, _ = self.step(BCD(epochs=2), tol=0.0)
-        loose, _, _ = self.step(BCD(epochs=50), tol=math.inf)
-        many, _, _ = self.step(BCD(epochs=50), tol=0.0)
-        assert all(map(np.array_equal, two.weights(), loose.weights()))
-        assert not all(map(np.array_equal, two.weights(), many.weights()))
 
 
 class Recovered(NamedTuple):
@@ -437,22 +300,19 @@ class Recovered(NamedTuple):
 
 
 EASY = {2: ((40, 40), 30.0), 3: ((12, 12, 12), 15.0), 4: ((7, 7, 7, 7), 15.0)}
-# About twice what is reached with these seeds.
+# About twice what is reached with this seed.
 BOUND_RATE = {2: 0.12, 3: 0.06, 4: 0.04}
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(
-            (n_modes, seed), id=f"K={n_modes}-seed={seed}", marks=[pytest.mark.slow] * (seed > 0)
-        )
-        for n_modes, seed in product(EASY, range(3))
+        pytest.param(n_modes, id=f"K={n_modes}", marks=[pytest.mark.slow] * (n_modes != 3))
+        for n_modes in EASY
     ],
 )
 def recovered(request: pytest.FixtureRequest) -> Recovered:
-    n_modes, seed = request.param
-    shape, factor_max = EASY[n_modes]
+    shape, factor_max = EASY[request.param]
     counts, truth = simulate(
         shape,
         2,
@@ -461,7 +321,7 @@ def recovered(request: pytest.FixtureRequest) -> Recovered:
         similar=0.0,
         n_attributes=4,
         factor_max=factor_max,
-        seed=seed,
+        seed=0,
     )
     settings = FitSettings(rank=2, hidden=(20, 20), solver=BCD(batch_size=512), max_iter=51)
     bare = CountTensor(counts.shape, counts.indices, counts.counts)
@@ -490,13 +350,9 @@ class TestRecovery:
         constant = metrics.mae_detection(np.ones_like(g), truth.detection[known])
         assert error < 0.15
         assert error < 0.4 * constant
-
-    def test_detection_of_unseen_attributes(self, recovered: Recovered) -> None:
-        _, truth, found, _ = recovered
         assert truth.attributes is not None
-        unseen = truth.attributes.reshape(-1, 4)
-        error = metrics.mae_detection(found.detection(unseen), truth.detection.ravel())
-        assert error < 0.17
+        everywhere = found.detection(truth.attributes.reshape(-1, 4))
+        assert metrics.mae_detection(everywhere, truth.detection.ravel()) < 0.17
 
     def test_held_out_counts(self, recovered: Recovered) -> None:
         counts, truth, found, plain = recovered
@@ -513,7 +369,6 @@ class TestOverlaps:
 
     ENTRIES = np.array(list(np.ndindex(4, 4, 3)))
 
-    @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize(
         ("observed", "attributed"),
         [
@@ -526,7 +381,7 @@ class TestOverlaps:
         ids=["Ω ⊂ Ξ", "Ω = Ξ", "Ω ⊃ Ξ", "partial overlap", "disjoint"],
     )
     def test_every_position_works(
-        self, observed: slice, attributed: slice, loss: Loss, short_fit: Callable[..., Fit]
+        self, observed: slice, attributed: slice, short_fit: Callable[..., Fit]
     ) -> None:
         rng = np.random.default_rng(1)
         order = rng.permutation(self.ENTRIES)
@@ -537,7 +392,7 @@ class TestOverlaps:
             attributes=rng.standard_normal((len(order[attributed]), 2)),
             attribute_indices=order[attributed],
         )
-        found = short_fit(counts, 15, loss=loss, mu=20.0, tol=0.0)
+        found = short_fit(counts, 15, mu=20.0, tol=0.0)
         objectives = [record.objective for record in found.history]
         assert np.isfinite(objectives).all()
         assert objectives[-1] < objectives[0] + 0.01 * abs(objectives[0])
@@ -546,25 +401,6 @@ class TestOverlaps:
         p = found.observed_detection
         assert p.shape == (counts.n_observed,)
         assert ((p >= 0) & (p <= 1)).all()
-
-    def test_counts_without_attributes_take_the_clamped_ratio(
-        self, short_fit: Callable[..., Fit]
-    ) -> None:
-        # One iteration whose U-step changes nothing would be needed to see λ of the p-step; a
-        # settled fit has the same λ before and after.
-        rng = np.random.default_rng(2)
-        counts = CountTensor(
-            (4, 4, 3),
-            self.ENTRIES,
-            rng.poisson(9, 48),
-            attributes=rng.standard_normal((20, 2)),
-            attribute_indices=self.ENTRIES[:20],
-        )
-        found = short_fit(counts, 400, rank=1, mu=20.0, learning_rate=1e-9, tol=0.0)
-        bare = counts.attribute_rows < 0
-        ratio = np.clip(counts.counts / found.rate(counts.indices), 0, 1)
-        np.testing.assert_allclose(found.observed_detection[bare], ratio[bare], rtol=1e-3)
-        assert (ratio[bare] < 1).any()
 
     def test_without_attributes_it_is_a_poisson_decomposition(
         self, short_fit: Callable[..., Fit]

@@ -1,4 +1,3 @@
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +16,7 @@ from uncletc import (
     simulate_visits,
 )
 from uncletc.compare.metrics import coverage
-from uncletc.solvers.closed import log_likelihood, state
-from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed import log_likelihood
 
 CLOSED = FitSettings(rank=2, closed=["visit"])
 
@@ -37,28 +35,34 @@ def error_of_rate(rate, truth):
     return np.abs(rate - truth.rate).sum() / truth.rate.sum()
 
 
-def absolute(counts, truth, settings):
+def absolute(result, counts, truth):
     """Ratios of estimated to true totals of λ and p."""
-    result = fit(counts, settings)
     p = result.detection(counts.attributes)
-    return result, result.rate_tensor().sum() / truth.rate.sum(), p.sum() / truth.detection.sum()
+    return result.rate_tensor().sum() / truth.rate.sum(), p.sum() / truth.detection.sum()
 
 
-def test_levels_of_rate_and_detection_are_found_without_an_anchor():
+def test_levels_of_rate_and_detection_are_found_without_an_anchor(visits, found):
+    assert absolute(found, *visits) == pytest.approx((1.0, 1.0), abs=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("made", "off"), [({}, 0.08), ({"level": 0.15, "mean": 20.0}, 0.25)])
+def test_levels_have_no_bias_over_several_seeds(made, off):
     ratios = []
     for seed in range(4):
-        _, *both = absolute(*simulate_visits(seed=seed), CLOSED)
-        ratios.append(both)
-    assert np.array(ratios) == pytest.approx(1.0, abs=0.2)
-    assert np.exp(np.log(ratios).mean(axis=0)) == pytest.approx(1.0, abs=0.08)
+        data = simulate_visits(seed=seed, **made)
+        ratios.append(absolute(fit(data[0], CLOSED), *data))
+    assert np.exp(np.log(ratios).mean(axis=0)) == pytest.approx(1.0, abs=off)
 
 
-def test_low_detection_leaves_no_bias_of_the_level():
-    ratios = []
-    for seed in range(4):
-        _, *both = absolute(*simulate_visits(seed=seed, level=0.15, mean=20.0), CLOSED)
-        ratios.append(both)
-    assert np.exp(np.log(ratios).mean(axis=0)) == pytest.approx(1.0, abs=0.25)
+def test_intervals_hold_the_truth_about_as_often_as_they_say(visits, found):
+    counts, truth = visits
+    rate = found.rate(counts.attribute_indices, spread=True)
+    p = found.detection(counts.attributes, spread=True)
+    mean = found.mean("detection", counts.attribute_indices, counts.attributes)
+    assert mean.low < mean.estimate < mean.high
+    assert coverage(truth.rate.ravel(), rate.low, rate.high) > 0.75
+    assert coverage(truth.detection.ravel(), p.low, p.high) > 0.75
 
 
 def test_nearer_the_truth_than_the_ordinary_model_told_the_true_mean_of_p(visits, found):
@@ -105,27 +109,6 @@ def test_objective_is_the_exact_likelihood_of_the_estimates(visits, found):
     assert found.history[-1].objective == pytest.approx(-own.sum() / counts.n_observed)
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
-    held = []
-    for seed in range(3):
-        counts, truth = simulate_visits(seed=seed)
-        result = fit(counts, CLOSED)
-        every, z = counts.attribute_indices, counts.attributes
-        rate, p = (
-            result.rate(every, spread=True),
-            result.detection(z, spread=True),
-        )
-        mean = result.mean("detection", every, z)
-        assert mean.low < mean.estimate < mean.high
-        held.append(
-            [
-                coverage(truth.rate.ravel(), rate.low, rate.high),
-                coverage(truth.detection.ravel(), p.low, p.high),
-            ]
-        )
-    assert (np.mean(held, axis=0) > 0.75).all()
-
-
 def test_too_many_parameters_have_no_intervals_and_say_so(visits, monkeypatch):
     from uncletc.solvers.closed import curvature
 
@@ -159,11 +142,8 @@ def test_max_iter_ends_a_fit_with_a_warning(visits):
     assert len(result.history) == 4
 
 
-def test_the_same_seed_gives_the_same_answer_and_others_nearly_so(visits, found):
-    counts, _ = visits
-    again = fit(counts, CLOSED)
-    assert np.array_equal(again.rate_tensor(), found.rate_tensor())
-    other = fit(counts, replace(CLOSED, seed=5))
+def test_another_seed_gives_nearly_the_same_answer(visits, found):
+    other = fit(visits[0], replace(CLOSED, seed=5))
     assert other.rate_tensor() == pytest.approx(found.rate_tensor(), rel=0.15, abs=0.1)
 
 
@@ -171,9 +151,6 @@ def test_a_start_is_gone_on_from(visits, found):
     counts, _ = visits
     near = fit(counts, CLOSED, start=found, callback=lambda _: True)
     assert near.history[0].objective == pytest.approx(found.history[-1].objective, abs=0.02)
-    ordinary = fit(counts, FitSettings(rank=3, max_iter=0))
-    result = fit(counts, CLOSED, start=ordinary)
-    assert result.rate_tensor() == pytest.approx(found.rate_tensor(), rel=0.3, abs=0.3)
 
 
 def test_without_attributes_p_is_one_number_that_visits_tell():
@@ -186,7 +163,7 @@ def test_without_attributes_p_is_one_number_that_visits_tell():
     assert result.rate_tensor()[..., 0].sum() == pytest.approx(rate.sum(), rel=0.15)
 
 
-@pytest.mark.parametrize("p", [0.97, 0.03])
+@pytest.mark.parametrize("p", [0.97, pytest.param(0.03, marks=pytest.mark.slow)])
 def test_p_near_its_ends(p):
     rng = np.random.default_rng(4)
     rate = np.outer(rng.uniform(2, 10, 25), rng.uniform(0.5, 1.5, 12)) * (10 if p < 0.5 else 1)
@@ -209,7 +186,7 @@ def test_nothing_seen_at_any_visit_is_a_small_rate():
 
 def test_one_open_mode_is_enough():
     rng = np.random.default_rng(5)
-    y = rng.binomial(rng.poisson(8.0, 150)[:, None], 0.5, (150, 5))
+    y = rng.binomial(rng.poisson(8.0, 80)[:, None], 0.5, (80, 5))
     counts = CountTensor.from_dense(y, modes=["site", "visit"])
     result = fit(counts, FitSettings(rank=1, closed=["visit"]))
     assert 0.25 < result.mean_detection < 0.75
@@ -218,9 +195,8 @@ def test_one_open_mode_is_enough():
 def test_signs_hold_and_a_wrong_one_flattens_its_curve(visits):
     counts, _ = visits
     grid = np.column_stack([np.linspace(-2, 2, 30), np.zeros(30)])
-    for sign in (1, -1):
-        result = fit(counts, replace(CLOSED, signs={"z1": sign}))
-        assert (sign * np.diff(result.detection(grid)) >= -1e-9).all()
+    result = fit(counts, replace(CLOSED, signs={"z1": -1}))
+    assert (np.diff(result.detection(grid)) <= 1e-9).all()
 
 
 def test_attributes_that_act_on_the_rate_are_told_from_detection():
@@ -260,8 +236,9 @@ def test_exposure_multiplies_the_rate():
 def test_scatter_of_true_counts_is_found_and_taken_for_no_detection():
     counts, truth = simulate_visits((30, 20), visits=4, mean=8.0, mu=2.0, seed=2)
     with pytest.warns(MisfitWarning, match="likeliest with mu"):
-        poisson, _, too_large = absolute(counts, truth, replace(CLOSED, mu=1e6))
-    result, _, found = absolute(counts, truth, CLOSED)
+        poisson = fit(counts, replace(CLOSED, mu=1e6))
+    result = fit(counts, CLOSED)
+    too_large, found = (absolute(each, counts, truth)[1] for each in (poisson, result))
     assert poisson.mu == 1e6
     assert poisson.likely_mu < 5
     assert result.mu == pytest.approx(2.0, rel=0.5)
@@ -276,86 +253,39 @@ def test_poisson_true_counts_have_no_finite_mu(found):
     assert not found.misfit
 
 
-def test_two_closed_modes_make_one_cell(visits):
-    counts, _ = visits
-    cells = Cells.of_counts(counts, ("mode 2", "visit"))
-    assert len(cells.indices) == counts.shape[0]
-    assert cells.starts[-1] == counts.n_observed
-
-
-def plain(y, **other):
-    return CountTensor.from_dense(y, modes=["site", "species", "visit"], **other)
-
-
-def look():
-    return plain(np.ones((3, 4, 2))).with_looks(Look("again", [[0, 0, 0]], [1]))
-
-
-def some_unattributed():
-    return CountTensor(
-        (2, 2, 2),
-        [[0, 0, 0], [0, 0, 1], [1, 1, 0]],
-        [1, 2, 0],
-        attributes=[[0.1], [0.3]],
-        attribute_indices=[[0, 0, 0], [0, 0, 1]],
-        modes=["site", "species", "visit"],
-    )
-
-
-def rates_that_vary():
-    every = np.argwhere(np.ones((3, 4, 2), dtype=bool))
-    return CountTensor(
-        (3, 4, 2),
-        every,
-        np.ones(24, dtype=int),
-        rate_attributes=np.arange(24.0)[:, None],
-        rate_attribute_names=["heat"],
-        modes=["site", "species", "visit"],
-    )
+def made(shape=(3, 4, 2), **other):
+    """Ones at every visit to sites, with what is to be refused."""
+    every = np.argwhere(np.ones(shape, dtype=bool))
+    modes = ["site", "species", "visit"]
+    return CountTensor(shape, every, np.ones(len(every), dtype=int), modes=modes, **other)
 
 
 @pytest.mark.parametrize(
     ("counts", "closed", "message"),
     [
-        (plain(np.ones((3, 4, 2))), ["visits"], "closed must name modes of ('site', 'species',"),
-        (plain(np.ones((3, 4, 2))), ["site", "species", "visit"], "leave at least 1 mode open"),
-        (look(), ["visit"], "closed does not go with looks"),
-        (some_unattributed(), ["visit"], "1 of 3 have none"),
-        (plain(np.ones((3, 4, 1))), ["visit"], "closed needs repeat visits"),
-        (
-            plain(np.ones((3, 4, 2)), exposure=[[[1.0, 2.0]]]),
-            ["visit"],
-            "exposure must be the same",
-        ),
-        (rates_that_vary(), ["visit"], "'heat' is not"),
+        (made(), ["visits"], "closed must name modes of .*site"),
+        (made(), ["site", "species", "visit"], "at least 1 mode open"),
+        (made(looks=[Look("again", [[0, 0, 0]], [1])]), ["visit"], "closed .* looks"),
+        (made(attributes=[[1.0]], attribute_indices=[[0, 0, 0]]), ["visit"], "23 of 24 have none"),
+        (made((3, 4, 1)), ["visit"], "closed needs repeat visits"),
+        (made(exposure=[[[1.0, 2.0]]]), ["visit"], "exposure must be the same"),
+        (made(rate_attributes=np.arange(24.0)[:, None]), ["visit"], "is not"),
     ],
 )
-def test_what_does_not_go_together_is_said_in_one_sentence(counts, closed, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+def test_what_does_not_go_together_is_refused(counts, closed, message):
+    with pytest.raises(ValueError, match=message):
         fit(counts, FitSettings(rank=1, closed=closed))
 
 
-def test_settings_check_closed_modes():
-    assert FitSettings(rank=1, closed=["visit"]).closed == ("visit",)
-    assert FitSettings.from_json(CLOSED.to_json()) == CLOSED
-    with pytest.raises(ValueError, match="closed needs the joint solver"):
-        FitSettings(rank=1, solver="bcd", closed=["visit"])
-    with pytest.raises(TypeError, match="closed must be a sequence of names of modes, got 'visit'"):
-        FitSettings(rank=1, closed="visit")
-    with pytest.raises(TypeError, match="closed must be a sequence of names of modes"):
-        FitSettings(rank=1, closed=[1])
-    with pytest.raises(ValueError, match="'visit' occurs twice"):
-        FitSettings(rank=1, closed=["visit", "visit"])
-
-
-def test_a_round_of_a_held_level_leaves_it(visits):
-    from uncletc.solvers.closed.fitting import _problem, _starts
-
-    counts, _ = visits
-    problem = _problem(counts, Cells.of_counts(counts, ("visit",)), CLOSED)
-    start = _starts(problem, counts, CLOSED, None)[0]
-    before = start.cost()
-    start.move(start.logs, start.theta, state.START_LOGIT + 0.5)
-    start.round()
-    assert start.level == state.START_LOGIT + 0.5
-    assert start.cost() < before
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"solver": "bcd", "closed": ["visit"]}, "closed needs the joint solver"),
+        ({"closed": "visit"}, "closed .*got 'visit'"),
+        ({"closed": [1]}, "closed must be a sequence"),
+        ({"closed": ["visit", "visit"]}, "'visit' occurs twice"),
+    ],
+)
+def test_settings_check_closed_modes(given, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        FitSettings(rank=1, **given)

@@ -52,17 +52,6 @@ def test_lookup_repeats_along_modes_of_size_1() -> None:
     assert exposure_at(None, where).tolist() == [1.0, 1.0, 1.0]
 
 
-def test_subset_and_file_keep_it(
-    sized: tuple[CountTensor, np.ndarray, np.ndarray], tmp_path: Path
-) -> None:
-    counts = sized[0]
-    counts.save(tmp_path / "y.npz")
-    back = CountTensor.load(tmp_path / "y.npz")
-    assert back.digest == counts.digest
-    np.testing.assert_array_equal(back.exposure, counts.exposure)
-    np.testing.assert_array_equal(counts.subset([0, 1]).exposure, counts.exposure)
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 class TestFit:
     def test_the_same_exposure_everywhere_changes_no_prediction(self, solver: SolverName) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
 
 
@@ -39,13 +38,6 @@ def test_a_cubic_is_within_reach(z: np.ndarray) -> None:
     np.testing.assert_allclose(fitted, goal, atol=1e-3)
 
 
-def test_straight_lines_alone_without_hidden_layers(z: np.ndarray) -> None:
-    features = make(z, curved=False)
-    assert features.n_features == 4
-    assert (features.curve_roughness == 0).all()
-    assert features.columns.tolist() == [1, 1, 1]
-
-
 def test_curves_end_at_the_range_seen(z: np.ndarray) -> None:
     features = make(z)
     edge, beyond = z.max(axis=0), z.max(axis=0) + z.std(axis=0)
@@ -71,21 +63,6 @@ def test_weighted_columns_without_the_columns(
     seen = torch.tensor(np.vstack([z, 10 * z]))  # beyond the range over Ξ, too
     found = features.weighted(seen, weights)
     np.testing.assert_allclose(found, features(seen) @ weights, rtol=1e-9, atol=1e-9)
-
-
-def test_single_precision_is_close(z: np.ndarray) -> None:
-    features = make(z[:, :1])
-    x = torch.tensor(z[:, :1])
-    np.testing.assert_allclose(features(x.float()), features(x), atol=2e-3)
-
-
-def test_arrays_come_back(z: np.ndarray) -> None:
-    features = make(z)
-    theta = np.linspace(-1, 1, features.n_features)
-    network = JointDetection(features, theta, log_scale=0.3)
-    back = JointDetection.from_arrays(network.arrays())
-    assert back.n_attributes == 3
-    assert torch.equal(back.probability(torch.tensor(z)), network.probability(torch.tensor(z)))
 
 
 def test_monotone_curves_rise_and_have_unit_variance_together(rng: np.random.Generator) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -62,34 +61,12 @@ class TestHeldOut:
         kept = np.arange(small.n_observed) % 4 > 0
         changed = small.counts.copy()
         changed[~kept] = 10**6
-        other = CountTensor(
-            small.shape,
-            small.indices,
-            changed,
-            attributes=small.attributes,
-            attribute_indices=small.attribute_indices,
-        )
+        other = small.with_counts(changed)
         assert small.digest != other.digest
         first, second = (short_fit(counts.subset(kept), 8) for counts in (small, other))
         assert same(first, second)
         assert first.counts_digest == second.counts_digest
         assert not same(first, short_fit(other, 8))
-
-    def test_kept_counts_do_matter(self, small: CountTensor, short_fit: Quick) -> None:
-        kept = np.arange(small.n_observed) % 4 > 0
-        assert not same(short_fit(small.subset(kept)), short_fit(small.subset(~kept)))
-
-    def test_held_out_entries_have_no_auxiliary_p(
-        self, small: CountTensor, short_fit: Quick
-    ) -> None:
-        kept = np.arange(small.n_observed) % 4 > 0
-        found = short_fit(small.subset(kept))
-        assert found.observed_detection.shape == (kept.sum(),)
-        held_out = small.indices[~kept & (small.attribute_rows >= 0)]
-        z = small.attributes_at(held_out)
-        np.testing.assert_array_equal(
-            found.expected(held_out, z), found.rate(held_out) * found.detection(z)
-        )
 
 
 class TestRecords:
@@ -109,11 +86,6 @@ class TestRecords:
         assert found.stop is StopReason.CALLBACK
         assert found.history[-1].iteration == 3
 
-    def test_callback_may_stop_at_the_start(self, small: CountTensor) -> None:
-        found = fit(small, bcd(rank=2), callback=lambda _: True)
-        assert found.stop is StopReason.CALLBACK
-        assert len(found.history) == 1
-
     def test_a_callback_that_only_looks_changes_nothing(
         self, small: CountTensor, short_fit: Quick
     ) -> None:
@@ -129,15 +101,10 @@ class TestRecords:
         assert (changes[:-1] >= 1e-2).all()
 
     def test_running_out_of_iterations_warns(self, small: CountTensor) -> None:
-        with pytest.warns(ConvergenceWarning, match="max_iter was reached; raise it or loosen tol"):
+        with pytest.warns(ConvergenceWarning, match="max_iter was reached") as caught:
             found = fit(small, bcd(rank=2, max_iter=2, tol=0.0))
         assert found.stop is StopReason.MAX_ITER
         assert len(found.history) == 3
-
-    def test_the_warning_points_at_the_caller(self, small: CountTensor) -> None:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            fit(small, bcd(rank=2, max_iter=1, tol=0.0))
         assert [warning.filename for warning in caught] == [__file__]
 
     def test_the_fit_knows_its_settings_and_data(self, small: CountTensor, small_fit: Fit) -> None:
@@ -146,10 +113,6 @@ class TestRecords:
         assert small_fit.shape == small.shape
         assert (small_fit.rank, small_fit.n_attributes) == (2, 3)
 
-    def test_objective_falls(self, small: CountTensor, short_fit: Quick) -> None:
-        history = objectives(short_fit(small, 15, tol=0.0))
-        assert history[-1] < history[0]
-
 
 class TestSeeds:
     def test_same_settings_same_bits(self, small: CountTensor, short_fit: Quick) -> None:
@@ -157,21 +120,12 @@ class TestSeeds:
         first = short_fit(small, seed=3)
         torch.manual_seed(99)
         torch.rand(5)
+        used = torch.get_rng_state()
         second = short_fit(small, seed=3)
+        assert torch.equal(torch.get_rng_state(), used)
         torch.set_rng_state(state)
         assert same(first, second)
-
-    def test_another_seed_another_start(self, small: CountTensor, short_fit: Quick) -> None:
-        first, second = (short_fit(small, 0, seed=seed) for seed in (3, 4))
-        assert objectives(first) != objectives(second)
-
-    def test_no_global_randomness_is_used(self, small: CountTensor, short_fit: Quick) -> None:
-        before = torch.get_rng_state()
-        short_fit(small)
-        assert torch.equal(torch.get_rng_state(), before)
-
-    def test_the_largest_seed_works(self, small: CountTensor, short_fit: Quick) -> None:
-        assert short_fit(small, 1, seed=2**32 - 1).history
+        assert not same(first, short_fit(small, seed=4))
 
 
 def blas_threads() -> list[int]:
@@ -219,15 +173,7 @@ def known(problem: CountTensor, short_fit: Quick) -> Fit:
 
 
 class TestWarmStart:
-    @pytest.mark.parametrize(
-        "changes",
-        [
-            {},
-            {"rank": 4},
-            {"rank": 6},
-        ],
-        ids=str,
-    )
+    @pytest.mark.parametrize("changes", [{}, {"rank": 4}], ids=str)
     def test_begins_near_where_the_start_ended(
         self, problem: CountTensor, known: Fit, short_fit: Quick, changes: dict[str, Any]
     ) -> None:
@@ -239,15 +185,14 @@ class TestWarmStart:
         assert warm.rank == settings["rank"]
         assert objectives(warm)[-1] <= objectives(warm)[0]
 
-    @pytest.mark.parametrize("hidden", [(5, 5), ()])
     def test_another_network_starts_afresh(
-        self, problem: CountTensor, known: Fit, short_fit: Quick, hidden: tuple[int, ...]
+        self, problem: CountTensor, known: Fit, short_fit: Quick
     ) -> None:
         warm, cold = (
-            short_fit(problem, 10, start=start, rank=3, hidden=hidden) for start in (known, None)
+            short_fit(problem, 10, start=start, rank=3, hidden=()) for start in (known, None)
         )
         assert warm.network is not None
-        assert warm.network.linear is (hidden == ())
+        assert warm.network.linear
         assert not np.allclose(warm.rate_tensor(), cold.rate_tensor(), rtol=1e-3)
         assert objectives(warm)[-1] < objectives(warm)[0]
 
@@ -260,13 +205,6 @@ class TestWarmStart:
         for factor, before in zip(one.factors, known.factors, strict=True):
             ratio = factor[:, 0] / before[:, largest]
             np.testing.assert_allclose(ratio, ratio[0])
-
-    def test_the_network_is_taken_over(
-        self, problem: CountTensor, known: Fit, short_fit: Quick
-    ) -> None:
-        warm = short_fit(problem, 0, start=known, rank=3)
-        z = problem.attributes
-        np.testing.assert_array_equal(warm.detection(z), known.detection(z))
 
     def test_the_start_is_not_changed(
         self, problem: CountTensor, known: Fit, short_fit: Quick
@@ -285,8 +223,7 @@ class TestWarmStart:
         assert short_fit(bare, 5, start=known, rank=3).network is None
 
     def test_another_shape_is_refused(self, small: CountTensor, known: Fit) -> None:
-        message = r"start must have the shape of counts \(6, 5, 4\), got \(8, 7, 6\)"
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=r"start .*\(6, 5, 4\), got \(8, 7, 6\)"):
             fit(small, bcd(rank=2), start=known)
 
     @pytest.mark.parametrize("scale", [1, 10**9])
@@ -312,11 +249,6 @@ class TestEdges:
         assert found.stop is StopReason.MAX_ITER
         assert np.isfinite(found.rate_tensor()).all()
 
-    def test_rank_one(self, small: CountTensor, short_fit: Quick) -> None:
-        found = short_fit(small, rank=1)
-        assert [factor.shape for factor in found.factors] == [(6, 1), (5, 1), (4, 1)]
-        assert np.linalg.matrix_rank(found.rate_tensor().reshape(6, -1)) == 1
-
     def test_rank_above_every_size(self, small: CountTensor, short_fit: Quick) -> None:
         assert np.isfinite(short_fit(small, rank=12).rate_tensor()).all()
 
@@ -332,14 +264,7 @@ class TestEdges:
 
     @pytest.mark.parametrize("loss", ["ls", "kl"])
     def test_all_zero_counts(self, small: CountTensor, short_fit: Quick, loss: str) -> None:
-        zeros = CountTensor(
-            small.shape,
-            small.indices,
-            np.zeros(small.n_observed, dtype=int),
-            attributes=small.attributes,
-            attribute_indices=small.attribute_indices,
-        )
-        found = short_fit(zeros, 5, loss=loss)
+        found = short_fit(small.with_counts(np.zeros(small.n_observed, dtype=int)), 5, loss=loss)
         assert (found.rate_tensor() == 0).all()
         p = found.detection(small.attributes)
         assert ((p > 0) & (p <= 1)).all()
@@ -347,13 +272,7 @@ class TestEdges:
 
     @pytest.mark.parametrize("loss", ["ls", "kl"])
     def test_huge_counts(self, small: CountTensor, short_fit: Quick, loss: str) -> None:
-        huge = CountTensor(
-            small.shape,
-            small.indices,
-            small.counts * 10**9 // small.counts.max(),
-            attributes=small.attributes,
-            attribute_indices=small.attribute_indices,
-        )
+        huge = small.with_counts(small.counts * 10**9 // small.counts.max())
         found = short_fit(huge, 20, loss=loss, tol=0.0)
         assert huge.counts.max() == 10**9
         p = found.observed_detection
@@ -369,11 +288,8 @@ class TestEdges:
         assert found.rate([[1, 2]]) * found.observed_detection == pytest.approx(7.0)
         np.testing.assert_allclose(rates, rates[1, 2])  # every other row is the mean of one row
 
-    @pytest.mark.parametrize("value", [0.0, 5.0])
-    def test_constant_attributes(
-        self, rng: np.random.Generator, short_fit: Quick, value: float
-    ) -> None:
-        z = np.full((20, 3), value)
+    def test_constant_attributes(self, rng: np.random.Generator, short_fit: Quick) -> None:
+        z = np.full((20, 3), 5.0)
         found = short_fit(full(rng.poisson(9, (4, 5)), z), 10)
         assert np.ptp(found.detection(z)) == pytest.approx(0.0, abs=1e-12)
         assert np.isfinite(objectives(found)).all()
@@ -386,21 +302,12 @@ class TestEdges:
         assert same(empty, none)
         np.testing.assert_array_equal(empty.detection(np.empty((2, 0))), [1.0, 1.0])
 
-    def test_linear_network(self, small: CountTensor, short_fit: Quick) -> None:
-        found = short_fit(small, 10, hidden=())
-        p = found.detection(small.attributes)
-        assert ((p > 0) & (p <= 1)).all()
-        assert found.network is not None
-        assert found.network.linear
-
     def test_small_batches(self, small: CountTensor, short_fit: Quick) -> None:
         assert np.isfinite(objectives(short_fit(small, batch_size=7))).all()
 
     def test_a_diverging_network_is_an_error(self, small: CountTensor) -> None:
         settings = bcd(rank=2, learning_rate=1e300)
-        with pytest.raises(
-            FitError, match=r"objective became nan at iteration 1; lower learning_rate"
-        ):
+        with pytest.raises(FitError, match="nan at iteration 1; lower learning_rate"):
             fit(small, settings)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uncletc import CountTensor, simulate
+from uncletc import CountTensor
 
 FRAME = pd.DataFrame(
     {
@@ -119,20 +119,6 @@ class TestToFrame:
         assert frame["people"].tolist() == [3.0, 5.0]
         back = CountTensor.from_frame(frame, modes=y.modes, exposure="people", labels=y.labels)
         assert back.digest == y.digest
-
-    def test_a_dense_array_leads_back_to_itself(self) -> None:
-        array = np.array([[4.0, 0.0, np.nan], [np.nan, 2.0, 1.0]])
-        frame = CountTensor.from_dense(array).to_frame()
-        back = np.full(array.shape, np.nan)
-        back[frame["mode 1"].astype(int), frame["mode 2"].astype(int)] = frame["count"]
-        np.testing.assert_array_equal(back, array)
-
-    def test_one_row_per_entry_counted_or_attributed(self) -> None:
-        counts, _ = simulate((5, 4), 1, observed=0.5, attributed=0.9, n_attributes=2)
-        frame = counts.to_frame()
-        assert len(frame) == counts.n_attributed
-        assert frame["count"].notna().sum() == counts.n_observed
-        assert list(frame.columns) == ["mode 1", "mode 2", "count", "z1", "z2"]
 
     def test_names_must_differ(self) -> None:
         y = CountTensor((2, 2), [[0, 0]], [1], modes=["count", "week"])

@@ -28,6 +28,8 @@ from uncletc.model.detection import JointDetection
 from uncletc.solvers.joint import solver as joint
 from uncletc.solvers.joint.members import Members
 
+SLOW = pytest.mark.slow
+
 
 def run(
     counts: CountTensor, iterations: int = 30, *, start: Fit | None = None, **choices: Any
@@ -48,21 +50,6 @@ def same(a: Fit, b: Fit) -> bool:
 
 def coefficients(network: Any) -> np.ndarray:
     return network.coefficients if isinstance(network, JointDetection) else np.empty(0)
-
-
-def everything(counts: CountTensor) -> np.ndarray:
-    return np.argwhere(np.ones(counts.shape))
-
-
-def spoilt(counts: CountTensor, new: Any) -> CountTensor:
-    """The same tensor with other counts."""
-    return CountTensor(
-        counts.shape,
-        counts.indices,
-        new,
-        attributes=counts.attributes,
-        attribute_indices=counts.attribute_indices,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +76,7 @@ class TestAccuracy:
         assert metrics.mae_rate(found.rate_tensor(), truth.rate) < 0.03
         assert metrics.mae_detection(found.detection(counts.attributes), p) < 0.02
 
+    @pytest.mark.slow
     def test_counts_without_attributes_do_no_harm(self) -> None:
         """p varies widely here, so half of the counts say little about λ; see `allowance`."""
         counts, truth = simulate(
@@ -111,7 +99,7 @@ class TestAccuracy:
         off = np.abs(expected - counts.counts) / np.sqrt(counts.counts + 1)
         assert np.median(off[unknown]) < 0.3 < np.median(off[~unknown])
 
-    @pytest.mark.parametrize("shape", [(30, 40), (8, 9, 10, 7)])
+    @pytest.mark.parametrize("shape", [(30, 40), pytest.param((8, 9, 10, 7), marks=SLOW)], ids=str)
     def test_two_and_four_modes(self, shape: tuple[int, ...]) -> None:
         counts, truth = simulate(shape, 2, observed=0.6, attributed=0.6, n_attributes=3, seed=1)
         fitted = fit(counts, FitSettings(rank=2, max_iter=1000))
@@ -129,7 +117,7 @@ class TestAccuracy:
         kept = np.arange(small.n_observed) % 4 > 0
         other = small.counts.copy()
         other[~kept] = 10**6
-        assert same(run(small.subset(kept)), run(spoilt(small, other).subset(kept)))
+        assert same(run(small.subset(kept)), run(small.with_counts(other).subset(kept)))
 
     def test_larger_mu_holds_entries_closer_to_g(self, small: CountTensor) -> None:
         far, near = (run(small, mu=mu) for mu in (1.0, 1e6))
@@ -142,6 +130,7 @@ class TestAccuracy:
 
         assert distance(near) < 0.01 < distance(far)
 
+    @pytest.mark.slow
     def test_large_problems_start_without_a_contest(self) -> None:
         counts, truth = simulate(
             (30, 40, 50),
@@ -182,11 +171,6 @@ class TestScaleAndMembers:
                 )
                 assert (cosines > 0.95).all()
 
-    def test_estimates_are_geometric_means(self, several: Fit) -> None:
-        entries = [[0, 1, 2], [3, 4, 5]]
-        each = [member.rate(np.array(entries)) for member in several.members]
-        np.testing.assert_allclose(several.rate(entries), np.exp(np.log(each).mean(axis=0)))
-
     def test_intervals_hold_the_estimate_and_widen_with_the_level(self, several: Fit) -> None:
         entries = [[0, 1, 2], [3, 4, 5]]
         wide, slim = (several.rate(entries, spread=True, level=level) for level in (0.95, 0.5))
@@ -196,7 +180,7 @@ class TestScaleAndMembers:
         assert (slim.high < wide.high).all()
         assert (wide.level, slim.level) == (0.95, 0.5)
 
-    @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=SLOW)])
     def test_intervals_cover_most_of_the_truth(self, seed: int) -> None:
         counts, truth = simulate(observed=0.3, seed=seed)
         fitted = run(counts, 150, rank=3)
@@ -219,7 +203,7 @@ class TestScaleAndMembers:
             seen[-1].rate([[0, 0, 0]], spread=True)
         assert finished.rate([[0, 0, 0]], spread=True).low[0] > 0
 
-    @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, math.nan])
+    @pytest.mark.parametrize("level", [0.0, 1.0, math.nan])
     def test_level_is_checked(self, several: Fit, level: float) -> None:
         with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got"):
             several.rate([[0, 0, 0]], spread=True, level=level)
@@ -270,34 +254,6 @@ class TestInteractive:
         assert looked[3].stop is StopReason.CALLBACK
         assert np.isfinite(looked[0].rate_tensor()).all()
 
-    def test_early_estimates_are_of_use(self, paper: tuple[CountTensor, Truth]) -> None:
-        counts, truth = paper
-        early = run(counts, 5, rank=3)
-        constant = metrics.mae_rate(np.ones(counts.shape), truth.rate)
-        assert metrics.mae_rate(early.rate_tensor(), truth.rate) < constant
-
-    def test_a_wish_to_stop_is_heard_after_a_round(
-        self, small: CountTensor, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        update, updates = Members.update, 0
-
-        def counted(self: Members, *given: Any) -> None:
-            nonlocal updates
-            updates += 1
-            update(self, *given)
-
-        monkeypatch.setattr(Members, "update", counted)
-        seen: list[int] = []
-        fit(
-            small,
-            FitSettings(rank=2, members=4),
-            callback=lambda now: bool(seen.append(updates)) or now.iteration == 3,
-        )
-        a_round = seen[1]
-        assert seen == [0, a_round, 2 * a_round, 3 * a_round]
-        assert updates == seen[-1]
-        assert 1 <= a_round <= 3
-
     def test_a_wish_to_stop_is_heard_while_a_network_is_trained(
         self, small: CountTensor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -314,9 +270,7 @@ class TestInteractive:
         assert found.stop is StopReason.CALLBACK
         assert training == [0, 1, 2]
 
-    @pytest.mark.parametrize(
-        "change", [{}, {"rank": 2}, {"rank": 4}, {"mu": 500.0}, {"hidden": (7, 7)}, {"members": 3}]
-    )
+    @pytest.mark.parametrize("change", [{"rank": 4}, {"hidden": (7, 7), "members": 2}])
     def test_warm_start_begins_near_where_it_ended(
         self, paper: tuple[CountTensor, Truth], found: Fit, change: dict[str, Any]
     ) -> None:
@@ -324,8 +278,7 @@ class TestInteractive:
         warm = run(paper[0], 8, start=found, **chosen)
         cold = run(paper[0], 8, **chosen)
         truth = paper[1].rate
-        if change != {"rank": 2}:
-            assert metrics.mae_rate(warm.rate_tensor(), truth) < 0.06
+        assert metrics.mae_rate(warm.rate_tensor(), truth) < 0.06
         assert metrics.mae_rate(warm.rate_tensor(), truth) < metrics.mae_rate(
             cold.rate_tensor(), truth
         )
@@ -348,10 +301,10 @@ class TestInteractive:
 
 
 class TestPrecision:
-    def test_single_and_double_precision_tell_the_same_story(
-        self, paper: tuple[CountTensor, Truth]
-    ) -> None:
-        single, double = (run(paper[0], 150, rank=3, precision=p) for p in ("float32", "float64"))
+    def test_single_and_double_precision_agree(self, paper: tuple[CountTensor, Truth]) -> None:
+        single, double = (
+            run(paper[0], 100, rank=3, hidden=(), precision=p) for p in ("float32", "float64")
+        )
         assert metrics.mae_rate(single.rate_tensor(), double.rate_tensor()) < 0.005
 
     @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
@@ -361,10 +314,10 @@ class TestPrecision:
 
     def test_no_dense_tensor(self) -> None:
         rng = np.random.default_rng(0)
-        shape = (20_000, 20_000, 20_000)
+        shape = (5_000, 5_000, 5_000)
         counts = CountTensor(
             shape,
-            rng.integers(0, 20_000, (500, 3)),
+            rng.integers(0, 5_000, (500, 3)),
             rng.poisson(5, 500),
             attributes=rng.normal(size=(500, 2)),
         )
@@ -374,7 +327,7 @@ class TestPrecision:
 class TestEdges:
     def finite(self, counts: CountTensor, fitted: Fit) -> None:
         assert np.isfinite([record.objective for record in fitted.history]).all()
-        rates = fitted.rate(everything(counts))
+        rates = fitted.rate(np.argwhere(np.ones(counts.shape)))
         assert np.isfinite(rates).all()
         assert (rates >= 0).all()
         p = fitted.detection(counts.attributes)
@@ -384,13 +337,13 @@ class TestEdges:
         self.finite(small, fit(small, FitSettings(rank=2, max_iter=0)))
 
     def test_all_zero_counts(self, small: CountTensor) -> None:
-        zeros = spoilt(small, np.zeros(small.n_observed, dtype=int))
+        zeros = small.with_counts(np.zeros(small.n_observed, dtype=int))
         fitted = run(zeros)
         self.finite(zeros, fitted)
         assert fitted.rate_tensor().max() < 1e-3
 
     def test_zero_slice(self, small: CountTensor) -> None:
-        counts = spoilt(small, np.where(small.indices[:, 1] == 3, 0, small.counts))
+        counts = small.with_counts(np.where(small.indices[:, 1] == 3, 0, small.counts))
         fitted = run(counts, 60)
         self.finite(counts, fitted)
         assert fitted.rate_tensor()[:, 3].mean() < 0.2 * fitted.rate_tensor().mean()
@@ -403,17 +356,11 @@ class TestEdges:
         assert fitted.factors[1][3] == pytest.approx(fitted.factors[1][rows].mean(axis=0), rel=0.1)
 
     def test_huge_counts(self, small: CountTensor) -> None:
-        counts = spoilt(small, small.counts * (10**9 // small.counts.max()))
+        counts = small.with_counts(small.counts * (10**9 // small.counts.max()))
         fitted = run(counts, 60)
         self.finite(counts, fitted)
         total = (fitted.rate(counts.indices) * fitted.observed_detection).sum()
         assert total == pytest.approx(counts.counts.sum(), rel=0.05)
-
-    @pytest.mark.parametrize("attributes", [None, [[0.3]]])
-    def test_one_observed_entry(self, attributes: Any) -> None:
-        counts = CountTensor((3, 4), [[1, 2]], [7], attributes=attributes)
-        fitted = run(counts, 40)
-        self.finite(counts, fitted)
 
     @pytest.mark.parametrize("kind", ["constant", "collinear", "binary"])
     def test_poor_attributes(self, rng: np.random.Generator, kind: str) -> None:
@@ -433,29 +380,7 @@ class TestEdges:
         assert (fitted.detection(np.empty((3, 0))) == 1).all()
         assert metrics.mae_rate(fitted.rate_tensor(), rate) < 0.1
 
-    def test_attributes_without_counts(self, small: CountTensor) -> None:
-        apart = CountTensor(
-            small.shape,
-            small.indices[:20],
-            small.counts[:20],
-            attributes=np.ones((1, 3)),
-            attribute_indices=[
-                next(
-                    map(
-                        list,
-                        set(map(tuple, everything(small).tolist()))
-                        - set(map(tuple, small.indices[:20].tolist())),
-                    )
-                )
-            ],
-        )
-        fitted = run(apart)
-        self.finite(apart, fitted)
-
-    def test_rank_far_above_the_data(self, small: CountTensor) -> None:
-        self.finite(small, run(small, rank=40, members=2))
-
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=25)
     @given(st.data())
     def test_any_small_tensor(self, data: st.DataObject) -> None:
         shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=4)))
@@ -490,5 +415,5 @@ def test_every_kind_of_overlap() -> None:
         counts, truth = simulate(
             (12, 12, 12), 2, observed=observed, attributed=attributed, similar=0.1, n_attributes=3
         )
-        fitted = run(counts, 150)
+        fitted = run(counts, 100, hidden=())
         assert metrics.mae_rate(fitted.rate_tensor(), truth.rate) < 0.25

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +14,8 @@ from tests.uncletc.made import made_fit
 from uncletc import (
     CountTensor,
     Fit,
-    FitSettings,
     Scale,
-    StopReason,
-    fit,
     rate_tensor,
-    simulate,
 )
 
 
@@ -41,24 +36,11 @@ class TestPredictions:
         assert dense.shape == shape == found.shape
         np.testing.assert_allclose(dense.ravel(), loops, rtol=1e-14)
 
-    def test_rate_keeps_order_and_repeats(self) -> None:
-        found = made_fit()
-        dense = found.rate_tensor()
-        expected = [dense[2, 0, 1], dense[0, 3, 0], dense[2, 0, 1]]
-        np.testing.assert_allclose(found.rate([[2, 0, 1], [0, 3, 0], [2, 0, 1]]), expected)
-
     def test_nothing_asked_nothing_told(self) -> None:
         found = made_fit()
         assert found.rate([]).shape == (0,)
         assert found.detection(np.empty((0, 3))).shape == (0,)
         assert found.expected([], np.empty((0, 3))).shape == (0,)
-
-    def test_expected_is_rate_times_detection(self) -> None:
-        found = made_fit()
-        z = np.random.default_rng(1).standard_normal((2, 3))
-        entries = [[0, 1, 0], [2, 3, 1]]
-        expected = found.rate(entries) * found.detection(z)
-        np.testing.assert_array_equal(found.expected(entries, z), expected)
 
     def test_unknown_attributes_take_the_mean_detection(self) -> None:
         found = made_fit(mean_detection=0.25)
@@ -85,65 +67,34 @@ class TestPredictions:
             found.expected(entries, np.empty((1, 0))), found.rate(entries)
         )
 
-    def test_repr_and_sizes(self) -> None:
-        found = made_fit()
-        assert (found.shape, found.rank, found.n_attributes) == ((3, 4, 2), 2, 3)
-        assert repr(found) == (
-            "Fit(3 × 4 × 2, rank 2, members 1, 1 iterations, objective -2e+100, "
-            "stopped: the objective changed by less than tol)"
-        )
 
-    def test_frozen(self) -> None:
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            made_fit().stop = StopReason.CALLBACK  # type: ignore[misc]
-
-
-class TestBadInput:
-    @pytest.mark.parametrize(
-        ("indices", "message"),
-        [
-            (
-                [[3, 0, 0]],
-                r"indices must lie inside shape \(3, 4, 2\); row 0 is \(3, 0, 0\), and mode 0",
-            ),
-            (
-                [[0, 0, 0], [0, -1, 0]],
-                r"indices must lie inside .* row 1 is \(0, -1, 0\), and mode 1",
-            ),
-            ([[0, 0]], r"indices must have shape \(n, 3\), got \(1, 2\)"),
-            ([0, 0, 0], r"indices must have shape \(n, 3\), got \(3,\)"),
-            ([[0, 0.5, 0]], r"indices must be whole numbers; position \(0, 1\) is 0\.5"),
-        ],
-    )
-    def test_indices(self, indices: Any, message: str) -> None:
+@pytest.mark.parametrize(
+    ("indices", "message"),
+    [
+        ([[0, 0, 0], [0, -1, 0]], r"indices must lie inside .* row 1 is \(0, -1, 0\), and mode 1"),
+        ([[0, 0]], r"indices must have shape \(n, 3\), got \(1, 2\)"),
+        ([[0, 0.5, 0]], r"indices must be whole numbers; position \(0, 1\)"),
+    ],
+)
+def test_bad_indices_are_named(indices: Any, message: str) -> None:
+    for ask in (made_fit().rate, lambda where: made_fit().expected(where, np.zeros((1, 3)))):
         with pytest.raises(ValueError, match=message):
-            made_fit().rate(indices)
-        with pytest.raises(ValueError, match=message):
-            made_fit().expected(indices, np.zeros((1, 3)))
+            ask(indices)
 
-    @pytest.mark.parametrize(
-        ("attributes", "message"),
-        [
-            ([[0.0, 1.0]], "attributes must have 3 columns, as in the fit, got 2"),
-            ([0.0, 1.0, 2.0], r"attributes must have 2 dimensions, got shape \(3,\)"),
-            ([[0.0, float("nan"), 1.0]], r"attributes must be finite; position \(0, 1\) is nan"),
-            ([[0.0, 1.0, float("inf")]], r"attributes must be finite; position \(0, 2\) is inf"),
-        ],
-    )
-    def test_attributes(self, attributes: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            made_fit().detection(attributes)
-        with pytest.raises(ValueError, match=message):
-            made_fit().expected([[0, 0, 0]], attributes)
 
-    def test_as_many_rows(self) -> None:
-        message = "indices and attributes must have as many rows, got 1 and 2"
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ([[0.0, 1.0]], "attributes must have 3 columns"),
+        ([0.0, 1.0, 2.0], "attributes must have 2 dimensions"),
+        ([[0.0, math.nan, 1.0]], "attributes must be finite"),
+        ([[0.0, 1.0, math.inf]], "attributes must be finite"),
+    ],
+)
+def test_bad_attributes_are_named(attributes: Any, message: str) -> None:
+    for ask in (made_fit().detection, lambda z: made_fit().expected([[0, 0, 0]], z)):
         with pytest.raises(ValueError, match=message):
-            made_fit().expected([[0, 0, 0]], np.zeros((2, 3)))
-
-    def test_attributes_for_a_fit_without(self) -> None:
-        with pytest.raises(ValueError, match="attributes must have 0 columns"):
-            made_fit(network=None).detection([[1.0]])
+            ask(attributes)
 
 
 class TestToFrame:
@@ -186,6 +137,7 @@ class TestToFrame:
         bare = CountTensor(small.shape, small.indices, small.counts)
         frame = short_fit(bare, 3, solver="joint", members=2).to_frame(bare)
         assert (frame["detection"] == 1).all()
+        assert frame.drop(columns="count").notna().all(axis=None)
         np.testing.assert_array_equal(frame["expected"], frame["rate"])
 
     def test_counts_of_another_shape_are_refused(self, small_fit: Fit) -> None:
@@ -243,24 +195,15 @@ class TestMeans:
         np.testing.assert_array_equal(mean.low[[0, 2]], dense.low)
         assert not mean.estimate[1] > 0
 
-    @pytest.mark.parametrize("groups", [[0], [0, -1], [0.0, 1.0], [[0, 1]]])
-    def test_groups_are_checked(self, found: Fit, groups: Any) -> None:
-        with pytest.raises(ValueError, match="groups must be one whole number >= 0 for each of 2"):
-            found.mean("rate", [[0, 0, 0], [0, 0, 1]], groups=groups)
-
-    def test_the_quantity_is_checked(self, found: Fit) -> None:
-        with pytest.raises(ValueError, match="of must be one of"):
-            found.mean("p", [[0, 0, 0]])  # type: ignore[arg-type]
-
-
-def test_block_coordinate_descent_has_no_intervals(small_fit: Fit) -> None:
-    with pytest.raises(ValueError, match=r"intervals need a finished fit .*bcd"):
-        small_fit.rate([[0, 0, 0]], spread=True)
-
-
-def test_a_frame_has_intervals_without_attributes_too():
-    y, _ = simulate((8, 8, 8), rank=1, observed=0.5)
-    plain = CountTensor(y.shape, y.indices, y.counts)
-    frame = fit(plain, FitSettings(rank=1)).to_frame(plain)
-    assert frame.notna().all(axis=None)
-    assert (frame["rate_low"] < frame["rate"]).all()
+    @pytest.mark.parametrize(
+        ("of", "groups", "message"),
+        [
+            ("rate", [0], "groups must be one whole number >= 0 for each of 2"),
+            ("rate", [0, -1], "groups must be"),
+            ("rate", [0.0, 1.0], "groups must be"),
+            ("p", [0, 1], "of must be one of"),
+        ],
+    )
+    def test_bad_input_is_named(self, found: Fit, of: Any, groups: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            found.mean(of, [[0, 0, 0], [0, 0, 1]], groups=groups)

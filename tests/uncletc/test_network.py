@@ -81,14 +81,9 @@ def _best(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optimum:
 
 def test_learns_what_attributes_do_together() -> None:
     optimum, p, z = _problem("xor", 0)
-    found = _best(optimum, (20, 20), seed=0)
-    assert [tuple(layer.shape) for layer in found.layers] == [
-        (D, 20),
-        (20,),
-        (20, 20),
-        (20,),
-        (20,),
-    ]
+    found = _best(optimum, (12, 12), seed=0)
+    sizes = [(D, 12), (12,), (12, 12), (12,), (12,)]
+    assert [tuple(layer.shape) for layer in found.layers] == sizes
     assert _error(found, p, z) < 0.1
 
 
@@ -113,7 +108,7 @@ def test_folds_judge_and_the_best_of_their_networks_are_kept() -> None:
     assert not torch.equal(found[0].layers[0], found[1].layers[0])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_none_where_attributes_act_one_by_one(seed: int) -> None:
     optimum, _, _ = _problem("additive", seed)
     assert learn_network(optimum, (20, 20), seed=seed) == []
@@ -122,13 +117,3 @@ def test_none_where_attributes_act_one_by_one(seed: int) -> None:
 def test_none_without_hidden_layers() -> None:
     optimum, _, _ = _problem("xor", 0)
     assert learn_network(optimum, (), seed=0) == []
-
-
-@pytest.mark.slow
-def test_same_seed_same_answer() -> None:
-    optimum, _, _ = _problem("xor", 2)
-    first, second = (_best(optimum, (4,), seed=3) for _ in range(2))
-    for one, other in zip(
-        first.layers + tuple(first.factors), second.layers + tuple(second.factors), strict=True
-    ):
-        assert torch.equal(one, other)

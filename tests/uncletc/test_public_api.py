@@ -6,14 +6,16 @@ import ast
 import inspect
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import uncletc
-from uncletc import CountTensor, Fit, FitSettings, Iteration, StopReason, Truth, datasets
+from uncletc import CountTensor, Fit, FitSettings, datasets
 
-NAMES = {
+NONE = inspect.Parameter.empty
+NAMES = [
     "BCD",
     "METHODS",
     "PAPER_METHODS",
@@ -38,84 +40,34 @@ NAMES = {
     "metrics",
     "rate_tensor",
     "simulate",
-}
-NEEDED = inspect.Parameter.empty
-POSITIONAL, KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+]
 
 
 def test_names() -> None:
-    assert set(uncletc.__all__) >= NAMES
+    assert set(uncletc.__all__) >= set(NAMES)
     assert all(hasattr(uncletc, name) for name in uncletc.__all__)
     assert list(uncletc.__all__) == sorted(uncletc.__all__, key=lambda n: (not n.isupper(), n))
 
 
-SIGNATURES: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
-    "CountTensor": (
-        CountTensor,
-        {"shape": NEEDED, "indices": NEEDED, "counts": NEEDED},
-        {
-            "attributes": None,
-            "attribute_indices": None,
-            "modes": None,
-            "labels": None,
-            "attribute_names": None,
-            "exposure": None,
-            "simulated": False,
-        },
-    ),
-    "FitSettings": (
-        FitSettings,
-        {},
-        {
-            "rank": NEEDED,
-            "solver": "joint",
-            "mu": None,
-            "hidden": (20, 20, 20),
-            "max_iter": 300,
-            "tol": None,
-            "seed": 0,
-        },
-    ),
-    "fit": (
-        uncletc.fit,
-        {"counts": NEEDED, "settings": NEEDED},
-        {"start": None, "callback": None},
-    ),
-    "Fit.rate": (Fit.rate, {"self": NEEDED, "indices": NEEDED}, {}),
-    "Fit.detection": (Fit.detection, {"self": NEEDED, "attributes": NEEDED}, {}),
-    "Fit.expected": (
-        Fit.expected,
-        {"self": NEEDED, "indices": NEEDED, "attributes": None},
-        {},
-    ),
-    "Fit.save": (Fit.save, {"self": NEEDED, "path": NEEDED}, {}),
-    "Fit.load": (Fit.load, {"path": NEEDED}, {}),
-    "simulate": (uncletc.simulate, {"shape": (20, 20, 20), "rank": 3}, {"seed": 0}),
-    "datasets.load": (datasets.load, {"name": NEEDED}, {}),
-}
-
-
-@pytest.mark.parametrize("name", SIGNATURES)
-def test_signatures(name: str) -> None:
-    function, positional, keyword = SIGNATURES[name]
-    parameters = inspect.signature(function).parameters
-    found = [p.name for p in parameters.values() if p.kind is POSITIONAL]
-    assert found == list(positional)
-    for argument, default in {**positional, **keyword}.items():
-        assert parameters[argument].default == default, argument
-    for argument in keyword:
-        assert parameters[argument].kind is KEYWORD, argument
-
-
-def test_attributes_of_the_results() -> None:
-    assert {"factors", "history", "stop", "settings", "observed_detection"} <= set(
-        Fit.__dataclass_fields__
-    )
-    assert {"rate", "detection"} <= set(Truth.__dataclass_fields__)
-    assert {"counts", "table", "provenance"} <= set(datasets.Dataset.__dataclass_fields__)
-    assert set(Iteration.__dataclass_fields__) >= {"iteration", "objective", "seconds"}
-    assert {reason.name for reason in StopReason} >= {"TOLERANCE", "MAX_ITER", "CALLBACK"}
-    assert set(datasets.NAMES) >= {"covid", "ppi", "covid-twin", "ppi-twin"}
+@pytest.mark.parametrize(
+    ("function", "begins"),
+    [
+        (CountTensor, "(shape, indices, counts, *, "),
+        (FitSettings, "(*, rank, solver='joint', mu=None, "),
+        (uncletc.fit, "(counts, settings, *, start=None, callback=None"),
+        (Fit.rate, "(self, indices, *, "),
+        (Fit.detection, "(self, attributes, *, "),
+        (Fit.expected, "(self, indices, attributes=None, *, "),
+        (Fit.save, "(self, path)"),
+        (Fit.load, "(path)"),
+        (uncletc.simulate, "(shape=(20, 20, 20), rank=3, *, "),
+        (datasets.load, "(name"),
+    ],
+)
+def test_signatures(function: Callable[..., Any], begins: str) -> None:
+    signature = inspect.signature(function)
+    bare = [each.replace(annotation=NONE) for each in signature.parameters.values()]
+    assert str(inspect.Signature(bare)).startswith(begins)
 
 
 def test_former_names_warn() -> None:

@@ -100,43 +100,27 @@ class TestRoundTrip:
         tried = {"fit", "table", "columns", "anchor", "roles", "deaths"}
         assert {each.name for each in fields(Recipe)} == tried | {"continued_from", "left_open"}
 
-    def test_names_of_columns_alone_will_do(self):
-        text = '[fit]\nrank = 2\n[columns]\ncount = "n"\nmodes = ["a", "b"]\nattributes = ["c"]\n'
-        columns = Recipe.from_toml(text).columns
-        assert [each.column for each in columns.modes] == ["a", "b"]
-        assert columns.attributes == (AttributeColumn(column="c"),)
-
 
 class TestBadFiles:
     @pytest.mark.parametrize(
         ("text", "sentence"),
         [
-            ("", r"\[fit\] rank must be given"),
+            ("", "rank must be given"),
             ("[fit", "settings must be written as TOML"),
-            ("fit = 3", r"fit must be a section, \[fit\], got 3"),
             ("[fit]\nrank = 0", "rank must be at least 1, got 0"),
             ("[fit]\nrank = 2\nrnak = 3", "fit must have keys among rank, .*; got 'rnak'"),
             ("[fits]\nrank = 2", "settings must have keys among table, fit, .*; got 'fits'"),
             ('[fit]\nrank = 2\nmu = "few"', "mu must be a number, got 'few'"),
-            ("[fit]\nrank = 2\nhidden = 5", "hidden must be a sequence"),
-            ('[fit]\nrank = 2\nsolver = "best"', "solver must be one of"),
             ('[fit]\nrank = 2\n[fit.solver]\nname = "bcd"\nloss = 3', "loss must be one of"),
             ('[fit]\nrank = 2\n[anchor]\nkind = "about"', r"\[anchor\] kind must be one of"),
             ('[fit]\nrank = 2\n[anchor]\nkind = "mean"', "value must be given"),
             ('[fit]\nrank = 2\n[anchor]\nkind = "mean"\nvalue = 2', r"value must be in \(0, 1\]"),
-            (
-                '[fit]\nrank = 2\n[anchor]\nkind = "mean"\nvalue = [0.4, 0.2]',
-                "low end is below its high end",
-            ),
             ("[fit]\nrank = 2\n[anchor]\nvalue = 0.2", "value must be left out"),
             ("[fit]\nrank = 2\n[deaths]\nlag = 99", "lag must be a whole number"),
-            ("[fit]\nrank = 2\n[deaths]\nday = 9", "deaths must have keys among used, lag"),
             ("[fit]\nrank = 2\n[roles]\nrain = 1", "'rain' must be a section with acts_on"),
-            ('[fit]\nrank = 2\n[roles.rain]\nacts_on = "p"', "acts_on must be one of"),
             ("[fit]\nrank = 2\n[columns]\nmodes = 3", "modes must be a list of columns, got 3"),
             ("[fit]\nrank = 2\n[columns]\ncuont = 3", "table must have keys among .*; got 'cuont'"),
             ("continued_from = [3, 2]\n[fit]\nrank = 2", "continued_from must ascend"),
-            ("continued_from = [300]\n[fit]\nrank = 2", "continued_from must be below max_iter"),
             ("table = 3\n[fit]\nrank = 2", "table must be a text, got 3"),
         ],
     )
@@ -174,12 +158,6 @@ class TestOfADataSet:
         assert whole.settings(dataset) == recipe.settings(dataset)
         assert whole.prepared(dataset).counts.digest == recipe.prepared(dataset).counts.digest
 
-    def test_the_papers_choice(self):
-        dataset = datasets.load("covid-twin")
-        recipe = Recipe(fit=FitSettings(rank=2), roles=Roles())
-        assert recipe.settings(dataset) == FitSettings(rank=2)
-        assert recipe.prepared(dataset).counts.digest == dataset.counts.digest
-
 
 class TestAnchor:
     def test_states_the_scales_of_the_library(self, small, small_fit):
@@ -190,17 +168,11 @@ class TestAnchor:
         assert stated.scale(small, small_fit) == Scale.mean_detection(p, (0.2, 0.4))
         total = Anchor(kind="total", value=5e3).scale(small, small_fit)
         np.testing.assert_allclose(total.rate(small_fit.rate(small.indices)).sum(), 5e3)
-
-    def test_of_a_place(self, small, small_fit):
         first = small.labels[0][small.attribute_indices[0, 0]]
         scale = Anchor(kind="entry", value=0.5, place=(first,)).scale(small, small_fit)
         there = small.attribute_indices[:, 0] == small.attribute_indices[0, 0]
-        mean = scale.detection(small_fit.detection(small.attributes[there])).mean()
-        np.testing.assert_allclose(mean, 0.5)
-        assert scale.statement == f"anchored: {first} detects 50%"
-
-    def test_an_unknown_place_is_named(self, small, small_fit):
-        with pytest.raises(ValueError, match="place must be labels of the modes; mode 1 has no"):
+        assert scale.detection(p[there]).mean() == pytest.approx(0.5)
+        with pytest.raises(ValueError, match="place must be labels of the modes"):
             Anchor(kind="entry", value=0.5, place=("Paris",)).scale(small, small_fit)
 
 
@@ -217,9 +189,3 @@ class TestFitOn:
         known = fit_on(small, self.SETTINGS, (2,), start=first)
         np.testing.assert_array_equal(known.factors[0], then.factors[0])
         assert on.settings == self.SETTINGS
-
-    def test_stops_where_one_settles(self, small):
-        loose = replace(self.SETTINGS, tol=1e6)
-        found = fit_on(small, loose, (2,))
-        assert found.stop is StopReason.TOLERANCE
-        assert found.settings == loose

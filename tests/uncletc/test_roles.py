@@ -111,25 +111,16 @@ class TestRateAttributes:
         np.testing.assert_array_equal(again.rate_slopes().low, fitted.rate_slopes().low)
         assert again.settings == fitted.settings
 
-    def test_start_again_from_a_fit(self, problem, fitted) -> None:  # type: ignore[no-untyped-def]
-        first: list[float] = []
-        fit(
-            problem[0],
-            fitted.settings,
-            start=fitted,
-            callback=lambda i: first.append(i.objective) or len(first) > 1,
-        )
-        assert first[0] < 1.05 * fitted.history[-1].objective
-
-    def test_are_not_of_the_papers_algorithm(self, problem) -> None:  # type: ignore[no-untyped-def]
-        with pytest.raises(ValueError, match="rate_attributes need the joint solver"):
-            fit(problem[0], FitSettings(rank=2, solver="bcd"))
-
 
 class TestSigns:
     @pytest.mark.parametrize("hidden", [(8, 8), ()], ids=["curves", "lines"])
     def test_hold_over_the_whole_range(self, problem, hidden: tuple[int, ...]) -> None:  # type: ignore[no-untyped-def]
-        wrong = FitSettings(rank=2, hidden=hidden, signs={"rising": -1, "falling": -1})
+        wrong = FitSettings(
+            rank=2,
+            hidden=hidden,
+            signs={"rising": -1, "falling": -1},
+            solver=Joint(network=False),
+        )
         found = fit(problem[0], wrong)
         assert np.ptp(along(found, 0)) < 1e-6  # no p can fall with what it rises with
         assert (np.diff(along(found, 1)) <= 1e-9).all()
@@ -148,29 +139,25 @@ class TestSigns:
         assert error <= 1.1 * metrics.mae_detection(free.detection(z), p)
         assert (np.diff(along(fitted, 0)) >= -1e-9).all()
 
-    def test_are_settings(self) -> None:
-        settings = FitSettings(rank=1, signs={"b": 1, "a": -1})
-        assert settings.signs == (("a", -1), ("b", 1))
-        assert FitSettings.from_json(settings.to_json()) == settings
-        assert hash(settings) != hash(FitSettings(rank=1))
-
     @pytest.mark.parametrize(
         ("signs", "says"),
         [
             ({"a": 2}, "signs must be -1 or 1, got 2 for 'a'"),
-            ([("a", 1), ("a", 1)], "signs must name each attribute once, 'a' occurs twice"),
-            ("a", "signs must map names of attributes to -1 or 1, got 'a'"),
+            ([("a", 1), ("a", 1)], "'a' occurs twice"),
+            ("a", "signs must map names"),
+            ({"people": 1}, "signs must name attributes .*, got 'people'"),
         ],
     )
-    def test_wrong_ones_are_named(self, signs, says: str) -> None:  # type: ignore[no-untyped-def]
+    def test_wrong_ones_are_named(self, problem, signs, says: str) -> None:  # type: ignore[no-untyped-def]
         with pytest.raises((ValueError, TypeError), match=says):
-            FitSettings(rank=1, signs=signs)
+            fit(problem[0], FitSettings(rank=1, signs=signs))
 
-    def test_need_an_attribute_and_the_joint_solver(self, problem) -> None:  # type: ignore[no-untyped-def]
-        with pytest.raises(ValueError, match=r"signs must name attributes .*, got 'people'"):
-            fit(problem[0], FitSettings(rank=1, signs={"people": 1}))
-        with pytest.raises(ValueError, match="signs need the joint solver"):
-            FitSettings(rank=1, solver=BCD(), signs={"a": 1})
+
+def test_the_papers_algorithm_knows_neither(problem) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match="rate_attributes need the joint solver"):
+        fit(problem[0], FitSettings(rank=2, solver="bcd"))
+    with pytest.raises(ValueError, match="signs need the joint solver"):
+        FitSettings(rank=1, solver=BCD(), signs={"a": 1})
 
 
 class TestRoles:

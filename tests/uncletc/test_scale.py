@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import doctest
 import math
 from typing import Any
 
@@ -13,8 +11,8 @@ import numpy as np
 import pytest
 
 from uncletc import CountTensor, Fit, FitSettings, Interval, Joint, Scale, fit, simulate
-from uncletc.result import scale
 
+NAN, INF = math.nan, math.inf
 P = np.array([0.1, 0.2, 0.4])
 RATE = np.array([30.0, 10.0, 60.0])
 SCALES = {
@@ -49,107 +47,54 @@ class TestInvariants:
         shown = scale.detection(p) * scale.rate(rate)
         assert float(shown) == pytest.approx(p * rate, rel=1e-14)
 
-    def test_the_input_is_not_changed(self) -> None:
-        p = P.copy()
-        SCALES["best"].detection(p)
-        np.testing.assert_array_equal(p, P)
 
-    def test_missing_stays_missing(self) -> None:
-        shown = SCALES["best"].detection([0.4, np.nan])
-        assert shown[0] == 1.0
-        assert np.isnan(shown[1])
-
-
-class TestChoices:
-    def test_relative(self) -> None:
-        scale = SCALES["relative"]
-        assert np.median(scale.detection(P)) == pytest.approx(1.0)
-        assert scale.statement == "relative: the median p is 1"
-        assert not scale.absolute
-
-    def test_mean_detection(self) -> None:
-        scale = SCALES["mean"]
-        assert scale.detection(P).mean() == pytest.approx(0.7)
-        assert scale.statement == "anchored: mean detection is 70%"
-        assert scale.absolute
-
-    def test_entry_detection(self) -> None:
-        scale = SCALES["entry"]
-        assert scale.detection(0.2) == pytest.approx(0.05)
-        assert scale.statement == "anchored: Miami-Dade detects 5%"
-        assert scale.absolute
-
-    def test_best_detects_all(self) -> None:
-        scale = SCALES["best"]
-        assert scale.detection(P).max() == 1.0
-        assert scale.statement == "anchored: the best entry detects everything"
-        assert scale.absolute
-
-    def test_known_total(self) -> None:
-        scale = SCALES["total"]
-        assert scale.rate(RATE).sum() == pytest.approx(1000.0)
-        assert scale.statement == "anchored: true counts add up to 1,000"
-        assert scale.absolute
-
-    def test_missing_values_do_not_take_part(self) -> None:
-        with_gaps = np.array([np.nan, 0.1, 0.2, 0.4, np.nan])
-        assert Scale.relative(with_gaps).factor == Scale.relative(P).factor
-        assert Scale.mean_detection(with_gaps, 0.5).factor == pytest.approx(
-            Scale.mean_detection(P, 0.5).factor
-        )
-        assert Scale.best_detects_all(with_gaps).factor == 0.4
-
-    def test_small_shares_are_not_called_zero(self) -> None:
-        statement = Scale.mean_detection(P, 0.004).statement
-        assert "is 0%" not in statement
-        assert "0.4%" in statement
-
-    def test_full_detection_is_a_choice(self) -> None:
-        assert Scale.mean_detection(P, 1).detection(P).mean() == pytest.approx(1.0)
+@pytest.mark.parametrize(
+    ("name", "shown", "value", "statement"),
+    [
+        ("relative", lambda s: np.median(s.detection(P)), 1, "relative"),
+        ("mean", lambda s: s.detection(P).mean(), 0.7, "mean detection is 70%"),
+        ("entry", lambda s: s.detection(P[1]), 0.05, "Miami-Dade detects 5%"),
+        ("best", lambda s: s.detection(P).max(), 1, "the best entry detects everything"),
+        ("total", lambda s: s.rate(RATE).sum(), 1000, "add up to 1,000"),
+    ],
+)
+def test_what_is_stated_holds(name: str, shown: Any, value: float, statement: str) -> None:
+    scale = SCALES[name]
+    assert shown(scale) == pytest.approx(value)
+    assert statement in scale.statement
+    assert scale.absolute is (name != "relative")
 
 
-class TestBadInput:
-    @pytest.mark.parametrize("factor", [0.0, -1.0, float("nan"), float("inf")])
-    def test_factor(self, factor: float) -> None:
-        with pytest.raises(ValueError, match=f"factor must be positive and finite, got {factor}"):
-            Scale(factor, "", False)
+def test_missing_values_do_not_take_part() -> None:
+    with_gaps = np.array([np.nan, 0.1, 0.2, 0.4, np.nan])
+    assert Scale.relative(with_gaps).factor == Scale.relative(P).factor
+    assert Scale.best_detects_all(with_gaps).factor == 0.4
+    assert np.isnan(SCALES["best"].detection(with_gaps)).tolist() == [True, *[False] * 3, True]
 
-    @pytest.mark.parametrize("share", [0.0, -0.1, 1.01, float("nan")])
-    def test_shares(self, share: float) -> None:
-        with pytest.raises(ValueError, match=rf"mean must be in \(0, 1\], got {share}"):
-            Scale.mean_detection(P, share)
-        with pytest.raises(ValueError, match=rf"value must be in \(0, 1\], got {share}"):
-            Scale.entry_detection(0.2, share, "here")
 
-    @pytest.mark.parametrize("total", [0.0, -5.0, float("nan")])
-    def test_total(self, total: float) -> None:
-        with pytest.raises(ValueError, match=f"total must be positive, got {total}"):
-            Scale.known_total(RATE, total)
-
-    @pytest.mark.parametrize("values", [[], [np.nan]])
-    def test_nothing_to_anchor_on(self, values: Any) -> None:
-        message = "a scale needs at least 1 finite value, got none"
-        for build in (
-            Scale.relative,
-            Scale.best_detects_all,
-            lambda given: Scale.mean_detection(given, 0.5),
-            lambda given: Scale.known_total(given, 5),
-        ):
-            with pytest.raises(ValueError, match=message):
-                build(values)
-
-    @pytest.mark.parametrize("detection", [0.0, float("nan")])
-    def test_an_entry_that_detects_nothing(self, detection: float) -> None:
-        with pytest.raises(ValueError, match="must be positive and finite"):
-            Scale.entry_detection(detection, 0.5, "here")
-
-    def test_rates_that_are_all_zero(self) -> None:
-        with pytest.raises(ValueError, match="positive"):
-            Scale.known_total([0.0, 0.0], 5)
-
-    def test_frozen(self) -> None:
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            SCALES["best"].factor = 2.0  # type: ignore[misc]
+@pytest.mark.parametrize(
+    ("build", "rule"),
+    [
+        *((lambda f=f: Scale(f, "", False), "factor must be") for f in (0.0, -1.0, NAN, INF)),
+        *((lambda e=e: Scale(1.0, "", True, e), "log_error must be") for e in (-0.1, NAN, INF)),
+        *(
+            (lambda m=m: Scale.mean_detection(P, m), "mean must be .*got")
+            for m in (0.0, 1.01, NAN, (0.4, 0.2), (0.3, 0.3), (0.2, 1.2), (0.2, NAN), (0.1,) * 3)
+        ),
+        (lambda: Scale.entry_detection(0.2, (0.4, 0.2), "here"), "value must be a range"),
+        (lambda: Scale.entry_detection(0.0, 0.5, "here"), "must be positive and finite"),
+        *(
+            (lambda t=t: Scale.known_total(RATE, t), "total must be positive")
+            for t in (0.0, -5.0, NAN, (0, 5), (5, INF))
+        ),
+        (lambda: Scale.known_total([0.0, 0.0], 5), "positive"),
+        (lambda: Scale.relative([]), "at least 1 finite value"),
+        (lambda: Scale.mean_detection([NAN], 0.5), "at least 1 finite value"),
+    ],
+)
+def test_bad_input_is_named(build: Any, rule: str) -> None:
+    with pytest.raises(ValueError, match=rule):
+        build()
 
 
 FOUND = Interval(
@@ -174,14 +119,6 @@ class TestRanges:
         assert total.rate(RATE).sum() == pytest.approx(2000)
         assert total.statement == "anchored: true counts add up to 1,000–4,000"
         assert there.log_error == total.log_error == 2 * scale.log_error
-
-    def test_what_is_known_exactly_has_the_stated_range_for_its_interval(self) -> None:
-        scale = Scale.mean_detection([0.5], (0.2, 0.4))
-        exact = Interval(np.full(1, 0.5), np.full(1, 0.5), np.full(1, 0.5), 0.9)
-        p, rate = scale.detection_interval(exact), scale.rate_interval(exact)
-        assert (p.low[0], p.high[0]) == pytest.approx((0.2, 0.4))
-        assert rate.high[0] / rate.low[0] == pytest.approx(2)
-        assert rate.estimate[0] * p.estimate[0] == pytest.approx(0.25)
 
     def test_a_number_changes_no_width_and_a_wider_range_widens(self) -> None:
         before = FOUND.high[0] / FOUND.low[0]
@@ -211,33 +148,6 @@ class TestRanges:
         assert rate.low[2] == rate.high[2] == 0.0
         assert np.isnan([p.low[3], p.high[3], rate.low[3]]).all()
 
-    @pytest.mark.parametrize(
-        ("stated", "rule"),
-        [
-            ((0.4, 0.2), r"a range whose low end is below its high end, got \(0.4, 0.2\)"),
-            ((0.3, 0.3), r"a range whose low end is below its high end, got \(0.3, 0.3\)"),
-            ((0.0, 0.2), r"in \(0, 1\], got \(0.0, 0.2\)"),
-            ((0.2, 1.2), r"in \(0, 1\], got \(0.2, 1.2\)"),
-            ((0.2, math.nan), "a range whose low end is below its high end"),
-            ((0.1, 0.2, 0.3), r"a number or a range \(low, high\), got \(0.1, 0.2, 0.3\)"),
-        ],
-    )
-    def test_what_is_no_range_is_named(self, stated: Any, rule: str) -> None:
-        with pytest.raises(ValueError, match=f"mean must be {rule}"):
-            Scale.mean_detection(P, stated)
-        with pytest.raises(ValueError, match=f"value must be {rule}"):
-            Scale.entry_detection(0.2, stated, "here")
-
-    @pytest.mark.parametrize("stated", [(0, 5), (5, math.inf)])
-    def test_totals_are_positive(self, stated: Any) -> None:
-        with pytest.raises(ValueError, match="total must be positive"):
-            Scale.known_total(RATE, stated)
-
-    @pytest.mark.parametrize("error", [-0.1, math.nan, math.inf])
-    def test_errors_are_finite(self, error: float) -> None:
-        with pytest.raises(ValueError, match="log_error must be finite and at least 0"):
-            Scale(1.0, "", True, error)
-
 
 @pytest.fixture(scope="module")
 def fitted() -> tuple[CountTensor, Fit]:
@@ -262,7 +172,3 @@ def test_tables_of_a_fit_hold_the_range_in_rate_and_detection_alone(fitted) -> N
             assert wider[0] == pytest.approx(wider[1])
         else:
             assert (wider[1] > wider[0]).all()
-
-
-def test_examples() -> None:
-    assert doctest.testmod(scale).failed == 0

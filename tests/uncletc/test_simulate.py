@@ -23,10 +23,8 @@ def entries(indices: np.ndarray) -> set[tuple[int, ...]]:
 
 
 class TestSets:
-    @pytest.mark.parametrize("shape", [(20, 20, 20), (7, 9), (3, 4, 5, 6)])
-    @pytest.mark.parametrize(
-        ("observed", "attributed"), [(0.05, 0.3), (0.3, 0.3), (0.5, 0.1), (1.0, 0.33), (0.1, 1.0)]
-    )
+    @pytest.mark.parametrize("shape", [(7, 9), (3, 4, 5, 6)])
+    @pytest.mark.parametrize(("observed", "attributed"), [(0.05, 0.3), (0.5, 0.1), (1.0, 0.33)])
     def test_fractions_are_exact(
         self, shape: tuple[int, ...], observed: float, attributed: float
     ) -> None:
@@ -42,7 +40,7 @@ class TestSets:
         assert counted <= known if observed <= attributed else known < counted
         assert (counted == known) is (observed == attributed)
 
-    @pytest.mark.parametrize("similar", [0.0, 0.1, 0.3])
+    @pytest.mark.parametrize("similar", [0.0, 0.1])
     def test_similar_entries_share_their_attributes(self, similar: float) -> None:
         y, truth = simulate((10, 10, 10), attributed=0.3, similar=similar, snr_db=np.inf)
         vectors, sizes = np.unique(y.attributes, axis=0, return_counts=True)
@@ -50,11 +48,6 @@ class TestSets:
         assert truth.attributes is not None
         alike = (truth.attributes == vectors[np.argmax(sizes)]).all(axis=-1)
         assert alike.sum() == sizes.max()  # all of Θ lies in Ξ
-
-    def test_no_attributes_at_all(self) -> None:
-        y, truth = simulate((5, 5), attributed=0.0, similar=0.0, observed=0.5)
-        assert y.n_attributed == 0
-        assert np.isfinite(truth.detection).all()
 
 
 class TestModel:
@@ -67,20 +60,7 @@ class TestModel:
         assert y.simulated
         assert ((truth.detection >= 0) & (truth.detection <= 1)).all()
 
-    def test_known_attributes_are_the_true_ones(self) -> None:
-        y, truth = simulate((4, 5, 6))
-        assert truth.attributes is not None
-        np.testing.assert_array_equal(y.attributes, truth.attributes[tuple(y.attribute_indices.T)])
-
-    @pytest.mark.parametrize("rank", [1, 2, 4])
-    def test_rates_have_the_rank_and_the_range(self, rank: int) -> None:
-        _, truth = simulate((6, 7, 8), rank, factor_max=2.0)
-        assert np.linalg.matrix_rank(truth.rate.reshape(6, -1)) == rank
-        assert truth.rate.min() >= 0
-        assert truth.rate.max() <= rank * 2.0**3
-        assert truth.rate.mean() == pytest.approx(rank, rel=0.5)  # E = F (κ/2)^K
-
-    @pytest.mark.parametrize("n_attributes", [2, 3, 5])
+    @pytest.mark.parametrize("n_attributes", [2, 5])
     def test_attributes_that_act_only_together(self, n_attributes: int) -> None:
         _, truth = simulate(
             (20, 20, 20), similar=0.0, detection="interaction", n_attributes=n_attributes
@@ -106,17 +86,12 @@ class TestModel:
         assert ((nu >= 0) & (nu <= 1)).all()
         assert np.ptp(nu) > 0.05
 
-    @pytest.mark.parametrize("snr_db", [0.0, 10.0, 40.0])
+    @pytest.mark.parametrize("snr_db", [0.0, 40.0])
     def test_signal_to_noise_ratio(self, snr_db: float) -> None:
         y, _ = simulate((20, 20, 20), attributed=1.0, similar=1.0, snr_db=snr_db)
         phi = y.attributes.mean(axis=0)
         noise = y.attributes.var(axis=0).mean()
         assert 10 * np.log10((phi**2).mean() / noise) == pytest.approx(snr_db, abs=0.2)
-
-    def test_other_attributes_are_standard_normal(self) -> None:
-        y, _ = simulate((20, 20, 20), attributed=1.0, similar=0.0)
-        assert y.attributes.mean() == pytest.approx(0.0, abs=0.02)
-        assert y.attributes.std() == pytest.approx(1.0, abs=0.02)
 
     def test_counts_are_thinned_poisson_counts(self) -> None:
         y, truth = simulate((20, 20, 20), observed=1.0, factor_max=4.0)
@@ -128,14 +103,12 @@ class TestModel:
         assert standardised.var() == pytest.approx(1.0, abs=0.1)
         assert counts.sum() < 0.9 * truth.rate.sum()
 
-    @pytest.mark.parametrize("low", [True, False])
-    def test_thinning_follows_each_entry(self, low: bool) -> None:
+    def test_thinning_follows_each_entry(self) -> None:
         y, truth = simulate((20, 20, 20), observed=1.0)
-        p = truth.detection.ravel()
-        part = (p < 0.2) if low else (p > 0.8)
-        share = y.counts[part].sum() / truth.rate.ravel()[part].sum()
-        expected = np.average(p[part], weights=truth.rate.ravel()[part])
-        assert share == pytest.approx(expected, rel=0.02)
+        p, rate = truth.detection.ravel(), truth.rate.ravel()
+        for part in (p < 0.2, p > 0.8):
+            share = y.counts[part].sum() / rate[part].sum()
+            assert share == pytest.approx(np.average(p[part], weights=rate[part]), rel=0.02)
 
 
 class TestSeeds:
@@ -144,16 +117,6 @@ class TestSeeds:
         assert first.digest == second.digest
         np.testing.assert_array_equal(a.rate, b.rate)
         np.testing.assert_array_equal(a.detection, b.detection)
-
-    def test_another_seed_other_data(self) -> None:
-        assert simulate((6, 6, 6), seed=4)[0].digest != simulate((6, 6, 6), seed=5)[0].digest
-
-    def test_global_randomness_is_left_alone(self) -> None:
-        np.random.seed(0)  # noqa: NPY002 - the old global state is what must not move
-        expected = np.random.random()  # noqa: NPY002
-        np.random.seed(0)  # noqa: NPY002
-        simulate((6, 6, 6))
-        assert np.random.random() == expected  # noqa: NPY002
 
     def test_a_larger_omega_keeps_the_truth(self) -> None:
         (few, a), (many, b) = (simulate((8, 8, 8), observed=share) for share in (0.1, 0.3))
@@ -173,38 +136,6 @@ class TestRateTensor:
             assert found[entry] == pytest.approx(np.prod(rows, axis=0).sum())
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"rank": 0}, "rank must be at least 1, got 0"),
-        ({"n_attributes": 0}, "n_attributes must be at least 1, got 0"),
-        (
-            {"n_attributes": 1, "detection": "interaction", "similar": 0.0},
-            "n_attributes must be at least 2, got 1",
-        ),
-        ({"factor_max": 0.0}, r"factor_max must be .*got 0\.0"),
-        ({"factor_max": float("nan")}, "factor_max must be .*got nan"),
-        ({"factor_max": float("inf")}, "factor_max must be .*got inf"),
-        ({"detection": "sine"}, r"detection must be one of \('cubic', .*\), got 'sine'"),
-        ({"observed": 0.0}, r"observed must be in \(0, 1\], got 0\.0"),
-        ({"observed": 1.1}, r"observed must be in \(0, 1\], got 1\.1"),
-        ({"observed": float("nan")}, r"observed must be in \(0, 1\], got nan"),
-        ({"attributed": -0.1}, r"attributed must be in \[0, 1\], got -0\.1"),
-        ({"attributed": 1.5}, r"attributed must be in \[0, 1\], got 1\.5"),
-        ({"similar": 0.4}, r"similar must be in \[0, attributed=0\.3\], got 0\.4"),
-        ({"similar": -0.1}, r"similar must be in \[0, attributed=0\.3\], got -0\.1"),
-        ({"snr_db": float("nan")}, "snr_db must .*got nan"),
-        ({"seed": -1}, "seed must be at least 0, got -1"),
-        ({"shape": (20,)}, r"shape must have at least 2 modes, got \(20,\)"),
-        ({"shape": (20, 0)}, "shape must hold positive integers"),
-    ],
-    ids=str,
-)
-def test_bad_input_is_named(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        simulate(**{"shape": (5, 5), **changes})
-
-
 class TestVisits:
     def test_true_counts_stay_the_same_between_visits(self) -> None:
         y, truth = simulate_visits((20, 15), visits=4, counted=1.0, level=0.9999, seed=3)
@@ -214,11 +145,6 @@ class TestVisits:
         assert (np.ptp(seen[certain], axis=1) == 0).mean() > 0.95
         assert (np.ptp(truth.rate, axis=2) == 0).all()
 
-    def test_visits_of_the_stated_share_take_place(self) -> None:
-        y, _ = simulate_visits((30, 30), counted=0.6, seed=1)
-        assert y.share_observed == pytest.approx(0.6, abs=0.03)
-        assert y.n_attributed == y.n_observed / y.share_observed
-
     def test_mean_and_scatter_of_true_counts(self) -> None:
         y, truth = simulate_visits((60, 60), mean=4.0, mu=0.5, counted=1.0, level=0.9999, seed=2)
         assert truth.rate.mean() == pytest.approx(4.0)
@@ -226,16 +152,43 @@ class TestVisits:
         off = np.nanmean((best - truth.rate[..., 0]) ** 2)
         assert off > 2 * truth.rate.mean()
 
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            ({"visits": 1}, "visits must be at least 2, got 1"),
-            ({"counted": 0.0}, "counted must be in"),
-            ({"level": 1.0}, "level must be in"),
-            ({"mean": 0.0}, "mean must be positive, got 0.0"),
-            ({"mu": -1.0}, "mu must be positive, got -1.0"),
-        ],
-    )
-    def test_bad_values_are_named(self, given: dict, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            simulate_visits(**given)
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rank": 0}, "rank must be at least 1, got 0"),
+        ({"n_attributes": 0}, "n_attributes must be at least 1, got 0"),
+        (
+            {"n_attributes": 1, "detection": "interaction", "similar": 0.0},
+            "n_attributes .* 2, got 1",
+        ),
+        *(
+            ({"factor_max": value}, f"factor_max must be .*got {value}")
+            for value in (0.0, NAN, INF)
+        ),
+        ({"detection": "sine"}, "detection must be one of .*got 'sine'"),
+        *(({"observed": share}, f"observed must be in .*got {share}") for share in (0.0, 1.1, NAN)),
+        *(({"attributed": share}, f"attributed must be .*got {share}") for share in (-0.1, 1.5)),
+        *(({"similar": share}, f"similar must be .*got {share}") for share in (0.4, -0.1)),
+        ({"snr_db": NAN}, "snr_db must .*got nan"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"shape": (20,)}, "shape must have at least 2 modes"),
+        ({"shape": (20, 0)}, "shape must hold positive integers"),
+    ],
+    ids=str,
+)
+def test_bad_input_is_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        simulate(**{"shape": (5, 5), **changes})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("visits", 1), ("counted", 0.0), ("level", 1.0), ("mean", 0.0), ("mu", -1.0)],
+)
+def test_bad_visits_are_named(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        simulate_visits(**{name: value})

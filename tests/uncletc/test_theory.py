@@ -70,41 +70,6 @@ class TestLayers:
         assert layers.complexity == pytest.approx(1920)
         assert layers.steepest == pytest.approx(10)
 
-    def test_printed_formula(self) -> None:
-        rng = np.random.default_rng(0)
-        sizes = [5, 7, 6, 3, 1]
-        weights = [rng.standard_normal(pair) for pair in zip(sizes[1:], sizes, strict=False)]
-        s = [np.linalg.svd(w, compute_uv=False)[0] for w in weights]
-        a = [math.sqrt((w**2).sum()) for w in weights]
-        rho = [1, 1, 1, 0.25]
-        total = sum(sizes[i + 1] ** 2 * sizes[i] ** 2 * a[i] / s[i] for i in range(len(weights)))
-        product = math.prod(r * x for r, x in zip(rho, s, strict=True))
-        found = Layers.of_weights(weights).complexity
-        assert found == pytest.approx(2 * product * total * 4**2)
-
-    def test_of_the_networks_of_both_solvers(
-        self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
-    ) -> None:
-        y, _ = problem
-        bcd = Layers.of_fit(fits["bcd"], y.attributes)
-        assert bcd.widths == (10, 4, 3, 1)
-        network = fits["bcd"].network
-        assert network is not None
-        last = [p.detach().numpy() for p in network.parameters()][4]  # type: ignore[union-attr]
-        assert bcd.spectral[-1] == pytest.approx(np.sqrt((last**2).sum()))
-        assert bcd.input_norm is None
-
-        linear = Layers.of_fit(fits["linear"], y.attributes)
-        assert linear.widths == (10, 1)
-        assert linear.lipschitz.tolist() == [1.0]
-
-        joint = Layers.of_fit(fits["joint"], y.attributes)
-        network = fits["joint"].network
-        assert network is not None
-        assert joint.widths == (len(network.coefficients) - 1, 1)  # type: ignore[union-attr]
-        assert joint.input_norm is not None
-        assert joint.input_norm > 0
-
     def test_of_curves_with_a_trained_network(
         self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
     ) -> None:
@@ -141,30 +106,13 @@ class TestLayers:
             bound = Layers.of_fit(fits[name], y.attributes).steepest
             assert largest_slope(y.attributes, p) <= bound * (1 + 1e-9)
 
-    def test_errors(self, fits: dict[str, Fit]) -> None:
-        with pytest.raises(ValueError, match="at least 1 layer, got none"):
-            Layers.of_weights([])
-        with pytest.raises(ValueError, match=r"weights\[1\] must have 3 columns"):
-            Layers.of_weights([np.ones((3, 2)), np.ones((1, 4))])
-        with pytest.raises(ValueError, match="must have 1 row, got 3"):
-            Layers.of_weights([np.ones((3, 2))])
-        with pytest.raises(ValueError, match="spectral must be at least 0"):
-            Layers.of_bounds(3, (4,), spectral=-1.0)
-        with pytest.raises(ValueError, match="must be at least 1, got"):
-            Layers.of_bounds(3, (0,))
-        with pytest.raises(ValueError, match="attributes must have 10 columns"):
-            Layers.of_fit(fits["bcd"], np.ones((2, 3)))
-        without = CountTensor((2, 2), [[0, 0], [1, 1]], [1, 2])
-        with pytest.raises(ValueError, match="had no attributes"):
-            Layers.of_fit(fit(without, FitSettings(rank=1, max_iter=1)), np.ones((1, 1)))
-
 
 class TestSimilarEntries:
     def test_by_hand_on_a_line(self) -> None:
         curve = similar_entries([[0.0], [1.0], [2.0], [10.0]], [0.0, 1.0, 2.0, 3.9, 20.0])
         assert curve.sizes.tolist() == [1, 2, 3, 3, 4]
 
-    @pytest.mark.parametrize("seed", range(8))
+    @pytest.mark.parametrize("seed", range(2))
     def test_never_above_brute_force(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
         z = rng.standard_normal((10, 2))
@@ -177,11 +125,6 @@ class TestSimilarEntries:
         for zeta, low in zip(curve.zetas, curve.sizes, strict=True):
             assert low <= lengths[widths <= zeta].max()
         assert curve.sizes[-1] == len(z)
-
-    def test_finds_the_planted_set(self) -> None:
-        y, _ = simulate(similar=0.1, seed=2)
-        best = similar_entries(y.attributes).best(slope=1.0)
-        assert 0.9 * 800 <= best.size <= 800
 
     def test_equal_attributes_are_within_nothing(self) -> None:
         y, _ = simulate((10, 10, 10), similar=0.15, snr_db=np.inf)
@@ -203,31 +146,13 @@ class TestSimilarEntries:
         )
         assert curve.best(slope=0.0).size == 200  # nothing is lost by unlike attributes
 
-    def test_errors(self) -> None:
-        with pytest.raises(ValueError, match="at least 1 entry, got none"):
-            similar_entries(np.empty((0, 2)))
-        with pytest.raises(ValueError, match="attributes must be finite"):
-            similar_entries([[np.nan]])
-        with pytest.raises(ValueError, match="zetas must hold values that are at least 0"):
-            similar_entries([[1.0]], [-1.0])
-
 
 class TestLargestSlope:
-    def test_by_hand(self) -> None:
-        assert largest_slope([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]], [0.1, 0.6, 0.9]) == (
-            pytest.approx(0.1)
-        )
-        assert largest_slope([[1.0], [1.0]], [0.2, 0.4]) == 0.0
-
     def test_against_loops_over_several_chunks(self) -> None:
         rng = np.random.default_rng(0)
         z, p = rng.standard_normal((610, 2)), rng.uniform(size=610)
         slopes = np.abs(p[:, None] - p)[np.triu_indices(610, 1)] / pdist(z)
         assert largest_slope(z, p) == pytest.approx(slopes.max())
-
-    def test_rows_must_agree(self) -> None:
-        with pytest.raises(ValueError, match="as many rows, got 2 and 1"):
-            largest_slope([[1.0], [2.0]], [0.1])
 
 
 class TestRecoverability:
@@ -256,8 +181,6 @@ class TestRecoverability:
         )
         assert found.probability == pytest.approx(0.5 - 3 * math.exp(-9 * (math.e**2 - 3)))
         assert found.largest("η²").name == "complexity of the network"
-        assert {known.origin for known in found.assumed.values()} == {"given"}
-        assert found.similar is None
         assert found.caveats == ()
 
     def test_zero_bounds_are_infinite_not_errors(self) -> None:
@@ -290,16 +213,13 @@ class TestRecoverability:
         y, truth = problem
         both = recoverability(y, fits["bcd"], truth=truth, p_max=1.0).assumed
         origins = {name: known.origin for name, known in both.items()}
-        assert origins == {
-            "p_min": "from the truth",
-            "p_max": "given",
-            "factor_min": "from the truth",
-            "factor_max": "from the truth",
-            "slope_truth": "from the truth",
-            "slope_network": "from the fit",
-            "approximation": "given",
-            "delta": "given",
+        assert {name for name, known in origins.items() if known == "given"} == {
+            "p_max",
+            "approximation",
+            "delta",
         }
+        assert origins["p_min"] == "from the truth"
+        assert origins["slope_network"] == "from the fit"
         assert both["p_min"].value == truth.detection.min()
         assert 2 * both["factor_max"].value ** 3 == pytest.approx(truth.rate.max())
         assert 2 * both["factor_min"].value ** 3 == pytest.approx(truth.rate.min())
@@ -316,17 +236,6 @@ class TestRecoverability:
         bare = recoverability(y, Layers.of_bounds(10, (4,)), rank=2, truth=truth)
         assert bare.assumed["slope_network"].origin == "from the layers"
         assert bare.assumed["slope_network"].value == 0.25
-
-    def test_features_stand_in_for_attributes_of_the_joint_solver(
-        self, problem: tuple[CountTensor, Truth], fits: dict[str, Fit]
-    ) -> None:
-        y, truth = problem
-        found = recoverability(y, fits["joint"], truth=truth)
-        assert found.input_norm == found.layers.input_norm != found.attribute_norm
-        network = next(t for t in found.terms if t.name == "complexity of the network")
-        expected = found.input_norm * found.complexity / math.sqrt(y.n_observed)
-        assert network.value == pytest.approx(expected)
-        assert any("features fixed in advance" in words for words in found.caveats)
 
     def test_zeta_and_theta_from_the_attributes(self, problem: tuple[CountTensor, Truth]) -> None:
         y, truth = problem
@@ -348,38 +257,37 @@ class TestRecoverability:
         with pytest.raises(ValueError, match="n_similar must be at most"):
             at(n_similar=10**6)
 
-    def test_counted_entries_without_attributes_are_named(self) -> None:
-        y, truth = simulate((8, 8, 8), observed=0.5, attributed=0.3)
-        found = recoverability(y, Layers.of_bounds(10, ()), rank=3, truth=truth)
-        missing = y.n_observed - y.n_attributed
-        assert found.caveats[0].startswith(f"{missing} observed entries have no attributes")
-
-    def test_errors(self, problem: tuple[CountTensor, Truth]) -> None:
-        y, truth = problem
-        layers = Layers.of_bounds(10, (4,))
-        with pytest.raises(ValueError, match="attributes of at least 1 entry, got 1 and 0"):
-            recoverability(CountTensor((2, 2), [[0, 0]], [1]), layers, rank=1)
-        with pytest.raises(ValueError, match="must take the 4 attributes of counts"):
-            recoverability(small(), layers, **GIVEN)
-        with pytest.raises(ValueError, match="rank must be given"):
-            recoverability(y, layers, truth=truth)
-        with pytest.raises(ValueError, match="p_min must be given if neither"):
-            recoverability(y, layers, rank=2)
-        fitting = Layers.of_bounds(4, ())
-        for name, value, rule in [
-            ("delta", 0.2, r"delta must be in \(0, 0.2\)"),
-            ("rank", 0, "rank must be at least 1, got 0"),
-            ("p_min", 0.75, "p_min must be at most p_max = 0.5, got 0.75"),
-            ("p_max", 1.5, "p_max must be from 0 to 1, got 1.5"),
-            ("factor_min", 4.0, "factor_min must be at most factor_max = 3, got 4"),
-            ("approximation", -0.1, "approximation must be from 0"),
-            ("zeta", -1.0, "zeta must be at least 0"),
-            ("n_similar", 0, "n_similar must be at least 1"),
-        ]:
-            with pytest.raises(ValueError, match=rule):
-                recoverability(small(), fitting, **(GIVEN | {name: value}))
-        with pytest.raises(ValueError, match=r"truth must have the shape of counts \(3, 3\)"):
-            recoverability(small(), fitting, rank=2, truth=truth)
-
 
 PARTS = ("η²", "ϱ₁", "ϱ₂")
+LINE, BARE = Layers.of_bounds(4, ()), CountTensor((2, 2), [[0, 0]], [1])
+
+
+@pytest.mark.parametrize(
+    ("ask", "rule"),
+    [
+        (lambda: Layers.of_weights([]), "at least 1 layer"),
+        (lambda: Layers.of_weights([np.ones((3, 2)), np.ones((1, 4))]), "must have 3 columns"),
+        (lambda: Layers.of_weights([np.ones((3, 2))]), "must have 1 row, got 3"),
+        (lambda: Layers.of_bounds(3, (4,), spectral=-1.0), "spectral must be at least 0"),
+        (lambda: Layers.of_bounds(3, (0,)), "must be at least 1"),
+        (lambda: similar_entries(np.empty((0, 2))), "at least 1 entry"),
+        (lambda: similar_entries([[np.nan]]), "attributes must be finite"),
+        (lambda: similar_entries([[1.0]], [-1.0]), "zetas must hold"),
+        (lambda: largest_slope([[1.0], [2.0]], [0.1]), "as many rows, got 2 and 1"),
+        (lambda: recoverability(BARE, LINE, rank=1), "attributes of at least 1 entry"),
+        (lambda: recoverability(small(), Layers.of_bounds(10, ()), **GIVEN), "the 4 attributes"),
+        (lambda: recoverability(small(), LINE, rank=2), "p_min must be given"),
+        (lambda: recoverability(small(), LINE, **GIVEN | {"delta": 0.2}), "delta must be in"),
+        (lambda: recoverability(small(), LINE, **GIVEN | {"rank": 0}), "rank must be at least 1"),
+        (lambda: recoverability(small(), LINE, **GIVEN | {"p_min": 0.75}), "p_min must be at most"),
+        (lambda: recoverability(small(), LINE, **GIVEN | {"p_max": 1.5}), "p_max must be from 0"),
+        (lambda: recoverability(small(), LINE, **GIVEN | {"zeta": -1.0}), "zeta must be at least"),
+        (
+            lambda: recoverability(small(), LINE, **GIVEN | {"n_similar": 0}),
+            "n_similar must be at",
+        ),
+    ],
+)
+def test_bad_input_is_named(ask: Any, rule: str) -> None:
+    with pytest.raises(ValueError, match=rule):
+        ask()
