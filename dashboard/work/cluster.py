@@ -19,6 +19,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -207,8 +208,12 @@ class RemoteWorker:
             pure=False,
             priority=self._priority,
         )
+        asked = monotonic()
         while not future.done():
-            if sent.dropped.is_set() or client.status != "running":
+            lost = sent.dropped.is_set() or client.status != "running"
+            if not lost and monotonic() - asked > _CONNECT:
+                asked, lost = monotonic(), not client.ncores()  # Dask would wait for a worker
+            if lost:
                 future.cancel()
                 raise CancelledError
             with suppress(Empty):
