@@ -47,12 +47,6 @@ def test_starts_lean_towards_detection(hidden: tuple[int, ...], seed: int, z: to
     assert make(hidden, seed).probability(z).mean() > 0.5
 
 
-def test_starting_weights_are_within_their_bound() -> None:
-    first, second = make((400,), n_attributes=25).weights()[0:3:2]
-    assert 0.19 < np.abs(first).max() <= 25**-0.5
-    assert 0.045 < np.abs(second).max() <= 400**-0.5
-
-
 class TestLoad:
     def test_takes_over_what_weights_returned(self, z: torch.Tensor) -> None:
         source, target = make((4,), 1), DetectionNetwork(3, (4,))

@@ -94,19 +94,6 @@ class TestOneAttribute:
         np.testing.assert_allclose(found.log_effect, expected, atol=2e-3)
         np.testing.assert_allclose(found.ratio, np.exp(found.log_effect))
 
-    def test_partial_dependence_is_the_plain_average(self, counts, z):
-        def product(rows):
-            return rows[:, 0] * rows[:, 1]
-
-        found = effects.partial_dependence(known_fit(counts, product), counts, "a", points=5)
-        curve = []
-        for value in found.values[:, 0]:
-            moved = z.copy()
-            moved[:, 0] = value
-            curve.append(product(moved).mean())
-        difference = found.log_effect - np.array(curve)
-        np.testing.assert_allclose(difference, difference[0], atol=1e-12)
-
     def test_accumulated_effect_of_a_product_of_attributes_that_go_together(self, counts, z):
         # For log p = a·b with E[b | a] = .8 a + .1 the local slope is .8 a + .1, so the effect is
         # .4 a² + .1 a, where partial dependence has slope E[b] = .5 everywhere.

@@ -249,9 +249,6 @@ class TestEdges:
         assert found.stop is StopReason.MAX_ITER
         assert np.isfinite(found.rate_tensor()).all()
 
-    def test_rank_above_every_size(self, small: CountTensor, short_fit: Quick) -> None:
-        assert np.isfinite(short_fit(small, rank=12).rate_tensor()).all()
-
     def test_empty_slice_is_the_mean_of_the_others(
         self, small: CountTensor, short_fit: Quick
     ) -> None:

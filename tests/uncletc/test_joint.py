@@ -283,13 +283,6 @@ class TestInteractive:
             cold.rate_tensor(), truth
         )
 
-    def test_warm_start_with_new_entries(
-        self, paper: tuple[CountTensor, Truth], found: Fit
-    ) -> None:
-        fewer = paper[0].subset(np.arange(0, paper[0].n_observed, 2))
-        warm = run(fewer, 5, rank=3, start=found)
-        assert metrics.mae_rate(warm.rate_tensor(), paper[1].rate) < 0.06
-
     def test_a_fit_by_block_coordinate_descent_is_a_start(
         self, small: CountTensor, small_fit: Fit
     ) -> None:
@@ -341,12 +334,6 @@ class TestEdges:
         fitted = run(zeros)
         self.finite(zeros, fitted)
         assert fitted.rate_tensor().max() < 1e-3
-
-    def test_zero_slice(self, small: CountTensor) -> None:
-        counts = small.with_counts(np.where(small.indices[:, 1] == 3, 0, small.counts))
-        fitted = run(counts, 60)
-        self.finite(counts, fitted)
-        assert fitted.rate_tensor()[:, 3].mean() < 0.2 * fitted.rate_tensor().mean()
 
     def test_empty_slice_is_like_the_others(self, small: CountTensor) -> None:
         counts = small.subset(small.indices[:, 1] != 3)

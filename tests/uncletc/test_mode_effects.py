@@ -15,7 +15,9 @@ from uncletc import (
     MisfitWarning,
     ModeEffects,
     fit,
+    simulate,
 )
+from uncletc.compare.metrics import mae_rate
 
 SITES, DAYS = 30, 28
 
@@ -130,6 +132,13 @@ class TestFit:
         deviation = found.mode_effects.deviations[0]
         assert ratio[:3] == pytest.approx(np.exp(deviation**2 / 2), rel=0.5)
         assert ratio[:3].min() > 1.05 > ratio[3:].max()
+
+    def test_a_main_effect_alone_leaves_patterns_to_the_factors(self):
+        y, truth = simulate((12, 10, 8), 2, observed=0.6, attributed=0.8, factor_max=4.0, seed=1)
+        found = fit(y, FitSettings(rank=2, hidden=(), effects=["mode 1"]))
+        without = fit(y, FitSettings(rank=2, hidden=()))
+        error, before = (mae_rate(each.rate_tensor(), truth.rate) for each in (found, without))
+        assert error < 1.5 * before
 
     def test_a_useless_effect_is_shrunk_away(self):
         rng = np.random.default_rng(1)

@@ -13,7 +13,7 @@ from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network.descent import Rows, cost
 from uncletc.solvers.network.stage import learn_network
 
-SHAPE, RANK, D = (14, 14, 12), 2, 4
+SHAPE, RANK, D = (12, 11, 10), 2, 4
 
 
 @pytest.fixture(autouse=True)
@@ -85,13 +85,6 @@ def test_learns_what_attributes_do_together() -> None:
     sizes = [(D, 12), (12,), (12, 12), (12,), (12,)]
     assert [tuple(layer.shape) for layer in found.layers] == sizes
     assert _error(found, p, z) < 0.1
-
-
-@pytest.mark.slow
-def test_size_matters() -> None:
-    optimum, p, z = _problem("xor", 1)
-    small, large = _best(optimum, (1,), seed=0), _best(optimum, (20, 20), seed=0)
-    assert _error(small, p, z) > 2 * _error(large, p, z)
 
 
 @pytest.mark.slow

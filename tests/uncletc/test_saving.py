@@ -64,10 +64,6 @@ class TestUnreadable:
         with pytest.raises(UnreadableFitError, match=self.MESSAGE):
             Fit.load(path)
 
-    def test_the_rewriting_itself_does_no_harm(self, path: Path) -> None:
-        self.rewrite(path)
-        assert Fit.load(path).rank == 2
-
     @pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
     def test_truncated(self, path: Path, share: float) -> None:
         whole = path.read_bytes()
