@@ -132,21 +132,10 @@ def _mode(file: TableFile, name: str, usual: ModeColumn) -> ModeColumn:
     column = file.raw.frame.get_column(name)
     n = column.n_unique()
     left, right = st.columns(2)
-    step, bins, most = None, None, None
+    step, most = None, None
     if column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
         with left:
             step = _step(_key(file, name, "step"), usual)
-    elif column.dtype.is_numeric() and n > 2:
-        bins = left.number_input(
-            "Intervals",
-            2,
-            1000,
-            usual.bins,
-            placeholder="none",
-            key=_key(file, name, "bins"),
-            help="Put numbers into so many intervals with about as many rows each. Empty: each "
-            "number is a level.",
-        )
     if n > 2:
         most = right.number_input(
             "Most active",
@@ -157,7 +146,7 @@ def _mode(file: TableFile, name: str, usual: ModeColumn) -> ModeColumn:
             key=_key(file, name, "most"),
             help=f"Keep so many of {n:,} levels, those with most counted events. Empty: all.",
         )
-    return ModeColumn(column=name, step=step, bins=bins, most=most)
+    return ModeColumn(column=name, step=step, most=most)
 
 
 def _step(key: str, usual: ModeColumn) -> str | None:

@@ -21,7 +21,7 @@ def read_table(
 ) -> Dataset:
     """Make a data set from a table in long form.
 
-    :mod:`uncletc.tables` says more of columns: dates by week, intervals, categories, repeated rows.
+    :mod:`uncletc.tables` says more of columns: dates by week, categories, repeated rows.
 
     Parameters
     ----------

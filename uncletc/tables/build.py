@@ -6,7 +6,7 @@ import calendar
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -30,7 +30,6 @@ from uncletc.tables.columns import (
     Duplicates,
     ModeColumn,
     Step,
-    class_of,
     is_fips,
 )
 from uncletc.tables.dates import by_step, dates_in, periods
@@ -50,29 +49,8 @@ _MOST_CATEGORIES = 30
 _FEW = 0.05  # share of counts that may be corrected
 _TOP = 2.0**53  # whole numbers beyond are not exact
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
-_LEAST_STATES = 5
 _SAME_PLACE = 0.02  # degrees
 _TAKEN = ("count", "rows", "total")  # columns of the tables of a data set
-
-_STATES_TEXT = """
-AL 01 Alabama; AK 02 Alaska; AZ 04 Arizona; AR 05 Arkansas; CA 06 California; CO 08 Colorado; CT
-09 Connecticut; DE 10 Delaware; DC 11 District of Columbia; FL 12 Florida; GA 13 Georgia; HI 15
-Hawaii; ID 16 Idaho; IL 17 Illinois; IN 18 Indiana; IA 19 Iowa; KS 20 Kansas; KY 21 Kentucky; LA
-22 Louisiana; ME 23 Maine; MD 24 Maryland; MA 25 Massachusetts; MI 26 Michigan; MN 27 Minnesota;
-MS 28 Mississippi; MO 29 Missouri; MT 30 Montana; NE 31 Nebraska; NV 32 Nevada; NH 33 New
-Hampshire; NJ 34 New Jersey; NM 35 New Mexico; NY 36 New York; NC 37 North Carolina; ND 38 North
-Dakota; OH 39 Ohio; OK 40 Oklahoma; OR 41 Oregon; PA 42 Pennsylvania; RI 44 Rhode Island; SC 45
-South Carolina; SD 46 South Dakota; TN 47 Tennessee; TX 48 Texas; UT 49 Utah; VT 50 Vermont; VA
-51 Virginia; WA 53 Washington; WV 54 West Virginia; WI 55 Wisconsin; WY 56 Wyoming; AS 60
-American Samoa; GU 66 Guam; MP 69 Northern Mariana Islands; PR 72 Puerto Rico; VI 78 Virgin
-Islands
-"""
-_STATES = {
-    letters: (code, name)
-    for letters, code, name in (
-        each.split(" ", 2) for each in _STATES_TEXT.replace("\n", " ").strip().split("; ")
-    )
-}
 
 
 def build(raw: RawTable, columns: Columns) -> Dataset:
@@ -106,31 +84,36 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     CountTensor(2 × 3, 5 observed (83.3%), 0 attributed, 0 attributes)
     """
     _check(raw, columns)
-    rules = list[str]()
+    rules = list(raw.notes)
+    meaning = "missing, not zero" if columns.absent == "missing" else "zeros"
+    of = f"the column {columns.count}"
+    if columns.across:
+        n = len(columns.across)
+        of = f"the {n} columns from {columns.across[0]} to {columns.across[-1]}"
+    rules.append(f"Counts are those of {of}; combinations without a row are {meaning}.")
     long = _long(raw.frame, columns, rules)
     attributes, roles = _attributes(raw.frame, columns, rules)
-    stated = _stated(raw.frame, columns, long)
-    entries = _entries(long, attributes | stated, columns.duplicates, rules)
-    rules = [*raw.notes, *_count_rules(columns, entries), *rules]
-    counts = _tensor(long, entries, columns, tuple(attributes), rules)
-    tables = _mode_tables(long, entries, raw.frame, columns, rules)
-    z = [entries.values[name] for name in attributes]
-    complete = ~np.isnan(z).any(axis=0) if z else slice(None)
+    values = pd.DataFrame(attributes | _stated(raw.frame, columns, long))
+    long = replace(long, values=values.reindex(long.rows).reset_index(drop=True))
+    entries = _entries(long, columns.duplicates, rules)
+    if lacking := int(np.isnan(entries.counts).sum()):
+        rules.append(f"Rows without a count are missing too ({lacking:,}).")
+    counts = _tensor(entries, columns, list(attributes), rules)
+    z = entries.values[list(attributes)].dropna()
     used = ", ".join(["counts", *(["attributes"] if attributes else [])])
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
+    tables = _mode_tables(entries, columns, rules)
     dataset = Dataset(
         name="own",
         title=raw.name,
         counts=counts,
-        table=_table(long, entries),
+        table=_table(entries),
         mode_tables=tables,
         provenance=Provenance(
             simulated=False, period="as in the file", sources=(own,), rules=tuple(rules)
         ),
         roles=roles,
-        attribute_info=described(
-            {name: column[complete] for name, column in zip(attributes, z, strict=True)}
-        ),
+        attribute_info=described({name: z[name].to_numpy() for name in attributes}),
     )
     return as_missing(dataset, columns.missing) if columns.missing else dataset
 
@@ -265,27 +248,30 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
 
 
 def _stated(frame: pl.DataFrame, columns: Columns, long: _Long) -> dict[str, FloatArray]:
-    """Exposure, known detection and its error by their field of `columns`; (n,) each."""
+    """Exposure, known detection, its error and degrees by their column; (n,) each."""
+    rules = {
+        "exposure": "above 0 in every row",
+        "known_detection": "above 0 and at most 1 where it is given",
+        "known_error": "at least 0 where it is given",
+    }
     found = {}
-    for field in ("exposure", "known_detection", "known_error"):
+    for field in (*rules, "latitude", "longitude"):
         name = getattr(columns, field)
         if name is None:
             continue
-        values = numbers_of(frame.get_column(name))
-        most = 1.0 if field == "known_detection" else np.inf
-        wrong = (values < 0) if field == "known_error" else ~((values > 0) & (values <= most))
+        found[name] = values = numbers_of(frame.get_column(name))
+        if field not in rules:
+            continue
         if field == "exposure":  # of rows that are used
-            wrong &= np.bincount(long.rows, minlength=len(values)) > 0
+            wrong = ~(values > 0) & np.isin(np.arange(len(values)), long.rows)
+        elif field == "known_detection":
+            wrong = (values <= 0) | (values > 1)
         else:
-            wrong &= ~np.isnan(values)
+            wrong = values < 0
         if wrong.any():
             row = int(np.argmax(wrong))
-            rule = "at least 0" if field == "known_error" else "above 0"
-            rule += " and at most 1" if field == "known_detection" else ""
-            rule += " in every row" if field == "exposure" else " where it is given"
             now = "empty" if np.isnan(values[row]) else f"{values[row]:.15g}"
-            raise ValueError(f"{name} must be {rule}; data row {row + 1} is {now}")
-        found[field] = values
+            raise ValueError(f"{name} must be {rules[field]}; data row {row + 1} is {now}")
     return found
 
 
@@ -343,21 +329,12 @@ def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
 
 # Levels of modes
 
-
-@dataclass(frozen=True, eq=False)
-class _Levels:
-    """The labels of a mode in order, and the level of each row, -1 where it is missing."""
-
-    name: str
-    labels: tuple[str, ...]
-    codes: IntArray
+_Coded = tuple[tuple[str, ...], IntArray]
+"""The labels of a mode in order, and the level of each row, -1 where it is missing."""
 
 
-def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> _Levels:
-    name = mode.column
-    if mode.bins is not None:
-        return _binned(column, name, mode.bins, rules)
-    values, kind = column, column.dtype
+def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> _Coded:
+    name, values, kind = mode.column, column, column.dtype
     if mode.step is not None:
         if not kind.is_temporal():
             raise ValueError(
@@ -370,47 +347,35 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> _Levels
             rules.append(f"Dates in {name} are taken by {by}: {values.n_unique():,} levels.")
     if values.dtype.is_temporal():
         form = "%Y-%m-%d" if values.dtype == pl.Date else "%Y-%m-%d %H:%M:%S"
-        text = values.dt.to_string("%Y-%m" if mode.step == "month" else form)
-        return _coded(name, text, sorted)
+        return _coded(values.dt.to_string("%Y-%m" if mode.step == "month" else form))
     if is_fips(name) and (fips := _fips(values)) is not None:
-        return _coded(name, fips, sorted)
+        return _coded(fips)
     if kind.is_numeric():
-        numbers = values.cast(pl.Float64)
-        known = numbers.drop_nulls().unique().sort().to_list()
+        known = values.cast(pl.Float64).drop_nulls().unique().sort().to_list()
         labels = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in known]
-        return _Levels(name, tuple(labels), _codes(numbers, known))
+        return tuple(labels), _codes(values.cast(pl.Float64), known)
     text = values.cast(pl.String).str.strip_chars()
-    return _coded(name, text.set((text == "").fill_null(False), None), _in_order)
+    return _coded(text.set((text == "").fill_null(False), None))
 
 
-def _coded(name: str, text: pl.Series, order: Any) -> _Levels:
-    labels = order(text.drop_nulls().unique().to_list())
-    return _Levels(name, tuple(labels), _codes(text, labels))
+def _coded(text: pl.Series) -> _Coded:
+    labels = _in_order(text.drop_nulls().unique().to_list())
+    return tuple(labels), _codes(text, labels)
 
 
 def _codes(values: pl.Series, known: list[Any]) -> IntArray:
     """The place of each value among the known ones; -1 where it is missing."""
-    if not known:
-        return np.full(len(values), -1)
-    found = values.replace_strict(known, range(len(known)), default=-1, return_dtype=pl.Int64)
-    return found.fill_null(-1).to_numpy()
+    return pd.Index(known).get_indexer(values.to_pandas()) if known else np.full(len(values), -1)
 
 
 def _fips(values: pl.Series) -> pl.Series | None:
     """Codes of US states with two digits, of counties with five; None where some are neither."""
-    numbers = (
-        values
-        if values.dtype.is_numeric()
-        else values.cast(pl.String).cast(pl.Float64, strict=False)
-    )
-    known = numbers.drop_nulls()
-    if numbers.null_count() > values.null_count() or known.is_empty():
+    numbers = values.cast(pl.String).cast(pl.Float64, strict=False)
+    known = (numbers == numbers.floor()) & numbers.is_between(1, 99_999)
+    if numbers.null_count() > values.null_count() or not known.any() or not known.all():
         return None
-    if not ((known == known.floor()) & known.is_between(1, 99_999)).all():
-        return None
-    county = numbers >= _COUNTY
     text = numbers.cast(pl.Int64).cast(pl.String)
-    return text.str.zfill(2).zip_with(~county.fill_null(False), text.str.zfill(5))
+    return text.str.zfill(5).zip_with((numbers >= _COUNTY).fill_null(False), text.str.zfill(2))
 
 
 def _in_order(labels: list[str]) -> list[str]:
@@ -429,20 +394,6 @@ def _natural(text: str) -> tuple[Any, ...]:
     return tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
 
 
-def _binned(column: pl.Series, name: str, bins: int, rules: list[str]) -> _Levels:
-    values = numbers_of(column)
-    if bins < 2 or np.isnan(values).all():
-        raise ValueError(f"bins of {name} must be at least 2 of at least one number, got {bins}")
-    cut = pd.qcut(values, bins, duplicates="drop", precision=3)
-    if len(cut.categories) < 2:
-        raise ValueError(f"{name} must have more than one value to be put into intervals")
-    labels = tuple(
-        f"{max(each.left, np.nanmin(values)):g} to {each.right:g}" for each in cut.categories
-    )
-    rules.append(f"{name} is put into {len(labels)} intervals with about as many rows each.")
-    return _Levels(name, labels, np.asarray(cut.codes, dtype=np.int64))
-
-
 # Rows as counts of entries
 
 
@@ -450,41 +401,36 @@ def _binned(column: pl.Series, name: str, bins: int, rules: list[str]) -> _Level
 class _Long:
     """Counts with their entries, one row each: also of a wide table."""
 
-    levels: tuple[_Levels, ...]  # their codes are of the table's rows, not of these
+    modes: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
     indices: IntArray  # (R, K)
     counts: FloatArray  # (R,), NaN where missing
     rows: IntArray  # the row of the table that each comes from
+    values: pd.DataFrame  # what else rows hold, by name; NaN where missing
+    look: IntArray  # 0 for the first observation of an entry
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(len(each.labels) for each in self.levels)
-
-    @property
-    def modes(self) -> tuple[str, ...]:
-        return tuple(each.name for each in self.levels)
+        return tuple(map(len, self.labels))
 
     def entry(self, row: int) -> str:
         """The labels of one row's entry."""
-        return ", ".join(
-            f"{each.name} {each.labels[k]}"
-            for each, k in zip(self.levels, self.indices[row], strict=True)
-        )
+        parts = zip(self.modes, self.labels, self.indices[row], strict=True)
+        return ", ".join(f"{mode} {labels[k]}" for mode, labels, k in parts)
 
     def kept(self, keep: np.ndarray) -> _Long:
         """Some rows only."""
-        return replace(
-            self, indices=self.indices[keep], counts=self.counts[keep], rows=self.rows[keep]
-        )
+        rows = {name: getattr(self, name)[keep] for name in ("indices", "counts", "rows", "look")}
+        return replace(self, **rows, values=self.values.iloc[keep].reset_index(drop=True))
 
     def only(self, k: int, kept: IntArray) -> _Long:
         """Some levels of a mode only."""
-        new = np.full(len(self.levels[k].labels), -1)
+        new = np.full(len(self.labels[k]), -1)
         new[kept] = np.arange(len(kept))
-        indices = self.indices.copy()
-        indices[:, k] = new[indices[:, k]]
-        some = replace(self.levels[k], labels=tuple(self.levels[k].labels[i] for i in kept))
-        levels = (*self.levels[:k], some, *self.levels[k + 1 :])
-        return replace(self, levels=levels, indices=indices).kept(indices[:, k] >= 0)
+        indices, labels = self.indices.copy(), list(self.labels)
+        indices[:, k], labels[k] = new[indices[:, k]], tuple(labels[k][i] for i in kept)
+        found = replace(self, labels=tuple(labels), indices=indices)
+        return found.kept(np.flatnonzero(indices[:, k] >= 0))
 
 
 def _long(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Long:
@@ -498,19 +444,15 @@ def _long(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Long:
     names = columns.across or (columns.count,)
     counts = np.column_stack([_counts_of(frame.get_column(each), said) for each in names]).ravel()
     rules += said if len(said) <= 3 else [*said[:3], f"So it is in {len(said) - 3} more columns."]
-    if np.isnan(counts).all():
-        raise ValueError(
-            f"{columns.count or 'the count'} must hold at least one count, all its rows are empty"
-        )
+    modes = tuple(each.column for each in columns.all_modes)
     if columns.running is not None:
-        counts = _differences(_coded_rows(frame, columns, [], coarse=False), columns, counts, rules)
-    levels = _coded_rows(frame, columns, rules, coarse=True)
-    if columns.across_mode is not None:
-        across = columns.across_mode.column
-        rules.append(f"Each row holds {width} counts, one for each level of {across}.")
-    long = _Long(
-        levels, np.column_stack([each.codes for each in levels]), counts, np.arange(n).repeat(width)
-    )
+        plain = [replace(each, step=None) for each in columns.all_modes]
+        codes = [code for _, code in _coded_rows(frame, columns, plain, [])]
+        counts = _differences(dict(zip(modes, codes, strict=True)), columns, counts, rules)
+    levels = _coded_rows(frame, columns, columns.all_modes, rules)
+    indices, rows = np.column_stack([codes for _, codes in levels]), np.arange(n).repeat(width)
+    empty, first = pd.DataFrame(index=range(len(rows))), np.zeros(len(rows), dtype=np.int64)
+    long = _Long(modes, tuple(each for each, _ in levels), indices, counts, rows, empty, first)
     long = _without(_named(long, rules), columns, rules)
     for k, mode in enumerate(columns.all_modes):
         if mode.most is not None:
@@ -520,30 +462,28 @@ def _long(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Long:
         sizes = " × ".join(f"{n:,} {name}" for n, name in zip(long.shape, long.modes, strict=True))
         raise ValueError(
             f"the tensor must have at most {MOST_ENTRIES:,} entries, {sizes} are {size:,}: take "
-            f"{long.modes[int(np.argmax(long.shape))]} by week, by month or in intervals, or keep "
-            "its most active levels"
+            f"{long.modes[int(np.argmax(long.shape))]} by week or by month, or keep its most "
+            "active levels"
         )
     return long
 
 
 def _coded_rows(
-    frame: pl.DataFrame, columns: Columns, rules: list[str], *, coarse: bool
-) -> tuple[_Levels, ...]:
-    """The levels of each mode, of every count; as they stand in the file unless `coarse`."""
-    width = max(len(columns.across), 1)
+    frame: pl.DataFrame, columns: Columns, modes: Sequence[ModeColumn], rules: list[str]
+) -> list[_Coded]:
+    """The levels of each mode, of every count."""
     found = []
-    for mode in columns.all_modes:
-        as_said = mode if coarse else ModeColumn(column=mode.column)
-        if mode is columns.across_mode:
-            levels = _across_levels(columns.across, as_said, rules)
-            found.append(replace(levels, codes=np.tile(levels.codes, len(frame))))
-        else:
-            levels = _levels_of(frame.get_column(mode.column), as_said, rules)
-            found.append(replace(levels, codes=levels.codes.repeat(width)))
-    return tuple(found)
+    width = max(len(columns.across), 1)
+    for mode in modes[: len(columns.modes)]:
+        labels, codes = _levels_of(frame.get_column(mode.column), mode, rules)
+        found.append((labels, codes.repeat(width)))
+    if columns.across:
+        labels, codes = _across_levels(columns.across, modes[-1], rules)
+        found.append((labels, np.tile(codes, len(frame))))
+    return found
 
 
-def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> _Levels:
+def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> _Coded:
     days = dates_in(names)
     if len(set(days.values())) == len(names):
         return _levels_of(pl.Series(list(days.values()), dtype=pl.Date), mode, rules)
@@ -551,17 +491,17 @@ def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> 
         raise ValueError(f"{mode.column} must have dates to be taken by {mode.step}: {names[0]!r}")
     if (named := periods(names)) is not None:
         return _levels_of(pl.Series(list(named.values())), mode, rules)
-    return _Levels(mode.column, tuple(names), np.arange(len(names)))
+    return tuple(names), np.arange(len(names))
 
 
 def _differences(
-    levels: tuple[_Levels, ...], columns: Columns, counts: FloatArray, rules: list[str]
+    codes: dict[str, IntArray], columns: Columns, counts: FloatArray, rules: list[str]
 ) -> FloatArray:
     """What each cumulative count adds to the one before it; NaN where nothing says so."""
-    names, mode = [each.name for each in levels], str(columns.running)
+    names, mode = list(codes), str(columns.running)
     if mode not in names:
         raise ValueError(f"running must be one of the modes, {', '.join(names)}; got {mode!r}")
-    table = pd.DataFrame({each.name: each.codes for each in levels}).assign(count_=counts)
+    table = pd.DataFrame(codes).assign(count_=counts)
     table = table[~np.isnan(counts) & (table[mode] >= 0)].sort_values(mode, kind="stable")
     if table.duplicated(names).any():
         raise ValueError(
@@ -569,21 +509,15 @@ def _differences(
             "one more mode, or leave out the rows that repeat"
         )
     steps = table.groupby([name for name in names if name != mode])["count_"].diff()
-    first = steps.isna()
-    unknown = int((first & (table["count_"] > 0)).sum())
-    steps = steps.mask(first & (table["count_"] == 0), 0.0)
-    fallen = int((steps < 0).sum())
+    first, fallen = steps.isna(), int((steps < 0).sum())
+    steps = steps.mask(first & (table["count_"] == 0), 0.0).mask(steps < 0)
     found = np.full(len(counts), np.nan)
-    found[table.index] = steps.mask(steps < 0)
+    found[table.index] = steps
     rules.append(
-        f"Counts are running totals along {mode}: each is taken as what it adds to the one before."
+        f"Counts are running totals along {mode}: each is taken as what it adds to the one before. "
+        f"Missing are the first of each series, unless 0 ({int(steps.isna().sum()) - fallen:,}), "
+        f"and totals that fall, which correct earlier ones ({fallen:,})."
     )
-    if unknown:
-        rules.append(
-            f"The first of each series is missing ({unknown:,}): since when it adds up is unknown."
-        )
-    if fallen:
-        rules.append(f"Totals that fall are missing too ({fallen:,}): they correct earlier ones.")
     return found
 
 
@@ -597,7 +531,7 @@ def _named(long: _Long, rules: list[str]) -> _Long:
                 f"{int(lacking.sum()):,} rows without a value of {name} are left out, the first is "
                 f"data row {first + 1}."
             )
-    long = long.kept(np.asarray((long.indices >= 0).all(axis=1)))
+    long = long.kept(np.flatnonzero((long.indices >= 0).all(axis=1)))
     if np.isnan(long.counts).all():
         raise ValueError(
             "the table must have a row with a count and a value of each mode, it has none"
@@ -608,15 +542,15 @@ def _named(long: _Long, rules: list[str]) -> _Long:
 def _without(long: _Long, columns: Columns, rules: list[str]) -> _Long:
     """Leave out levels, such as totals beside their parts."""
     for mode, level in columns.without:
-        if mode not in long.modes or level not in long.levels[long.modes.index(mode)].labels:
+        if mode not in long.modes or level not in long.labels[long.modes.index(mode)]:
             raise ValueError(f"without must name levels of modes; there is no {mode} {level!r}")
-    for k, each in enumerate(long.levels):
-        gone = [level for mode, level in columns.without if mode == each.name]
-        kept = np.flatnonzero([label not in gone for label in each.labels])
+    for k, (name, labels) in enumerate(zip(long.modes, long.labels, strict=True)):
+        gone = [level for mode, level in columns.without if mode == name]
+        kept = np.flatnonzero([label not in gone for label in labels])
         if not len(kept):
-            raise ValueError(f"without must leave a level of {each.name}, it leaves none")
+            raise ValueError(f"without must leave a level of {name}, it leaves none")
         if gone:
-            rules.append(f"{each.name} {listed(gone)} is left out, with all its rows.")
+            rules.append(f"{name} {listed(gone)} is left out, with all its rows.")
             long = long.only(k, kept)
     return long
 
@@ -628,8 +562,7 @@ def _most_active(long: _Long, k: int, most: int, rules: list[str]) -> _Long:
     if n <= most:
         return long
     totals = np.bincount(long.indices[:, k], np.nan_to_num(long.counts), n)
-    rows = np.bincount(long.indices[:, k], minlength=n)
-    kept = np.sort(np.lexsort((-rows, -totals))[:most])
+    kept = np.sort(np.argsort(-totals, kind="stable")[:most])
     share = totals[kept].sum() / max(totals.sum(), 1.0)
     rules.append(
         f"{CHECK}of {n:,} levels of {name} the {most:,} with most counted events are kept; they "
@@ -641,63 +574,43 @@ def _most_active(long: _Long, k: int, most: int, rules: list[str]) -> _Long:
 # Entries: rows that repeat, and combinations without a row
 
 
-@dataclass(frozen=True, eq=False)
-class _Entries:
-    """Counts, one row per observation of an entry, sorted by observation and entry."""
-
-    indices: IntArray  # (R, K)
-    counts: FloatArray  # (R,), NaN where missing
-    rows: IntArray  # a row of the table that each comes from
-    look: IntArray  # 0 for the first observation of an entry
-    values: dict[str, FloatArray]  # what else rows hold, by name; NaN where missing
-
-
-def _entries(
-    long: _Long, values: Mapping[str, FloatArray], duplicates: Duplicates, rules: list[str]
-) -> _Entries:
+def _entries(long: _Long, duplicates: Duplicates, rules: list[str]) -> _Long:
     """Make of rows that name the same entry what the owner says they are."""
-    flat = flat_index(long.indices, long.shape)
-    found = {name: column[long.rows] for name, column in values.items()}
-    look = np.zeros(len(flat), dtype=np.int64)
-    order = np.argsort(flat, kind="stable")
-    again = np.concatenate([[False], flat[order][1:] == flat[order][:-1]])
+    flat = pd.Series(flat_index(long.indices, long.shape))
+    again = flat.duplicated().to_numpy()
     n = int(again.sum())
     if not n:
-        return _Entries(long.indices, long.counts, long.rows, look, found)
+        return long
     if duplicates == "refuse":
         at = int(np.argmax(again))
-        before, after = int(long.rows[order[at - 1]]), int(long.rows[order[at]])
+        before = int(long.rows[np.argmax(flat == flat[at])])
         raise ValueError(
-            f"each entry must have one row; data rows {before + 1} and {after + 1} are both "
-            f"{long.entry(order[at])} ({n:,} such rows): sum them, keep them as several "
+            f"each entry must have one row; data rows {before + 1} and {int(long.rows[at]) + 1} "
+            f"are both {long.entry(at)} ({n:,} such rows): sum them, keep them as several "
             "observations, or name one more mode"
         )
     if duplicates == "looks":
-        return _observations(long, found, flat, rules)
+        return _observations(long, flat, rules)
     rules.append(
         f"Rows that name the same entry are summed ({n:,} rows added to others)"
-        + ("; their attributes are averaged." if values else ".")
+        + ("; their attributes are averaged." if long.values.shape[1] else ".")
     )
-    groups = pd.DataFrame({"\x00count": long.counts} | found).groupby(flat)
-    first = order[~again]
-    means = groups.mean()
-    return _Entries(
-        long.indices[first],
-        groups["\x00count"].sum(min_count=1).to_numpy(),
-        long.rows[first],
-        look[first],
-        {name: means[name].to_numpy() for name in found},
+    order = np.flatnonzero(~again)
+    order = order[np.argsort(flat[order], kind="stable")]
+    return replace(
+        long.kept(order),
+        counts=pd.Series(long.counts).groupby(flat).sum(min_count=1).to_numpy(),
+        values=long.values.groupby(flat).mean().reset_index(drop=True),
     )
 
 
-def _observations(
-    long: _Long, values: Mapping[str, FloatArray], flat: IntArray, rules: list[str]
-) -> _Entries:
+def _observations(long: _Long, flat: pd.Series, rules: list[str]) -> _Long:
     """Rows of one entry as several observations of it; one that counted nothing is none."""
     counted = ~np.isnan(long.counts)
-    lone = ~counted & ~np.isin(flat, flat[counted]) & ~pd.Series(flat).duplicated().to_numpy()
-    look = np.zeros(len(flat), dtype=np.int64)
-    look[counted] = pd.Series(flat[counted]).groupby(flat[counted]).cumcount()
+    first_empty = ~counted & ~np.isin(flat, flat[counted]) & ~flat.duplicated().to_numpy()
+    long = long.kept(np.flatnonzero(counted | first_empty))
+    flat = flat[counted | first_empty]
+    look = flat.groupby(flat).cumcount().to_numpy()
     most = int(look.max()) + 1
     if most > _MOST_LOOKS:
         raise ValueError(
@@ -708,19 +621,11 @@ def _observations(
         f"Rows that name the same entry are observations of the same true events: up to {most} "
         f"each, {int((look > 0).sum()):,} rows beside the first."
     )
-    rows = np.flatnonzero(counted | lone)
-    rows = rows[np.lexsort((flat[rows], lone[rows]))]
-    return _Entries(
-        long.indices[rows],
-        long.counts[rows],
-        long.rows[rows],
-        look[rows],
-        {name: column[rows] for name, column in values.items()},
-    )
+    return replace(long, look=look)
 
 
-def _absent(long: _Long, entries: _Entries) -> IntArray:
-    """Entries that no row names; (n, K)."""
+def _with_absent(long: _Long, rules: list[str]) -> _Long:
+    """Add a zero for each entry that no row names; what depends on one mode alone is known."""
     size = math.prod(long.shape)
     if size > MOST_COUNTS:
         k = int(np.argmax(long.shape))
@@ -729,86 +634,50 @@ def _absent(long: _Long, entries: _Entries) -> IntArray:
             f"keep the most active levels of {long.modes[k]} ({long.shape[k]:,} now), or make it "
             "coarser"
         )
-    there = np.zeros(size, dtype=bool)
-    there[flat_index(entries.indices, long.shape)] = True
-    return np.column_stack(np.unravel_index(np.flatnonzero(~there), long.shape))
-
-
-def _carried(
-    values: FloatArray, indices: IntArray, others: IntArray, shape: tuple[int, ...]
-) -> FloatArray:
-    """Values at other entries, where they depend on some modes only; else NaN.
-
-    Parameters
-    ----------
-    values : ndarray, shape (R,)
-        Of the entries with a row; NaN where missing.
-    indices, others : ndarray of int, shape (R, K) and (n, K)
-    shape : tuple of int
-    """
-    known = ~np.isnan(values)
-    modes = range(len(shape))
-    for some in itertools.chain(*(itertools.combinations(modes, n) for n in range(len(shape)))):
-        sizes = tuple(shape[k] for k in some)
-        here, there = (
-            np.ravel_multi_index(tuple(at[:, k] for k in some), sizes)
-            if some
-            else np.zeros(len(at), dtype=np.int64)
-            for at in (indices, others)
-        )
-        table = np.full(math.prod(sizes), np.nan)
-        table[here[known]] = values[known]
-        if np.array_equal(table[here[known]], values[known]):
-            return table[there]
-    return np.full(len(others), np.nan)
+    there = np.isin(np.arange(size), flat_index(long.indices, long.shape))
+    more = np.column_stack(np.unravel_index(np.flatnonzero(~there), long.shape))
+    rules.append(f"{len(more):,} combinations without a row are counts of 0.")
+    zeros = np.zeros(len(more), dtype=np.int64)
+    values = pd.DataFrame(np.nan, index=range(len(more)), columns=long.values.columns)
+    for name, k in itertools.product(values.columns, range(len(long.shape))):
+        of_levels = long.values[name].groupby(long.indices[:, k]).agg(["min", "max"])
+        if (of_levels["min"] == of_levels["max"])[of_levels["min"].notna()].all():
+            values[name] = of_levels["min"].reindex(more[:, k]).to_numpy()
+            break
+    return replace(
+        long,
+        indices=np.concatenate([long.indices, more]),
+        counts=np.concatenate([long.counts, zeros]),
+        rows=np.concatenate([long.rows, zeros]),
+        look=np.concatenate([long.look, zeros]),
+        values=pd.concat([long.values, values], ignore_index=True),
+    )
 
 
 # The data set
 
 
-def _count_rules(columns: Columns, entries: _Entries) -> list[str]:
-    of = f"the column {columns.count}"
-    if columns.across:
-        n = len(columns.across)
-        of = f"the {n} columns from {columns.across[0]} to {columns.across[-1]}"
-    meaning = "missing, not zero" if columns.absent == "missing" else "zeros"
-    rules = [f"Counts are those of {of}; combinations without a row are {meaning}."]
-    lacking = int(np.isnan(entries.counts).sum())
-    return [*rules, f"Rows without a count are missing too ({lacking:,})."] if lacking else rules
-
-
-def _tensor(
-    long: _Long, entries: _Entries, columns: Columns, names: tuple[str, ...], rules: list[str]
-) -> CountTensor:
+def _tensor(entries: _Long, columns: Columns, names: list[str], rules: list[str]) -> CountTensor:
     """Entries as a count tensor: zeros of absent rows, attributes, exposure, further processes."""
-    indices, counts, look = entries.indices, entries.counts, entries.look
-    attributes = {name: entries.values[name] for name in names}
-    known = entries.values.get("known_detection", np.full(len(counts), np.nan))
-    if columns.absent == "zero":
-        more = _absent(long, entries)
-        rules.append(f"{len(more):,} combinations without a row are counts of 0.")
-        for name, column in attributes.items():
-            made = _carried(column, indices, more, long.shape)
-            if len(more) and np.isnan(made).all():
-                rules.append(
-                    f"{name} differs from row to row, so that entries without a row have no "
-                    "attributes."
-                )
-            attributes[name] = np.concatenate([column, made])
-        indices = np.concatenate([indices, more])
-        counts, look, known = (
-            np.concatenate([each, np.full(len(more), value)])
-            for each, value in ((counts, 0.0), (look, 0), (known, np.nan))
-        )
-    complete = ~np.isnan(list(attributes.values())).any(axis=0) if names else counts == counts
-    first = look == 0
-    z = np.full((len(counts), len(names)), np.nan)
+    n = len(entries.counts)
+    full = _with_absent(entries, rules) if columns.absent == "zero" else entries
+    indices, counts, look = full.indices, full.counts, full.look
+    known, errors = (
+        full.values[name].to_numpy(copy=True) if name else np.full(len(counts), np.nan)
+        for name in (columns.known_detection, columns.known_error)
+    )
+    known[n:] = np.nan  # only of rows
+    table = full.values[names]
+    complete, first = table.notna().all(axis=1).to_numpy(), look == 0
+    with_z = first & complete
+    z = np.full(table.shape, np.nan)
     if names:
-        if not (complete & first).any():
+        if not with_z.any():
             raise ValueError(
                 "attributes must all have a value in at least one row; each row lacks one"
             )
-        z[complete] = scaled({name: column[complete] for name, column in attributes.items()})
+        some = table[complete]
+        z[complete] = scaled({name: some[name].to_numpy() for name in names})
         if lacking := int((~complete & first).sum()):
             rules.append(f"Rows that lack an attribute are used without attributes ({lacking:,}).")
     own = first & ~np.isnan(counts) & np.isnan(known)
@@ -819,30 +688,26 @@ def _tensor(
         )
     exposure, of_rows = None, np.ones(len(counts))
     if columns.exposure is not None:
-        given, at = entries.values["exposure"], entries.look == 0
-        exposure = exposure_along(given[at], columns.exposure, entries.indices[at], long.shape)
-        of_rows[: len(given)] = given / exposure_at(exposure, entries.indices)
+        given, at = entries.values[columns.exposure].to_numpy(), entries.look == 0
+        exposure = exposure_along(given[at], columns.exposure, entries.indices[at], entries.shape)
+        of_rows[:n] = given / exposure_at(exposure, entries.indices)
         rules.append(
             f"True counts are assumed proportional to {columns.exposure}; entries without a row "
             "get its median" + ("; further looks have that of their rows." if look.any() else ".")
         )
-    errors = entries.values.get("known_error", np.zeros(1))
     error = 0.0 if np.isnan(errors).all() else float(np.nanmedian(errors))
     looks = []
     for k, is_known in itertools.product(range(int(look.max(initial=0)) + 1), (False, True)):
         at = ~np.isnan(counts) & (look == k) & (np.isnan(known) != is_known)
         if not at.any() or (k == 0 and not is_known):
             continue
-        name = f"look {k + 1}"
-        if is_known:
-            name = f"known detection, {name}" if k else "known detection"
-        own_z = z[at] if names and not is_known else None
-        if own_z is not None and np.isnan(own_z).any():
-            own_z = np.where(np.isnan(own_z), _means(own_z), own_z)
-            rules.append(f"Attributes that {name} lacks are taken at their mean.")
+        own_z = None
+        if names and not is_known:
+            own_z = pd.DataFrame(z[at])
+            own_z = own_z.fillna(own_z.mean()).fillna(0.5).to_numpy()
         looks.append(
             Look(
-                name,
+                f"{'known detection, ' * is_known}look {k + 1}",
                 indices[at],
                 counts[at].astype(np.int64),
                 known_detection=known[at] if is_known else None,
@@ -852,85 +717,57 @@ def _tensor(
             )
         )
     if columns.known_detection is not None:
-        n = int((~np.isnan(counts) & ~np.isnan(known)).sum())
         rules.append(
-            f"Detection is known for {n:,} counts from {columns.known_detection}; they state the "
-            f"scale of p, with a standard error of log p of {error:.2g}."
+            f"Detection is known for {int((~np.isnan(counts) & ~np.isnan(known)).sum()):,} counts "
+            f"from {columns.known_detection}; they state the scale of p, with a standard error of "
+            f"log p of {error:.2g}."
         )
-    with_z = first & complete
     return CountTensor(
-        long.shape,
+        full.shape,
         indices[own],
         counts[own].astype(np.int64),
         attributes=z[with_z] if names else None,
         attribute_indices=indices[with_z] if names else None,
-        modes=long.modes,
-        labels=[each.labels for each in long.levels],
+        modes=full.modes,
+        labels=full.labels,
         attribute_names=names or None,
         exposure=exposure,
         looks=looks,
     )
 
 
-def _means(z: FloatArray) -> FloatArray:
-    known = ~np.isnan(z)
-    sums = np.where(known, z, 0.0).sum(axis=0)
-    return np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), 0.5)
-
-
-def _table(long: _Long, entries: _Entries) -> pd.DataFrame:
+def _table(entries: _Long) -> pd.DataFrame:
     columns: dict[str, Any] = {}
-    for k, each in enumerate(long.levels):
-        columns[each.name] = np.asarray(each.labels, dtype=object)[entries.indices[:, k]]
-        columns[f"{each.name}_index"] = entries.indices[:, k]
+    for name, labels, at in zip(entries.modes, entries.labels, entries.indices.T, strict=True):
+        columns[name] = np.asarray(labels, dtype=object)[at]
+        columns[f"{name}_index"] = at
     if entries.look.any():
         columns["look"] = entries.look
     return pd.DataFrame(columns | {"count": entries.counts})
 
 
-def _mode_tables(
-    long: _Long, entries: _Entries, frame: pl.DataFrame, columns: Columns, rules: list[str]
-) -> dict[str, pd.DataFrame]:
+def _mode_tables(entries: _Long, columns: Columns, rules: list[str]) -> dict[str, pd.DataFrame]:
     """One row per level of each mode: rows with a count, their total, and where it lies."""
-    known = ~np.isnan(entries.counts)
-    tables = {}
-    for k, each in enumerate(long.levels):
-        at, n = entries.indices[known, k], len(each.labels)
-        totals = np.bincount(at, entries.counts[known], n).astype(np.int64)
-        tables[each.name] = pd.DataFrame(
-            {each.name: list(each.labels), "rows": np.bincount(at, minlength=n), "total": totals}
+    counts, tables = pd.Series(entries.counts), {}
+    for name, labels, at in zip(entries.modes, entries.labels, entries.indices.T, strict=True):
+        of_levels = counts.groupby(at).agg(["count", "sum"])
+        of_levels = of_levels.reindex(range(len(labels)), fill_value=0).astype(np.int64)
+        tables[name] = pd.DataFrame(
+            {name: list(labels), "rows": of_levels["count"], "total": of_levels["sum"]}
         )
-        codes = fips_of(each.name, each.labels)
-        if codes is not None and each.name != "fips":
-            tables[each.name]["fips"] = codes
+        digits = all(each.isdigit() and len(each) in (2, 5) for each in labels)
+        if is_fips(name) and digits and name != "fips":
+            tables[name]["fips"] = list(labels)
     if columns.latitude and columns.longitude:
-        given = {"latitude": columns.latitude, "longitude": columns.longitude}
-        degrees = pd.DataFrame(
-            {to: numbers_of(frame.get_column(name))[entries.rows] for to, name in given.items()}
-        )
-        said = f"{columns.latitude} and {columns.longitude}"
-        for k, each in enumerate(long.levels):
-            groups = degrees.groupby(entries.indices[:, k])
-            spread = (groups.max() - groups.min()).to_numpy()
-            if np.nanmax(spread, initial=0.0) < _SAME_PLACE:
-                means = groups.mean().reindex(range(len(each.labels)))
-                for to in given.keys() - {each.name}:
-                    tables[each.name][to] = means[to].to_numpy()
-                rules.append(f"{said} say where the levels of {each.name} lie.")
+        degrees = entries.values[[columns.latitude, columns.longitude]]
+        degrees = degrees.set_axis(["latitude", "longitude"], axis=1)
+        for name, at in zip(entries.modes, entries.indices.T, strict=True):
+            groups = degrees.groupby(at)
+            if ((groups.max() - groups.min()).max() < _SAME_PLACE).all():
+                means = groups.mean().reindex(range(len(tables[name])))
+                tables[name] = tables[name].assign(**means.drop(columns=name, errors="ignore"))
+                rules.append(f"Latitude and longitude say where the levels of {name} lie.")
                 break
         else:
-            rules.append(f"{said} differ within the levels of every mode: none has a place.")
+            rules.append("Latitude and longitude differ within the levels of every mode.")
     return tables
-
-
-def fips_of(name: str, labels: Sequence[str]) -> list[str] | None:
-    """FIPS codes of levels that are US states or counties, None where they are not."""
-    if is_fips(name) and all(each.isdigit() and len(each) in (2, 5) for each in labels):
-        return list(labels)
-    if class_of(name) != "place":
-        return None
-    codes = {full.lower(): code for code, full in _STATES.values()}
-    codes |= {letters.lower(): code for letters, (code, _) in _STATES.items()}
-    found = [codes.get(each.lower(), "") for each in labels]
-    many = len(labels) >= _LEAST_STATES and sum(map(bool, found)) > 0.8 * len(labels)
-    return found if many else None

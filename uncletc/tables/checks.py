@@ -36,13 +36,8 @@ TIMES = 10.0
 BEYOND = 3.0
 # And no more probable than this among counts that scatter as the others do, all counts together.
 CHANCE = 1e-4
-# Share of counts beyond that: then counts scatter widely, and it is no matter of single ones.
+# Share of counts that may be as high by chance where p varies at random.
 MANY = 0.01
-# Variance over mean below which counts scatter less than chance alone lets them: averages,
-# rounded or capped numbers. Poisson counts have 1, and 400 of them .86 at least.
-TOO_EVEN = 0.7
-LEAST_COUNTS = 200  # from which that is known
-LEAST_MEAN = 1.0  # of counts that show it: small ones are always near Poisson
 # Counts for each level of all modes: a fit of rank 1 alone has so many unknowns.
 FEW = 2.0
 
@@ -63,9 +58,7 @@ LEAST_PLACES = 8.0
 # Steps at each side that say what is usual: a week, of which weekends are less than half.
 AROUND = 7
 LEAST_WEEKS = 3  # of a weekday
-# -log P that zeros of one place on one weekday are chance; e^-25 is rare among a million pairs,
-# and half of it among some hundred days.
-NO_CHANCE = 25.0
+NO_CHANCE = 12.5  # -log P that zeros are chance; e^-12.5 is rare among some hundred days
 
 LEAST_RISES = 20  # of cumulative counts
 # Share of steps that fall, by corrections; counts of their own fall about as often as they rise.
@@ -98,8 +91,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "shape", "share", "reading", "running totals", "totals", "days",
-        "weekdays of places", "leaking", "constant", "collinear", "outliers", "empty levels",
-        "zero levels", "few counts", "dispersion" or "time".
+        "leaking", "constant", "collinear", "outliers", "empty levels", "few counts" or "time".
     severity : {"error", "warning", "info"}
         "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
     sentence : str
@@ -161,7 +153,7 @@ def check_counts(data: Dataset | CountTensor, *, rank: int = 5) -> tuple[Finding
         found += _outliers(counts, levels)
         found += _empty(counts)
         found += _few(counts)
-        found += [_scatter(counts, levels), _time(counts, rank)]
+        found.append(_time(counts, rank))
     else:
         what = "no count at all" if not counts.n_observed else "no count above 0"
         found.append(
@@ -209,29 +201,23 @@ def _share(counts: CountTensor) -> Finding:
 
 
 def _empty(counts: CountTensor) -> Iterator[Finding]:
-    """Levels without a count, and levels whose counts are all 0."""
+    """Levels that exist and have no count."""
     exists = existing(counts)
     for k, (mode, labels) in enumerate(zip(counts.modes, counts.labels, strict=True)):
-        at, size = counts.indices[:, k], len(labels)
-        n, total = np.bincount(at, minlength=size), np.bincount(at, counts.counts, size)
         others = tuple(i for i in range(exists.ndim) if i != k)
+        n = np.bincount(counts.indices[:, k], minlength=len(labels))
         empty = np.broadcast_to(exists.any(axis=others), n.shape) & (n == 0)
-        for kind, severity, which, said, advice in (
-            ("empty levels", "warning", empty, "without any count", "Leave them out unless you "
-             "want a guess there: λ comes from what others share, and its interval is wide."),
-            ("zero levels", "info", (n > 0) & (total == 0), "with zeros alone",
-             "λ is near 0 there whatever p is; they say nothing of p."),
-        ):  # fmt: skip
-            names = tuple(labels[i] for i in np.flatnonzero(which))
-            if names:
-                yield Finding(
-                    kind=kind,
-                    severity=severity,  # type: ignore[arg-type]
-                    sentence=f"{len(names):,} of {_counted(size, mode)} {said}: "
-                    f"{listed(list(names))}.",
-                    advice=advice,
-                    details={"mode": mode, "levels": names},
-                )
+        names = tuple(labels[i] for i in np.flatnonzero(empty))
+        if names:
+            yield Finding(
+                kind="empty levels",
+                severity="warning",
+                sentence=f"{len(names):,} of {_counted(len(labels), mode)} without any count: "
+                f"{listed(list(names))}.",
+                advice="Leave them out unless you want a guess there: λ comes from what others "
+                "share, and its interval is wide.",
+                details={"mode": mode, "levels": names},
+            )
 
 
 def _few(counts: CountTensor) -> Iterator[Finding]:
@@ -283,7 +269,6 @@ class _Levels:
     cautious: FloatArray  # the same; where a fibre has few counts, no less than modes alone expect
     phi: float
     effects: tuple[FloatArray, ...]  # (I_k,) of the indices of each mode, on the log scale
-    fibre: IntArray  # (N,) number of the fibre of each entry
 
 
 _ROUNDS = 8  # of all effects; from marginal means on, they hardly move after six
@@ -321,7 +306,7 @@ def _fit_levels(counts: CountTensor, along: int | None) -> _Levels:
         few = np.bincount(fibre)[fibre] < _KNOWN
         cautious = np.where(few, mean * np.maximum(1, np.exp(-effects[-1][fibre])), mean)
     modes = tuple(effects[: len(counts.shape)])
-    return _Levels(mean=mean, cautious=cautious, phi=phi, effects=modes, fibre=fibre)
+    return _Levels(mean=mean, cautious=cautious, phi=phi, effects=modes)
 
 
 def _fibres(counts: CountTensor, along: int) -> IntArray:
@@ -347,61 +332,16 @@ def _outliers(counts: CountTensor, levels: _Levels) -> Iterator[Finding]:
         | {"count": int(y[at[i]]), "expected": float(mean[at[i]])}
         for i in range(min(len(at), 5))
     )
-    many = len(at) > MANY * len(y)
-    where = ", ".join(
-        label if (label := str(largest[0][mode])).startswith(mode) else f"{mode} {label}"
-        for mode in counts.modes
-    )
+    where = ", ".join(f"{mode} {largest[0][mode]}" for mode in counts.modes)
     yield Finding(
         kind="outliers",
         severity="warning",
-        sentence=f"{_counted(len(at), 'count')} ({len(at) / len(y):.0%}) are more than "
-        f"{TIMES:.0f} times what their levels let expect: counts come in bursts."
-        if many
-        else f"{_counted(len(at), 'count')} far above what other counts of the same levels let "
+        sentence=f"{_counted(len(at), 'count')} far above what other counts of the same levels let "
         f"expect: {where} has {largest[0]['count']:,} where about "
         f"{largest[0]['expected']:,.2g} would be usual.",
-        advice="Find out what distinguishes them and give it as an attribute or a mode; the fit "
-        "takes the wide scatter into account."
-        if many
-        else "Compare with the source; if it is an error or a backlog, set it to missing.",
+        advice="Compare with the source; if it is an error or a backlog, set it to missing. Bursts "
+        "that are real are explained by an attribute or a mode of their own.",
         details={"n": len(at), "largest": largest},
-    )
-
-
-def _scatter(counts: CountTensor, levels: _Levels) -> Finding:
-    """How widely counts scatter around what their levels let expect."""
-    large = levels.mean >= LEAST_MEAN
-    mean, y = levels.mean[large], counts.counts[large]
-    if large.sum() < LEAST_COUNTS:
-        return Finding(
-            kind="dispersion",
-            severity="info",
-            sentence="Too few counts are large enough to say how widely they scatter.",
-            advice="Expect wide intervals.",
-        )
-    unknowns = sum(counts.shape) + (levels.fibre.max() + 1 if len(counts.shape) > 2 else 0)
-    free = max(1 - unknowns / counts.n_observed, 0.1)
-    ratio = float(np.median((y - mean) ** 2 / mean) / 0.455 / free)
-    details = {"variance over mean": ratio, "phi": levels.phi}
-    if ratio < TOO_EVEN:
-        return Finding(
-            kind="dispersion",
-            severity="warning",
-            sentence=f"Counts scatter less than chance lets them: their variance is {ratio:.2g} "
-            "times their mean within levels, and that of counts is 1 at least.",
-            advice="Find out whether they are averages, rounded or capped; if nothing was seen "
-            "where there is no row, say that such combinations are 0.",
-            details=details,
-        )
-    over = "are overdispersed" if ratio >= 1.5 else "scatter about as widely as by chance alone"
-    return Finding(
-        kind="dispersion",
-        severity="info",
-        sentence=f"Counts {over}: within levels their variance is about {ratio:,.2g} times their "
-        "mean.",
-        advice="Nothing to do: patterns and attributes may explain it; intervals hold the rest.",
-        details=details,
     )
 
 
@@ -601,22 +541,18 @@ class _Time:
             found[step] = min((float(np.median(e)) for e in around if len(e)), default=-np.inf)
         return found
 
-    def log_zero(self, usual: FloatArray) -> FloatArray:
-        """-log P(0) of each entry, as is usual around its step; (N,)."""
-        return np.log1p(self.phi * self.mean * np.exp(usual[self.at])) / self.phi
-
     def silent(self, usual: FloatArray, group: IntArray, n: int) -> NDArray[np.bool_]:
         """In which groups of steps few entries have a count above 0 of those that would; (n,)."""
-        against = self.log_zero(usual)
+        against = np.log1p(self.phi * self.mean * np.exp(usual[self.at])) / self.phi  # -log P(0)
         of = group[self.at]
         found = np.bincount(of, self.positive, n)
         expected = np.bincount(of, -np.expm1(-against), n)
-        surely = (found == 0) & (np.bincount(of, against, n) > NO_CHANCE / 2)
+        surely = (found == 0) & (np.bincount(of, against, n) > NO_CHANCE)
         return np.where(expected < LEAST_PLACES, surely, found <= ALMOST_NOBODY * expected)
 
 
 def _days(counts: CountTensor, levels: _Levels, mode: int | None) -> Iterator[Finding]:
-    """Days, and weekdays, on which almost nobody reports, and places that never do on one."""
+    """Days, and weekdays, on which almost nobody reports."""
     if mode is None or counts.shape[mode] < LEAST_STEPS:
         return
     time = _Time.of(counts, levels, mode)
@@ -649,40 +585,6 @@ def _days(counts: CountTensor, levels: _Levels, mode: int | None) -> Iterator[Fi
                 "of": counts.n_observed,
             },
         )
-    if (weekday >= 0).all():
-        yield from _weekdays_of_places(time, levels, counts, weekdays, time.log_zero(usual))
-
-
-def _weekdays_of_places(
-    time: _Time, levels: _Levels, counts: CountTensor, weekdays: list[int], against: FloatArray
-) -> Iterator[Finding]:
-    """Places without a single count on some weekday on which others report."""
-    pair = levels.fibre * 7 + time.weekday[time.at]
-    size = (int(levels.fibre.max()) + 1) * 7
-    never = (
-        (np.bincount(pair, time.positive, size) == 0)
-        & (np.bincount(pair, against, size) > NO_CHANCE)
-        & (np.bincount(pair, minlength=size) >= LEAST_WEEKS)
-    ).reshape(-1, 7)
-    never[:, weekdays] = False
-    places, of = int(never.any(axis=1).sum()), never.sum(axis=0)
-    if not places:
-        return
-    others = [mode for mode in counts.modes if mode != time.mode]
-    named = [group.name for group in counts.groups if sorted(group.modes) == sorted(others)]
-    what = named[0] if named else " × ".join(others)
-    yield Finding(
-        kind="weekdays of places",
-        severity="warning",
-        sentence=f"{places:,} of {len(never):,} {what}s report nothing on one of the weekdays, "
-        f"most of them on {_WEEKDAYS[int(np.argmax(of))]}s, though they do on other days.",
-        advice="Their zeros are days without a report: let reporting differ by weekday among the "
-        "effects of the fit, or leave these counts empty in the table.",
-        details={
-            "places": places,
-            "by weekday": {_WEEKDAYS[w]: int(of[w]) for w in np.argsort(-of) if of[w]},
-        },
-    )
 
 
 # Which entries exist, and which counts are taken as missing

@@ -24,15 +24,12 @@ class ModeColumn:
     column : str
     step : {"day", "week", "month"}, optional
         Of dates: what one level of the mode is. None: levels are the values as they stand.
-    bins : int, optional
-        Of numbers: into how many intervals with about as many rows each they are put.
     most : int, optional
         Keep so many levels, those with the most counted events, and leave out the rows of others.
     """
 
     column: str
     step: Step | None = None
-    bins: int | None = None
     most: int | None = None
 
 

@@ -41,7 +41,6 @@ LARGE = 20.0
 """Counts above this are changed little by rounding."""
 
 _MANY_LEVELS, _LEVELS_KEPT = 4000, 1000
-_MANY_NUMBERS, _BINS = 60, 20
 _FEW_ZEROS = 0.02  # share of counts
 _UNIQUE = 0.99  # share of rows at which columns count as naming them
 _MOST_MODES, _MOST_CANDIDATES = 4, 8
@@ -518,9 +517,6 @@ def _mode(each: _Profile, reasons: dict[str, str]) -> ModeColumn:
     if step is not None:
         mode = replace(mode, step=step)
         said += f", taken by {step}"
-    elif each.kind == "number" and levels > _MANY_NUMBERS:
-        mode = replace(mode, bins=_BINS)
-        said += f", put into {_BINS} intervals with about as many rows each"
     elif levels > _MANY_LEVELS:
         mode = replace(mode, most=_LEVELS_KEPT)
         said += f"; the {_LEVELS_KEPT:,} with most counted events are kept"
@@ -616,7 +612,7 @@ def _asked(
             f"{1 - unique:.1%} of rows name an entry that another row names too. Are they parts of "
             "one count (summed, as now), several observations of it, or a mistake?"
         )
-    if unique < 1 or any(each.step or each.bins for each in columns.all_modes):
+    if unique < 1 or any(each.step for each in columns.all_modes):
         columns = replace(columns, duplicates="sum")
     if columns.count and not columns.across:
         counts = frame.get_column(columns.count)

@@ -120,7 +120,7 @@ def test_a_second_count_takes_the_place_of_the_first(page):
     assert at.session_state[f"{PREFIX}table"].columns.count == "deaths"
 
 
-def test_steps_intervals_and_most_active_levels(page):
+def test_steps_and_most_active_levels(page):
     rows = [
         f"s{i},2024-01-{1 + d:02d},{10 * i + d},{2 + d % 3}" for i in range(4) for d in range(20)
     ]
@@ -129,9 +129,6 @@ def test_steps_intervals_and_most_active_levels(page):
     ran(control(at, "most", 0).set_value(2))
     assert "2 site × 3 day" in words(at)
     assert len(at.radio) == 1  # days of one week are summed, which needs no question
-    ran(control(at, "role", 2).set_value("mode"))
-    ran(control(at, "bins", 2).set_value(4))
-    assert "× 4 depth" in words(at)
 
 
 def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):
