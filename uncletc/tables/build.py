@@ -599,7 +599,7 @@ def _entries(long: _Long, duplicates: Duplicates, rules: list[str]) -> _Long:
     order = order[np.argsort(flat[order], kind="stable")]
     return replace(
         long.kept(order),
-        counts=pd.Series(long.counts).groupby(flat).sum(min_count=1).to_numpy(dtype=np.float64),
+        counts=np.asarray(pd.Series(long.counts).groupby(flat).sum(min_count=1), dtype=np.float64),
         values=long.values.groupby(flat).mean().reset_index(drop=True),
     )
 
@@ -610,7 +610,7 @@ def _observations(long: _Long, flat: pd.Series, rules: list[str]) -> _Long:
     first_empty = ~counted & ~np.isin(flat, flat[counted]) & ~flat.duplicated().to_numpy()
     long = long.kept(np.flatnonzero(counted | first_empty))
     flat = flat[counted | first_empty]
-    look = flat.groupby(flat).cumcount().to_numpy(dtype=np.int64)
+    look = np.asarray(flat.groupby(flat).cumcount(), dtype=np.int64)
     most = int(look.max()) + 1
     if most > _MOST_LOOKS:
         raise ValueError(
