@@ -110,3 +110,10 @@ def test_none_where_attributes_act_one_by_one(seed: int) -> None:
 def test_none_without_hidden_layers() -> None:
     optimum, _, _ = _problem("xor", 0)
     assert learn_network(optimum, (), seed=0) == []
+
+
+@pytest.mark.slow
+def test_same_seed_same_answer() -> None:
+    first, second = (_best(_problem("xor", 2)[0], (4,), seed=3) for _ in range(2))
+    assert all(map(torch.equal, first.layers, second.layers))
+    assert all(map(torch.equal, first.factors, second.factors))
