@@ -11,7 +11,11 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
+import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("benchmarks", "dashboard", "data", "uncletc")
@@ -37,6 +41,23 @@ def copy(tmp_path: Path) -> Path:
 def test_rooms_import_as_the_contracts_say() -> None:
     answer = lint_imports(ROOT)
     assert answer.returncode == 0, answer.stdout
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = grimp.build_graph("uncletc", "dashboard", cache_dir=None)
+    modules = sorted(graph.modules)
+    number = {module: i for i, module in enumerate(modules)}
+    arrows = np.array(
+        [
+            (number[module], number[other])
+            for module in modules
+            for other in graph.find_modules_directly_imported_by(module)
+        ]
+    )
+    matrix = coo_array((np.ones(len(arrows)), arrows.T), shape=(len(modules), len(modules)))
+    _, circle = connected_components(matrix.tocsr(), connection="strong")
+    size = np.bincount(circle)
+    assert [module for module, own in zip(modules, circle, strict=True) if size[own] > 1] == []
 
 
 @pytest.mark.parametrize(
