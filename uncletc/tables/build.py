@@ -34,7 +34,7 @@ from uncletc.tables.columns import (
 )
 from uncletc.tables.dates import by_step, dates_in, periods
 from uncletc.tables.guess import FLAGS, LARGE
-from uncletc.tables.read import RawTable
+from uncletc.tables.raw import RawTable
 from uncletc.tables.types import listed
 
 MOST_ENTRIES = 50_000_000

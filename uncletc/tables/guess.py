@@ -28,7 +28,7 @@ from uncletc.tables.columns import (
 from uncletc.tables.dates import dates_in, period_of, periods, step_of
 
 if TYPE_CHECKING:
-    from uncletc.tables.read import RawTable
+    from uncletc.tables.raw import RawTable
 
 EVENTS = "events"
 """The column of ones that a list of single events gets."""

@@ -7,27 +7,20 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import charset_normalizer
-import pandas as pd
 import polars as pl
 
 from uncletc.tables.guess import with_events
+from uncletc.tables.raw import RawTable, check_size
 from uncletc.tables.types import listed, typed
 from uncletc.tables.workbook import HOW_CSV, plain_columns, read_excel, read_parquet
 
 MOST_BYTES = 300 * 2**20
 """Size of a file at most."""
-
-MOST_ROWS = 2_000_000
-"""Rows of a table at most."""
-
-MOST_COLUMNS = 2_000
-"""Columns of a table at most."""
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _SAMPLE = 300  # rows that the separator and the names are found from
@@ -59,62 +52,6 @@ _OTHERS = (
 )
 
 csv.field_size_limit(1 << 20)
-
-
-@dataclass(frozen=True, eq=False)
-class RawTable:
-    """A table as it was read: named columns of numbers, dates or text.
-
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    frame : polars.DataFrame
-        Distinct names; whole numbers, numbers, dates, times or text; null where empty.
-    notes : tuple of str
-        What was decided or left out on the way, one sentence each.
-    """
-
-    name: str
-    frame: pl.DataFrame
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls, frame: pl.DataFrame | pd.DataFrame | Mapping[str, Sequence[object]], name: str
-    ) -> RawTable:
-        """A table from a frame; text is read as numbers or dates as that of a file is.
-
-        Raises
-        ------
-        ValueError
-            If it has no row, or a column that cannot be read.
-        """
-        if isinstance(frame, pd.DataFrame):
-            table = _from_pandas(frame)
-        elif isinstance(frame, pl.DataFrame):
-            table = frame
-        else:
-            table = pl.DataFrame(dict(frame), strict=False)
-        _check_size(name, *table.shape)
-        found, notes = typed(plain_columns(table), comma_separates=True)
-        return cls(name, found, tuple(notes))
-
-
-def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
-    names = [str(name) for name in frame.columns]
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise ValueError(
-            f"the table must have columns with distinct names, {twice[0]!r} occurs twice"
-        )
-    mixed = [
-        name
-        for name, kind in frame.dtypes.items()
-        if pd.api.types.is_object_dtype(kind) or isinstance(kind, pd.CategoricalDtype)
-    ]
-    plain = frame.astype(dict.fromkeys(mixed, str))  # what is missing becomes "nan" or "None"
-    return pl.from_pandas(plain.set_axis(names, axis=1))
 
 
 def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -> RawTable:
@@ -175,25 +112,10 @@ def read_file(source: str | Path | bytes | IO[bytes], name: str | None = None) -
         raise ValueError(f"{called} cannot be read as a table: {HOW_CSV}") from error
 
 
-def _check_size(called: str, rows: int, columns: int) -> None:
-    if not rows:
-        raise ValueError(f"{called} must have at least one row below the names of its columns")
-    if columns > MOST_COLUMNS:
-        raise ValueError(
-            f"{called} must have at most {MOST_COLUMNS:,} columns, it has {columns:,}: put it in "
-            "long form, one row per count"
-        )
-    if rows > MOST_ROWS:
-        raise ValueError(
-            f"{called} must have at most {MOST_ROWS:,} rows, it has more: sum rows first, such as "
-            "days to weeks"
-        )
-
-
 def _read(data: bytes, called: str) -> RawTable:
     if data[:4] == b"PAR1":
         frame, notes = read_parquet(data, called)
-        _check_size(called, *frame.shape)
+        check_size(called, *frame.shape)
         return _finished(called, frame.columns, plain_columns(frame), notes, comma_separates=True)
     if data[:4] == b"PK\x03\x04":
         sheet, notes = read_excel(data, called)
@@ -205,7 +127,7 @@ def _read(data: bytes, called: str) -> RawTable:
         ]
         notes += _about_header(at, named, sheet.row(0))
         frame = body.select(str(k) for k in used)
-        _check_size(called, *frame.shape)
+        check_size(called, *frame.shape)
         header = [header[k] for k in used] if named else []
         return _finished(called, header, frame, notes, comma_separates=True)
     encoding = _encoding(data, called)
@@ -295,7 +217,7 @@ def _delimited(data: bytes, encoding: str, called: str, notes: list[str]) -> Raw
         header = ["row", *header]
         notes.append("Rows have one field more than there are names: the first is called row.")
     header += [""] * (width - len(header))
-    _check_size(called, 1, len(header))
+    check_size(called, 1, len(header))
     frame, said = _body(reader, len(header), separator, called, skipped)
     comma = separator == ","
     return _finished(called, header if named else [], frame, notes + said, comma_separates=comma)
@@ -382,7 +304,7 @@ def _body(
         if len(rows) == _BLOCK:
             blocks.append(_block(rows, n))
             rows = []
-            _check_size(called, total, n)
+            check_size(called, total, n)
     else:
         raise ValueError(
             f"{called} has a double quote that is never closed, perhaps in line {line}: remove it, "
@@ -395,7 +317,7 @@ def _body(
             f"contains the {_SEPARATORS[separator]} between double quotes, or remove what is too "
             f"much ({len(long):,} such {'line' if len(long) == 1 else 'lines'})"
         )
-    _check_size(called, total, n)
+    check_size(called, total, n)
     notes = []
     if long:
         notes.append(

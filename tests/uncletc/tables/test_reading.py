@@ -289,7 +289,7 @@ class TestHostileFiles:
         monkeypatch.setattr("uncletc.tables.read.MOST_BYTES", 2**20)
         with pytest.raises(ValueError, match="must have at most 1 MB"):
             read(b"a,b\n" + b"1,2\n" * 500_000)
-        monkeypatch.setattr("uncletc.tables.read.MOST_ROWS", 2)
+        monkeypatch.setattr("uncletc.tables.raw.MOST_ROWS", 2)
         with pytest.raises(ValueError, match="at most 2 rows"):
             read(TEXT)
 
