@@ -9,9 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dashboard.overview.view import N_BINS, Pattern
+from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.countymap.states import by_county
+from dashboard.overview.view import N_BINS, Pattern, build_places
 from dashboard.shared.charts.style import BAR_COLORS, GREY, below, framed, short_names, top_bar
 from dashboard.shared.text.words import day_text
+from uncletc.datasets import Dataset
 
 _ORIENTED = ("latitude",)  # modes whose first label belongs at the bottom
 
@@ -186,3 +189,24 @@ def _marks(largest: int) -> NDArray[np.int64]:
     """0 and the powers of ten up to the largest count, beginning with 1."""
     powers = 10 ** np.arange(len(str(max(largest, 1))))
     return np.concatenate([[0], powers]).astype(np.int64)
+
+
+def county_picture(dataset: Dataset, step: int | None = None) -> MapPicture:
+    """The county map of what was counted; arguments as for :func:`build_places`."""
+    places = build_places(dataset, step)
+    table, shares = places.table, places.value == "share"
+    numbers = table["share"] if shares else table["counted"].where(table["observed"] > 0)
+    notes = [
+        f"{row.observed:,} of {row.existing:,} entries have a count; their sum is {row.counted:,}"
+        for row in table.itertuples()
+    ]
+    return county_map(
+        by_county(table.assign(shown=numbers, note=notes)),
+        title=places.title,
+        color="shown",
+        hover=["note"],
+        limits=(0.0, 1.0) if shares else None,
+        log=not shares,
+        missing="not counted here",
+        number_format=".0%" if shares else ",.3g",
+    )

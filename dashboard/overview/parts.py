@@ -8,7 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.component import show_county_map
-from dashboard.overview.charts import along_chart, attribute_chart, pattern_figure, points_chart
+from dashboard.overview.charts import (
+    along_chart,
+    attribute_chart,
+    county_picture,
+    pattern_figure,
+    points_chart,
+)
 from dashboard.overview.view import (
     OverviewView,
     along_mode,
@@ -16,7 +22,6 @@ from dashboard.overview.view import (
     attribute_histogram,
     build_pattern,
     build_places,
-    county_picture,
     mode_pairs,
     pattern_table,
     place_modes,

@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.countymap.picture import MapPicture, county_map
-from dashboard.countymap.states import by_county
 from dashboard.shared.charts.places import is_covid, labels_of_counties, located_mode
 from dashboard.shared.text.words import day_text, escape
 from uncletc import CountTensor
@@ -303,27 +301,6 @@ def build_places(dataset: Dataset, step: int | None = None) -> Places:
         sentence += " Counties of one cell share its value."
     sentence += " Where no place is, nothing could be counted, and nothing is missing."
     return Places(table=table, modes=modes, value=value, title=title, sentence=sentence)
-
-
-def county_picture(dataset: Dataset, step: int | None = None) -> MapPicture:
-    """The county map of what was counted; arguments as for :func:`build_places`."""
-    places = build_places(dataset, step)
-    table, shares = places.table, places.value == "share"
-    numbers = table["share"] if shares else table["counted"].where(table["observed"] > 0)
-    notes = [
-        f"{row.observed:,} of {row.existing:,} entries have a count; their sum is {row.counted:,}"
-        for row in table.itertuples()
-    ]
-    return county_map(
-        by_county(table.assign(shown=numbers, note=notes)),
-        title=places.title,
-        color="shown",
-        hover=["note"],
-        limits=(0.0, 1.0) if shares else None,
-        log=not shares,
-        missing="not counted here",
-        number_format=".0%" if shares else ",.3g",
-    )
 
 
 def attribute_histogram(dataset: Dataset, name: str) -> pd.DataFrame:

@@ -16,9 +16,9 @@ from dashboard.shared.charts.style import BAR_COLORS
 from dashboard.shared.fit_status import running
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.sidebar import sidebar as controls
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.roles import RoleChoice
-from dashboard.shared.sidebar.sidebar import sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
 from dashboard.shared.text.page import fit_details, meaning, role_details, show_chart, show_table
 from uncletc import Anchor, Fit
@@ -37,7 +37,7 @@ class FittedPage(NamedTuple):
 def fitted_page(family: Family, title: str) -> FittedPage:
     """Draw title, sidebar and badges, and return the fit to show with its counts."""
     st.title(title)
-    choices = sidebar(family)
+    choices = controls.sidebar(family)
     dataset = dataset_or_stop(choices.dataset)
     badges = st.empty()
     with badges.container():

@@ -17,7 +17,7 @@ from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import PREFIX, code_of, look_at_own
-from dashboard.shared.sidebar.sidebar import sidebar
+from dashboard.shared.sidebar import sidebar as controls
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import (
     fit_details,
@@ -66,7 +66,7 @@ class _Choice(NamedTuple):
 
 def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
-    choices = sidebar("own")
+    choices = controls.sidebar("own")
     dataset = dataset_or_stop(choices.dataset)
     look_at_own(True)
     dataset, fit, roles = fit_or_stop(dataset, choices)

@@ -77,6 +77,7 @@ def test_first_visit_to_a_new_dashboard_may_be_to_any_page(visit, tmp_path):
         page = visit(f"{new}/covid").page
         expect(page.get_by_role("heading", name="COVID-19")).to_be_visible()
         expect(menu(page).get_by_role("link", name="Plant–pollinator")).to_be_visible()
+        page.close()  # before the server ends, which it would ask again
 
 
 def test_counties_are_coloured_by_their_own_numbers(visit):

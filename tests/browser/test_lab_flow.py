@@ -50,7 +50,7 @@ def test_the_story_from_one_entry_to_the_theorem(visit):
     seen = visit("/lab?lab_layers=0&lab_members=1")  # quick fits
     page = seen.page
     expect(page.get_by_role("heading", name="Lab")).to_be_visible()
-    expect(page.get_by_text("Simulated counts.")).to_be_visible()
+    expect(page.get_by_text("Simulated counts.").first).to_be_visible()
     expect(page.locator(".st-key-lab-events")).to_have_count(0)
     answer(page, "lab_guess_entry", "As many in both")
     expect(page.get_by_text("Right.")).to_be_visible()

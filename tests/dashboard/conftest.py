@@ -14,6 +14,7 @@ import pytest
 from dashboard import operator_settings
 from dashboard.shared.fit_status import service
 from dashboard.work.engine import Service
+from tests.dashboard.looking import leave_all
 from uncletc import CountTensor, Fit, FitSettings, datasets
 from uncletc.datasets import Dataset
 
@@ -48,6 +49,13 @@ def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     processes = [each.process for each in shared._everyone if each.process is not None]
     shared.close()
     assert all(process.poll() is not None for process in processes)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_left() -> Iterator[None]:
+    """No file of tests leaves fits to the next, which would wait for them."""
+    yield
+    leave_all()
 
 
 @pytest.fixture(autouse=True)

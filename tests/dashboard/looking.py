@@ -84,10 +84,10 @@ def leave_all() -> None:
 
 
 def fitting_process() -> LocalProcess:
-    """The process that fits."""
-    process = service.service()._workers["quick"][0].process
-    assert process is not None
-    return process
+    """The process that fits, in whichever lane; one that is idle where none does."""
+    at_work = [job.process for job in active_jobs() if job.process is not None]
+    idle = [worker.process for worker in service.service()._everyone if worker.process is not None]
+    return (at_work + idle)[0]
 
 
 def lose_processes() -> None:

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.overview.charts import county_picture
 from dashboard.overview.view import (
     along_mode,
     attribute_histogram,
     build_overview,
     build_pattern,
     build_places,
-    county_picture,
     pattern_table,
     place_modes,
 )
