@@ -16,6 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from dashboard.shared import cache
 from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.own_table import PREFIX, OwnTable
@@ -45,6 +46,8 @@ def own_cache(folder: Path) -> Iterator[pytest.MonkeyPatch]:
         patch.setenv("UNCLETC_DATA_URL", address)
         patch.delenv("UNCLETC_DATA_DIR", raising=False)
         sources._load.clear()
+        cache._shared_value.clear()  # other files of tests fit with settings of their own
+        cache._shared_figure.clear()
         yield patch
         sources._load.clear()
         leave_all()
