@@ -87,7 +87,7 @@ def test_exposure_lies_along_the_modes_it_depends_on(values, shape):
         (FRAME.iloc[:0], {}, "must have at least one row"),
         (changed("seen", 4, "7 or 8"), {}, "seen must hold numbers; data row 5 is '7 or 8'"),
         (changed("seen", 4, "inf"), {}, "seen must hold numbers; data row 5 is 'inf'"),
-        (FRAME.assign(seen=""), {}, "seen must hold at least one count"),
+        (FRAME.assign(seen=""), {}, "must have a row with a count"),
     ],
 )
 def test_a_mistake_gets_one_sentence(frame, options, sentence):
