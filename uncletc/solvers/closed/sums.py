@@ -14,9 +14,9 @@ sum begins at its peak and goes both ways until a geometric series that bounds w
 below 1e-13 of it.
 
 Where counts leave the level of p open, θ can run off, and with it the peak. Beyond the θ at which
-the mean of n is some `MOST_TRUE` times the largest count, log S goes on as a straight line in log θ
-with the slope it has there (the mean of n): still a lower bound of the true sum, since log S is
-convex, so that an estimate can approach that region but gains nothing by going on.
+the mean of n is some `MOST_TRUE` times the largest count, log S continues as a straight line in
+log θ with the slope it has there (the mean of n): still a lower bound of the true sum, since log S
+is convex, so that an estimate can approach that region but gains nothing beyond it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOG_POISSON = math.log(1e4)  # from which true counts are called Poisson
 _LARGE = 100.0  # μ from which lgamma(n + μ) - lgamma(μ) loses digits
 _LEAST_LOG = -700.0  # log θ whose exponential is a number > 0
 # True counts per cell over its largest count (or 10, where it is less) up to which sums are exact:
-# a smaller p than about 1 in 100 is not told from 0 by repeat visits.
+# a smaller p than about 1 in 100 cannot be distinguished from 0 by repeat visits.
 MOST_TRUE = 100.0
 
 

@@ -386,7 +386,7 @@ def _root(group: Group, length: float, *, apart: bool) -> FloatArray | None:
     near = distance.max() / _SHARE if np.isnan(length) else length
     values, vectors = np.linalg.eigh(np.exp(-0.5 * (distance / max(near, 1e-12)) ** 2))
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    told = np.cumsum(values) / values.sum()
-    parts = int(np.searchsorted(told, 1 - _LEFT_OUT)) + 1
-    root = vectors[:, :parts] * np.sqrt(values[:parts] / told[parts - 1])
+    share = np.cumsum(values) / values.sum()
+    parts = int(np.searchsorted(share, 1 - _LEFT_OUT)) + 1
+    root = vectors[:, :parts] * np.sqrt(values[:parts] / share[parts - 1])
     return np.ascontiguousarray(root - root.mean(axis=0) if apart else root)

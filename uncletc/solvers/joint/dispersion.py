@@ -34,7 +34,7 @@ def pearson_dispersion(pearson: float, n: int, n_parameters: int) -> float:
 
 
 def clip_dispersion(dispersion: float) -> float:
-    """φ that a fit goes on with: 1 where counts are no more dispersed than the model's."""
+    """Return the φ that a fit uses: 1 where counts are no more dispersed than the model's."""
     return min(dispersion, _MOST_DISPERSION) if dispersion > _DISPERSED else 1.0
 
 
