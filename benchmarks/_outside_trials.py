@@ -21,7 +21,7 @@ _STEP = 0.3  # of log p by one standard deviation of an index: p then spreads ab
 
 @dataclass(frozen=True)
 class Model:
-    """What is fitted: the data set, the settings of a seed, and whose deaths are a second look.
+    """What is fitted: the data set, the settings of a seed, and whose deaths are seen.
 
     With deaths "elsewhere" each state is judged by a fit that has seen those of others alone.
     """
@@ -62,9 +62,9 @@ def run_trial(dataset: Dataset, model: Model, seed: int, outside: Outside) -> Tr
     for states in _halves(state) if model.deaths == "elsewhere" else [None]:
         fitted, judged, known = counts, slice(None), slice(None)
         if model.deaths == "all":
-            fitted = counts.with_looks(datasets.deaths_look(dataset))
+            fitted = counts.with_observations(datasets.deaths_observations(dataset))
         if states is not None:
-            fitted = counts.with_looks(datasets.deaths_look(dataset, without=states))
+            fitted = counts.with_observations(datasets.deaths_observations(dataset, without=states))
             judged, known = (
                 state.reindex(pd.MultiIndex.from_arrays(where[:, :2].T)).isin(states).to_numpy()
                 for where in (counts.indices, counts.attribute_indices)

@@ -170,11 +170,11 @@ async def visit(
             proxy=None,
         ) as socket:
             talk = Talk()
-            answer = await _look(socket, talk, views[rng.integers(len(views))])
+            answer = await _process(socket, talk, views[rng.integers(len(views))])
             heard.first.append(answer.seconds)
             while not answer.trouble and perf_counter() < end:
                 await asyncio.sleep(rng.uniform(*_PAUSE))
-                answer = await _look(socket, talk, views[rng.integers(len(views))])
+                answer = await _process(socket, talk, views[rng.integers(len(views))])
                 heard.again.append(answer.seconds)
             heard.fitting |= answer.fitting
             if answer.trouble:
@@ -183,7 +183,7 @@ async def visit(
         heard.failed.append(type(error).__name__)
 
 
-async def _look(socket: Any, talk: Talk, view: View) -> Answer:
+async def _process(socket: Any, talk: Talk, view: View) -> Answer:
     async def finish() -> Answer:
         answer = None
         while answer is None:

@@ -57,11 +57,13 @@ class Watch:
         self._began = _now()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = fit(self.problem.counts, self.settings, start=self.start, callback=self._look)
+            found = fit(
+                self.problem.counts, self.settings, start=self.start, callback=self._process
+            )
         self.seen.append(self._judge(found, found.history[-1].iteration, _now()))
         return found
 
-    def _look(self, now: Iteration) -> bool:
+    def _process(self, now: Iteration) -> bool:
         if not self.wanted(now.iteration):
             return False
         began = _now()

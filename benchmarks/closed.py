@@ -22,7 +22,7 @@ from scipy.special import logit
 
 from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
-from uncletc import CountTensor, FitSettings, Look, Scale, Truth, fit, simulate_visits
+from uncletc import CountTensor, FitSettings, Observations, Scale, Truth, fit, simulate_visits
 from uncletc.common.validation import FloatArray
 from uncletc.compare.metrics import coverage
 from uncletc.model.features import AttributeFeatures
@@ -65,15 +65,15 @@ def ordinary(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
     return errors(scale.rate(result.rate_tensor()), scale.detection(p), truth)
 
 
-def looks(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
-    """The ordinary model with each visit a look, told the true mean p."""
+def observations(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
+    """The ordinary model with each visit an observation process, told the true mean p."""
     first, *others = (counts.indices[:, -1] == visit for visit in range(counts.shape[-1]))
     z = counts.attributes_at(counts.indices)
     again = CountTensor(
         counts.shape[:-1], counts.indices[first, :-1], counts.counts[first], attributes=z[first]
-    ).with_looks(
+    ).with_observations(
         *(
-            Look(f"{i}", counts.indices[at, :-1], counts.counts[at], attributes=z[at])
+            Observations(f"{i}", counts.indices[at, :-1], counts.counts[at], attributes=z[at])
             for i, at in enumerate(others)
         )
     )
@@ -120,7 +120,7 @@ def told(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
 METHODS: dict[str, Callable[[CountTensor, Truth, FitSettings], Row]] = {
     "closed": closed,
     "ordinary, told mean p": ordinary,
-    "looks, told mean p": looks,
+    "repeated observations, known mean p": observations,
     "closed, told every p": told,
 }
 

@@ -178,7 +178,8 @@ def report(
         "correlations with outside estimates that no fit has seen; mean and range over seeds, and "
         "the mean ends of 90% intervals from 1,000 bootstrap samples of states (cells are drawn "
         "by state). Surveys and tests are known by state alone: a cell has those of its state. "
-        "'deaths elsewhere': deaths are a second look, and each half of the states is judged by a "
+        "'deaths elsewhere': deaths are a second observation process, and each half of the "
+        "states is judged by a "
         "fit that has seen the deaths of the other half alone. "
         f"✗ marks a mean below {', '.join(f'{x:+.2f} ({b} by {a})' for (a, b), x in MUST.items())}."
     )

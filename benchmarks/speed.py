@@ -125,8 +125,8 @@ def _time_rounds(counts: CountTensor, rank: int) -> np.ndarray:
 
 def _time_sweeps(problem: Problem) -> np.ndarray:
     told, rank = problem.told(), problem.rank
-    looks = StackedObservations.of(told)
-    entries = Entries.of(told, looks, None, None, torch.float32, torch.device("cpu"))
+    observations = StackedObservations.of(told)
+    entries = Entries.of(told, observations, None, None, torch.float32, torch.device("cpu"))
     factors = [torch.rand(size, rank, dtype=torch.float64) for size in told.shape]
     members, mu = Members(factors, rank), torch.full((2, 1), 2000.0, dtype=torch.float64)
     marks = []

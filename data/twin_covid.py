@@ -58,7 +58,8 @@ RULES = (
     f"States publish by a calendar of their own: {SILENT} next to nothing on Sundays, all of them "
     "late on some days and in bulk thereafter; over the days this cancels out.",
     f"Reports are negative binomial with mean λ · p · calendar and μ = {MU:g}: variance m + m²/μ.",
-    f"Deaths are a second look: {LAG} days later an invented share of true cases, about "
+    f"Deaths are a second observation process: {LAG} days later an invented share of true "
+    f"cases, about "
     f"{100 * FATALITY:g} % and more where more people are old, ends in death; negative binomial "
     f"with μ = {MU_DEATHS:g}. The share that is stated is a common factor off, drawn with a "
     f"standard deviation of {FATALITY_ERROR:.0%}.",

@@ -10,6 +10,7 @@ that decided it; ``theory`` evaluates the recoverability theorem for a problem.
 """
 
 import importlib
+import warnings
 from typing import Any
 
 from uncletc import (
@@ -29,10 +30,10 @@ from uncletc.common.results_version import RESULTS
 from uncletc.compare import metrics
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import Group
-from uncletc.data.observations import Look
+from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
 from uncletc.data.simulate import Truth, simulate, simulate_visits
-from uncletc.fitting.fit import fit, fit_on
+from uncletc.fitting.fit import continue_fit, fit
 from uncletc.fitting.history import (
     ConvergenceWarning,
     FitError,
@@ -71,10 +72,10 @@ __all__ = [
     "Interval",
     "Iteration",
     "Joint",
-    "Look",
     "Member",
     "MisfitWarning",
     "ModeEffects",
+    "Observations",
     "Recipe",
     "Role",
     "Roles",
@@ -85,11 +86,11 @@ __all__ = [
     "baselines",
     "checking",
     "compare",
+    "continue_fit",
     "datasets",
     "effects",
     "estimates",
     "fit",
-    "fit_on",
     "metrics",
     "paper",
     "planning",
@@ -102,7 +103,17 @@ __all__ = [
 ]
 
 
+_RENAMED = {
+    "Look": "uncletc.data.observations:Observations",
+    "fit_on": "uncletc.fitting.fit:continue_fit",
+}  # former names, for one release
+
+
 def __getattr__(name: str) -> Any:
-    if name != "evaluation":  # the former name of `compare`, which warns when it is used
+    if name == "evaluation":  # the former name of `compare`, which warns when it is used
+        return importlib.import_module("uncletc.evaluation")
+    if name not in _RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module("uncletc.evaluation")
+    module, new = _RENAMED[name].split(":")
+    warnings.warn(f"uncletc.{name} is uncletc.{new} now", DeprecationWarning, stacklevel=2)
+    return getattr(importlib.import_module(module), new)

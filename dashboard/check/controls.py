@@ -195,7 +195,9 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
     ):
         mine.submit([order])
         st.rerun()
-    if mine.under_way([order]):  # before the look-up: one that ends in between is found
+    if mine.under_way(
+        [order]
+    ):  # before the observation process-up: one that ends in between is found
         _gain_progress(order)
     else:
         say_failed(mine, [order], "The comparison")

@@ -167,8 +167,8 @@ def compare_chart(
     for place, (color, dash, _) in zip(places, LINES, strict=False):
         rows = days[days["place"] == place]
         if low in rows:
-            look = {"legendgroup": place, "showlegend": False, "hoverinfo": "skip"}
-            add_band(figure, rows["day"], rows[low], rows[high], color=color, **look)
+            process = {"legendgroup": place, "showlegend": False, "hoverinfo": "skip"}
+            add_band(figure, rows["day"], rows[low], rows[high], color=color, **process)
         figure.add_scatter(
             x=rows["day"],
             y=rows[quantity],

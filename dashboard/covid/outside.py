@@ -62,7 +62,8 @@ class OutsideView:
     missing : dict of str to str
         Names of estimates that are not there, and why.
     seen : tuple of str
-        Names of estimates that the fit has seen, as further looks: p is not compared with them.
+        Names of estimates that the fit has seen, as further observation processes: p is not
+        compared with them.
     """
 
     tone: Tone
@@ -118,7 +119,7 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
     if outside is None:
         known_states, known_cells = _truth(dataset)
     else:
-        seen = tuple(name for name in outside.states if name in fit.mu_of_looks)
+        seen = tuple(name for name in outside.states if name in fit.mu_of_observations)
         known_states, known_cells = (
             known.drop(columns=list(seen)) for known in (outside.states, outside.cells)
         )

@@ -20,7 +20,7 @@ from dashboard.methods.words import metric_of
 from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import NAME as OWN
-from dashboard.shared.own_table import keep_own, look_at_own, own_or_link
+from dashboard.shared.own_table import keep_own, own_or_link, read_own_table
 from dashboard.shared.sidebar.sidebar import choose_dataset
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
 from dashboard.shared.text.page import show_chart
@@ -53,9 +53,9 @@ def _choose_data() -> tuple[Dataset, Code] | None:
     )
     if choice == OWN:
         own = own_or_link()
-        look_at_own(own is not None)
+        read_own_table(own is not None)
         return None if own is None else (own.dataset, own.code)
-    look_at_own(False)
+    read_own_table(False)
     name = choose_dataset(_FAMILIES[choice])
     dataset = dataset_or_stop(name)
     simulated_badge(dataset)
@@ -101,7 +101,7 @@ def _compare(dataset: Dataset, loaded: Code) -> None:
         disabled=not missing,
         help="Runs in the background, one method after the other; results appear when ready.",
     )
-    going = batch_under_way(  # before the look-up: see fit_or_stop
+    going = batch_under_way(  # before the observation process-up: see fit_or_stop
         "methods",
         tuple(orders),
         orders,

@@ -133,7 +133,7 @@ def put(table: OwnTable) -> None:
     _drop(MADE)
     st.session_state[_TABLE] = whole = table.whole
     st.session_state[_HELD] = _Held(whole.dataset.counts)
-    look_at_own(True)
+    read_own_table(True)
 
 
 def forget() -> None:
@@ -177,7 +177,7 @@ def keep_own(key: str, value: str) -> None:
         del st.session_state[key]  # left from a page before
 
 
-def look_at_own(chosen: bool) -> None:
+def read_own_table(chosen: bool) -> None:
     """Remember whether the session looks at its own table, for the next page."""
     st.session_state[LOOKED_AT] = chosen
 

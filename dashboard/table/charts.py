@@ -132,8 +132,8 @@ def _add_shapes(
         for ring in (ring for level in levels[steps == k] for ring in rings[level]):
             x += [*(point[0] for point in ring), None]
             y += [*(point[1] for point in ring), None]
-        look = {"fill": "toself", "fillcolor": colors[k], "line": {"color": GREY, "width": 0.7}}
-        figure.add_scatter(x=x, y=y, mode="lines", hoverinfo="skip", **look)
+        process = {"fill": "toself", "fillcolor": colors[k], "line": {"color": GREY, "width": 0.7}}
+        figure.add_scatter(x=x, y=y, mode="lines", hoverinfo="skip", **process)
 
 
 def _middle(rings: list[Ring]) -> tuple[float, float]:

@@ -22,7 +22,7 @@ _PART, _REPEATED = "part", f"{PREFIX}repeated"
 _OF_COUNT = ("Is ", "Do the ", "Each row ")  # questions that no control asks
 _DUPLICATES = {
     "sum": "parts of one count: sum them",
-    "looks": "several observations of the same true events",
+    "observations": "several observations of the same true events",
     "refuse": "a mistake: use none of it",
 }
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}

@@ -86,10 +86,10 @@ def places_map(dataset: Dataset, name: str, mode: int, values: LevelValues) -> N
     """Draw the values of places where they lie, or as the shapes that a reader brings."""
     here = st.container()
     joined = _choose_shapes(dataset, mode)
-    look = {"title": values.title, "limits": values.limits, "log": values.log}
+    process = {"title": values.title, "limits": values.limits, "log": values.log}
     alt = f"Map of {len(values.groups):,} levels of {name} by {values.title}"
     if joined is not None:
-        chart = partial(places_chart, values.groups, joined.rings, **look)
+        chart = partial(places_chart, values.groups, joined.rings, **process)
         show_chart(chart, key="table-places", alt=alt, where=here)
         return
     if mode != located_mode(dataset):
@@ -99,13 +99,15 @@ def places_map(dataset: Dataset, name: str, mode: int, values: LevelValues) -> N
     where = ["fips"] if "fips" in known else ["latitude", "longitude"]
     places = values.groups.join(known[where], on="index_0").dropna(subset=where)
     if where != ["fips"]:
-        show_chart(partial(places_chart, places, **look), key="table-places", alt=alt, where=here)
+        show_chart(
+            partial(places_chart, places, **process), key="table-places", alt=alt, where=here
+        )
         return
     notes = [f"{row.label}: {row.counted:,} counted" for row in places.itertuples()]
     counties = by_county(places.assign(note=notes))
     with here:
         show_county_map(
-            county_map(counties, hover=("note",), missing="no value", **look),
+            county_map(counties, hover=("note",), missing="no value", **process),
             key="table-map",
             alt=alt,
         )

@@ -16,7 +16,7 @@ from dashboard.shared.charts.style import BAR_COLORS, axis_limit
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
-from dashboard.shared.own_table import PREFIX, code_of, look_at_own
+from dashboard.shared.own_table import PREFIX, code_of, read_own_table
 from dashboard.shared.sidebar import sidebar as controls
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import (
@@ -68,7 +68,7 @@ def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
     choices = controls.sidebar("own")
     dataset = dataset_or_stop(choices.dataset)
-    look_at_own(True)
+    read_own_table(True)
     dataset, fit, roles = fit_or_stop(dataset, choices)
     fit_badges(dataset, fit, "own")
     choice = _choose(dataset)

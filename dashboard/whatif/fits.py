@@ -50,7 +50,7 @@ def pair_to_show(dataset: Dataset, a: Run, b: Run, *, pressed: bool) -> tuple[Ru
     # One box, empty or not: what follows keeps its place on the page, and so its state. A key
     # pressed on a control that moves as the progress goes would be lost.
     with st.container(key="compare-status"):
-        under_way = batch_under_way(  # before the look-up: see fit_or_stop
+        under_way = batch_under_way(  # before the observation process-up: see fit_or_stop
             "compare",
             (dataset.name, a, b),
             orders,

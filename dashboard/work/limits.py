@@ -38,7 +38,7 @@ class Limits(BaseSettings):
         How long an order may run without a word; then its process counts as hung.
     memory_gb : float
         Memory of one process, 10⁹ bytes; watched where the system tells, as Linux does.
-    looks : int
+    observations : int
         Counts of one order, those of all observation processes.
     components : int
         Rank times members of one fit.
@@ -57,7 +57,7 @@ class Limits(BaseSettings):
     seconds: _Amount = 1800.0
     silent_seconds: _Amount = 300.0
     memory_gb: _Amount = 4.0
-    looks: _Count = 20_000_000
+    observations: _Count = 20_000_000
     components: _Count = 400
     disk_gb: _Amount = 4.0
     table_days: _Amount = 90.0
@@ -83,9 +83,9 @@ class Limits(BaseSettings):
         if of_all >= self.queue:
             return f"{of_all} orders are waiting, the most that this server holds. Try again later."
         counts = getattr(order, "counts", None)
-        looks = 0 if counts is None else counts.n_observed
-        if looks > self.looks:
-            return f"it has {looks:,} counts, and this server takes at most {self.looks:,}."
+        n_counts = 0 if counts is None else counts.n_observed
+        if n_counts > self.observations:
+            return f"it has {n_counts:,} counts; this server takes at most {self.observations:,}."
         settings = getattr(order, "settings", None)
         components = getattr(settings, "rank", 1) * getattr(settings, "members", 1)
         if components > self.components:

@@ -124,7 +124,7 @@ def limits_before(settings: FitSettings) -> tuple[int, ...]:
     """Limits of iterations at which fits stop that a fit with these settings goes on from.
 
     A fit with more than the usual iterations goes on from one with half of them, so that what is
-    there is not done twice; :func:`uncletc.fit_on` gives the same.
+    there is not done twice; :func:`uncletc.continue_fit` gives the same.
 
     Examples
     --------

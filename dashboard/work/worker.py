@@ -59,8 +59,8 @@ from uncletc import (
     Truth,
     checking,
     compare,
+    continue_fit,
     fit,
-    fit_on,
     metrics,
     simulate,
 )
@@ -70,7 +70,7 @@ _FIRST_ESTIMATE = 11  # iterations before estimates so far are looked at, when Î
 _PATIENCE = 0.6  # or seconds, where iterations are slow
 _PAUSE = 0.5  # seconds at least between two of them, and
 _PAUSE_PER_COST = 4.0  # times what the last one took, so that a fit is not much slower
-_PAUSE_PER_LOOK = 2.0  # times what a look took that showed nothing yet
+_PAUSE_PER_LOOK = 2.0  # times what an observation process took that showed nothing yet
 _ROWS_COMPARED = 500
 _REPORT_PAUSE = 0.1  # seconds at least between two reports of a method, and
 _REPORT_PAUSE_PER_COST = 3.0  # times what the last one took
@@ -218,7 +218,7 @@ def run_fit(order: FitOrder, report: Report, so_far: Path, before: Fit | None = 
 
     try:
         limits = limits_before(order.settings)
-        return fit_on(order.counts, order.settings, limits, start=before, callback=follow)
+        return continue_fit(order.counts, order.settings, limits, start=before, callback=follow)
     finally:
         remove(so_far)
 
@@ -360,14 +360,14 @@ class Slowly:
         self,
         trial: int,
         record: Iteration,
-        look: Callable[[], dict[str, float]] | None = None,
+        process: Callable[[], dict[str, float]] | None = None,
     ) -> None:
-        """Report an iteration, with the errors that `look` finds."""
+        """Report an iteration, with the errors that `process` finds."""
         self._report.check()
         began = monotonic()
         if began < self._next:
             return
-        values = {} if look is None else look()
+        values = {} if process is None else process()
         self._report(trial=trial, iteration=record.iteration, seconds=record.seconds, values=values)
         cost = monotonic() - began
         self._next = monotonic() + max(_REPORT_PAUSE, _REPORT_PAUSE_PER_COST * cost)

@@ -26,8 +26,8 @@ from dashboard.shared.sidebar.roles import (
     PAPER,
     Preset,
     RoleChoice,
-    looks_of,
     may_have_deaths,
+    observations_of,
     roles_of,
 )
 from dashboard.whatif.runs import Run
@@ -104,7 +104,7 @@ def at_first(
     """What pages fit a data set with at first, or with the paper's choice."""
     roles = roles_of(dataset, preset)
     if may_have_deaths(dataset):
-        roles = replace(roles, looks=looks_of(dataset, deaths=preset != PAPER))
+        roles = replace(roles, observations=observations_of(dataset, deaths=preset != PAPER))
     return roles, roles.settings(default_settings(family))
 
 

@@ -32,7 +32,7 @@ from uncletc.datasets import Dataset
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
 PLAIN = {f"{family}_twin_roles": PAPER for family in ("covid", "ppi")}
-"""Address of pages of simulated counts as they are: no roles, effects or further looks."""
+"""Address of pages of simulated counts as they are: no roles, effects or further processes."""
 APP = Path(running.__file__).parents[2] / "app.py"
 
 

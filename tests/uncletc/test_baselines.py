@@ -229,16 +229,16 @@ class TestRecords:
     def test_looking_changes_nothing_and_sees_the_end(
         self, method: Method, small: CountTensor
     ) -> None:
-        looks: list[np.ndarray] = []
+        observations: list[np.ndarray] = []
 
-        def look(record: Iteration[Any]) -> None:
+        def process(record: Iteration[Any]) -> None:
             assert record.current is not None
-            looks.append(predictions(record.current(), small))
+            observations.append(predictions(record.current(), small))
 
-        watched, silent = run(method, small, callback=look), run(method, small)
+        watched, silent = run(method, small, callback=process), run(method, small)
         np.testing.assert_array_equal(predictions(watched, small), predictions(silent, small))
-        np.testing.assert_allclose(looks[-1], predictions(silent, small), rtol=1e-6)
-        assert not np.array_equal(looks[0], looks[-1])
+        np.testing.assert_allclose(observations[-1], predictions(silent, small), rtol=1e-6)
+        assert not np.array_equal(observations[0], observations[-1])
 
     def test_the_objective_falls(self, method: Method, small: CountTensor) -> None:
         if method.name == "HaLRTC":

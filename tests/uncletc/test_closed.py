@@ -8,8 +8,8 @@ from uncletc import (
     CountTensor,
     Fit,
     FitSettings,
-    Look,
     MisfitWarning,
+    Observations,
     Scale,
     StopReason,
     fit,
@@ -266,7 +266,11 @@ def made(shape=(3, 4, 2), **other):
     [
         (made(), ["visits"], "closed must name modes of .*site"),
         (made(), ["site", "species", "visit"], "at least 1 mode open"),
-        (made(looks=[Look("again", [[0, 0, 0]], [1])]), ["visit"], "closed .* looks"),
+        (
+            made(observations=[Observations("again", [[0, 0, 0]], [1])]),
+            ["visit"],
+            "closed .* observation processes",
+        ),
         (made(attributes=[[1.0]], attribute_indices=[[0, 0, 0]]), ["visit"], "23 of 24 have none"),
         (made((3, 4, 1)), ["visit"], "closed needs repeat visits"),
         (made(exposure=[[[1.0, 2.0]]]), ["visit"], "exposure must be the same"),

@@ -91,21 +91,21 @@ class TestRules:
 
     def test_deaths_are_a_second_look_whose_p_is_the_ifr(self) -> None:
         covid = datasets.load("covid")
-        look = datasets.deaths_look(covid, lag=10)
+        process = datasets.deaths_observations(covid, lag=10)
         rows = datasets.deaths_by_cell(covid, lag=10)
-        assert look.name == "deaths"
-        assert look.counts.tolist() == rows["deaths"].tolist()
-        assert look.known_detection.tolist() == rows["ifr"].tolist()
-        assert covid.counts.with_looks(look).looks[0].indices.tolist() == (
+        assert process.name == "deaths"
+        assert process.counts.tolist() == rows["deaths"].tolist()
+        assert process.known_detection.tolist() == rows["ifr"].tolist()
+        assert covid.counts.with_observations(process).observations[0].indices.tolist() == (
             rows[["latitude_index", "longitude_index", "day"]].to_numpy().tolist()
         )
 
     def test_states_may_be_left_out_of_it(self) -> None:
         covid = datasets.load("covid")
-        look = datasets.deaths_look(covid, without=["Alabama"])
-        assert {tuple(place) for place in look.indices[:, :2].tolist()} == {FIR}
+        process = datasets.deaths_observations(covid, without=["Alabama"])
+        assert {tuple(place) for place in process.indices[:, :2].tolist()} == {FIR}
         with pytest.raises(ValueError, match="without must name states of the data, got 'Texas'"):
-            datasets.deaths_look(covid, without=["Texas"])
+            datasets.deaths_observations(covid, without=["Texas"])
 
     def test_by_surveys_new_cases_are_divided_by_new_infections(self) -> None:
         states = datasets.load_outside(datasets.load("covid")).states

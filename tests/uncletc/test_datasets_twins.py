@@ -226,18 +226,18 @@ def test_covid_states_publish_by_calendars_of_their_own(covid: Dataset):
 
 
 def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid: Dataset):
-    look = datasets.deaths_look(covid)
-    assert look.name == "deaths"
-    assert 0 < look.known_error < 0.2
-    assert look.indices[:, 2].max() == 59 - datasets.DEATHS_LAG
-    expected = covid.truth.rate[tuple(look.indices.T)] * look.known_detection
-    assert look.counts.sum() == pytest.approx(expected.sum(), rel=0.3)
-    later = datasets.deaths_look(covid, lag=20, fatality=2.0, without=["Texas"])
+    process = datasets.deaths_observations(covid)
+    assert process.name == "deaths"
+    assert 0 < process.known_error < 0.2
+    assert process.indices[:, 2].max() == 59 - datasets.DEATHS_LAG
+    expected = covid.truth.rate[tuple(process.indices.T)] * process.known_detection
+    assert process.counts.sum() == pytest.approx(expected.sum(), rel=0.3)
+    later = datasets.deaths_observations(covid, lag=20, fatality=2.0, without=["Texas"])
     assert later.indices[:, 2].max() == 39
-    assert len(later.counts) < len(look.counts) * 40 / 44
-    assert later.known_detection.mean() > 1.9 * look.known_detection.mean()
+    assert len(later.counts) < len(process.counts) * 40 / 44
+    assert later.known_detection.mean() > 1.9 * process.known_detection.mean()
     with_deaths = datasets.with_deaths(covid).counts
-    assert [each.name for each in with_deaths.looks] == ["deaths"]
+    assert [each.name for each in with_deaths.observations] == ["deaths"]
     assert with_deaths.simulated
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uncletc import METHODS, CountTensor, FitSettings, Joint, Look, checking, fit, simulate
+from uncletc import METHODS, CountTensor, FitSettings, Joint, Observations, checking, fit, simulate
 from uncletc.checking import Gain, gain_of_attributes, without_detection
 from uncletc.compare import evaluate
 
@@ -51,17 +51,17 @@ def test_attributes_that_matter_improve_scores_by_what_the_folds_say(telling):
 
 
 def test_without_detection_p_is_one_number_and_all_else_stays(telling):
-    survey = Look("survey", telling.indices[:5], telling.counts[:5], known_detection=0.9)
-    other = Look(
+    survey = Observations("survey", telling.indices[:5], telling.counts[:5], known_detection=0.9)
+    other = Observations(
         "observer", telling.indices[:4], telling.counts[:4], attributes=np.full((4, 2), 0.5)
     )
-    given = telling.with_roles(rate=["z2"]).with_looks(survey, other)
+    given = telling.with_roles(rate=["z2"]).with_observations(survey, other)
     left = without_detection(given)
     assert left.n_attributes == 0
     assert left.rate_attribute_names == ("z2",)
     assert np.array_equal(left.rate_attributes, given.rate_attributes)
-    assert [look.name for look in left.looks] == ["survey", "observer"]
-    assert left.looks[0].known_detection[0] == 0.9
+    assert [process.name for process in left.observations] == ["survey", "observer"]
+    assert left.observations[0].known_detection[0] == 0.9
     assert np.array_equal(left.counts, given.counts)
     short = fit(left, replace(SETTINGS, max_iter=5))
     assert np.ptp(checking.detection_of(short, left)) == 0

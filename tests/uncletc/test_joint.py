@@ -245,12 +245,12 @@ class TestInteractive:
         chosen = FitSettings(rank=2, hidden=(4,), max_iter=31)
         looked: list[Fit] = []
 
-        def look(now: Iteration) -> bool:
+        def process(now: Iteration) -> bool:
             assert now.current is not None
             looked.append(now.current())
             return now.iteration >= 30
 
-        assert same(run(small), fit(small, chosen, callback=look))
+        assert same(run(small), fit(small, chosen, callback=process))
         assert looked[3].stop is StopReason.CALLBACK
         assert np.isfinite(looked[0].rate_tensor()).all()
 

@@ -18,9 +18,9 @@ from uncletc import (
     Roles,
     Scale,
     StopReason,
+    continue_fit,
     datasets,
     fit,
-    fit_on,
 )
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
@@ -184,8 +184,8 @@ class TestFitOn:
         first = fit(small, replace(self.SETTINGS, max_iter=2))
         assert first.stop is StopReason.MAX_ITER
         then = fit(small, self.SETTINGS, start=first)
-        on = fit_on(small, self.SETTINGS, (2,))
+        on = continue_fit(small, self.SETTINGS, (2,))
         np.testing.assert_array_equal(on.factors[0], then.factors[0])
-        known = fit_on(small, self.SETTINGS, (2,), start=first)
+        known = continue_fit(small, self.SETTINGS, (2,), start=first)
         np.testing.assert_array_equal(known.factors[0], then.factors[0])
         assert on.settings == self.SETTINGS

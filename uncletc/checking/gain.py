@@ -41,7 +41,8 @@ class Gain:
     spread : float
         95th over 5th percentile of fitted p over the observed entries, ≥ 1.
     anchors : str
-        Names of the further looks with a known p, which both fits have; empty for none.
+        Names of the further observation processes with a known p, which both fits have; empty for
+        none.
     """
 
     mean: float
@@ -84,7 +85,8 @@ class Gain:
         if not self.anchors:
             return words
         return (
-            f"{words} Both fits had a second look with known p ({self.anchors}), which states the "
+            f"{words} Both fits had a second observation process with known p ({self.anchors}), "
+            f"which states the "
             "scale of p; it is not among the counts scored."
         )
 
@@ -180,9 +182,11 @@ def fits_of_gain(n_folds: int = 5) -> int:
 
 
 def without_detection(counts: CountTensor) -> CountTensor:
-    """Leave out what acts on detection: p is one number; rate attributes and looks stay."""
-    looks = [replace(look, attributes=None) for look in counts.looks]
-    return counts.with_looks(*looks).with_roles(detection=(), rate=counts.rate_attribute_names)
+    """Leave out what acts on detection: p is one number; all else stays."""
+    observations = [replace(process, attributes=None) for process in counts.observations]
+    return counts.with_observations(*observations).with_roles(
+        detection=(), rate=counts.rate_attribute_names
+    )
 
 
 def _follow(callback: Follow | None, done: int, record: Iteration[Any]) -> None:

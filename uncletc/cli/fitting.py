@@ -81,7 +81,7 @@ class Fitted:
     Attributes
     ----------
     dataset : Dataset
-        Its counts have the roles and looks of the fit.
+        Its counts have the roles and observation processes of the fit.
     fit : Fit
     recipe : Recipe
         With nothing left open.

@@ -32,11 +32,11 @@ from uncletc.data.entries import (
 )
 from uncletc.data.frames import frame_of, read_dense, read_rows
 from uncletc.data.groups import Group, check_groups, groups_from_arrays, groups_to_arrays
-from uncletc.data.observations import Look, check_looks
+from uncletc.data.observations import Observations, check_observations
 
 _COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
-_LOOK_ARRAYS = ("indices", "counts", "known_detection", "attributes", "exposure")
+_OBSERVATION_ARRAYS = ("indices", "counts", "known_detection", "attributes", "exposure")
 _ARRAYS = ("indices", "counts", "attributes", "attribute_indices", "rate_attributes")
 _T = TypeVar("_T", bound=np.generic)
 
@@ -77,9 +77,9 @@ class CountTensor:
         What true counts are proportional to, all else being equal, such as the population of a
         place: λ is exposure times a low-rank tensor. K dimensions, each of size I_k or 1 (constant
         along that mode); ≥ 0, and > 0 at observed entries. None: 1 everywhere.
-    looks : sequence of Look, optional
-        Further counts of the same entries, each with its own detection; see :class:`Look`. None:
-        each entry was counted once.
+    observations : sequence of Observations, optional
+        Further counts of the same entries, each with its own detection; see :class:`Observations`.
+        None: each entry was counted once.
     groups : sequence of Group, optional
         What else entries have in common than their modes, for effects of modes: a state, a
         weekday. None: nothing.
@@ -109,7 +109,7 @@ class CountTensor:
     rate_attributes: FloatArray
     rate_attribute_names: tuple[str, ...]
     exposure: FloatArray | None
-    looks: tuple[Look, ...]
+    observations: tuple[Observations, ...]
     groups: tuple[Group, ...]
     simulated: bool
 
@@ -127,7 +127,7 @@ class CountTensor:
         rate_attributes: ArrayLike | None = None,
         rate_attribute_names: Sequence[str] | None = None,
         exposure: ArrayLike | None = None,
-        looks: Sequence[Look] = (),
+        observations: Sequence[Observations] = (),
         groups: Sequence[Group] = (),
         simulated: bool = False,
     ) -> None:
@@ -154,7 +154,7 @@ class CountTensor:
                 rate_attribute_names, x.shape[1], "rate_attribute_names", "x"
             ),
             "exposure": None if sized is None else _frozen(sized),
-            "looks": check_looks(looks, sizes, z.shape[1]),
+            "observations": check_observations(observations, sizes, z.shape[1]),
             "groups": check_groups(groups, names, sizes),
             "simulated": bool(simulated),
         }
@@ -345,8 +345,10 @@ class CountTensor:
             chosen.append(wanted)
         values = self._all_attributes
         z, x = (values[:, [names.index(each) for each in wanted]] for wanted in chosen)
-        if chosen[0] != self.attribute_names and self._looks_have_attributes:
-            raise ValueError("attributes of looks of their own keep their role, detection")
+        if chosen[0] != self.attribute_names and self._observations_have_attributes:
+            raise ValueError(
+                "attributes of observation processes of their own keep their role, detection"
+            )
         fields = self._fields() | {
             "attributes": z,
             "attribute_names": chosen[0],
@@ -356,12 +358,12 @@ class CountTensor:
         return CountTensor(**fields)
 
     def with_counts(self, counts: ArrayLike) -> CountTensor:
-        """The same entries, attributes, exposure and looks with other counts (N,)."""
+        """Return a copy with other counts (N,) of the same entries."""
         return CountTensor(**self._fields() | {"counts": counts})
 
-    def with_looks(self, *looks: Look) -> CountTensor:
-        """The same counts with these further looks instead of any others."""
-        return CountTensor(**self._fields() | {"looks": looks})
+    def with_observations(self, *observations: Observations) -> CountTensor:
+        """The same counts with these further observation processes instead of any others."""
+        return CountTensor(**self._fields() | {"observations": observations})
 
     def with_groups(self, *groups: Group) -> CountTensor:
         """The same counts with these groups instead of any others."""
@@ -506,9 +508,15 @@ class CountTensor:
             sha.update(np.ascontiguousarray(array).data)
         if self.exposure is not None:
             sha.update(repr(self.exposure.shape).encode() + self.exposure.tobytes())
-        for look in self.looks:
-            sha.update(repr((len(look.counts), look.known_error)).encode())
-            own = look.indices, look.counts, look.known_detection, look.attributes, look.exposure
+        for process in self.observations:
+            sha.update(repr((len(process.counts), process.known_error)).encode())
+            own = (
+                process.indices,
+                process.counts,
+                process.known_detection,
+                process.attributes,
+                process.exposure,
+            )
             for each in own:
                 sha.update(b"" if each is None else np.ascontiguousarray(each).data)
         for group in self.groups:
@@ -524,9 +532,9 @@ class CountTensor:
         if self.exposure is not None:
             arrays["exposure"] = self.exposure
         words = {name: getattr(self, name) for name in _WORDS}
-        words["looks"] = [[look.name, look.known_error] for look in self.looks]
-        for i, look in enumerate(self.looks):
-            own = {name: getattr(look, name) for name in _LOOK_ARRAYS}
+        words["looks"] = [[process.name, process.known_error] for process in self.observations]
+        for i, process in enumerate(self.observations):
+            own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
             arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
         words["groups"], of_groups = groups_to_arrays(self.groups, "group/")
         write_arrays(path, {"format": _COUNTS_FORMAT, **words}, arrays | of_groups)
@@ -536,15 +544,15 @@ class CountTensor:
         """Read what :meth:`save` wrote, validating it like any other input."""
         header, arrays = read_arrays(path)
         fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}
-        looks = [
-            Look(name, known_error=error, **under(f"look/{i}/", arrays))
+        observations = [
+            Observations(name, known_error=error, **under(f"look/{i}/", arrays))
             for i, (name, error) in enumerate(header["looks"])
         ]
         return cls(
             **fields,
             shape=arrays["shape"].tolist(),
             exposure=arrays.get("exposure"),
-            looks=looks,
+            observations=observations,
             groups=groups_from_arrays(header["groups"], arrays, "group/"),
         )
 
@@ -563,8 +571,8 @@ class CountTensor:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
-    def _looks_have_attributes(self) -> bool:
-        return any(look.attributes is not None for look in self.looks)
+    def _observations_have_attributes(self) -> bool:
+        return any(process.attributes is not None for process in self.observations)
 
     @property
     def _all_attributes(self) -> FloatArray:

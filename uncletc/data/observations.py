@@ -1,4 +1,4 @@
-"""Further looks at the entries of a count tensor: other observation processes."""
+"""Further observation processes of the entries of a count tensor."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from uncletc.data.entries import flat_index
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class Look:
+class Observations:
     """Another count of the same true events: a second observer, a later stream, a survey.
 
-    Each look at entry i counts true events of the same mean λ_i on its own: its count is Poisson
-    with mean e·λ_i·p, e being its exposure, scattered as its own μ says, given λ_i. A look whose p
-    is known anchors the scale of λ and p, which counts alone leave free.
+    Each observation process at entry i counts true events of the same mean λ_i on its own: its
+    count is Poisson with mean e·λ_i·p, e being its exposure, scattered as its own μ says, given
+    λ_i. An observation process whose p is known anchors the scale of λ and p, which counts alone
+    leave free.
 
     Parameters
     ----------
@@ -39,14 +40,15 @@ class Look:
     known_detection : array_like of float, optional
         p in (0, 1] of each count (n,), or of all. NaN, or None: not known; then g of `attributes`.
     known_error : float
-        Relative standard error, ≥ 0, that all known p of this look share: .2 if they may all be a
-        fifth too large or too small. It goes into the intervals.
+        Relative standard error, ≥ 0, that all known p of this observation process share: .2 if they
+        may all be a fifth too large or too small. It goes into the intervals.
     attributes : array_like of float, shape (n, D), optional
-        z of this look, the same D attributes as those of the tensor. None: those that its entry
-        has in the tensor.
+        z of this observation process, the same D attributes as those of the tensor. None: those
+        that its entry has in the tensor.
     exposure : float or array_like of float
         e > 0, of each count (n,), or of all: how many times λ_i, which has the exposure of the
-        tensor, the look could see. 2 if it watched twice as long as the tensor's own count.
+        tensor, the observation process could see. 2 if it watched twice as long as the tensor's own
+        count.
 
     Raises
     ------
@@ -55,7 +57,7 @@ class Look:
 
     Examples
     --------
-    >>> Look("survey", [[0, 0], [1, 2]], [7, 3], known_detection=0.9).known_detection
+    >>> Observations("survey", [[0, 0], [1, 2]], [7, 3], known_detection=0.9).known_detection
     array([0.9, 0.9])
     """
 
@@ -110,7 +112,7 @@ class Look:
         for key, value in values.items():
             object.__setattr__(self, key, value)
 
-    def rows(self, chosen: IntArray | NDArray[np.bool_] | list[int]) -> Look:
+    def rows(self, chosen: IntArray | NDArray[np.bool_] | list[int]) -> Observations:
         """The same with some of its rows, a mask (n,) or their numbers."""
         return replace(
             self,
@@ -121,13 +123,13 @@ class Look:
             exposure=self.exposure[chosen],
         )
 
-    def within(self, shape: tuple[int, ...], n_attributes: int) -> Look:
+    def within(self, shape: tuple[int, ...], n_attributes: int) -> Observations:
         """Return the same, checked against a tensor's shape and number of attributes."""
-        where = check_indices(self.indices, shape, f"indices of look {self.name!r}")
-        check_distinct(flat_index(where, shape), where, f"indices of look {self.name!r}")
+        where = check_indices(self.indices, shape, f"indices of {self.name!r}")
+        check_distinct(flat_index(where, shape), where, f"indices of {self.name!r}")
         if self.attributes is not None and self.attributes.shape[1] != n_attributes:
             raise ValueError(
-                f"attributes of look {self.name!r} must have the {n_attributes} columns of the "
+                f"attributes of {self.name!r} must have the {n_attributes} columns of the "
                 f"tensor's, got {self.attributes.shape[1]}"
             )
         object.__setattr__(self, "indices", where)
@@ -145,16 +147,18 @@ def _of_each(name: str, given: ArrayLike, n: int) -> FloatArray:
     return np.array(np.broadcast_to(values, n))
 
 
-def check_looks(
-    looks: Sequence[Look], shape: tuple[int, ...], n_attributes: int
-) -> tuple[Look, ...]:
-    """Return looks with distinct names that fit a tensor."""
-    found = tuple(looks)
-    for look in found:
-        if not isinstance(look, Look):
-            raise TypeError(f"looks must be Look objects, got {type(look).__name__}")
-    names = [look.name for look in found]
+def check_observations(
+    observations: Sequence[Observations], shape: tuple[int, ...], n_attributes: int
+) -> tuple[Observations, ...]:
+    """Return observations with distinct names that fit a tensor."""
+    found = tuple(observations)
+    for process in found:
+        if not isinstance(process, Observations):
+            raise TypeError(
+                f"observations must be Observations objects, got {type(process).__name__}"
+            )
+    names = [process.name for process in found]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"looks must have distinct names, {name!r} occurs twice")
-    return tuple(look.within(shape, n_attributes) for look in found)
+            raise ValueError(f"observations must have distinct names, {name!r} occurs twice")
+    return tuple(process.within(shape, n_attributes) for process in found)

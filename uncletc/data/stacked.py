@@ -12,31 +12,31 @@ from uncletc.data.counts import CountTensor
 
 @dataclass(frozen=True, eq=False)
 class StackedObservations:
-    """The counts of a tensor and of its further looks, row below row.
+    """The counts of a tensor and of its further observation processes, row below row.
 
     Attributes
     ----------
     indices : ndarray of int, shape (N, K)
     counts : ndarray of int, shape (N,)
-    look : ndarray of int, shape (N,)
-        0: the tensor's own counts; l: its l-th further look.
+    process : ndarray of int, shape (N,)
+        0: the tensor's own counts; l: its l-th further observation process.
     known : ndarray, shape (N,)
         p where it is known, else NaN.
     attributes : ndarray, shape (S, D)
-        z over Ξ, then those of looks that have their own.
+        z over Ξ, then those of observation processes that have their own.
     rows : ndarray of int, shape (N,)
         Row of `attributes` of each, -1 where it has none or p is known.
     rate_rows : ndarray of int, shape (N,)
         Row of the tensor's `rate_attributes`, -1 where its entry has none.
     errors : ndarray, shape (L,)
-        `known_error` of each further look.
+        `known_error` of each further observation process.
     exposure : ndarray, shape (N,)
-        That of the looks, beside the tensor's: 1 for its own counts.
+        That of the observation processes, beside the tensor's: 1 for its own counts.
     """
 
     indices: IntArray
     counts: IntArray
-    look: IntArray
+    process: IntArray
     known: FloatArray
     attributes: FloatArray
     rows: IntArray
@@ -46,14 +46,14 @@ class StackedObservations:
 
     @classmethod
     def of(cls, counts: CountTensor) -> StackedObservations:
-        """Put all looks of a tensor below one another."""
-        own, looks = counts.attribute_rows, counts.looks
-        if not looks:
+        """Put all observation processes of a tensor below one another."""
+        own, observations = counts.attribute_rows, counts.observations
+        if not observations:
             nothing = np.full(1, np.nan)
             return cls(
                 indices=counts.indices,
                 counts=counts.counts,
-                look=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
+                process=np.broadcast_to(np.zeros(1, dtype=np.int64), own.shape),
                 known=np.broadcast_to(nothing, own.shape),
                 attributes=counts.attributes,
                 rows=own,
@@ -62,34 +62,40 @@ class StackedObservations:
                 exposure=np.broadcast_to(np.ones(1), own.shape),
             )
         tables, rows, rate_rows, n = [counts.attributes], [own], [own], len(counts.attributes)
-        for look in looks:
-            of_entry = counts.rows_of(look.indices)
+        for process in observations:
+            of_entry = counts.rows_of(process.indices)
             found = of_entry
-            if look.attributes is not None:
-                found = n + np.arange(len(look.counts))
-                tables.append(look.attributes)
-                n += len(look.counts)
-            rows.append(np.where(np.isnan(look.known_detection), found, -1))
+            if process.attributes is not None:
+                found = n + np.arange(len(process.counts))
+                tables.append(process.attributes)
+                n += len(process.counts)
+            rows.append(np.where(np.isnan(process.known_detection), found, -1))
             rate_rows.append(of_entry)
         if not counts.n_attributes:  # p is one number, of all counts whose p is not known
             unknown = [np.ones(len(own), dtype=bool)]
-            unknown += [np.isnan(look.known_detection) for look in looks]
+            unknown += [np.isnan(process.known_detection) for process in observations]
             n = sum(map(len, unknown))
             tables = [np.empty((n, 0))]
             numbers = np.split(np.arange(n), np.cumsum([len(each) for each in unknown])[:-1])
             rows = [np.where(e, i, -1) for e, i in zip(unknown, numbers, strict=True)]
         own_known = np.full(len(own), np.nan)
-        sizes = [len(own), *(len(look.counts) for look in looks)]
+        sizes = [len(own), *(len(process.counts) for process in observations)]
         return cls(
-            indices=np.concatenate([counts.indices, *(look.indices for look in looks)]),
-            counts=np.concatenate([counts.counts, *(look.counts for look in looks)]),
-            look=np.repeat(np.arange(len(sizes)), sizes),
-            known=np.concatenate([own_known, *(look.known_detection for look in looks)]),
+            indices=np.concatenate(
+                [counts.indices, *(process.indices for process in observations)]
+            ),
+            counts=np.concatenate([counts.counts, *(process.counts for process in observations)]),
+            process=np.repeat(np.arange(len(sizes)), sizes),
+            known=np.concatenate(
+                [own_known, *(process.known_detection for process in observations)]
+            ),
             attributes=np.concatenate(tables),
             rows=np.concatenate(rows),
             rate_rows=np.concatenate(rate_rows),
-            errors=np.array([look.known_error for look in looks]),
-            exposure=np.concatenate([np.ones(len(own)), *(look.exposure for look in looks)]),
+            errors=np.array([process.known_error for process in observations]),
+            exposure=np.concatenate(
+                [np.ones(len(own)), *(process.exposure for process in observations)]
+            ),
         )
 
     @property
@@ -102,7 +108,7 @@ class StackedObservations:
     def shared_error(self) -> float:
         """Relative standard error of the scale that known p state, weighted by their counts."""
         weights = np.bincount(
-            self.look[~np.isnan(self.known)],
+            self.process[~np.isnan(self.known)],
             self.counts[~np.isnan(self.known)],
             minlength=1 + len(self.errors),
         )[1:]
@@ -115,10 +121,10 @@ class StackedObservations:
 
 
 def anchors_of(counts: CountTensor) -> str:
-    """What states the scale of p, in words: the looks with a known p; empty for none."""
+    """What states the scale of p, in words: the processes with a known p; empty for none."""
     names = [
-        look.name
-        for look in counts.looks
-        if (look.counts[~np.isnan(look.known_detection)] > 0).any()
+        process.name
+        for process in counts.observations
+        if (process.counts[~np.isnan(process.known_detection)] > 0).any()
     ]
     return ", ".join(names)

@@ -6,7 +6,8 @@
 :func:`read_table` makes a data set of your own table; :mod:`uncletc.tables` does more.
 
 Beside the real cases stand outside estimates of their detection: :func:`load_outside` reads them
-(`OUTSIDE` names their files), :func:`deaths_look` makes deaths a second look at them.
+(`OUTSIDE` names their files), :func:`deaths_observations` makes deaths a second observation process
+at them.
 """
 
 from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, Source
@@ -17,7 +18,7 @@ from uncletc.datasets.covid_outside import (
     Outside,
     OutsideEstimate,
     deaths_by_cell,
-    deaths_look,
+    deaths_observations,
     load_outside,
     read_deaths,
     read_ifr,
@@ -42,7 +43,7 @@ __all__ = [
     "available",
     "catalogue",
     "deaths_by_cell",
-    "deaths_look",
+    "deaths_observations",
     "fetch_all",
     "load",
     "load_outside",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.observations import Look
+from uncletc.data.observations import Observations
 from uncletc.data.roles import Roles
 from uncletc.data.simulate import Truth
 
@@ -122,7 +122,8 @@ class Dataset:
     deaths : pandas.DataFrame, optional
         Of simulated COVID-19 cases: one row per counted cell and day of report, with
         ``latitude_index``, ``longitude_index``, ``day``, ``deaths`` and ``ifr``, the stated share
-        of true cases that ends in death. :func:`uncletc.datasets.deaths_look` makes it a look.
+        of true cases that ends in death. :func:`uncletc.datasets.deaths_observations` makes it an
+        observation process.
     county_counts : ndarray, optional
         Of COVID-19 cases: the reports of each county of `table` by day; NaN: no report.
     attribute_info : mapping of str to AttributeInfo
@@ -151,6 +152,6 @@ class Dataset:
         chosen = self.roles if roles is None else roles
         return replace(self, counts=chosen.apply(self.counts))
 
-    def with_looks(self, *looks: Look) -> Dataset:
-        """Return the same with further looks at its entries instead of any others."""
-        return replace(self, counts=self.counts.with_looks(*looks))
+    def with_observations(self, *observations: Observations) -> Dataset:
+        """Return the same with other further observation processes."""
+        return replace(self, counts=self.counts.with_observations(*observations))

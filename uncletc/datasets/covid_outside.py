@@ -1,4 +1,4 @@
-"""Outside estimates of how many COVID-19 cases were detected, and deaths as a second look.
+"""Outside estimates of how many COVID-19 cases were detected, and deaths as observations.
 
 Deaths say how many were infected some days before, whoever was tested: infections are about deaths
 over the infection fatality ratio (IFR). Blood surveys and tests are for checking alone: no fit uses
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from uncletc.common.validation import check_positive
-from uncletc.data.observations import Look
+from uncletc.data.observations import Observations
 from uncletc.datasets.base import Dataset, DataUnavailableError, Source
 from uncletc.datasets.covid_files import (
     DAYS,
@@ -216,14 +216,14 @@ def deaths_by_cell(dataset: Dataset, *, lag: int = DEATHS_LAG) -> pd.DataFrame:
     return pd.DataFrame(summed).join(ifr_of(counties, CELL), on=CELL)
 
 
-def deaths_look(
+def deaths_observations(
     dataset: Dataset,
     *,
     lag: int = DEATHS_LAG,
     fatality: float = 1.0,
     without: Collection[str] = (),
-) -> Look:
-    """Return deaths as a second look at the cases of a COVID-19 data set.
+) -> Observations:
+    """Return deaths as a second observation process at the cases of a COVID-19 data set.
 
     Parameters
     ----------
@@ -235,14 +235,14 @@ def deaths_look(
         > 0, by what the IFR of every county is multiplied: 2 says that twice as many of the
         infected die as covidestim states, and so that half as many were infected.
     without : collection of str
-        States whose cells have no such look, to check the fit by their deaths. A cell belongs to
-        the state of its largest county.
+        States whose cells have no such observations, to check the fit by their deaths. A cell
+        belongs to the state of its largest county.
 
     Returns
     -------
-    Look
-        For ``dataset.counts.with_looks``: "deaths", whose p is the infection fatality ratio, known
-        up to one common factor of about 1.4.
+    Observations
+        For ``dataset.counts.with_observations``: "deaths", whose p is the infection fatality ratio,
+        known up to one common factor of about 1.4.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def deaths_look(
     if unknown:
         raise ValueError(f"without must name states of the data, got {unknown[0]!r}")
     left = rows[~rows.join(state, on=CELL)["state"].isin(list(without))]
-    return Look(
+    return Observations(
         "deaths",
         left[[*CELL, "day"]].to_numpy(),
         left["deaths"].to_numpy(),
@@ -269,8 +269,8 @@ def deaths_look(
 
 
 def with_deaths(dataset: Dataset, *, lag: int = DEATHS_LAG, fatality: float = 1.0) -> Dataset:
-    """Return a COVID-19 data set with deaths as a second look; see :func:`deaths_look`."""
-    return dataset.with_looks(deaths_look(dataset, lag=lag, fatality=fatality))
+    """Return a COVID-19 data set with deaths observed too; see :func:`deaths_observations`."""
+    return dataset.with_observations(deaths_observations(dataset, lag=lag, fatality=fatality))
 
 
 def state_of_cells(counties: pd.DataFrame) -> pd.Series:

@@ -135,10 +135,10 @@ class Estimates:
         -------
         DataFrame
             A column of labels for each mode, further names of places and groups; reported (missing
-            where nobody counted), and so for each further look; rate, detection and expected, ŷ,
-            with ``_low`` and ``_high`` where the fit has draws; reporting where the fit has effects
-            on it; scale, in words; simulated, where the counts are. On a free scale the columns
-            of λ and p begin with ``relative_``.
+            where nobody counted), and so for each further observation process; rate, detection and
+            expected, ŷ, with ``_low`` and ``_high`` where the fit has draws; reporting where the
+            fit has effects on it; scale, in words; simulated, where the counts are. On a free scale
+            the columns of λ and p begin with ``relative_``.
         """
         return pd.concat(list(self.blocks()), ignore_index=True)
 
@@ -148,9 +148,9 @@ class Estimates:
         reported = self._counted(self.counts.indices, self.counts.counts, indices)
         columns: dict[str, Any] = {each.column: each.at(indices) for each in self.named}
         columns["reported"] = reported
-        for look in self.counts.looks:
-            name = _distinct(f"reported_{look.name}", set(columns))
-            columns[name] = self._counted(look.indices, look.counts, indices)
+        for process in self.counts.observations:
+            name = _distinct(f"reported_{process.name}", set(columns))
+            columns[name] = self._counted(process.indices, process.counts, indices)
         for name, found in self._quantities(indices, reported).items():
             prefix = "" if name == "expected" else free
             columns[prefix + name] = found.estimate
@@ -224,7 +224,8 @@ def every_entry(
     Parameters
     ----------
     data : Dataset or CountTensor
-        What was fitted, with its roles and looks. A data set has names of places and a citation.
+        What was fitted, with its roles and observation processes. A data set has names of places
+        and a citation.
     fit : Fit
     scale : Scale, optional
         Of λ and p. None: that of the data where they state one, else p over its median.

@@ -190,7 +190,10 @@ def _about(name: str) -> dict[str, str]:
         if stem.endswith(end):
             stem, before = stem.removesuffix(end), words
     if stem.startswith("reported_"):
-        return {"long_name": f"reported count of the look {stem.removeprefix('reported_')}"}
+        return {
+            "long_name": "reported count of the observation process "
+            "{stem.removeprefix('reported_')}"
+        }
     return {"long_name": before + ("relative " if relative else "") + _LONG.get(stem, stem)}
 
 

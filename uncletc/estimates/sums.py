@@ -29,7 +29,8 @@ def check_fitted(counts: CountTensor, fit: Fit) -> None:
         )
     if counts.digest != fit.counts_digest:
         raise ValueError(
-            "data must be those that were fitted, with the same roles and looks; these are others"
+            "data must be those that were fitted, with the same roles and observation "
+            "processes; these are others"
         )
 
 
@@ -144,7 +145,7 @@ class Sums:
     """Counts, λ and p of groups of counted entries.
 
     Made by :func:`group_sums`. Sums of groups (:meth:`over`, :meth:`weighted`) and another scale
-    (:meth:`table`) need no further look at the fit.
+    (:meth:`table`) need no further observation process at the fit.
 
     Attributes
     ----------

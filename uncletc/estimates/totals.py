@@ -34,7 +34,7 @@ def totals(
     Parameters
     ----------
     data : Dataset or CountTensor
-        What was fitted, with its roles and looks.
+        What was fitted, with its roles and observation processes.
     fit : Fit
     scale : Scale, optional
         As for :func:`every_entry`.

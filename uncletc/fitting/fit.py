@@ -1,4 +1,4 @@
-"""fit: the public entry point of every solver; fit_on: on from where fits stopped."""
+"""fit: the public entry point of every solver; continue_fit: on from where fits stopped."""
 
 from __future__ import annotations
 
@@ -52,10 +52,11 @@ def fit(
     ------
     ValueError
         If nothing is observed, `start` has another shape, a sign names no attribute that acts
-        on detection, counts with rate attributes or looks are to be fitted by block coordinate
-        descent, or ``settings.closed`` does not go with the counts: a mode that they have not, no
-        mode left open, no cell counted twice, looks, entries without attributes among others with
-        them, or exposure or rate attributes that vary along a closed mode.
+        on detection, counts with rate attributes or observation processes are to be fitted by block
+        coordinate descent, or ``settings.closed`` does not go with the counts: a mode that they
+        have not, no mode left open, no cell counted twice, further observation processes, entries
+        without attributes among others with them, or exposure or rate attributes that vary along a
+        closed mode.
     FitError
         If the objective becomes infinite or NaN in all members.
 
@@ -87,10 +88,10 @@ def fit(
         raise ValueError("counts must hold at least 1 observed entry, got 0")
     if start is not None and start.shape != counts.shape:
         raise ValueError(f"start must have the shape of counts {counts.shape}, got {start.shape}")
-    if counts.looks and isinstance(settings.solver, BCD):
+    if counts.observations and isinstance(settings.solver, BCD):
         raise ValueError(
-            "looks need the joint solver; block coordinate descent has none "
-            "(CountTensor.with_looks() leaves them out)"
+            "observation processes need the joint solver; block coordinate descent has none "
+            "(CountTensor.with_observations() leaves them out)"
         )
     unknown = [name for name, _ in settings.signs if name not in counts.attribute_names]
     if unknown:
@@ -125,7 +126,7 @@ def fit(
     return result
 
 
-def fit_on(
+def continue_fit(
     counts: CountTensor,
     settings: FitSettings,
     limits: tuple[int, ...] = (),

@@ -16,7 +16,7 @@ from uncletc.data.roles import Role, Roles
 from uncletc.datasets import DEATHS_LAG, OUTSIDE, available
 from uncletc.datasets.base import Dataset
 from uncletc.datasets.covid_outside import check_lag, with_deaths
-from uncletc.fitting.fit import fit_on
+from uncletc.fitting.fit import continue_fit
 from uncletc.fitting.settings import FitSettings
 from uncletc.result.anchor import Anchor
 from uncletc.result.fit_result import Callback, Fit
@@ -30,7 +30,7 @@ _HEAD = "# Settings of uncletc. `uncletc fit TABLE --settings FILE` gives the sa
 
 @dataclass(frozen=True, kw_only=True)
 class Deaths:
-    """Deaths as a second look at COVID-19 cases.
+    """Deaths as a second observation process at COVID-19 cases.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class Recipe:
     roles : Roles, optional
         What attributes act on. None: as stated with the data.
     deaths : Deaths, optional
-        None: as pages have them at first, a second look wherever deaths are here, unless other
-        roles than those stated are chosen.
+        None: as pages have them at first, a second observation process wherever deaths are here,
+        unless other roles than those stated are chosen.
     continued_from : tuple of int
         Limits of iterations, ascending, at which earlier fits stopped that this one continues.
     left_open : tuple of str
@@ -166,7 +166,7 @@ class Recipe:
             raise ValueError(f"{Path(path).name}: {error}") from error
 
     def prepared(self, dataset: Dataset) -> Dataset:
-        """Return a data set as it was loaded with the roles and looks of this recipe.
+        """Return a data set as it was loaded with this recipe's roles and observations.
 
         Raises
         ------
@@ -217,7 +217,7 @@ class Recipe:
 
     def run(self, dataset: Dataset, callback: Callback | None = None) -> Fit:
         """Fit a data set that :meth:`prepared` returned, continuing as the recipe says."""
-        return fit_on(
+        return continue_fit(
             dataset.counts, self.settings(dataset), self.continued_from, callback=callback
         )
 

@@ -155,7 +155,7 @@ class ModeEffects:
         Of each effect, in its order.
     tables : tuple of ndarray
         Of each effect: log factors, one axis for each group; those on reporting have a first axis
-        more, over looks.
+        more, over observation processes.
     deviations : tuple of float
         Of each effect: the standard deviation of its prior, 0 where the counts ask for none.
     """
@@ -170,9 +170,9 @@ class ModeEffects:
         """What effects make of λ at valid entries (n, K); (n,)."""
         return np.exp(self._sum(indices, None))
 
-    def reporting(self, indices: IntArray, look: int = 0) -> FloatArray:
+    def reporting(self, indices: IntArray, process: int = 0) -> FloatArray:
         """What effects make of the reporting of a look at valid entries (n, K); (n,)."""
-        return np.exp(self._sum(indices, look))
+        return np.exp(self._sum(indices, process))
 
     def deviation_ranges(self, share: float = 0.9) -> tuple[tuple[float, float], ...]:
         """Ranges of the deviations, as that many independent levels tell a standard deviation.
@@ -201,12 +201,12 @@ class ModeEffects:
             found.append((deviation * low, deviation * high))
         return tuple(found)
 
-    def _sum(self, indices: IntArray, look: int | None) -> FloatArray:
+    def _sum(self, indices: IntArray, process: int | None) -> FloatArray:
         total = np.zeros(len(indices))
         for effect, groups, table in zip(self.effects, self.groups, self.tables, strict=True):
-            if effect.reporting != (look is not None):
+            if effect.reporting != (process is not None):
                 continue
-            values = table if look is None else table[look]
+            values = table if process is None else table[process]
             where = level_of(groups, indices, self.modes)
             total += np.append(values.ravel(), 0.0)[where]
         return total

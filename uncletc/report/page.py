@@ -79,8 +79,8 @@ def _data(dataset: Dataset) -> list[str]:
     size = " × ".join(f"{n:,} {mode}" for n, mode in zip(counts.shape, counts.modes, strict=True))
     detection, rate = map(_named, (counts.attribute_names, counts.rate_attribute_names))
     acts = f"Attributes that act on detection: {detection}. On the true rate: {rate}."
-    if counts.looks:
-        acts += f" Additional data sources: {', '.join(each.name for each in counts.looks)}."
+    if counts.observations:
+        acts += f" Additional data sources: {', '.join(each.name for each in counts.observations)}."
     return [
         f"{counts.n_observed:,} counts of {size}: {counts.share_observed:.1%} of all combinations; "
         f"{int((counts.counts == 0).sum()):,} of them 0. Period: {dataset.provenance.period}.",

@@ -32,9 +32,10 @@ class Anchor:
     Parameters
     ----------
     kind : {"relative", "mean", "entry", "total", "best"}
-        "relative": p over its median, or what looks with a known p state; "mean": the mean of p
-        over all entries with attributes is `value`; "entry": at `place` it is; "total": the true
-        counts of all counted entries add up to it; "best": where p is highest, nothing is missed.
+        "relative": p over its median, or what observation processes with a known p state; "mean":
+        the mean of p over all entries with attributes is `value`; "entry": at `place` it is;
+        "total": the true counts of all counted entries add up to it; "best": where p is highest,
+        nothing is missed.
     value : float or pair of float, optional
         The number stated, or the ends of a range that holds it 9 times out of 10.
     place : sequence of str

@@ -47,9 +47,9 @@ class Fit:
     """Estimates of λ and p, and a record of the fit.
 
     λ and p are known only up to one common factor: λ·c with p/c predict the same counts
-    (paper, theorem 1). Use :class:`uncletc.Scale` to state an anchor. Where a look has a known p,
-    or the same true counts were looked at several times (``FitSettings.closed``), the data state
-    it: then `scale` says so, and λ and p are absolute as they stand.
+    (paper, theorem 1). Use :class:`uncletc.Scale` to state an anchor. Where an observation process
+    has a known p, or the same true counts were looked at several times (``FitSettings.closed``),
+    the data state it: then `scale` says so, and λ and p are absolute as they stand.
 
     Attributes
     ----------
@@ -92,10 +92,10 @@ class Fit:
         Of the parameters, for intervals. None by block coordinate descent, while a fit runs, and
         for closed fits of more than 3,000 parameters.
     anchored_by : str
-        What states the scale of λ and p: names of the looks whose p is known, or "repeat visits";
-        empty: the scale is free.
-    mu_of_looks : dict of str to float
-        The likeliest μ of each further look, by its name.
+        What states the scale of λ and p: names of the observation processes whose p is known, or
+        "repeat visits"; empty: the scale is free.
+    mu_of_observations : dict of str to float
+        The likeliest μ of each further observation process, by its name.
     effects : RateEffects, optional
         What attributes do to λ in the first member, as `factors`; None where the counts have no
         `rate_attributes`.
@@ -129,7 +129,7 @@ class Fit:
     mu_power: float = 0.0
     log_offset: float = 0.0
     anchored_by: str = ""
-    mu_of_looks: dict[str, float] = field(default_factory=dict)
+    mu_of_observations: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)

@@ -52,8 +52,8 @@ class Draws:
     slopes : ndarray, shape (P', R)
         Deviations of β of the attributes that act on λ; (0, R) without.
     tables : tuple of ndarray, shapes (levels, R')
-        Deviations of the effects of modes of the first member, in their order, for the first look.
-        Draw r has column r modulo R'. () without effects.
+        Deviations of the effects of modes of the first member, in their order, for the first
+        observation process. Draw r has column r modulo R'. () without effects.
     """
 
     factors: tuple[Float32Array, ...]

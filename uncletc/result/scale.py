@@ -67,7 +67,7 @@ class Scale:
 
     @classmethod
     def of_data(cls, names: str) -> Scale:
-        """As fitted, where looks of these names, with known p, state the scale."""
+        """As fitted, where observation processes of these names, with known p, state the scale."""
         return cls(1.0, f"anchored by data: {names}", True)
 
     @classmethod

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
-_EVERY = 10  # iterations from one look at the validation fold to the next
+_EVERY = 10  # iterations from one observation process at the validation fold to the next
 _BEGINNING = b'{"op_code":'  # of every line of a file
 _CONNECT = 20  # seconds to wait for a scheduler
 _FAILURES = (FitError, ArithmeticError, MemoryError, np.linalg.LinAlgError)
@@ -51,7 +51,7 @@ def search(
     dataset: str = "counts",
     callback: Callable[[SearchProgress], bool | None] | None = None,
 ) -> Study:
-    """Look for the settings with the smallest mean validation rRMSE over folds.
+    """Observations for the settings with the smallest mean validation rRMSE over folds.
 
     Every trial is kept in one file as it runs. Called again with the same arguments and file after
     any interruption, the search resumes: ended trials count, an interrupted one starts again.

@@ -18,7 +18,7 @@ from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.data.frames import MOST_MODES, exposure_along
-from uncletc.data.observations import Look
+from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.described import described
@@ -44,7 +44,7 @@ MOST_COUNTS = 3_000_000
 """Zeros and counts at most where combinations without a row are zeros."""
 
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
-_MOST_LOOKS = 12
+_MOST_OBSERVATIONS = 12
 _MOST_CATEGORIES = 30
 _FEW = 0.05  # share of counts that may be corrected
 _TOP = 2.0**53  # whole numbers beyond are not exact
@@ -65,7 +65,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     -------
     Dataset
         ``name`` is "own". Attributes are min-max scaled to 0..1. ``table`` has a row per count of
-        the file: the modes, their ``<mode>_index``, ``look`` (0: the first observation) and
+        the file: the modes, their ``<mode>_index``, ``process`` (0: the first observation) and
         ``count`` (NaN: not counted). ``mode_tables`` have for each level ``rows`` with a count,
         their ``total``, and where known ``fips``, ``latitude`` and ``longitude``. ``roles`` are
         what `columns` says. ``provenance`` has one sentence per rule that was applied.
@@ -407,7 +407,7 @@ class _Long:
     counts: FloatArray  # (R,), NaN where missing
     rows: IntArray  # the row of the table that each comes from
     values: pd.DataFrame  # what else rows hold, by name; NaN where missing
-    look: IntArray  # 0 for the first observation of an entry
+    process: IntArray  # 0 for the first observation of an entry
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -420,7 +420,9 @@ class _Long:
 
     def kept(self, keep: np.ndarray) -> _Long:
         """Some rows only."""
-        rows = {name: getattr(self, name)[keep] for name in ("indices", "counts", "rows", "look")}
+        rows = {
+            name: getattr(self, name)[keep] for name in ("indices", "counts", "rows", "process")
+        }
         return replace(self, **rows, values=self.values.iloc[keep].reset_index(drop=True))
 
     def only(self, k: int, kept: IntArray) -> _Long:
@@ -589,7 +591,7 @@ def _entries(long: _Long, duplicates: Duplicates, rules: list[str]) -> _Long:
             f"are both {long.entry(at)} ({n:,} such rows): sum them, keep them as several "
             "observations, or name one more mode"
         )
-    if duplicates == "looks":
+    if duplicates == "observations":
         return _observations(long, flat, rules)
     rules.append(
         f"Rows that name the same entry are summed ({n:,} rows added to others)"
@@ -610,18 +612,19 @@ def _observations(long: _Long, flat: pd.Series, rules: list[str]) -> _Long:
     first_empty = ~counted & ~np.isin(flat, flat[counted]) & ~flat.duplicated().to_numpy()
     long = long.kept(np.flatnonzero(counted | first_empty))
     flat = flat[counted | first_empty]
-    look = np.asarray(flat.groupby(flat).cumcount(), dtype=np.int64)
-    most = int(look.max()) + 1
-    if most > _MOST_LOOKS:
+    process = np.asarray(flat.groupby(flat).cumcount(), dtype=np.int64)
+    most = int(process.max()) + 1
+    if most > _MOST_OBSERVATIONS:
         raise ValueError(
-            f"an entry must have at most {_MOST_LOOKS} observations, "
-            f"{long.entry(int(np.argmax(look)))} has {most:,} rows: sum them, or name one more mode"
+            f"an entry must have at most {_MOST_OBSERVATIONS} observations, "
+            f"{long.entry(int(np.argmax(process)))} has {most:,} rows: sum them, or name one "
+            f"more mode"
         )
     rules.append(
         f"Rows that name the same entry are observations of the same true events: up to {most} "
-        f"each, {int((look > 0).sum()):,} rows beside the first."
+        f"each, {int((process > 0).sum()):,} rows beside the first."
     )
-    return replace(long, look=look)
+    return replace(long, process=process)
 
 
 def _with_absent(long: _Long, rules: list[str]) -> _Long:
@@ -649,7 +652,7 @@ def _with_absent(long: _Long, rules: list[str]) -> _Long:
         indices=np.concatenate([long.indices, more]),
         counts=np.concatenate([long.counts, zeros]),
         rows=np.concatenate([long.rows, zeros]),
-        look=np.concatenate([long.look, zeros]),
+        process=np.concatenate([long.process, zeros]),
         values=pd.concat([long.values, values], ignore_index=True),
     )
 
@@ -661,14 +664,14 @@ def _tensor(entries: _Long, columns: Columns, names: list[str], rules: list[str]
     """Entries as a count tensor: zeros of absent rows, attributes, exposure, further processes."""
     n = len(entries.counts)
     full = _with_absent(entries, rules) if columns.absent == "zero" else entries
-    indices, counts, look = full.indices, full.counts, full.look
+    indices, counts, process = full.indices, full.counts, full.process
     known, errors = (
         full.values[name].to_numpy(copy=True) if name else np.full(len(counts), np.nan)
         for name in (columns.known_detection, columns.known_error)
     )
     known[n:] = np.nan  # only of rows
     table = full.values[names]
-    complete, first = table.notna().all(axis=1).to_numpy(), look == 0
+    complete, first = table.notna().all(axis=1).to_numpy(), process == 0
     with_z = first & complete
     z = np.full(table.shape, np.nan)
     if names:
@@ -688,26 +691,27 @@ def _tensor(entries: _Long, columns: Columns, names: list[str], rules: list[str]
         )
     exposure, of_rows = None, np.ones(len(counts))
     if columns.exposure is not None:
-        given, at = entries.values[columns.exposure].to_numpy(), entries.look == 0
+        given, at = entries.values[columns.exposure].to_numpy(), entries.process == 0
         exposure = exposure_along(given[at], columns.exposure, entries.indices[at], entries.shape)
         of_rows[:n] = given / exposure_at(exposure, entries.indices)
         rules.append(
             f"True counts are assumed proportional to {columns.exposure}; entries without a row "
-            "get its median" + ("; further looks have that of their rows." if look.any() else ".")
+            "get its median"
+            + ("; further observation processes have that of their rows." if process.any() else ".")
         )
     error = 0.0 if np.isnan(errors).all() else float(np.nanmedian(errors))
-    looks = []
-    for k, is_known in itertools.product(range(int(look.max(initial=0)) + 1), (False, True)):
-        at = ~np.isnan(counts) & (look == k) & (np.isnan(known) != is_known)
+    observations = []
+    for k, is_known in itertools.product(range(int(process.max(initial=0)) + 1), (False, True)):
+        at = ~np.isnan(counts) & (process == k) & (np.isnan(known) != is_known)
         if not at.any() or (k == 0 and not is_known):
             continue
         own_z = None
         if names and not is_known:
             given_z = pd.DataFrame(z[at])
             own_z = given_z.fillna(given_z.mean()).fillna(0.5).to_numpy()
-        looks.append(
-            Look(
-                f"{'known detection, ' * is_known}look {k + 1}",
+        observations.append(
+            Observations(
+                f"{'known detection, ' * is_known}process {k + 1}",
                 indices[at],
                 counts[at].astype(np.int64),
                 known_detection=known[at] if is_known else None,
@@ -732,7 +736,7 @@ def _tensor(entries: _Long, columns: Columns, names: list[str], rules: list[str]
         labels=full.labels,
         attribute_names=names or None,
         exposure=exposure,
-        looks=looks,
+        observations=observations,
     )
 
 
@@ -741,8 +745,8 @@ def _table(entries: _Long) -> pd.DataFrame:
     for name, labels, at in zip(entries.modes, entries.labels, entries.indices.T, strict=True):
         columns[name] = np.asarray(labels, dtype=object)[at]
         columns[f"{name}_index"] = at
-    if entries.look.any():
-        columns["look"] = entries.look
+    if entries.process.any():
+        columns["process"] = entries.process
     return pd.DataFrame(columns | {"count": entries.counts})
 
 

@@ -18,7 +18,7 @@ from scipy.stats import nbinom, rankdata
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.observations import Look
+from uncletc.data.observations import Observations
 from uncletc.datasets.base import Dataset
 from uncletc.tables.columns import class_of
 from uncletc.tables.types import listed
@@ -659,7 +659,7 @@ def with_entries(counts: CountTensor) -> CountTensor:
         modes=counts.modes,
         labels=counts.labels,
         exposure=counts.exposure,
-        looks=counts.looks,
+        observations=counts.observations,
         groups=counts.groups,
         simulated=counts.simulated,
     )
@@ -697,8 +697,8 @@ def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
     """
     pairs = tuple(levels)
     if isinstance(data, CountTensor):
-        return data.subset(~_at(data, pairs, data.indices)).with_looks(
-            *(_fewer(data, pairs, look) for look in data.looks)
+        return data.subset(~_at(data, pairs, data.indices)).with_observations(
+            *(_fewer(data, pairs, process) for process in data.observations)
         )
     counts = data.counts
     table, named = data.table, dict(data.mode_tables)
@@ -725,9 +725,11 @@ def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
     )
 
 
-def _fewer(counts: CountTensor, levels: Iterable[tuple[str, str]], look: Look) -> Look:
+def _fewer(
+    counts: CountTensor, levels: Iterable[tuple[str, str]], process: Observations
+) -> Observations:
     """An observation process without some levels; counts whose p is known stay."""
-    return look.rows(~(_at(counts, levels, look.indices) & np.isnan(look.known_detection)))
+    return process.rows(~(_at(counts, levels, process.indices) & np.isnan(process.known_detection)))
 
 
 def _at(

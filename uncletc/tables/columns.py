@@ -10,7 +10,7 @@ from typing import Any, Literal
 from uncletc.data.roles import ActsOn
 
 Step = Literal["day", "week", "month"]
-Duplicates = Literal["refuse", "sum", "looks"]
+Duplicates = Literal["refuse", "sum", "observations"]
 Absent = Literal["missing", "zero"]
 Class = Literal["time", "place", "kind", ""]
 
@@ -75,7 +75,7 @@ class Columns:
         p of a row from elsewhere, in (0, 1], empty where it is not known; standard error of log p.
     latitude, longitude : str, optional
         Degrees; where the levels of the first mode that they belong to lie.
-    duplicates : {"refuse", "sum", "looks"}
+    duplicates : {"refuse", "sum", "observations"}
         What rows that name the same entry are: an error, parts of one count, or several
         observations of the same true events.
     absent : {"missing", "zero"}

@@ -37,7 +37,8 @@ class DetectionGrids:
         "low" and "high" of 90 % intervals, shaped like p; empty for a fit without draws.
     scale : Scale
     uncertain_scale : bool
-        Whether `ends` hold how uncertain the scale is: by looks with a known p, or a stated range.
+        Whether `ends` hold how uncertain the scale is: by observation processes with a known p, or
+        a stated range.
     """
 
     p: NDArray[np.float64]

@@ -92,16 +92,16 @@ def faint(color: str, opacity: float = 0.25) -> str:
 
 
 def whiskers(
-    middle: pd.Series, low: pd.Series | None, high: pd.Series, **look: Any
+    middle: pd.Series, low: pd.Series | None, high: pd.Series, **process: Any
 ) -> dict[str, Any]:
     """Error bars from low to high; as far down as up where low is None."""
     down = {} if low is None else {"arrayminus": middle - low}
-    return spread(high - middle, **(down | look))
+    return spread(high - middle, **(down | process))
 
 
-def spread(sd: ArrayLike, **look: Any) -> dict[str, Any]:
+def spread(sd: ArrayLike, **process: Any) -> dict[str, Any]:
     """Error bars of a length."""
-    return {"type": "data", "array": sd, "color": GREY, "thickness": 1.5} | look
+    return {"type": "data", "array": sd, "color": GREY, "thickness": 1.5} | process
 
 
 def diagonal(low: float, high: float) -> go.Figure:
@@ -257,8 +257,8 @@ def objective_chart(histories: Mapping[str, Sequence[float]], *, height: int = 2
         Objectives by the name of a fit, the starting point first; the name may be empty.
     """
     figure = go.Figure()
-    looks = ((BAR_COLORS["top"], "solid"), (BAR_COLORS["bottom"], "dash"))
-    for (name, objectives), (color, dash) in zip(histories.items(), looks, strict=False):
+    observations = ((BAR_COLORS["top"], "solid"), (BAR_COLORS["bottom"], "dash"))
+    for (name, objectives), (color, dash) in zip(histories.items(), observations, strict=False):
         values = list(objectives)[1:]
         of = f"{name}, " if name else ""
         figure.add_scatter(

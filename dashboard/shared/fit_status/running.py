@@ -48,7 +48,7 @@ def order_of(counts: CountTensor, settings: FitSettings, *, side: str = "") -> F
     """
     usual = FitOrder(counts, settings)
     limits, address = _limits(), f"{side}{_ADDRESS}"
-    if f"{side}{_PRESSED}" not in st.session_state:  # the first look of this session
+    if f"{side}{_PRESSED}" not in st.session_state:  # the first observation process of this session
         st.session_state[f"{side}{_PRESSED}"] = False
         asked = st.query_params.get(address, "")
         if asked in [str(times * settings.max_iter) for times in _TIMES]:
@@ -215,7 +215,9 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
     choices = replace(choices, pressed=choices.pressed or pressed())
     if choices.pressed or track.left != order.key:
         track.left = ""
-    job = service().job(order)  # before the look-up: a fit that ends in between is found
+    job = service().job(
+        order
+    )  # before the observation process-up: a fit that ends in between is found
     fit = mine.lookup(order)
     if fit is not None:
         _leave_earlier(track, order, choices)

@@ -147,7 +147,7 @@ def recipe_of(
     columns : Columns, optional
         What its columns are.
     """
-    looks = None if roles is None else roles.looks
+    observations = None if roles is None else roles.observations
     return Recipe(
         fit=fit.settings,
         table=table or dataset.name,
@@ -155,8 +155,8 @@ def recipe_of(
         anchor=anchor,
         roles=Roles() if roles is None else roles.roles,
         deaths=Deaths(used=False)
-        if looks is None or not looks.deaths
-        else Deaths(lag=looks.lag, fatality=looks.fatality),
+        if observations is None or not observations.deaths
+        else Deaths(lag=observations.lag, fatality=observations.fatality),
         continued_from=limits_before(fit.settings),
     )
 

@@ -29,13 +29,13 @@ from dashboard.shared.sidebar.roles import (
     STATED,
     STATED_EFFECTS,
     EffectChoice,
-    LookChoice,
+    ObservationsChoice,
     Preset,
     RoleChoice,
     effect_name,
     effects_of,
-    looks_of,
     may_have_deaths,
+    observations_of,
     option_of,
     presets_of,
     roles_of,
@@ -59,9 +59,10 @@ _NOT_WITH_BCD = (
     "paper."
 )
 _SECOND = Control(
-    label="Second look",
+    label="Additional data source",
     help="Deaths some days later say how many were infected, whoever was tested: of all "
-    "infections, a share that is known from elsewhere ends in death. As a second look at the same "
+    "infections, a share that is known from elsewhere ends in death. As a second observation "
+    "process at the same "
     "true cases they state the scale of p, which cases alone leave free, and help to tell where "
     "cases are missed.",
     default=DEATHS,
@@ -137,7 +138,7 @@ def choose_roles(
     off = preset == PAPER != usual
     return replace(
         roles_of(dataset, preset, own),
-        looks=_choose_looks(dataset, prefix, off=off),
+        observations=_choose_observations(dataset, prefix, off=off),
         effects=_choose_effects(dataset, prefix, off=off or bcd),
     )
 
@@ -160,24 +161,24 @@ def _choose_each(dataset: Dataset, prefix: str) -> dict[str, str]:
     return own
 
 
-def _choose_looks(dataset: Dataset, prefix: str, *, off: bool) -> LookChoice:
-    """Ask whether deaths are a second look; `off`: the paper's choice has cases alone."""
+def _choose_observations(dataset: Dataset, prefix: str, *, off: bool) -> ObservationsChoice:
+    """Ask whether deaths are observed too; `off`: the paper's choice has cases alone."""
     if not may_have_deaths(dataset):
-        return LookChoice()
+        return ObservationsChoice()
     second = draw(_SECOND, slug(prefix, "deaths look"), disabled=off)
     if off:
         st.caption("The paper's choice has cases alone.")
     if off or second == ALONE:
-        return looks_of(dataset, deaths=False)
+        return observations_of(dataset, deaths=False)
     with st.expander("Lag and fatality of deaths"):
         lag = draw(_LAG, slug(prefix, "deaths lag"))
         fatality = draw(_FATALITY, slug(prefix, "deaths fatality"))
     try:
         with st.spinner("Reading deaths …"):
-            chosen = looks_of(dataset, deaths=True, lag=lag, fatality=fatality)
+            chosen = observations_of(dataset, deaths=True, lag=lag, fatality=fatality)
     except (DataUnavailableError, ValueError) as error:
         st.warning(f"Deaths cannot be read: {error}")
-        return LookChoice()
+        return ObservationsChoice()
     st.caption(
         "Deaths state the scale: p is absolute. The share that dies is uncertain by a factor of "
         "about 2, and all p with it; ranks and ratios are not."
@@ -220,15 +221,15 @@ def _choose_effects(dataset: Dataset, prefix: str, *, off: bool) -> EffectChoice
 
 
 def set_roles(prefix: str, name: str, roles: RoleChoice) -> None:
-    """Put roles, looks and effects into the widgets of a data set; for callbacks."""
-    looks, effects = roles.looks, roles.effects
+    """Put roles, observations and effects into the widgets of a data set; for callbacks."""
+    observations, effects = roles.observations, roles.effects
     state: dict[str, Any] = {slug(prefix, name, "roles"): roles.preset}
     for each in roles.attributes:
         state[role_key(prefix, name, each.name)] = option_of(each.now)
-    if looks.usual:
-        state[slug(prefix, "deaths look")] = DEATHS if looks.deaths else ALONE
-        state[slug(prefix, "deaths lag")] = looks.lag
-        state[slug(prefix, "deaths fatality")] = looks.fatality
+    if observations.usual:
+        state[slug(prefix, "deaths look")] = DEATHS if observations.deaths else ALONE
+        state[slug(prefix, "deaths lag")] = observations.lag
+        state[slug(prefix, "deaths fatality")] = observations.fatality
     if effects.stated:
         state[slug(prefix, name, "effects")] = effects.preset
         for text, _ in effects.stated:
@@ -242,8 +243,10 @@ def reset_roles(prefix: str, dataset: Dataset | None) -> None:
     if dataset is None:
         return
     stated = roles_of(dataset, OWN)
-    looks = LookChoice(deaths=True, usual=True)
-    chosen = replace(stated, preset=stated.usual, looks=looks, effects=effects_of(dataset))
+    observations = ObservationsChoice(deaths=True, usual=True)
+    chosen = replace(
+        stated, preset=stated.usual, observations=observations, effects=effects_of(dataset)
+    )
     set_roles(prefix, dataset.name, chosen)
 
 
@@ -277,9 +280,9 @@ def choose_closed(dataset: Dataset | None, *, effects: Sequence[str] = ()) -> tu
     update_saved()
     if not mode:
         return ()
-    if dataset.counts.looks:
+    if dataset.counts.observations:
         st.warning(
-            "Closed visits do not go with rows kept as several looks: on *Your table*, make what "
+            "Closed visits do not go with rows kept as repeated observations: on *Your table*, make what "
             "tells these rows apart a mode of its own, or sum them. This fit has no closed visits."
         )
         return ()

@@ -14,7 +14,7 @@ import pandas as pd
 from dashboard.shared.charts.places import is_covid
 from dashboard.shared.memory import remembered
 from dashboard.shared.text.words import escape, plural
-from uncletc import CountTensor, Effect, Fit, FitSettings, Look, Role, Roles, datasets
+from uncletc import CountTensor, Effect, Fit, FitSettings, Observations, Role, Roles, datasets
 from uncletc.data.roles import ActsOn
 from uncletc.datasets import DEATHS_LAG, Dataset
 from uncletc.effects import attribute_groups
@@ -24,8 +24,8 @@ ALONE = "none: cases alone"
 
 
 @dataclass(frozen=True)
-class LookChoice:
-    """Which further looks a fit has.
+class ObservationsChoice:
+    """Which further observation processes a fit has.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class LookChoice:
         By what the share of infections that end in death is multiplied.
     usual : bool
         Whether pages use deaths at first: where they are here, with the stated roles.
-    looks : tuple of Look
+    observations : tuple of Observations
         What is added to the counts.
     """
 
@@ -44,7 +44,7 @@ class LookChoice:
     lag: int = DEATHS_LAG
     fatality: float = 1.0
     usual: bool = False
-    looks: tuple[Look, ...] = ()
+    observations: tuple[Observations, ...] = ()
 
     @property
     def words(self) -> str:
@@ -52,7 +52,7 @@ class LookChoice:
         if not self.deaths:
             return "cases alone" if self.usual else ""
         if (self.lag, self.fatality) == (DEATHS_LAG, 1.0):
-            return "" if self.usual else "deaths as a second look"
+            return "" if self.usual else "deaths as a second observation process"
         return f"deaths {self.lag} days later, fatality × {self.fatality:g}"
 
     @property
@@ -64,18 +64,18 @@ class LookChoice:
 
 
 def may_have_deaths(dataset: Dataset) -> bool:
-    """Whether deaths can be a second look: at simulated cases, at real ones where they are here."""
+    """Whether a data set has deaths: simulated cases do, real ones where their files are here."""
     if dataset.deaths is not None:
         return True
     return dataset.name == "covid" and datasets.available(datasets.OUTSIDE)
 
 
-def looks_of(
+def observations_of(
     dataset: Dataset, *, deaths: bool, lag: int = DEATHS_LAG, fatality: float = 1.0
-) -> LookChoice:
-    """Return the looks that a choice gives to a data set that may have deaths."""
-    looks = (_deaths(_Held(dataset), lag, fatality),) if deaths else ()
-    return LookChoice(deaths, lag, fatality, True, looks)
+) -> ObservationsChoice:
+    """Return the observation processes that a choice gives to a data set that may have deaths."""
+    observations = (_deaths(_Held(dataset), lag, fatality),) if deaths else ()
+    return ObservationsChoice(deaths, lag, fatality, True, observations)
 
 
 class _Held:
@@ -93,8 +93,8 @@ class _Held:
 
 
 @lru_cache(maxsize=8)  # reads 60 files; the very object for the same choice
-def _deaths(held: _Held, lag: int, fatality: float) -> Look:
-    return datasets.deaths_look(held.dataset, lag=lag, fatality=fatality)
+def _deaths(held: _Held, lag: int, fatality: float) -> Observations:
+    return datasets.deaths_observations(held.dataset, lag=lag, fatality=fatality)
 
 
 # What a reader sees, and what the address says.
@@ -272,7 +272,8 @@ NO_ROLES_YET = (
     "These counts have no stated roles, so all attributes act on detection here, as in the paper."
 )
 NONE_ON_DETECTION = (
-    "**No attribute acts on detection here, so p is the same everywhere**: 1, unless a second look "
+    "**No attribute acts on detection here, so p is the same everywhere**: 1, unless a second "
+    "observation process "
     "or a statement says otherwise. Ranks and ratios of p say nothing then."
 )
 # Real counts: benchmarks/results/outside.md; simulated: tests/uncletc/test_twins_recovered.py.
@@ -335,8 +336,8 @@ class RoleChoice:
         What pages choose for this data set at first.
     attributes : tuple of AttributeRole
         Empty where the counts are not here.
-    looks : LookChoice
-        Further looks, which the paper's choice has none of.
+    observations : ObservationsChoice
+        Further observation processes, which the paper's choice has none of.
     effects : EffectChoice
         Effects of places and calendars, which the paper's choice has none of.
     """
@@ -344,7 +345,7 @@ class RoleChoice:
     preset: Preset = PAPER
     usual: Preset = PAPER
     attributes: tuple[AttributeRole, ...] = ()
-    looks: LookChoice = field(default_factory=LookChoice)
+    observations: ObservationsChoice = field(default_factory=ObservationsChoice)
     effects: EffectChoice = field(default_factory=EffectChoice)
 
     @property
@@ -366,8 +367,8 @@ class RoleChoice:
         return replace(settings, signs=self.roles.signs, effects=self.effects.now)
 
     def of(self, counts: CountTensor) -> CountTensor:
-        """Return counts with these roles and looks; the same for the same counts."""
-        return applied(counts, self.roles, self.looks.looks)
+        """Return counts with these roles and observations; the same object for the same counts."""
+        return applied(counts, self.roles, self.observations.observations)
 
     @property
     def words(self) -> str:
@@ -377,7 +378,7 @@ class RoleChoice:
     @property
     def without_effects(self) -> str:
         """The same without what it says of effects."""
-        return ", ".join(filter(None, (self._words_of_roles, self.looks.words)))
+        return ", ".join(filter(None, (self._words_of_roles, self.observations.words)))
 
     @property
     def _words_of_roles(self) -> str:
@@ -392,7 +393,7 @@ class RoleChoice:
         """The same as a part of a file's name."""
         names = {STATED: "stated-roles", PAPER: "papers-roles", OWN: "own-roles"}
         own = "" if self.preset == self.usual else names[self.preset]
-        return "-".join(filter(None, (own, self.looks.stem, self.effects.stem)))
+        return "-".join(filter(None, (own, self.observations.stem, self.effects.stem)))
 
     @property
     def changes(self) -> list[str]:
@@ -516,7 +517,9 @@ def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
 
 
 @remembered(16)  # copies of the attributes, some MB each
-def applied(counts: CountTensor, roles: Roles, looks: tuple[Look, ...] = ()) -> CountTensor:
-    """Return counts with roles and looks, the very object where it was made before."""
+def applied(
+    counts: CountTensor, roles: Roles, observations: tuple[Observations, ...] = ()
+) -> CountTensor:
+    """Return counts with roles and observations, the very object where it was made before."""
     given = roles.apply(counts) if roles.roles else counts
-    return given.with_looks(*looks) if looks else given
+    return given.with_observations(*observations) if observations else given

@@ -48,7 +48,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 _PAIR = "Pair of species"
 _KNOWN_ONE = {"covid": "I know one county", "ppi": "I know one pair"}
 _BY_DATA = {
-    "deaths": ("Deaths state it", "See *Second look* in the sidebar."),
+    "deaths": ("Set by reported deaths", "See *Additional data source* in the sidebar."),
     "visits": ("Repeat visits state it", "See *Closed visits* in the sidebar."),
 }
 # What links said before, and what other pages say.
@@ -93,7 +93,7 @@ class Choices:
     live : bool
         Whether a change fits by itself.
     roles : RoleChoice
-        What each attribute may change; further looks and effects.
+        What each attribute may change; further observation processes and effects.
     """
 
     dataset: str
@@ -161,7 +161,7 @@ def sidebar(family: Family, *, scale: bool = True) -> Choices:
             args=(family, dataset),
             help="Resets settings, roles and effects above and the scale of p to their defaults.",
         )
-    by = "visits" if closed else "deaths" if roles.looks.looks else ""
+    by = "visits" if closed else "deaths" if roles.observations.observations else ""
     anchor = choose_anchor(family, dataset, by=by) if scale else Anchor()
     return Choices(
         dataset=dataset,

@@ -13,10 +13,10 @@ from dashboard.shared.own_table import (
     NAME,
     PREFIX,
     keep_own,
-    look_at_own,
     own_or_link,
     own_table,
     rank_for,
+    read_own_table,
 )
 from dashboard.shared.sidebar.model import MODEL, SETTINGS, Control, Family, Setting
 from dashboard.shared.text.words import escape
@@ -134,7 +134,7 @@ def family_choice(help: str, **more: Any) -> Family:  # noqa: A002, Streamlit's 
         help=help,
         **more,
     )
-    look_at_own(family == "own")
+    read_own_table(family == "own")
     return family
 
 

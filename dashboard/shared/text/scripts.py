@@ -50,19 +50,21 @@ def call(function: Callable[..., Any], *arguments: Any, take: str = "", **option
 
 
 def load(source: str | Code, roles: RoleChoice | None = None) -> Code:
-    """Return what loads a data set of the library, or another, and gives it roles and looks."""
+    """Return what loads a data set and gives it its roles and observations."""
     loaded = source if isinstance(source, Code) else call(uncletc.datasets.load, source)
     return given(loaded, roles)
 
 
 def given(dataset: Code, roles: RoleChoice | None) -> Code:
-    """Return a data set with roles and looks; without any they are the paper's."""
+    """Return a data set with roles and observation processes; without any they are the paper's."""
     if roles is None:
         return dataset
-    dataset, looks = _with_roles(dataset, roles), roles.looks
-    if not looks.deaths:
+    dataset, observations = _with_roles(dataset, roles), roles.observations
+    if not observations.deaths:
         return dataset
-    return call(uncletc.datasets.with_deaths, dataset, lag=looks.lag, fatality=looks.fatality)
+    return call(
+        uncletc.datasets.with_deaths, dataset, lag=observations.lag, fatality=observations.fatality
+    )
 
 
 def _with_roles(dataset: Code, roles: RoleChoice) -> Code:

@@ -26,7 +26,7 @@ N = 30
 P = np.linspace(0.1, 0.9, N)
 STATES = [f"State {k:02}" for k in range(N)]
 # Its p is z.
-FIT = SimpleNamespace(mean_detection=0.5, detection=lambda z: z[:, 0], mu_of_looks={})
+FIT = SimpleNamespace(mean_detection=0.5, detection=lambda z: z[:, 0], mu_of_observations={})
 
 
 @pytest.fixture

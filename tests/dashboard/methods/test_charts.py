@@ -67,8 +67,8 @@ class TestLines:
         assert (second.name, list(second.x)) == ("BPTF", [1, 2])
 
     def test_no_two_methods_look_alike(self):
-        looks = {(line["color"], line["dash"]) for line in LINES.values()}
-        assert len(looks) == len(LINES) == len(METHODS)
+        observations = {(line["color"], line["dash"]) for line in LINES.values()}
+        assert len(observations) == len(LINES) == len(METHODS)
 
 
 class TestScores:

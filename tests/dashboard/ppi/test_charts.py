@@ -148,11 +148,11 @@ class TestVisits:
 
     def test_colour_is_never_alone(self, visits):
         first, second = self.lines(self.draw(visits))[:2]
-        for look in (lambda line: line.line.color, lambda line: line.line.dash):
-            assert look(first) != look(second)
+        for process in (lambda line: line.line.color, lambda line: line.line.dash):
+            assert process(first) != process(second)
         assert first.marker.symbol != second.marker.symbol
-        for looks in zip(*LINES, strict=True):
-            assert len(set(looks)) == len(LINES) == MOST_CHOSEN
+        for observations in zip(*LINES, strict=True):
+            assert len(set(observations)) == len(LINES) == MOST_CHOSEN
 
     def test_bands_break_with_the_line(self, visits):
         figure = self.draw(visits.assign(low=visits["p"] / 2, high=visits["p"] * 2))

@@ -18,7 +18,7 @@ from dashboard.check.view import seen_counts
 from dashboard.shared import cache
 from dashboard.shared.cache import cached, cached_for_counts, drawn
 from dashboard.shared.memory import forget_all
-from dashboard.shared.own_table import look_at_own
+from dashboard.shared.own_table import read_own_table
 from dashboard.shared.sidebar.roles import applied
 from dashboard.whatif.runs import visible
 from uncletc import Role, Roles, StopReason
@@ -105,7 +105,7 @@ class TestFigures:
         assert len(CALLS) == len(titles) + 2
 
     def test_of_an_own_table_the_session_alone_keeps_it(self):
-        look_at_own(True)
+        read_own_table(True)
         first = drawn(partial(picture, table(1, 2)))
         assert drawn(partial(picture, table(1, 2))) is first
         st.session_state.clear()  # another session

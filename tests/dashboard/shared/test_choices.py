@@ -15,20 +15,20 @@ from dashboard.shared.sidebar.roles import (
     OWN_EFFECTS,
     PAPER,
     STATED_EFFECTS,
-    LookChoice,
+    ObservationsChoice,
     RoleChoice,
     acts_on,
     effect_name,
     effects_of,
-    looks_of,
     may_have_deaths,
+    observations_of,
     roles_of,
     slug,
 )
 from dashboard.shared.text.scripts import fit_script, load
 from dashboard.whatif.runs import Run, differences, order
 from tests.dashboard.looking import in_address, ran, read_own, words
-from uncletc import FitSettings, Look, Role, Roles, datasets
+from uncletc import FitSettings, Observations, Role, Roles, datasets
 from uncletc.datasets import Dataset
 
 EFFECTS = {
@@ -42,25 +42,25 @@ CLOSED = f"{MADE}-closed"
 
 class TestDeaths:
     def test_words_and_stems_say_what_is_unusual(self):
-        assert LookChoice().words == LookChoice().stem == ""
-        usual = LookChoice(deaths=True, usual=True)
+        assert ObservationsChoice().words == ObservationsChoice().stem == ""
+        usual = ObservationsChoice(deaths=True, usual=True)
         assert usual.words == usual.stem == ""
-        assert LookChoice(usual=True).words == "cases alone"
-        changed = LookChoice(deaths=True, usual=True, lag=10, fatality=1.5)
+        assert ObservationsChoice(usual=True).words == "cases alone"
+        changed = ObservationsChoice(deaths=True, usual=True, lag=10, fatality=1.5)
         assert "10 days" in changed.words
         assert changed.stem == "deaths10x1.5"
 
     def test_simulated_cases_have_them_and_plants_none(self, covid_twin, ppi_twin):
         assert may_have_deaths(covid_twin)
         assert not may_have_deaths(ppi_twin)
-        once, again = (looks_of(covid_twin, deaths=True) for _ in range(2))
-        assert once.looks[0] is again.looks[0]
-        roles = RoleChoice(looks=once)
+        once, again = (observations_of(covid_twin, deaths=True) for _ in range(2))
+        assert once.observations[0] is again.observations[0]
+        roles = RoleChoice(observations=once)
         assert roles.of(covid_twin.counts) is roles.of(covid_twin.counts)
         assert roles_of(covid_twin, PAPER).of(covid_twin.counts) is covid_twin.counts
 
     def test_scripts_add_them(self):
-        text = load("covid", RoleChoice(looks=LookChoice(deaths=True, lag=10))).text
+        text = load("covid", RoleChoice(observations=ObservationsChoice(deaths=True, lag=10))).text
         assert "with_deaths(" in text
         assert text.endswith("lag=10)")
 
@@ -172,12 +172,12 @@ class TestClosed:
         assert not self.asked(ppi_twin).selectbox
         assert not self.asked(None).selectbox
 
-    @pytest.mark.parametrize("with_looks", [True, False])
-    def test_what_does_not_go_with_it_is_said(self, nests, with_looks):
+    @pytest.mark.parametrize("with_observations", [True, False])
+    def test_what_does_not_go_with_it_is_said(self, nests, with_observations):
         y = nests.counts
-        looks = [Look("look 2", y.indices, y.counts)] if with_looks else []
-        data = replace(nests, counts=y.with_looks(*looks))
-        at = self.asked(data, () if with_looks else ("site",))
+        observations = [Observations("look 2", y.indices, y.counts)] if with_observations else []
+        data = replace(nests, counts=y.with_observations(*observations))
+        at = self.asked(data, () if with_observations else ("site",))
         ran(at.selectbox(key=CLOSED).set_value("visit"))
         assert at.session_state["chosen"] == ()
-        assert ("looks" if with_looks else "effects of places") in words(at)
+        assert ("observations" if with_observations else "effects of places") in words(at)

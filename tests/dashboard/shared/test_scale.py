@@ -13,7 +13,7 @@ from dashboard.shared.charts.answers import axis_title
 from dashboard.shared.charts.places import entries_at, place_modes, place_table
 from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
-from dashboard.shared.sidebar.roles import PAPER, looks_of, roles_of
+from dashboard.shared.sidebar.roles import PAPER, observations_of, roles_of
 from dashboard.shared.sidebar.sidebar import _labels_of_places
 from dashboard.work.orders import limits_before
 from uncletc import Anchor, Deaths, FitSettings, Recipe, Roles, Scale, datasets
@@ -84,8 +84,8 @@ class TestImpossible:
 
 class TestRecipe:
     def test_prepares_what_the_page_fitted(self, covid_twin, covid_fit):
-        looks = looks_of(covid_twin, deaths=True, lag=10, fatality=1.5)
-        roles = replace(roles_of(covid_twin), looks=looks)
+        observations = observations_of(covid_twin, deaths=True, lag=10, fatality=1.5)
+        roles = replace(roles_of(covid_twin), observations=observations)
         anchor = Anchor(kind="mean", value=(0.2, 0.4))
         found = recipe_of(covid_twin, covid_fit, anchor=anchor, roles=roles)
         read = Recipe.from_toml(found.to_toml())

@@ -346,7 +346,9 @@ class TestTrouble:
         dead = process(service)
         dead.kill()
         dead.wait()
-        with monkeypatch.context() as patch:  # as if it died between the look and the order
+        with (
+            monkeypatch.context() as patch
+        ):  # as if it died between the observation process and the order
             polled = iter([None])
             patch.setattr(dead, "poll", lambda: next(polled, dead.returncode))
             job = service.submit(fit_order(seed=210))

@@ -21,6 +21,6 @@ class TestRefusal:
         assert self.refusal(fit_order(), of_all=5, queue=5).startswith("5 orders are waiting")
 
     def test_size_of_counts_and_of_settings(self, fit_order):
-        assert "has 60 counts" in self.refusal(fit_order(), looks=59)
+        assert "has 60 counts" in self.refusal(fit_order(), observations=59)
         words = self.refusal(fit_order(rank=20, members=3), components=59)
         assert words.startswith("rank times members is 60")

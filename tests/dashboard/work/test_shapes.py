@@ -117,9 +117,9 @@ def test_a_file_that_names_another_on_the_server_is_refused(name, tmp_path):
 
 
 def test_readers_of_such_files_are_off_too():
-    look = "import pyogrio; print(*pyogrio.list_drivers(), sep=',')"
+    process = "import pyogrio; print(*pyogrio.list_drivers(), sep=',')"
     found = subprocess.run(
-        [sys.executable, "-c", look], env=os.environ | NO_OTHERS, capture_output=True, check=True
+        [sys.executable, "-c", process], env=os.environ | NO_OTHERS, capture_output=True, check=True
     )
     assert {"GeoJSON", "GPKG", "ESRI Shapefile"} <= set(found.stdout.decode().strip().split(","))
     assert not {"OGR_VRT", "GDALG", "CSV", "WFS", "HTTP"} & set(found.stdout.decode().split(","))

@@ -155,20 +155,20 @@ class TestRepeats:
 
     def test_are_observations_with_attributes_and_exposure_of_their_own(self):
         table = raw(**REPEATED, watched=[2, 5, 2, 2, 2])
-        found = made(table, duplicates="looks", attributes=(TRAPS,), exposure="watched")
-        (look,) = found.counts.looks
+        found = made(table, duplicates="observations", attributes=(TRAPS,), exposure="watched")
+        (process,) = found.counts.observations
         assert found.counts.counts.tolist() == [3, 5, 1]
-        assert (look.indices.tolist(), look.counts.tolist()) == ([[0, 0]], [4])
-        assert (look.attributes.tolist(), look.exposure.tolist()) == ([[0.0]], [2.5])
+        assert (process.indices.tolist(), process.counts.tolist()) == ([[0, 0]], [4])
+        assert (process.attributes.tolist(), process.exposure.tolist()) == ([[0.0]], [2.5])
         assert found.counts.exposure.ravel().tolist() == [2.0]
         assert len(found.table) == 4
 
     def test_known_detection_is_an_observation_process_that_states_the_scale(self):
         table = raw(p=[0.5, None, None, None, 0.25], error=[0.1, None, None, None, 0.1])
         found = made(table, known_detection="p", known_error="error")
-        (look,) = found.counts.looks
-        assert look.known_detection.tolist() == [0.5, 0.25]
-        assert look.known_error == pytest.approx(0.1)
+        (process,) = found.counts.observations
+        assert process.known_detection.tolist() == [0.5, 0.25]
+        assert process.known_error == pytest.approx(0.1)
         assert found.counts.n_observed == 2
 
 
@@ -297,7 +297,7 @@ class TestMistakes:
             made()
 
 
-@pytest.mark.parametrize("duplicates", ["sum", "looks"])
+@pytest.mark.parametrize("duplicates", ["sum", "observations"])
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 def test_what_is_built_can_be_fitted(duplicates):
     rng, n = np.random.default_rng(3), 150

@@ -8,7 +8,7 @@ import pytest
 
 from uncletc import CountTensor, datasets, simulate
 from uncletc.data.groups import Group
-from uncletc.data.observations import Look
+from uncletc.data.observations import Observations
 from uncletc.tables import (
     Finding,
     as_missing,
@@ -199,9 +199,9 @@ def test_a_data_set_lacks_what_is_missing_everywhere():
 
 def test_further_looks_lack_what_is_missing_unless_their_p_is_known():
     counts = CountTensor((2, 2), [[0, 0], [0, 1]], [4, 0], modes=["site", "day"])
-    again = Look("second row", [[0, 0], [0, 1]], [3, 0])
-    survey = Look("survey", [[0, 1]], [9], known_detection=0.9)
-    second, known = as_missing(counts.with_looks(again, survey), [("day", "1")]).looks
+    again = Observations("second row", [[0, 0], [0, 1]], [3, 0])
+    survey = Observations("survey", [[0, 1]], [9], known_detection=0.9)
+    second, known = as_missing(counts.with_observations(again, survey), [("day", "1")]).observations
     assert second.counts.tolist() == [3]
     assert known.counts.tolist() == [9]
 

@@ -261,7 +261,7 @@ class TestColumns:
         across_mode=ModeColumn(column="species"),
         attributes=(AttributeColumn(column="wind", sign=-1),),
         exposure="hours",
-        duplicates="looks",
+        duplicates="observations",
         missing=(("date", "2021-01-01"),),
     )
 

@@ -101,10 +101,11 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
     modes = open_modes(counts, closed)
     if not modes:
         raise ValueError(f"closed must leave at least 1 mode open, got all of {counts.modes}")
-    if counts.looks:
+    if counts.observations:
         raise ValueError(
-            "closed does not go with looks, which count other events of the same λ "
-            "(CountTensor.with_looks() leaves them out)"
+            "closed does not go with further observation processes, which count other events of "
+            "the same λ "
+            "(CountTensor.with_observations() leaves them out)"
         )
     if counts.n_attributes and (counts.attribute_rows < 0).any():
         missing = int((counts.attribute_rows < 0).sum())

@@ -44,7 +44,7 @@ class _Term:
     effect: Effect
     groups: list[Group]
     roots: list[FloatArray | None]  # of the correlations over each axis; None: independent
-    shape: tuple[int, ...]  # of levels, looks first where it acts on reporting
+    shape: tuple[int, ...]  # of levels, observation processes first where it acts on reporting
     where: IntArray  # level of each row; the last, beyond all, for none
     covariate_basis: FloatArray | None = (
         None  # means of attributes by level: (size, q), orthonormal
@@ -113,8 +113,8 @@ class RandomEffectsSolver:
     modes : tuple of str
     indices : ndarray of int, shape (N, K)
         Entry of each row.
-    look : ndarray of int, shape (N,)
-    n_looks, n_members : int
+    process : ndarray of int, shape (N,)
+    n_processes, n_members : int
     seed : int
     attributes : ndarray, shape (N, q), optional
         Of the rows, which effects apart from attributes leave alone.
@@ -126,8 +126,8 @@ class RandomEffectsSolver:
         groups: dict[str, Group],
         modes: tuple[str, ...],
         indices: IntArray,
-        look: IntArray,
-        n_looks: int,
+        process: IntArray,
+        n_processes: int,
         n_members: int,
         seed: int,
         attributes: FloatArray | None = None,
@@ -143,8 +143,8 @@ class RandomEffectsSolver:
             shape = tuple(group.n_levels for group in own)
             where = level_of(own, indices, modes)
             if effect.reporting:
-                where = np.where(where < 0, -1, where + look * int(np.prod(shape)))
-                shape, roots = (n_looks, *shape), [None, *roots]
+                where = np.where(where < 0, -1, where + process * int(np.prod(shape)))
+                shape, roots = (n_processes, *shape), [None, *roots]
             where = np.where(where < 0, int(np.prod(shape)), where)
             term = _Term(effect, own, roots, shape, where)
             if attributes is not None and effect.apart:
@@ -254,7 +254,7 @@ class RandomEffectsSolver:
         Returns
         -------
         list of ndarray, shape (levels, R)
-            Of each effect; on reporting, of the first look.
+            Of each effect; on reporting, of the first observation process.
         ndarray, shape (Q, R)
             Of the coefficients.
         """
@@ -262,7 +262,7 @@ class RandomEffectsSolver:
         weights = expected / (1 + expected / mu) / dispersion
         system = System(self, m, weights, linear)
         own = self._t.shape[1]
-        tables = [np.empty((math.prod(_first_look(term)), size)) for term in self._terms]
+        tables = [np.empty((math.prod(_first_process(term)), size)) for term in self._terms]
         others = np.empty((system.size - own, size))
         for r in range(size):
             drawn = system.draw(self._rng)
@@ -348,8 +348,8 @@ class RandomEffectsSolver:
         self._free[m] = free
 
 
-def _first_look(term: _Term) -> tuple[int, ...]:
-    """Shape of an effect's levels for one look."""
+def _first_process(term: _Term) -> tuple[int, ...]:
+    """Shape of an effect's levels for one observation process."""
     return term.shape[1:] if term.effect.reporting else term.shape
 
 

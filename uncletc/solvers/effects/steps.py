@@ -41,10 +41,10 @@ class ModeSteps:
     Parameters
     ----------
     counts : CountTensor
-    looks : StackedObservations
+    observations : StackedObservations
         Of `counts`.
     entries : Entries
-        All of them, in the order of `looks`. Each gets a μ of its own.
+        All of them, in the order of `observations`. Each gets a μ of its own.
     settings : FitSettings
     n_members : int
         M.
@@ -52,20 +52,20 @@ class ModeSteps:
     Attributes
     ----------
     powers : list of float
-        ν of each look: μ of an entry is that of its look times (ŷ/20)^ν.
+        ν of each observation process: μ of an entry is that of its process times (ŷ/20)^ν.
     """
 
     def __init__(
         self,
         counts: CountTensor,
-        looks: StackedObservations,
+        observations: StackedObservations,
         entries: Entries,
         settings: FitSettings,
         n_members: int,
     ) -> None:
-        order = looks.order
-        self._entries, self._look = entries, looks.look[order]
-        self.powers = [0.0] * entries.n_looks
+        order = observations.order
+        self._entries, self._process = entries, observations.process[order]
+        self.powers = [0.0] * entries.n_processes
         self._p_stays = False
         entries.each_its_own = torch.arange(len(order), dtype=torch.int32)
         chance = np.random.default_rng((settings.seed, 2)).random(len(order))
@@ -84,12 +84,12 @@ class ModeSteps:
             effects,
             named,
             counts.modes,
-            looks.indices[order],
-            self._look,
-            entries.n_looks,
+            observations.indices[order],
+            self._process,
+            entries.n_processes,
             n_members,
             settings.seed,
-            _attributes_of(counts, looks),
+            _attributes_of(counts, observations),
         )
 
     @property
@@ -185,7 +185,7 @@ class ModeSteps:
         Parameters
         ----------
         mu : Tensor, shape (L, M)
-            Of each look.
+            Of each observation process.
         mean : Tensor, shape (N, M)
             Expected counts.
         allowed : Tensor, shape (2L, M)
@@ -193,14 +193,14 @@ class ModeSteps:
         """
         kinds = self._entries.kinds.long()
         extra = 1 / allowed - 1 / torch.cat([mu, mu])
-        look = kinds % len(mu)
-        power = torch.tensor(self.powers, dtype=torch.float64)[look, None]
-        own = mu[look] * (mean.double().clamp_min(LEAST_MEAN) / MEAN_OF_MU) ** power
+        process = kinds % len(mu)
+        power = torch.tensor(self.powers, dtype=torch.float64)[process, None]
+        own = mu[process] * (mean.double().clamp_min(LEAST_MEAN) / MEAN_OF_MU) ** power
         found: Tensor = 1 / (1 / own + extra[kinds].clamp_min(0.0))
         return found
 
     def learn(self, mean: Tensor, mu: list[float]) -> tuple[list[float], float]:
-        """μ of each look and φ, and `powers`, from counts that effects have not seen.
+        """Return μ of each observation process and φ, from counts that effects have not seen.
 
         A μ that the settings give stays. Counts then scatter by φ times what it allows, which
         divides the log-likelihood: without that, effects would follow single counts.
@@ -215,7 +215,7 @@ class ModeSteps:
         expected, found, dispersion = mean.double().numpy(), list(mu), 1.0
         y = self._entries.counts[:, 0].double().numpy()
         for number in range(len(mu)):
-            chosen = self._unseen & (self._look == number)
+            chosen = self._unseen & (self._process == number)
             if chosen.sum() < _FEWEST_UNSEEN:
                 continue
             if number == 0 and self._given_mu is not None:
@@ -255,10 +255,10 @@ class ModeSteps:
         return detection.linear(m, expected * less, dispersion)
 
 
-def _attributes_of(counts: CountTensor, looks: StackedObservations) -> FloatArray | None:
+def _attributes_of(counts: CountTensor, observations: StackedObservations) -> FloatArray | None:
     """All attributes of the rows, means where there are none; (N, q)."""
     values = np.column_stack([counts.attributes, normal_scores(counts.rate_attributes)])
     if not values.size:
         return None
-    rows = looks.rate_rows[looks.order]
+    rows = observations.rate_rows[observations.order]
     return np.where(rows[:, None] >= 0, values[rows], values.mean(axis=0))

@@ -110,7 +110,7 @@ class Detection:
         return torch.cat([of_g, known[:n_known].expand(-1, of_g.shape[1])])
 
     def allowance(self, mu: Tensor) -> Tensor:
-        """μ of every kind of entry (2L, M), given that of the looks (L, M).
+        """μ of every kind of entry (2L, M), given that of the observation processes (L, M).
 
         Where nothing tells p, it varies about its mean as g does over Ξ. A gamma deviation of the
         same variance, besides that of every entry, limits what counts of such entries tell about λ.

@@ -1,4 +1,4 @@
-"""The features of all entries, binned: a pass costs one look-up per attribute and entry.
+"""The features of all entries, binned: a pass is one lookup per attribute and entry.
 
 An attribute with few values has a bin for each, and is exact. Others are cut into equal bins over
 their range, of which a curve takes the value at the middle. The features themselves, some seven

@@ -64,8 +64,9 @@ class Entries:
     n_told : int
         T, entries whose p is g or known; the others come last.
     kinds : Tensor of int, shape (N,)
-        The number of the look, plus the number of looks if p is neither.
-    n_looks : int
+        The number of the observation process, plus the number of observation processes if p is
+        neither.
+    n_processes : int
     curves : BinnedCurves or PlainCurves, optional
         Features of the first A entries; None when no entry has attributes.
     rate_curves : BinnedCurves or PlainCurves, optional
@@ -85,7 +86,7 @@ class Entries:
     known: Tensor
     n_told: int
     kinds: Tensor
-    n_looks: int
+    n_processes: int
     curves: BinnedCurves | PlainCurves | None
     rate_curves: BinnedCurves | PlainCurves | None
     elsewhere: Tensor
@@ -102,7 +103,7 @@ class Entries:
     def of(
         cls,
         counts: CountTensor,
-        looks: StackedObservations,
+        observations: StackedObservations,
         features: AttributeFeatures | None,
         rates: RateTable | None,
         dtype: torch.dtype,
@@ -110,42 +111,44 @@ class Entries:
     ) -> Entries:
         """Take this process's share of the entries."""
         rank, n_processes = world()
-        order = looks.order[rank::n_processes]
-        rows, known = looks.rows[order], looks.known[order]
+        order = observations.order[rank::n_processes]
+        rows, known = observations.rows[order], observations.known[order]
         n_attributed = 0 if features is None else int((rows >= 0).sum())
         n_told = n_attributed + int((~np.isnan(known)).sum())
-        n_looks = 1 + len(looks.errors)
-        kinds = looks.look[order].astype(np.int8)
-        kinds[n_told:] += n_looks
-        exposure = counts.exposure_at(looks.indices) * looks.exposure
+        n_processes = 1 + len(observations.errors)
+        kinds = observations.process[order].astype(np.int8)
+        kinds[n_told:] += n_processes
+        exposure = counts.exposure_at(observations.indices) * observations.exposure
         unit = math.exp(float(np.log(exposure).mean()))
-        indices = looks.indices[order]
+        indices = observations.indices[order]
         few = np.unique(
-            np.linspace(0, max(len(looks.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(int)
+            np.linspace(0, max(len(observations.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(int)
         )
         curves: BinnedCurves | PlainCurves | None = None
         lines: BinnedCurves | PlainCurves | None = None
         elsewhere = torch.empty(0, 0, dtype=torch.float64, device=device)
         on_processor = device.type == "cpu"
         if features is not None:
-            elsewhere = features(torch.tensor(looks.attributes[few], device=device))
-            curves = _curves(features, looks.attributes, rows[:n_attributed], dtype, device)
+            elsewhere = features(torch.tensor(observations.attributes[few], device=device))
+            curves = _curves(features, observations.attributes, rows[:n_attributed], dtype, device)
         if rates is not None:
             scores = normal_scores(counts.rate_attributes)
             x = np.vstack([scores, rates.features.middle])  # the last has no effect
-            lines = _curves(rates.features, x, looks.rate_rows[order[:n_told]], dtype, device)
+            lines = _curves(
+                rates.features, x, observations.rate_rows[order[:n_told]], dtype, device
+            )
         at, by_mode = _sorted(indices, counts.shape) if on_processor else (indices, [])
         return cls(
             shape=counts.shape,
             where=[] if on_processor else list(torch.tensor(indices.T, device=device)),
-            counts=torch.tensor(looks.counts[order, None], dtype=dtype, device=device),
+            counts=torch.tensor(observations.counts[order, None], dtype=dtype, device=device),
             exposure=torch.tensor(exposure[order, None] / unit, dtype=dtype, device=device),
             unit=unit,
             n_attributed=n_attributed,
             known=torch.tensor(known[n_attributed:, None], dtype=dtype, device=device),
             n_told=n_told,
             kinds=torch.tensor(kinds, device=device),
-            n_looks=n_looks,
+            n_processes=n_processes,
             curves=curves,
             rate_curves=lines,
             elsewhere=elsewhere,

@@ -78,8 +78,8 @@ class Optimum:
     drawn : tuple, optional
         Draws of effects of modes, a table (levels, R) of each, and of `coefficients` (Q + P, R)
         beside them. `exposure` has the effects themselves.
-    looks : StackedObservations, optional
-        The rows that the entries are, in another order; None: of one look.
+    observations : StackedObservations, optional
+        The rows that the entries are, in another order; None: of one observation process.
     """
 
     where: list[Tensor]
@@ -102,7 +102,7 @@ class Optimum:
     rate_rows: IntArray | None = None
     rates: RateTable | None = None
     known: Tensor | None = None
-    looks: StackedObservations | None = None
+    observations: StackedObservations | None = None
     drawn: tuple[list[FloatArray], FloatArray] | None = None
 
     @property
@@ -167,30 +167,30 @@ class Optimum:
     def with_mu(self, mu: float) -> Optimum:
         """The same with another μ, and with φ by Pearson's statistic under it.
 
-        That of further looks stays as it is.
+        That of further observation processes stays as it is.
         """
         n, attributed = len(self.counts), len(self.rows)
         unknown = 1 / self.mu[attributed:] - 1 / self.mu[:1]  # variance of an unknown p
         new = torch.full_like(self.mu, mu)
         if attributed:
             new[attributed:] = 1 / (1 / mu + unknown)
-        if self.looks is not None:
+        if self.observations is not None:
             new = torch.where(self._own, new, self.mu)
         changed = replace(self, mu=new)
         dispersion = pearson_dispersion(changed.pearson(), n, self.n_parameters)
         return replace(changed, dispersion=clip_dispersion(dispersion))
 
     def likely_mu(self) -> float:
-        """μ under which counts of the first look are likeliest."""
+        """μ under which counts of the first observation process are likeliest."""
         mean = self.expected()
-        own = self._own if self.looks is not None else slice(None)
+        own = self._own if self.observations is not None else slice(None)
         return likely_mu(self.counts[own], mean[own])
 
     @property
     def _own(self) -> Tensor:
-        """Which entries are of the first look; (N,)."""
-        assert self.looks is not None
-        return torch.from_numpy(self.looks.look[self.looks.order] == 0)
+        """Which entries are of the first observation process; (N,)."""
+        assert self.observations is not None
+        return torch.from_numpy(self.observations.process[self.observations.order] == 0)
 
     def pearson(self) -> float:
         """Pearson's statistic over the number of entries."""

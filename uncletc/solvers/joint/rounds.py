@@ -94,8 +94,8 @@ class Estimate:
         μ as used, and the likeliest.
     dispersion : float
         Pearson's statistic per degree of freedom.
-    mu_of_looks : tuple of float
-        μ of each further look.
+    mu_of_observations : tuple of float
+        μ of each further observation process.
     mu_power : float
         ν, by which μ grows with ŷ.
     """
@@ -105,7 +105,7 @@ class Estimate:
     mu: float
     likely_mu: float
     dispersion: float
-    mu_of_looks: tuple[float, ...] = ()
+    mu_of_observations: tuple[float, ...] = ()
     mu_power: float = 0.0
 
 
@@ -130,11 +130,11 @@ class Rounds:
         on_processor = self.device.type == "cpu"
         self._factor_dtype = torch.float64 if on_processor else self._dtype
         rng = np.random.default_rng(settings.seed)
-        self._looks = StackedObservations.of(counts)
-        self._n = len(self._looks.counts)
-        self._features, self._rates = _attributes_of(counts, self._looks, settings, rng)
+        self._observations = StackedObservations.of(counts)
+        self._n = len(self._observations.counts)
+        self._features, self._rates = _attributes_of(counts, self._observations, settings, rng)
         self._entries = Entries.of(
-            counts, self._looks, self._features, self._rates, self._dtype, self.device
+            counts, self._observations, self._features, self._rates, self._dtype, self.device
         )
         # With effects of modes little is left to factors: one start finds what several do.
         self._cheap = cheap = self._n * settings.rank <= _CHEAP and not settings.effects
@@ -164,10 +164,12 @@ class Rounds:
         self.dispersion_estimated = False
         self._dispersion = 1.0
         own_mu = START_MU if settings.mu is None else settings.mu
-        self._mu = [own_mu] + [START_MU] * (self._entries.n_looks - 1)  # of each look
+        self._mu = [own_mu] + [START_MU] * (
+            self._entries.n_processes - 1
+        )  # of each observation process
         self._effects: ModeSteps | None = None
         if settings.effects:
-            self._effects = ModeSteps(counts, self._looks, self._entries, settings, n_starts)
+            self._effects = ModeSteps(counts, self._observations, self._entries, settings, n_starts)
             if settings.mu is None:
                 self._mu = [FIRST_MU] * len(self._mu)
         alone = self._effects is None or (settings.rank > 1 and self._effects.of_single_modes)
@@ -270,7 +272,7 @@ class Rounds:
             return
         given = self._settings.mu is not None
         if not given or len(self._mu) > 1:
-            likely = [self._likely_mu(best, look) for look in range(len(self._mu))]
+            likely = [self._likely_mu(best, process) for process in range(len(self._mu))]
             self._mu = self._mu[:1] + likely[1:] if given else likely
             self._detect()
             self._measure(self._members.rate(self._entries))
@@ -303,18 +305,18 @@ class Rounds:
             parameters += round(self._effects.n_free(member))
         return pearson_dispersion(float(self._pearson[member]), self._n, parameters)
 
-    def _likely_mu(self, member: int, look: int = 0) -> float:
-        """μ of a look by maximum likelihood, given λ and p of a member."""
+    def _likely_mu(self, member: int, process: int = 0) -> float:
+        """μ of an observation process by maximum likelihood, given λ and p of a member."""
         if self._effects is not None:
-            return self._mu[look]
+            return self._mu[process]
         mean = self._members.rate(self._entries)[:, member] * self._multiplier[:, member]
-        told = self._entries.kinds == look
+        told = self._entries.kinds == process
         if not bool(told.any()):  # nothing tells p of its counts
-            told = self._entries.kinds == look + len(self._mu)
+            told = self._entries.kinds == process + len(self._mu)
         return likely_mu(self._entries.counts[told, 0].double(), mean[told].double())
 
-    def _mu_of_looks(self) -> Tensor:
-        """μ of each look and member; (L, M)."""
+    def _mu_of_observations(self) -> Tensor:
+        """μ of each observation process and member; (L, M)."""
         mu = torch.tensor(self._mu, dtype=torch.float64, device=self.device)
         return mu[:, None].expand(-1, len(self._momentum))
 
@@ -361,7 +363,7 @@ class Rounds:
             self._entry_mu = self._mu_of_entries(rate, effects)
 
     def _mu_of_entries(self, rate: Tensor, effects: ModeSteps) -> Tensor:
-        mu = self._mu_of_looks()
+        mu = self._mu_of_observations()
         allowed = torch.cat([mu, mu])
         if self._detection is not None:
             allowed = self._detection.allowance(mu)
@@ -409,7 +411,7 @@ class Rounds:
             mu=self._mu[0],
             likely_mu=self._likely_mu(best),
             dispersion=self._dispersion_of(best),
-            mu_of_looks=tuple(self._mu[1:]),
+            mu_of_observations=tuple(self._mu[1:]),
             mu_power=0.0 if self._effects is None else self._effects.powers[0],
         )
 
@@ -423,16 +425,16 @@ class Rounds:
             dropped=[],
             mu=float(best.mu[0]),
             likely_mu=best.likely_mu(),
-            mu_of_looks=tuple(self._mu[1:]),
+            mu_of_observations=tuple(self._mu[1:]),
             dispersion=pearson_dispersion(best.pearson(), len(best.counts), best.n_parameters),
         )
 
     def optimum(self) -> Optimum:
         """The state of the likeliest member, over all entries, whichever process holds them."""
         member = int(self._likeliness().argmin())
-        counts, looks, n_modes = self._counts, self._looks, len(self._members.factors)
-        order = looks.order
-        rows = looks.rows[order]
+        counts, observations, n_modes = self._counts, self._observations, len(self._members.factors)
+        order = observations.order
+        rows = observations.rows[order]
         n_attributed = int((rows >= 0).sum()) if self._features is not None else 0
         columns = slice(member * self._settings.rank, (member + 1) * self._settings.rank)
         theta, precisions = torch.zeros(0, dtype=torch.float64), torch.zeros(0, dtype=torch.float64)
@@ -443,14 +445,14 @@ class Rounds:
             precisions = self._detection.prior()[member].cpu()
             centre = self._detection.centre.cpu()
             unattributed = float(self._detection.elsewhere()[:, member].mean())
-        known = torch.from_numpy(looks.known[order[n_attributed:]])
-        kinds = looks.look[order] + np.where(
-            np.isnan(looks.known[order]) & (np.arange(len(order)) >= n_attributed),
+        known = torch.from_numpy(observations.known[order[n_attributed:]])
+        kinds = observations.process[order] + np.where(
+            np.isnan(observations.known[order]) & (np.arange(len(order)) >= n_attributed),
             len(self._mu),
             0,
         )
-        if counts.exposure is not None or len(looks.errors):
-            each = counts.exposure_at(looks.indices[order]) * looks.exposure[order]
+        if counts.exposure is not None or len(observations.errors):
+            each = counts.exposure_at(observations.indices[order]) * observations.exposure[order]
             exposure = torch.from_numpy(each) / self._entries.unit
         if self._effects is not None:
             exposure = exposure * self._effects.factors[:, member].double()
@@ -460,19 +462,19 @@ class Rounds:
         x, x_rows = None, None
         if self._rates is not None:
             x = np.vstack([normal_scores(counts.rate_attributes), self._rates.features.middle])
-            x_rows = looks.rate_rows[order]
+            x_rows = observations.rate_rows[order]
         return Optimum(
             where=[
-                torch.from_numpy(looks.indices[order, mode].astype(np.int32))
+                torch.from_numpy(observations.indices[order, mode].astype(np.int32))
                 for mode in range(n_modes)
             ],
-            counts=torch.from_numpy(looks.counts[order].astype(np.float64)),
+            counts=torch.from_numpy(observations.counts[order].astype(np.float64)),
             exposure=exposure,
-            attributes=looks.attributes,
+            attributes=observations.attributes,
             rows=rows[:n_attributed],
             rate_attributes=x,
             rate_rows=x_rows,
-            looks=looks if len(looks.errors) else None,
+            observations=observations if len(observations.errors) else None,
             features=self._features,
             rates=self._rates,
             factors=[factor[:, columns].double().cpu() for factor in self._members.factors],
@@ -481,7 +483,7 @@ class Rounds:
             centre=centre,
             layers=(),
             unattributed=unattributed,
-            known=known if looks.anchored else None,
+            known=known if observations.anchored else None,
             mu=mu,
             dispersion=self._dispersion,
             prior_shape=self._shape,
@@ -499,7 +501,7 @@ class Rounds:
         member = Member(factors, None)
         if self._detection is not None:
             theta = self._detection.theta[m].cpu().numpy().copy()
-            anchored = self._looks.anchored
+            anchored = self._observations.anchored
             member = member_of(factors, self._features, self._rates, theta, anchored=anchored)
         if self._effects is None:
             return member
@@ -545,7 +547,7 @@ class Rounds:
 
     def _detect(self) -> None:
         """Set p and μ of every entry from g."""
-        mu = self._mu_of_looks()
+        mu = self._mu_of_observations()
         if self._detection is None:
             self._multiplier = torch.ones_like(self._entries.counts).expand(-1, self._members.size)
             of_kinds = torch.cat([mu, mu])
@@ -601,18 +603,21 @@ class Rounds:
 
 
 def _attributes_of(
-    counts: CountTensor, looks: StackedObservations, settings: FitSettings, rng: np.random.Generator
+    counts: CountTensor,
+    observations: StackedObservations,
+    settings: FitSettings,
+    rng: np.random.Generator,
 ) -> tuple[AttributeFeatures | None, RateTable | None]:
     """Curves of the attributes, with their signs, and those that act on λ; None without any.
 
     If some p is known, that of other counts is to be found without attributes too: one number.
     """
-    if not (counts.attributes.size or counts.rate_attributes.size or looks.anchored):
+    if not (counts.attributes.size or counts.rate_attributes.size or observations.anchored):
         return None, None
     stated = dict(settings.signs)
     signs = np.array([stated.get(name, 0) for name in counts.attribute_names], dtype=np.int64)
     curved = bool(settings.hidden)
-    features = AttributeFeatures.of(looks.attributes, rng, curved=curved, signs=signs)
+    features = AttributeFeatures.of(observations.attributes, rng, curved=curved, signs=signs)
     if not counts.rate_attributes.size:
         return features, None
     indices, x = counts.attribute_indices, counts.rate_attributes

@@ -158,8 +158,8 @@ def _fit(
     draws = None
     if optimum is not None:
         draws = draws_of(optimum, counts.attributes, settings.seed)
-    looks = StackedObservations.of(counts)
-    members = align(found.members, counts, anchored=looks.anchored)
+    observations = StackedObservations.of(counts)
+    members = align(found.members, counts, anchored=observations.anchored)
     p = detection_over(members, counts.attributes)
     first, *others = members
     fit = Fit(
@@ -182,7 +182,13 @@ def _fit(
         dispersion=found.dispersion,
         draws=draws,
         anchored_by=anchors_of(counts),
-        mu_of_looks=dict(zip((look.name for look in counts.looks), found.mu_of_looks, strict=True)),
+        mu_of_observations=dict(
+            zip(
+                (process.name for process in counts.observations),
+                found.mu_of_observations,
+                strict=True,
+            )
+        ),
     )
     return _match_total(fit, counts)
 

@@ -11,11 +11,11 @@ its own. Only then are these finished on all entries. The best few are the membe
 mean is nearer the truth than any of them.
 
 What a network could explain, the additive stage takes for scatter: its φ is large, its λ is spoilt,
-and the first look with it. So if φ is large and the joint descent is cheap, it is tried without the
-first look. Two starts are compared, by their cost, as if counts did not scatter; the better goes on
-with half of the scatter (on the logarithmic scale of μ), so that what it cannot explain yet does
-not distort the rest; it is judged, and finished without scatter. Only a scatter that then remains
-large is taken for one.
+and the quick test with it. So if φ is large and the joint descent is cheap, it is
+tried without the quick test. Two starts are compared, by their cost, as if counts
+did not scatter; the better goes on with half of the scatter (on the logarithmic scale of μ), so
+that what it cannot explain yet does not distort the rest; it is judged, and finished without
+scatter. Only a scatter that then remains large is taken for one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from uncletc.solvers.network.descent import (
 )
 from uncletc.solvers.network.interaction_test import joint_effect
 
-_STANDARD_ERRORS = 2.0  # of a gain on the first look, from which it counts as shown
+_STANDARD_ERRORS = 2.0  # of a gain on the quick test, from which it counts as shown
 # On the second, over two scores and all folds: 2 of one, the less the more folds agree. Additive
 # counts that fit badly: -4.5 to 2 on one fold, -5 to -2.5 on five. `net` and `step` with 800
 # counts: -4 to 7 on one, -6 to 14 on five.
@@ -51,7 +51,7 @@ _CLEAR = 6.0  # and from which further folds are not judged
 _HELD_OUT = 0.15  # share of entries that judge; more leave too few to learn from
 _FEWEST_ENTRIES = 100  # with attributes: fewer cannot show a joint effect
 MOST_ENTRIES = 20_000  # the descents take half a minute of them, and a minute of COVID-19
-_MISFIT = 1.5  # φ from which the first look is not trusted
+_MISFIT = 1.5  # φ from which the quick test is not trusted
 _SCATTER = 5.0  # μ below which counts scatter beyond what a network leaves unexplained: 8 to 100
 _MOST_SHAPE = 3.0  # of the factors' prior, which a misfit may have raised
 _CHEAP = 6_000  # entries up to which a joint descent is cheap
@@ -97,9 +97,9 @@ def learn_network(
     if not _FEWEST_ENTRIES <= len(optimum.rows) <= MOST_ENTRIES:
         return []
     scattered = optimum.dispersion > _MISFIT
-    look = not scattered or len(optimum.counts) > _CHEAP
+    tested = not scattered or len(optimum.counts) > _CHEAP
     inputs = standardised(optimum.features, optimum.z())
-    if look and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
+    if tested and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
         return []
     rows = Rows.of(optimum)
     generator = torch.Generator().manual_seed(seed)

@@ -70,7 +70,7 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor, options
     astray = (told <= _FEW and entries < _ENTRIES_FEW) or (lone and entries < _ENTRIES_LONE)
     if (
         astray
-        and not counts.looks
+        and not counts.observations
         and not fit.settings.effects
         and counts.n_observed * fit.rank <= _CHEAP
     ):

@@ -83,9 +83,9 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         theta = theta[: len(level)]  # without attributes of p there is nothing to tell of its level
     except np.linalg.LinAlgError:
         return None
-    shift, looks = np.zeros(size), optimum.looks
+    shift, observations = np.zeros(size), optimum.observations
     if optimum.known is not None:
-        error = looks.shared_error if looks is not None else 0.0
+        error = observations.shared_error if observations is not None else 0.0
         shift = error * np.random.default_rng((seed, 1)).standard_normal(size)
     elif g is not None:
         drawn = expit(logit[:, None] + slopes @ theta)

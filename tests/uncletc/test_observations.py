@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Look, fit, metrics, simulate
+from uncletc import CountTensor, Fit, FitSettings, Observations, fit, metrics, simulate
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.stacked import StackedObservations
 
@@ -18,7 +18,7 @@ KNOWN = 0.05
 
 
 class Problem:
-    """Counts with attributes, and what further looks see."""
+    """Counts with attributes, and what further observation processes see."""
 
     def __init__(self) -> None:
         rng = self.rng = np.random.default_rng(5)
@@ -37,16 +37,18 @@ class Problem:
             attribute_indices=self.every,
         )
 
-    def deaths(self, scatter: float = 0.2, **options: Any) -> Look:
+    def deaths(self, scatter: float = 0.2, **options: Any) -> Observations:
         """A stream of which 5 % of true events are counted, with a scatter of its own."""
         mean = KNOWN * self.rate[self.some]
         y = self.rng.poisson(mean * self.rng.gamma(1 / scatter, scatter, len(mean)))
-        return Look("deaths", self.every[self.some], y, **{"known_detection": KNOWN, **options})
+        return Observations(
+            "deaths", self.every[self.some], y, **{"known_detection": KNOWN, **options}
+        )
 
-    def second(self) -> Look:
+    def second(self) -> Observations:
         """An observer as good as the first."""
         mean = (self.rate * self.p)[self.some]
-        return Look("second", self.every[self.some], self.rng.poisson(mean))
+        return Observations("second", self.every[self.some], self.rng.poisson(mean))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,7 @@ def problem() -> Problem:
 
 @pytest.fixture(scope="module")
 def anchored(problem: Problem) -> Fit:
-    return fit(problem.counts.with_looks(problem.deaths()), FitSettings(rank=2))
+    return fit(problem.counts.with_observations(problem.deaths()), FitSettings(rank=2))
 
 
 def test_known_detection_anchors_the_scale(problem: Problem, anchored: Fit) -> None:
@@ -72,12 +74,12 @@ def test_known_detection_anchors_the_scale(problem: Problem, anchored: Fit) -> N
 
 def test_each_look_has_its_own_scatter(anchored: Fit) -> None:
     assert anchored.mu > 100
-    assert 2 < anchored.mu_of_looks["deaths"] < 15
+    assert 2 < anchored.mu_of_observations["deaths"] < 15
 
 
 def test_a_second_observer_tells_about_the_rate(problem: Problem) -> None:
     settings = FitSettings(rank=2)
-    once, twice = fit(problem.counts, settings), problem.counts.with_looks(problem.second())
+    once, twice = fit(problem.counts, settings), problem.counts.with_observations(problem.second())
     truth = problem.rate.reshape(SHAPE)
     found = fit(twice, settings)
     error = metrics.mae_rate(found.rate_tensor(), truth)
@@ -97,7 +99,7 @@ def test_looks_may_have_attributes_of_their_own(problem: Problem) -> None:
         problem.counts.counts,
         attributes=observer,
         attribute_indices=problem.every,
-        looks=[Look("other", problem.every[problem.some], y, attributes=other)],
+        observations=[Observations("other", problem.every[problem.some], y, attributes=other)],
     )
     found = fit(counts, FitSettings(rank=2))
     ratio = found.detection(other) / found.detection(observer[problem.some])
@@ -108,15 +110,15 @@ def test_looks_may_have_attributes_of_their_own(problem: Problem) -> None:
 def test_detection_is_one_number_without_attributes(problem: Problem) -> None:
     rng = np.random.default_rng(0)
     y = rng.poisson(0.3 * problem.rate[problem.some])
-    counts = CountTensor(SHAPE, problem.every[problem.some], y, looks=[problem.deaths()])
+    counts = CountTensor(SHAPE, problem.every[problem.some], y, observations=[problem.deaths()])
     found = fit(counts, FitSettings(rank=2))
     np.testing.assert_allclose(found.mean_detection, 0.3, rtol=0.15)
     np.testing.assert_allclose(found.expected(counts.indices).sum(), y.sum(), rtol=0.03)
 
 
 def test_a_shared_error_widens_the_scale(problem: Problem, anchored: Fit) -> None:
-    look = problem.deaths(known_error=0.4)
-    wide = fit(problem.counts.with_looks(look), anchored.settings)
+    process = problem.deaths(known_error=0.4)
+    wide = fit(problem.counts.with_observations(process), anchored.settings)
     own, before = (each.mean("rate", problem.every) for each in (wide, anchored))
     np.testing.assert_allclose(np.log(own.high / own.low) / 3.29, 0.4, rtol=0.15)
     assert np.log(before.high / before.low) < 0.3
@@ -128,56 +130,71 @@ def test_exposure_is_how_often_a_look_could_see() -> None:
     y, _ = simulate((6, 6, 6), 1, observed=0.6, attributed=0.8, factor_max=8.0, seed=2)
     some, settings = y.indices[::3], FitSettings(rank=1, hidden=())
     seen = [4 * (1 + i % 5) for i in range(len(some))]
-    half = Look("watched twice", some, seen, known_detection=0.2, exposure=2.0)
-    twice = Look("sees twice as well", some, seen, known_detection=0.4)
-    found, other = (fit(y.with_looks(look), settings) for look in (half, twice))
+    half = Observations("watched twice", some, seen, known_detection=0.2, exposure=2.0)
+    twice = Observations("sees twice as well", some, seen, known_detection=0.4)
+    found, other = (fit(y.with_observations(process), settings) for process in (half, twice))
     np.testing.assert_allclose(found.rate(some), other.rate(some), rtol=0.01)
     widths = (each.rate(some, spread=True) for each in (found, other))
     np.testing.assert_allclose(*(each.high / each.low for each in widths), rtol=0.1)
 
 
 def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
-    look = Look("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
-    counts = CountTensor((2, 3), [[0, 0]], [4], looks=[look])
+    process = Observations("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
+    counts = CountTensor((2, 3), [[0, 0]], [4], observations=[process])
     assert StackedObservations.of(counts).exposure.tolist() == [1.0, 1.0, 2.5]
-    assert look.rows([1]).exposure.tolist() == [2.5]
-    assert counts.digest != counts.with_looks(replace(look, exposure=1.0)).digest
+    assert process.rows([1]).exposure.tolist() == [2.5]
+    assert counts.digest != counts.with_observations(replace(process, exposure=1.0)).digest
     counts.save(tmp_path / "counts.npz")
-    assert CountTensor.load(tmp_path / "counts.npz").looks[0].exposure.tolist() == [1.0, 2.5]
+    assert CountTensor.load(tmp_path / "counts.npz").observations[0].exposure.tolist() == [1.0, 2.5]
 
 
 def test_survive_files_and_subsets(problem: Problem, anchored: Fit, tmp_path: Path) -> None:
-    counts = problem.counts.with_looks(problem.deaths(known_error=0.1), problem.second())
+    counts = problem.counts.with_observations(problem.deaths(known_error=0.1), problem.second())
     counts.save(tmp_path / "counts.npz")
     again = CountTensor.load(tmp_path / "counts.npz")
     assert again.digest == counts.digest != problem.counts.digest
-    assert [look.name for look in again.subset([0, 1]).looks] == ["deaths", "second"]
+    assert [process.name for process in again.subset([0, 1]).observations] == ["deaths", "second"]
     anchored.save(tmp_path / "fit.npz")
     loaded = Fit.load(tmp_path / "fit.npz")
-    assert loaded.mu_of_looks == anchored.mu_of_looks
+    assert loaded.mu_of_observations == anchored.mu_of_observations
     assert loaded.scale == anchored.scale
 
 
 @pytest.mark.parametrize(
-    ("look", "says"),
+    ("process", "says"),
     [
-        (lambda: Look("a", [[0, 0]], [1], known_detection=1.5), r"in \(0, 1\] or NaN; .* 0 is 1.5"),
-        (lambda: Look("a", [[0, 0]], [1], known_detection=[0.5, 0.5]), "each of 1 rows"),
-        (lambda: Look("a", [[0, 0]], [1], exposure=[0.0]), "above 0; position 0 is 0.0"),
-        (lambda: Look("a", [[0, 0]], [1], exposure=[1, 1]), "exposure must be one number, or one"),
-        (lambda: Look("a", [[0, 0]], [-1]), "counts must be >= 0"),
-        (lambda: Look("a", [[0, 0]], [1], known_error=-1), "known_error must be at least 0"),
-        (lambda: Look("a", [[0, 0], [0, 0]], [1, 1]), "indices of look 'a' must be distinct"),
-        (lambda: Look("a", [[0, 9]], [1]), "indices of look 'a' must lie inside shape"),
-        (lambda: Look("a", [[0, 0]], [1], attributes=[[1.0, 2.0]]), "must have the 1 columns"),
-        (lambda: "a", "looks must be Look objects, got str"),
+        (
+            lambda: Observations("a", [[0, 0]], [1], known_detection=1.5),
+            r"in \(0, 1\] or NaN; .* 0 is 1.5",
+        ),
+        (lambda: Observations("a", [[0, 0]], [1], known_detection=[0.5, 0.5]), "each of 1 rows"),
+        (lambda: Observations("a", [[0, 0]], [1], exposure=[0.0]), "above 0; position 0 is 0.0"),
+        (
+            lambda: Observations("a", [[0, 0]], [1], exposure=[1, 1]),
+            "exposure must be one number, or one",
+        ),
+        (lambda: Observations("a", [[0, 0]], [-1]), "counts must be >= 0"),
+        (
+            lambda: Observations("a", [[0, 0]], [1], known_error=-1),
+            "known_error must be at least 0",
+        ),
+        (
+            lambda: Observations("a", [[0, 0], [0, 0]], [1, 1]),
+            "indices of 'a' must be distinct",
+        ),
+        (lambda: Observations("a", [[0, 9]], [1]), "indices of 'a' must lie inside shape"),
+        (
+            lambda: Observations("a", [[0, 0]], [1], attributes=[[1.0, 2.0]]),
+            "must have the 1 columns",
+        ),
+        (lambda: "a", "observations must be Observations objects, got str"),
     ],
 )
-def test_wrong_ones_are_named(look: Any, says: str) -> None:
+def test_wrong_ones_are_named(process: Any, says: str) -> None:
     with pytest.raises((ValueError, TypeError), match=says):
-        CountTensor((2, 2), [[0, 0]], [1], attributes=[[0.5]], looks=[look()])
+        CountTensor((2, 2), [[0, 0]], [1], attributes=[[0.5]], observations=[process()])
 
 
 def test_are_not_of_the_papers_algorithm(problem: Problem) -> None:
-    with pytest.raises(ValueError, match="looks need the joint solver"):
-        fit(problem.counts.with_looks(problem.second()), FitSettings(rank=2, solver="bcd"))
+    with pytest.raises(ValueError, match="observation processes need the joint solver"):
+        fit(problem.counts.with_observations(problem.second()), FitSettings(rank=2, solver="bcd"))
