@@ -282,8 +282,8 @@ def choose_closed(dataset: Dataset | None, *, effects: Sequence[str] = ()) -> tu
         return ()
     if dataset.counts.observations:
         st.warning(
-            "Closed visits do not go with rows kept as repeated observations: on *Your table*, make "
-            "what distinguishes these rows a mode, or sum them. This fit has no closed visits."
+            "Closed visits do not go with rows kept as repeated observations: on *Your table*, "
+            "make what distinguishes these rows a mode, or sum them. This fit has no closed visits."
         )
         return ()
     if effects:
