@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.check import charts
+from dashboard.check.outside import NAMES, OutsideView, build_outside_view, difference_view
 from dashboard.check.verdict import (
     Verdict,
     credited_words,
@@ -29,7 +30,7 @@ from dashboard.check.view import (
 )
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
-from dashboard.shared.cache import cached
+from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.fit_status.badges import MARKS, SECTION, gain_table, whole
 from dashboard.shared.fit_status.service import batch_under_way, progress_bar, say_failed, session
 from dashboard.shared.sidebar.model import Family
@@ -39,8 +40,8 @@ from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital, escape, times
 from dashboard.work.jobs import Job
 from dashboard.work.orders import AttributeGain
-from uncletc import Fit
-from uncletc.datasets import Dataset
+from uncletc import Fit, datasets
+from uncletc.datasets import Dataset, Outside
 
 _MAP_LIMIT = 2.0
 _POLL = 0.5  # seconds between two updates of the progress
@@ -292,3 +293,111 @@ def _rank_table(dataset: Dataset, fit: Fit, kind: Kind, finished: tuple[int, ...
     orders = rank_orders(dataset.counts, fit.settings, kind)
     fits = {rank: session("ranks").lookup(orders[rank]) for rank in finished}
     return rank_table(dataset.counts, {rank: each for rank, each in fits.items() if each}, kind)
+
+
+# Of `benchmarks/results/outside.md`.
+_MOSTLY_STATED = (
+    "**Most of this agreement comes from the stated roles, not from the counts**: what each "
+    "covariate affects was stated before any fit, and an index of these directions alone, made "
+    "without any count, correlates at +0.37 with blood surveys and at +0.47 with tests per person."
+)
+_BOXES = {
+    "bad": (st.error, ":material/error:"),
+    "open": (st.warning, ":material/help:"),
+    "good": (st.success, ":material/check_circle:"),
+}
+
+
+def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:
+    """Compare p of COVID-19 counts with independent estimates, or with the truth of simulated ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        COVID-19 counts, real or simulated.
+    fit : Fit
+    stated : bool
+        Whether the fit has the recommended roles of covariates.
+
+    Returns
+    -------
+    OutsideView or None
+        None where there is nothing to compare with.
+    """
+    real = dataset.truth is None
+    st.header(
+        "Does p agree with independent estimates?" if real else "Does p agree with the truth?"
+    )
+    if real and not datasets.available(datasets.OUTSIDE):
+        _offer_download()
+        return None
+    try:
+        view = cached("outside", _outside_view, dataset, fit)
+    except (datasets.DataUnavailableError, ValueError) as error:
+        st.info(f"p was not compared: {error}", icon=":material/help:")
+        return None
+    box, icon = _BOXES[view.tone]
+    box(f"{view.verdict}{f' {_MOSTLY_STATED}' * (real and stated)}", icon=icon)
+    show_chart(
+        partial(charts.agreement_dots, view.dots),
+        key="outside-dots",
+        alt="Rank correlations over states, of p with independent estimates and of these with each "
+        "other",
+    )
+    st.caption(f"{view.figures} {view.cells} Lines: 90 % intervals over states.")
+    name = view.names[0]
+    if len(view.names) > 1:
+        labels = {each: NAMES[each] for each in view.names}
+        name = segmented("Where p differs from", view.names, names=labels, key="outside")
+    picture = cached("outside map", _outside_map, dataset, fit, name)
+    show_county_map(
+        picture,
+        key="outside-map",
+        alt=f"Map of US states coloured by {picture.title}",
+        height=400,
+    )
+    st.caption(f"By state. Orange: p is higher than {NAMES[name]} suggest; violet: lower.")
+    if view.sources:
+        with st.expander("Sources of these estimates"):
+            st.markdown("\n".join(f"- {each}" for each in view.sources))
+    return view
+
+
+def _outside_view(dataset: Dataset, fit: Fit) -> OutsideView:
+    outside = None
+    if dataset.truth is None:
+        outside = cached_for_counts("outside estimates", _load_outside, dataset)
+    return build_outside_view(dataset, fit, outside)
+
+
+def _load_outside(dataset: Dataset) -> Outside:
+    return datasets.load_outside(dataset)  # read when called, so that tests may replace it
+
+
+def _outside_map(dataset: Dataset, fit: Fit, name: str) -> MapPicture:
+    difference = difference_view(cached("outside", _outside_view, dataset, fit), name)
+    return county_map(
+        difference.counties,
+        title=difference.title,
+        hover=("ranks",),
+        limits=difference.limits,
+        log=True,
+        colorscale="diverging",
+        missing="not known",
+        remark="Simulated counts." if dataset.provenance.simulated else "",
+    )
+
+
+def _offer_download() -> None:
+    st.markdown(
+        "Blood surveys, later deaths and tests per person are not on this machine, so p was not "
+        "compared with them."
+    )
+    if not st.button("Download the independent estimates (2 MB)", key="download-outside"):
+        return
+    try:
+        datasets.fetch_all(datasets.OUTSIDE)
+    except datasets.DataUnavailableError as error:
+        st.error(f"The download did not finish: {error}")
+        return
+    st.rerun()

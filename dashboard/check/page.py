@@ -5,10 +5,12 @@ import streamlit as st
 from dashboard.check import controls as parts
 from dashboard.check.view import check_script, check_view, seen_dataset
 from dashboard.shared.cache import cached
+from dashboard.shared.charts.places import is_covid
 from dashboard.shared.fit_status.badges import Verdict, remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
+from dashboard.shared.sidebar.roles import STATED
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
 from dashboard.shared.text.page import fit_details, meaning, role_details
@@ -37,6 +39,9 @@ parts.distributions(view, fit.mu)
 by = parts.places_and_times(dataset, fit, kind, view, family)
 gain = parts.gain_section(dataset, fit, kind)
 ranks = parts.ranks(dataset, fit, kind)
+outside = None
+if is_covid(dataset):
+    outside = parts.outside_section(dataset, fit, stated=roles.preset == STATED)
 
 deciles = view.check.deciles
 meaning(
@@ -49,7 +54,7 @@ role_details(roles)
 fit_details(fit, roles)
 take_away(
     "check",
-    dataset=dataset,
+    dataset=outside.with_sources(dataset) if outside else dataset,
     fit=fit,
     roles=roles,
     tables={
@@ -63,6 +68,8 @@ take_away(
         "Correlation of residuals": view.lags,
         **({"What attributes add": gain} if len(gain) else {}),
         **({"Ranks": ranks} if len(ranks) else {}),
+        **({"p and independent estimates by state": outside.states} if outside else {}),
+        **({"Rank correlations": outside.dots} if outside else {}),
     },
     code=check_script(code_of(dataset), fit.settings, kind, roles),
 )

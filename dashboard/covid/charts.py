@@ -13,22 +13,18 @@ from dashboard.shared.charts.style import (
     AMBER,
     BLUE,
     CLEAR,
-    DASHED,
     GREEN,
-    GREY,
     add_band,
     bar_chart,
     below,
     framed,
     two_lines,
-    whiskers,
 )
 from dashboard.shared.text.words import DAY_AXIS
 
 _COUNTED = "#999999"
 _LONGEST_LINE = 45  # characters of a title
 _FAINT = 0.35  # opacity of the bars that are not chosen, where one is
-_ROW = 38  # pixels of a dot and its name
 _MOST = 2.5  # times the highest estimate; what reaches further is cut off
 
 
@@ -189,49 +185,6 @@ def compare_chart(
         hovermode="x unified",
         dragmode=False,
     )
-
-
-def agreement_dots(dots: pd.DataFrame) -> go.Figure:
-    """Rank correlations as dots with intervals, a block per group, the first on top.
-
-    Parameters
-    ----------
-    dots : DataFrame
-        As in :class:`dashboard.covid.outside.OutsideView`.
-    """
-    figure = go.Figure()
-    figure.add_vline(x=0, line=DASHED)
-    row = 0.0
-    for (group, rows), color in zip(dots.groupby("group", sort=False), (BLUE, GREY), strict=False):
-        _write(figure, row, f"<b>{group}</b>")
-        places = [row + 1 + k for k in range(len(rows))]
-        for place, label in zip(places, rows["label"], strict=True):
-            _write(figure, place, label)  # inside the picture: on a phone an axis has no room
-        figure.add_scatter(
-            x=rows["estimate"],
-            y=places,
-            mode="markers",
-            marker={"color": color, "size": 11},
-            error_x=whiskers(rows["estimate"], rows["low"], rows["high"], color=color, width=0),
-            customdata=rows[["label", "low", "high", "n"]],
-            hovertemplate="<b>%{customdata[0]}</b><br>%{x:+.2f} (90 %: %{customdata[1]:+.2f} to "
-            "%{customdata[2]:+.2f}), %{customdata[3]} states<extra></extra>",
-        )
-        row += len(rows) + 1
-    return framed(
-        figure,
-        90 + int(_ROW * row),
-        x={"title": "rank correlation over states", "range": [-1.05, 1.05], "dtick": 0.5},
-        y={"range": [row - 0.4, -0.6], "visible": False},
-        showlegend=False,
-        dragmode=False,
-    )
-
-
-def _write(figure: go.Figure, row: float, text: str) -> None:
-    """Write the name of a row above its line, at the left edge."""
-    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": row - 0.1, "yanchor": "bottom"}
-    figure.add_annotation(text=text, showarrow=False, font_size=13, **place)
 
 
 def _add_estimate(

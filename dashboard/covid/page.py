@@ -12,7 +12,6 @@ from dashboard.countymap.component import playing
 from dashboard.covid.charts import cell_bars
 from dashboard.covid.days import compare_places, county_panel
 from dashboard.covid.map import choose_days, choose_quantity, choose_states, covid_view, the_map
-from dashboard.covid.panel import outside_check, outside_panel, with_sources
 from dashboard.covid.view import build_county_view, build_covid_view
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
@@ -27,7 +26,6 @@ from dashboard.shared.charts.style import axis_limit
 from dashboard.shared.fit_status.badges import gain_in_headline, gain_table, order_remark, why_here
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
-from dashboard.shared.sidebar.roles import STATED
 from dashboard.shared.text.page import insight_with_caution
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import NO_INTERVALS, day_text
@@ -74,7 +72,6 @@ with above:
     the_map(dataset, fit, anchor, fips=fips, day=day, states=states, quantity=quantity)
     insight_with_caution(" ".join(filter(None, (view.insight, answers.apart.words))), view.caution)
     gain = gain_in_headline(dataset, fit)
-    checked = outside_check(dataset, fit)
     st.caption(
         f"p: chance that a true case is reported, {view.scale.statement}. Counties whose centres "
         "round to the same whole degree of latitude and longitude form one cell and share one "
@@ -118,7 +115,6 @@ answer_table(
     shares=share_words(late=reports_late(fit)) if "share" in answers.total else BELOW,
     uncertain_scale=grids.uncertain_scale,
 )
-outside_panel(dataset, fit, checked, stated=roles.preset == STATED)
 
 absolute = view.scale.absolute
 tables: dict[str, pd.DataFrame | Callable[[], pd.DataFrame]] = {
@@ -132,11 +128,8 @@ if len(compared):
     tables["Days of the places compared"] = partial(for_download, compared, absolute=absolute)
 if gain is not None:
     tables["What attributes add"] = partial(gain_table, gain, dataset)
-if checked is not None:
-    tables["p and outside estimates by state"] = checked.states
-    tables["Rank correlations"] = checked.dots
 foot(
-    page._replace(dataset=with_sources(dataset, checked)),
+    page,
     "covid",
     means="**p is estimated, not measured.** It is the part of the differences between reported "
     "counts that the attributes explain; the part that places and days share belongs to λ.",

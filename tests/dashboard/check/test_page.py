@@ -50,7 +50,9 @@ def wait(at: AppTest, *, n: int = len(CHARTS)) -> AppTest:
 
 
 def named(at: AppTest) -> dict[str, dict]:
-    return dict(zip(CHARTS, charts(at), strict=True))
+    found = charts(at)
+    names = CHARTS if len(found) == len(CHARTS) else (*CHARTS[:-1], "outside", CHARTS[-1])
+    return dict(zip(names, found, strict=True))
 
 
 def test_verdict_first_then_every_check(open_page, covid_twin):
@@ -63,7 +65,9 @@ def test_verdict_first_then_every_check(open_page, covid_twin):
     assert "Counts vary about" in text
     # Two patterns are too few for these counts, and the page must say so.
     assert "Misfit: read on before you rely on it" in text
+    assert "Does p agree with the truth?" in text
     drawn = named(at)
+    assert len(drawn["outside"]["data"]) == 1
     assert len(drawn["pit"]["data"]) == 2
     assert len(drawn["groups"]["data"][0]["y"]) == 20
     assert 'fitted = fit(seen_counts(dataset.counts, "entry"), FitSettings(' in at.code[0].value

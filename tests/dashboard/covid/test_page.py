@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.countymap import component as map_component
 from dashboard.countymap.picture import county_names, unpack
-from dashboard.shared import cache as kept
 from dashboard.shared.fit_status import running
-from dashboard.shared.sidebar import widgets as sources
 from tests.dashboard.looking import PLAIN, open_screen, showing, words
-from uncletc import Fit, datasets
-from uncletc.datasets.covid_outside import ESTIMATES
+from uncletc import Fit
 
 BALTIMORE, COOK = "24510", "17031"
 
@@ -38,17 +33,8 @@ def open_page(shown: dict[str, Fit]) -> Callable[..., AppTest]:  # noqa: ARG001,
 
 
 def sent(at: AppTest) -> dict[str, Any]:
-    """What the page sends to its map of p, unpacked."""
-    return all_sent(at)["map"]
-
-
-def all_sent(at: AppTest) -> dict[str, dict[str, Any]]:
-    """What the page sends to its maps, by their keys."""
-    given = [json.loads(component.proto.json) for component in at.get("bidi_component")]
-    return {data["key"]: opened(data) for data in given}
-
-
-def opened(data: dict[str, Any]) -> dict[str, Any]:
+    """What the page sends to its map, unpacked."""
+    (data,) = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     return data | {"picture": unpack(data["picture"])}
 
 
@@ -114,74 +100,6 @@ def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
     assert "Bands" in text
     assert "Whiskers" in text
     assert "4-fold" in sent(at)["picture"]["uncertainMeans"]
-
-
-class TestOutsideCheck:
-    @pytest.fixture
-    def as_real(self, monkeypatch, covid_twin):
-        """The simulated counts, as if nobody knew their truth."""
-        provenance = replace(covid_twin.provenance, simulated=False)
-        real = replace(covid_twin, truth=None, provenance=provenance)
-        monkeypatch.setattr(datasets, "load", lambda _: real)
-        sources._load.clear()
-        kept._shared_value.clear()
-        yield real
-        sources._load.clear()
-        kept._shared_value.clear()
-
-    @pytest.fixture
-    def estimates(self, monkeypatch, as_real):
-        """Outside estimates, one of them p of the tests turned over."""
-        tests = as_real.table.groupby("state")["tests_per_1000"].mean()
-        states = pd.DataFrame({"seroprevalence": -tests, "deaths": tests, "tests": tests})
-        cells = as_real.table.drop_duplicates(["latitude_index", "longitude_index"])
-        cells = cells.set_index(["latitude_index", "longitude_index"])[["state"]]
-        outside = datasets.Outside(
-            states=states, cells=cells.join(states, on="state"), estimates=ESTIMATES, missing={}
-        )
-        monkeypatch.setattr(datasets, "available", lambda _: True)
-        monkeypatch.setattr(datasets, "load_outside", lambda _: outside)
-        return outside
-
-    def test_real_ones_against_what_is_known_with_its_sources(self, open_page, estimates):
-        at = open_page()
-        text = words(at)
-        assert "Checked against outside estimates" in text
-        assert "Rank correlation over 5" in text
-        for estimate in estimates.estimates:
-            assert all(f"]({source.url})" in text for source in estimate.sources)
-        dots = json.loads(at.get("plotly_chart")[-2].proto.spec)  # the last is the objective
-        assert [len(trace["y"]) for trace in dots["data"]] == [3, 3]
-        cited = next(block.value for block in at.code if "Computed with uncletc" in block.value)
-        assert "UF-IDD" in cited
-        before = all_sent(at)["outside-map"]["picture"]
-        at.button_group(key="outside").set_value("tests").run()
-        assert not at.exception
-        after = all_sent(at)["outside-map"]["picture"]
-        assert (before["title"], after["title"]) == (
-            "p over blood surveys, each over its median",
-            "p over tests per person, each over its median",
-        )
-        assert sent(at)["picture"]["title"] == "relative p (median = 1)"
-
-    @pytest.mark.usefixtures("as_real")
-    def test_a_download_that_fails_is_a_sentence(self, open_page, monkeypatch):
-        def fetch(_: str) -> None:
-            raise datasets.DataUnavailableError("nobody answers")
-
-        monkeypatch.setattr(datasets, "fetch_all", fetch)
-        at = open_page()
-        at.button(key="download-outside").click().run()
-        assert "The download did not finish: nobody answers" in [each.value for each in at.error]
-
-    @pytest.mark.usefixtures("as_real")
-    def test_files_that_cannot_be_read_are_a_sentence(self, open_page, monkeypatch):
-        def load(_: object) -> None:
-            raise ValueError("week of surveys.csv must hold numbers")
-
-        monkeypatch.setattr(datasets, "available", lambda _: True)
-        monkeypatch.setattr(datasets, "load_outside", load)
-        assert "p was not checked: week of surveys.csv must hold numbers" in words(open_page())
 
 
 class TestWhatTheBrowserSays:

@@ -1,7 +1,8 @@
-"""The panel of the outside check: verdicts, dots, the map of the difference; by hand."""
+"""p beside independent estimates: verdicts, dots and the map of the difference, on the page too."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,18 +10,27 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from dashboard.covid.charts import agreement_dots
-from dashboard.covid.outside import (
+from dashboard.check.charts import agreement_dots
+from dashboard.check.outside import (
     AMONG,
     OF_FIT,
     OutsideView,
     build_outside_view,
     difference_view,
 )
-from uncletc import CountTensor
+from dashboard.countymap.picture import unpack
+from dashboard.shared import cache
+from dashboard.shared.fit_status import running
+from dashboard.shared.sidebar import widgets as sources
+from dashboard.shared.sidebar.roles import STATED
+from dashboard.shared.sidebar.sidebar import Choices
+from tests.dashboard.looking import PLAIN, open_screen, words
+from uncletc import CountTensor, StopReason, datasets
 from uncletc.data.simulate import Truth
 from uncletc.datasets import Dataset, Outside, Provenance
+from uncletc.datasets.covid_outside import ESTIMATES
 
 N = 30
 P = np.linspace(0.1, 0.9, N)
@@ -75,7 +85,7 @@ class TestVerdict:
             (
                 {"seroprevalence": -P, "deaths": -noisy(0.05), "tests": -noisy(0.1)},
                 "bad",
-                "p runs against every outside estimate.* blood surveys, later deaths and tests",
+                "p runs against every independent estimate.* blood surveys, later deaths and tests",
             ),
             (
                 {"seroprevalence": P, "deaths": -noisy(0.05), "tests": P},
@@ -85,12 +95,12 @@ class TestVerdict:
             (
                 {"seroprevalence": noisy(0.1), "deaths": noisy(0.1, 1), "tests": noisy(0.1, 2)},
                 "good",
-                "about as well as they agree with one another",
+                "about as strongly as they do with each other",
             ),
             (
                 {"seroprevalence": noisy(0.5), "deaths": noisy(0.5), "tests": noisy(0.5)},
                 "open",
-                "but less than they agree with one another",
+                "but less than they do with each other",
             ),
             (
                 {"seroprevalence": (P * 977) % 0.1, "deaths": (P * 977) % 0.1},
@@ -107,11 +117,11 @@ class TestVerdict:
     def test_its_figures(self, dataset):
         view = view_of(dataset, seroprevalence=P, deaths=P[::-1], tests=P)
         assert "over 30 states: **+0.33**" in view.figures
-        assert "with one another: **−0.33**" in view.figures
+        assert "with each other: **−0.33**" in view.figures
         assert view.cells == "Over 30 cells, p with later deaths: −1.00 (90 %: −1.00 to −1.00)."
 
-    def test_what_the_fit_has_seen_is_no_outside(self, dataset):
-        looked = SimpleNamespace(**vars(FIT) | {"mu_of_looks": {"deaths": 1.0}})
+    def test_what_the_fit_has_used_is_not_compared(self, dataset):
+        looked = SimpleNamespace(**vars(FIT) | {"mu_of_observations": {"deaths": 1.0}})
         known = outside(seroprevalence=P, deaths=-P, tests=P)
         view = build_outside_view(dataset, looked, known)
         assert view.seen == ("deaths",)
@@ -182,3 +192,78 @@ def test_dots_have_their_intervals_and_names(dataset):
     ]
     places = [*of_fit.y, *among.y]
     assert places == sorted(set(places))
+
+
+class TestOnThePage:
+    @pytest.fixture
+    def as_real(self, monkeypatch, covid_twin, covid_fit):
+        """The simulated counts, as if nobody knew their truth, with a fit of stated roles."""
+        finished = replace(covid_fit, stop=StopReason.TOLERANCE)
+        provenance = replace(covid_twin.provenance, simulated=False)
+        real = replace(covid_twin, truth=None, provenance=provenance)
+        monkeypatch.setattr(datasets, "load", lambda _: real)
+
+        def shown(_: Dataset, choices: Choices) -> running.Shown:
+            return running.Shown(real, finished, replace(choices.roles, preset=STATED))
+
+        monkeypatch.setattr(running, "fit_or_stop", shown)
+        sources._load.clear()
+        cache._shared_value.clear()
+        yield real
+        sources._load.clear()
+        cache._shared_value.clear()
+
+    @pytest.fixture
+    def estimates(self, monkeypatch, as_real):
+        """Independent estimates, one of them the tests turned over."""
+        tests = as_real.table.groupby("state")["tests_per_1000"].mean()
+        states = pd.DataFrame({"seroprevalence": -tests, "deaths": tests, "tests": tests})
+        cells = as_real.table.drop_duplicates(["latitude_index", "longitude_index"])
+        cells = cells.set_index(["latitude_index", "longitude_index"])[["state"]]
+        known = Outside(
+            states=states, cells=cells.join(states, on="state"), estimates=ESTIMATES, missing={}
+        )
+        monkeypatch.setattr(datasets, "available", lambda _: True)
+        monkeypatch.setattr(datasets, "load_outside", lambda _: known)
+        return known
+
+    def test_real_counts_have_a_verdict_a_map_and_sources(self, estimates):
+        at = open_screen("check", **PLAIN)
+        text = words(at)
+        assert "Does p agree with independent estimates?" in text
+        assert "correlation over 5" in text
+        verdict = next(each.value for each in [*at.error, *at.warning, *at.success])
+        assert "Most of this agreement comes from the stated roles, not from the counts" in verdict
+        for estimate in estimates.estimates:
+            assert all(f"]({source.url})" in text for source in estimate.sources)
+        cited = next(block.value for block in at.code if "Computed with uncletc" in block.value)
+        assert "UF-IDD" in cited
+        assert map_title(at) == "p over blood surveys, each over its median"
+        at.button_group(key="outside").set_value("tests").run()
+        assert map_title(at) == "p over tests per person, each over its median"
+
+    @pytest.mark.usefixtures("as_real")
+    def test_a_download_that_fails_is_a_sentence(self, monkeypatch):
+        def fetch(_: str) -> None:
+            raise datasets.DataUnavailableError("nobody answers")
+
+        monkeypatch.setattr(datasets, "available", lambda _: False)
+        monkeypatch.setattr(datasets, "fetch_all", fetch)
+        at = open_screen("check", **PLAIN)
+        at.button(key="download-outside").click().run()
+        assert "The download did not finish: nobody answers" in words(at)
+
+    @pytest.mark.usefixtures("as_real")
+    def test_files_that_cannot_be_read_are_a_sentence(self, monkeypatch):
+        def load(_: object) -> None:
+            raise ValueError("week of surveys.csv must hold numbers")
+
+        monkeypatch.setattr(datasets, "available", lambda _: True)
+        monkeypatch.setattr(datasets, "load_outside", load)
+        text = words(open_screen("check", **PLAIN))
+        assert "p was not compared: week of surveys.csv must hold numbers" in text
+
+
+def map_title(at: AppTest) -> str:
+    sent = [json.loads(component.proto.json) for component in at.get("bidi_component")]
+    return str(next(unpack(m["picture"])["title"] for m in sent if m["key"] == "outside-map"))

@@ -1,9 +1,9 @@
-"""p of the COVID-19 page held against outside estimates, or against a known truth. Pure."""
+"""p of COVID-19 counts beside independent estimates of detection, or beside the truth. Pure."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ NAMES = {
     "tests": "tests per person",
     TRUTH: "true p",
 }
-OF_FIT, AMONG = "p of this fit with", "outside estimates with one another"
+OF_FIT, AMONG = "p of this fit with", "these estimates with each other"
 _TONES: dict[str, Tone] = {
     **dict.fromkeys(("against", "partly against"), "bad"),
     **dict.fromkeys(("unclear", "weaker"), "open"),
@@ -41,7 +41,7 @@ _COVERED = 0.95  # of the ratios inside the limits of the colours
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OutsideView:
-    """What the panel of the outside check draws.
+    """What the section on independent estimates draws.
 
     Attributes
     ----------
@@ -82,10 +82,31 @@ class OutsideView:
         """The estimates that p can be compared with on a map."""
         return [name for name in self.states if name in NAMES]
 
+    @property
+    def sources(self) -> list[str]:
+        """What each estimate is, with links; which the fit has used; which cannot be read."""
+        lines = []
+        for each in self.estimates:
+            links = ", ".join(f"[{source.name}]({source.url})" for source in each.sources)
+            used = " Not compared: this fit uses them." if each.name in self.seen else ""
+            name = NAMES[each.name].capitalize()
+            lines.append(f"**{name}.** {each.meaning} Source: {links}.{used}")
+        missing = self.missing.items()
+        return lines + [
+            f"{NAMES[name].capitalize()} cannot be read: {why}" for name, why in missing
+        ]
+
+    def with_sources(self, dataset: Dataset) -> Dataset:
+        """Return the data set with the sources of the estimates, to cite."""
+        known = dataset.provenance.sources
+        more = dict.fromkeys(source for each in self.estimates for source in each.sources)
+        sources = (*known, *(source for source in more if source not in known))
+        return replace(dataset, provenance=replace(dataset.provenance, sources=sources))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DifferenceView:
-    """A map of p over an outside estimate, both relative to their medians.
+    """A map of p over an independent estimate, both relative to their medians.
 
     Attributes
     ----------
@@ -143,7 +164,7 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
 
 
 def difference_view(view: OutsideView, name: str) -> DifferenceView:
-    """Return p over one outside estimate by state, each over its median.
+    """Return p over one independent estimate by state, each over its median.
 
     Parameters
     ----------
@@ -195,14 +216,14 @@ def _verdict(check: OutsideCheck) -> str:
             "agrees": "**p agrees with the truth** these counts were drawn from.",
         }[check.verdict]
     return {
-        "against": f"**p runs against every outside estimate**: {_list(against)} rank low the "
+        "against": f"**p runs against every independent estimate**: {_list(against)} rank low the "
         "states that it ranks high. Do not read the map as detection.",
         "partly against": f"**p runs against {_list(against)}**, which rank low the states that it "
         "ranks high. Do not read the map as detection.",
-        "unclear": "**p shows no clear relation to outside estimates** of detection.",
-        "weaker": "**p agrees with outside estimates**, but less than they agree with one another.",
-        "as well": "**p agrees with outside estimates about as well as they agree with one "
-        "another.**",
+        "unclear": "**p shows no clear relation to independent estimates** of detection.",
+        "weaker": "**p agrees with independent estimates**, but less than they do with each other.",
+        "as well": "**p correlates with independent estimates about as strongly as they do with "
+        "each other.**",
     }[check.verdict]
 
 
@@ -217,7 +238,7 @@ def _figures(check: OutsideCheck) -> str:
     if not check.among:
         return f"{with_p}."
     among = float(np.mean([one.estimate for one in check.among]))
-    return f"{with_p} on average; the estimates with one another: **{_signed(among)}**."
+    return f"{with_p} on average; the estimates with each other: **{_signed(among)}**."
 
 
 def _dots(check: OutsideCheck) -> pd.DataFrame:
