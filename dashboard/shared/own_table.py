@@ -97,15 +97,14 @@ class _Held:
     """Counts for as long as the session has them: the service keeps them to itself until then."""
 
     def __init__(self, counts: CountTensor) -> None:
-        service().own(counts, me())
+        self._claim = service().own(counts, me())
         # Called by the garbage collector, maybe while this thread holds the service's lock.
-        self._end = weakref.finalize(self, service().forget_later, counts, me())
-        self._end.atexit = False
+        later = weakref.finalize(self, service().forget_later, self._claim)
+        later.atexit = False
 
     def end(self) -> None:
         """Have the service forget them now."""
-        self._end()
-        service().forget_pending()
+        service().forget(self._claim)
 
 
 def own_table() -> OwnTable | None:

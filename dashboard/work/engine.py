@@ -20,7 +20,7 @@ from dashboard.work.jobs import Job, Queue, State, session_of
 from dashboard.work.limits import Limits
 from dashboard.work.orders import LANES, FitOrder, Lane, Order, Result, program
 from dashboard.work.pool import Process, Worker
-from dashboard.work.results import Results, names_of, remove, trouble
+from dashboard.work.results import Claim, Results, names_of, remove, trouble
 from uncletc import CountTensor, Fit
 
 _LOOKED_AFTER = 0.5  # seconds between two looks at what runs
@@ -63,7 +63,7 @@ class Service:
         self._lock = threading.RLock()  # of everything below; nothing slow is done under it
         self._results = Results(folder, self.limits.disk_gb * 1e9)
         self._queue = Queue()
-        self._to_forget: SimpleQueue[tuple[CountTensor, str]] = SimpleQueue()
+        self._to_forget: SimpleQueue[Claim] = SimpleQueue()
         self._closed = threading.Event()
         talk = {"on_message": self._on_message, "on_exit": self._on_exit}
         self._cluster = Cluster(scheduler) if scheduler else None
@@ -130,12 +130,12 @@ class Service:
             active = self._queue.active
             mine = sum(session_of(watcher) in each.sessions for each in active)
             refusal = self.limits.refusal(order, of_session=mine, of_all=len(active))
-            job = self._queue.add(order, watcher)
+            job = self._queue.add(order, watcher, self._results.path(order))
             if refusal:
                 self._end(job, "failed", refusal)
                 return job
         try:
-            task = self._results.task(job.run, order)
+            task = self._results.task(job.run, order, job.result)
         except OSError as error:
             self._end(job, "failed", f"its counts could not be handed over: {trouble(error)}.")
             return job
@@ -164,55 +164,54 @@ class Service:
             elif job.task:
                 self._release(job)
 
-    def own(self, counts: CountTensor, owner: str) -> None:
+    def own(self, counts: CountTensor, owner: str) -> Claim:
         """Keep what is made of these counts, and of any with the same labels, to this server.
 
         Parameters
         ----------
         counts : CountTensor
         owner : str
-            Who may :meth:`forget` them.
-        """
-        self.forget_pending()
-        with self._lock:
-            self._results.own(counts, owner)
+            The session of the watchers whose jobs are left at the end.
 
-    def forget_later(self, counts: CountTensor, owner: str) -> None:
+        Returns
+        -------
+        Claim
+            Holds until it is given to :meth:`forget`.
+        """
+        with self._lock:
+            return self._results.own(counts, owner)
+
+    def forget_later(self, claim: Claim) -> None:
         """Have someone's own counts forgotten soon.
 
         It takes no lock, so the garbage collector may call it at any moment, from any thread.
         """
-        self._to_forget.put((counts, owner))
+        self._to_forget.put(claim)
 
     def forget_pending(self) -> None:
         """Forget what :meth:`forget_later` was given."""
         while True:
             try:
-                counts, owner = self._to_forget.get_nowait()
+                claim = self._to_forget.get_nowait()
             except Empty:
                 return
-            self.forget(counts, owner)
+            self.forget(claim)
 
-    def forget(self, counts: CountTensor, owner: str) -> None:
+    def forget(self, claim: Claim) -> None:
         """Leave all jobs of someone's own counts, and keep nothing that was made of them.
 
         Counts with the same labels are meant too, such as those with other roles or without what
-        is held out. Where others own the same, theirs stays; what others wait for is finished.
-
-        Parameters
-        ----------
-        counts : CountTensor
-            As given to :meth:`own`.
-        owner : str
-            Who forgets them; the session of the watchers whose jobs are left.
+        is held out. Where another claim to them holds, theirs stays; what others wait for is
+        finished. A claim is forgotten once, whoever comes first.
         """
-        names = names_of(counts)
         with self._lock:
-            gone = self._results.forget(counts, owner)
+            if not self._results.holds(claim):
+                return
+            gone = self._results.forget(claim)
             for job in list(self._queue.jobs.values()):
-                if job.order.counts is None or names_of(job.order.counts) != names:
+                if job.order.counts is None or names_of(job.order.counts) != claim.names:
                     continue
-                mine = [each for each in job.watchers if session_of(each) == owner]
+                mine = [each for each in job.watchers if session_of(each) == claim.owner]
                 for watcher in mine:
                     self.cancel(job, watcher)
                 if not job.active and (mine or gone):

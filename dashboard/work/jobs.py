@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from time import monotonic
 from typing import Any, Literal
 
@@ -29,6 +30,8 @@ class Job:
     order : Order
     run : str
         What the worker calls it; an order made again after it was cancelled runs again.
+    result : Path
+        Where its result will lie.
     state : str
         "waiting", "running", "done", "cancelled" or "failed".
     trial, iteration : int
@@ -59,6 +62,7 @@ class Job:
 
     order: Order[Any]
     run: str = ""
+    result: Path = Path()
     state: State = "waiting"
     trial: int = 0
     iteration: int = 0
@@ -182,9 +186,10 @@ class Queue:
         """Those that wait or run."""
         return [job for job in self.runs.values() if job.active]
 
-    def add(self, order: Order[Any], watcher: str) -> Job:
+    def add(self, order: Order[Any], watcher: str, result: Path = Path()) -> Job:
         """Note a new job; it is the one of its order from now on."""
-        job = Job(order, run=f"{order.key}-{next(self._numbers)}", watchers={watcher})
+        run = f"{order.key}-{next(self._numbers)}"
+        job = Job(order, run=run, result=result, watchers={watcher})
         self.jobs[order.key] = self.runs[job.run] = job
         self.jobs.move_to_end(order.key)
         return job

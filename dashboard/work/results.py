@@ -41,19 +41,27 @@ _LEFT_BEHIND = 86_400  # seconds after which unfinished files belong to no serve
 _DAMAGED, _PARTIAL, _PRIVATE = ".damaged", ".partial", "counts-"
 
 
-@dataclass(eq=False)
-class _Own:
-    """Counts that belong to someone.
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """That counts are someone's own, from one :meth:`Results.own` to the :meth:`Results.forget`.
 
     Attributes
     ----------
-    folder : Path
-        Where they and their results lie.
-    owners : set of str
+    names : hashable
+        What the entries are called; see :func:`names_of`.
+    owner : str
     """
 
+    names: Any
+    owner: str
+
+
+@dataclass(eq=False)
+class _Own:
+    """Where counts that belong to someone and their results lie, and who says so."""
+
     folder: Path
-    owners: set[str] = field(default_factory=set)
+    claims: set[Claim] = field(default_factory=set)
 
 
 class Results:
@@ -114,15 +122,22 @@ class Results:
         own = self._owned.get(names_of(order.counts)) if self._owned and order.counts else None
         return (own.folder if own else self.folder) / f"{key or order.key}{order.suffix}"
 
-    def task(self, run: str, order: Order[Any]) -> dict[str, Any]:
+    def task(self, run: str, order: Order[Any], result: Path) -> dict[str, Any]:
         """Write the counts of an order, and return the message for its worker.
+
+        Parameters
+        ----------
+        run : str
+        order : Order
+        result : Path
+            Where its result will lie, as :meth:`path` said when the run began: counts that are
+            someone's own lie in the same folder, which stays until the run has ended.
 
         Raises
         ------
         OSError
             If counts cannot be written.
         """
-        result = self.path(order)
         message = {"run": run, "result": str(result), "so_far": str(self.so_far(run))}
         if (counts := order.counts) is not None:
             folder = self.private if result.parent == self.folder else result.parent
@@ -137,34 +152,39 @@ class Results:
                     with atomic(path) as partial:
                         counts.save(partial)
         if (first := order.begins_with) is not None:
-            message["begins_with"] = str(self.path(first))
+            message["begins_with"] = str(result.with_name(f"{first.key}{first.suffix}"))
         return message | order.message()
 
     def so_far(self, run: str) -> Path:
         """Return where the estimates so far of a run lie."""
         return self.private / f"{run}.part"
 
-    def own(self, counts: CountTensor, owner: str) -> None:
+    def own(self, counts: CountTensor, owner: str) -> Claim:
         """Note that counts, and any with the same labels, belong to someone."""
+        claim = Claim(names_of(counts), owner)
         folder = self.private / uuid4().hex
-        self._owned.setdefault(names_of(counts), _Own(folder)).owners.add(owner)
+        self._owned.setdefault(claim.names, _Own(folder)).claims.add(claim)
+        return claim
 
-    def forget(self, counts: CountTensor, owner: str) -> Path | None:
-        """Note that counts are not someone's any more.
+    def holds(self, claim: Claim) -> bool:
+        """Whether a claim has not been dropped yet."""
+        own = self._owned.get(claim.names)
+        return own is not None and claim in own.claims
+
+    def forget(self, claim: Claim) -> Path | None:
+        """Drop a claim that holds; a later one to the same counts stays, also of the same owner.
 
         Returns
         -------
         Path or None
             Where all that was made of them lies, and lies until the next :meth:`release`; None
-            where they still belong to others, or never belonged to anyone.
+            where another claim stays.
         """
-        own = self._owned.get(names_of(counts))
-        if own is None:
+        own = self._owned[claim.names]
+        own.claims.remove(claim)
+        if own.claims:
             return None
-        own.owners.discard(owner)
-        if own.owners:
-            return None
-        del self._owned[names_of(counts)]
+        del self._owned[claim.names]
         self._forgotten.append(own)
         return own.folder
 
@@ -177,7 +197,7 @@ class Results:
             for path in [path for path in self._counts if path not in needed][:-_COUNTS_ON_DISK]:
                 del self._counts[path]
                 remove(path)
-        folders = {path.parent for path in needed}
+        folders = {each.result.parent for each in runs}  # also before its counts are written
         for own in [each for each in self._forgotten if each.folder not in folders]:
             self._forgotten.remove(own)
             shutil.rmtree(own.folder, ignore_errors=True)
@@ -213,6 +233,8 @@ class Results:
         with suppress(OSError):
             size = path.stat().st_size
         with self._lock:
+            if not path.parent.exists():  # what was read is forgotten meanwhile
+                return
             self._in_memory[path] = size, result
             self._in_memory.move_to_end(path)
             while len(self._in_memory) > 1 and (

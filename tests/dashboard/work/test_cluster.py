@@ -99,10 +99,10 @@ class TestCluster:
 
     def test_own_counts_leave_nothing_at_the_workers(self, remote, cluster, small, fit_order):
         counts = small.subset(np.arange(39))
-        remote.own(counts, "me")
+        claim = remote.own(counts, "me")
         order = FitOrder(counts, fit_order(seed=9).settings)
         assert finish(remote.submit(order, "me-fit")).state == "done"
-        remote.forget(counts, "me")
+        remote.forget(claim)
         assert remote.lookup(order) is None
         wait(lambda: not left_at_workers(cluster), seconds=10)
 

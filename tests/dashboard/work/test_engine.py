@@ -26,6 +26,13 @@ def process(service: Service, lane: str = "quick"):
     return service._workers[lane][0].process
 
 
+def left_of(service: Service, job: Job) -> list[Path]:
+    """Files of a job's counts and results that are on disk."""
+    names = (job.order.counts_digest, job.order.key)
+    files = service._results.folder.rglob("*")
+    return [path for path in files if any(name in path.name for name in names)]
+
+
 @pytest.fixture
 def limited(tmp_path):
     """Make a service with limits of its own."""
@@ -195,7 +202,7 @@ class TestCancel:
 class TestOwnCounts:
     def test_forgotten_ones_leave_nothing(self, service, comparison, small):
         counts = small.subset(np.arange(45))
-        service.own(counts, "me")
+        claim = service.own(counts, "me")
         gone = weakref.ref(counts)
         done = comparison(counts=counts)
         finish(service.submit(done, "me-fit"))
@@ -205,7 +212,7 @@ class TestOwnCounts:
         assert list(folder.iterdir())
         under_way = service.submit(comparison(counts=counts, endless=True), "me")
         wait(lambda: under_way.state == "running")
-        service.forget(counts, "me")
+        service.forget(claim)
         assert under_way.state == "cancelled"
         assert service.job(under_way.order) is None
         assert service.lookup(done) is None
@@ -218,20 +225,58 @@ class TestOwnCounts:
 
     def test_the_process_forgets_them_too(self, service, comparison, small):
         counts = small.subset(np.arange(46))
-        service.own(counts, "me")
+        claim = service.own(counts, "me")
         job = finish(service.submit(comparison(counts=counts, seed=1), "me"))
-        service.forget(counts, "me")
+        service.forget(claim)
         # Had the process kept them, it could do without their file.
         again = service._queue.runs["again"] = Job(job.order, run="again")
         again.process = service._workers["long"][0].send(job.task | {"run": "again"})
         assert finish(again).message == "its counts could not be read: no such file or directory."
 
+    def test_a_claim_that_is_forgotten_late_takes_no_later_one_along(
+        self, service, small, fit_order
+    ):
+        counts = small.subset(np.arange(49))
+        order = FitOrder(counts, fit_order(endless=True).settings)
+        before, now = service.own(counts, "me"), service.own(counts, "me")
+        service.forget(before)
+        job = service.submit(order, "me")
+        service.forget_later(before)
+        service.forget_pending()
+        assert job.active
+        assert Path(job.result).parent.parent == service._results.private
+        service.forget(now)
+        assert job.state == "cancelled"
+        wait(lambda: not service._queue.runs)
+        assert not left_of(service, job)
+
+    @pytest.mark.parametrize("disk", ["fine", "full"])
+    def test_forgotten_while_their_file_is_written(
+        self, own_service, fit_order, small, monkeypatch, disk
+    ):
+        claim, save, jobs = own_service.own(small, "me"), CountTensor.save, []
+
+        def forget_meanwhile(counts: CountTensor, path: Path) -> None:
+            jobs.append(own_service.job(fit_order()))
+            own_service.forget(claim)
+            path.parent.mkdir(exist_ok=True)
+            save(counts, path)
+            if disk == "full":
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(CountTensor, "save", forget_meanwhile)
+        job = own_service.submit(fit_order(), "me")
+        assert jobs == [job]
+        assert job.state == "cancelled"
+        assert not own_service._queue.runs
+        assert not left_of(own_service, job)
+
     def test_what_others_wait_for_is_not_forgotten_before_its_end(self, service, comparison, small):
         counts = small.subset(np.arange(47))
-        service.own(counts, "me")
+        claim = service.own(counts, "me")
         job = service.submit(comparison(counts=counts, endless=True), "me")
         service.submit(job.order, "you")
-        service.forget(counts, "me")
+        service.forget(claim)
         assert job.active
         assert job.watchers == {"you"}
         service.cancel(job, "you")
@@ -241,7 +286,7 @@ class TestOwnCounts:
         self, service, small, fit_order
     ):
         counts = small.subset(np.arange(48))
-        service.own(counts, "me")
+        claim = service.own(counts, "me")
         order = FitOrder(counts, fit_order().settings)
         assert service._results.path(order).parent != service._results.folder
 
@@ -249,7 +294,7 @@ class TestOwnCounts:
             pass
 
         held = Held()
-        weakref.finalize(held, service.forget_later, counts, "me")
+        weakref.finalize(held, service.forget_later, claim)
         ended = threading.Event()
 
         def collect() -> None:

@@ -18,6 +18,7 @@ from dashboard.work import results
 from dashboard.work.jobs import Job
 from dashboard.work.orders import FitOrder
 from dashboard.work.results import Results, atomic, remove, writable
+from uncletc import Fit
 
 HOLDS = "import sys, time; from pathlib import Path; from dashboard.work.results import Results\n"
 HOLDS += "kept = Results(Path(sys.argv[1]), 1e9); print(kept.private, flush=True); time.sleep(60)"
@@ -44,7 +45,8 @@ def store(tmp_path):
 
 
 def job_of(store: Results, order: FitOrder, run: str = "7") -> Job:
-    return Job(order, run=run, task=store.task(run, order))
+    result = store.path(order)
+    return Job(order, run=run, result=result, task=store.task(run, order, result))
 
 
 def test_a_result_is_found_on_disk_then_in_memory(store, kept, small_fit, monkeypatch):
@@ -88,8 +90,7 @@ def test_a_damaged_or_foreign_file_counts_as_none(store, kept, tmp_path, damage)
 def test_results_of_own_counts_lie_apart_until_their_last_owner_forgets(
     store, small, fit_order, small_fit
 ):
-    store.own(small, "ann")
-    store.own(small, "bob")
+    ann, bob = store.own(small, "ann"), store.own(small, "bob")
     job = job_of(store, FitOrder(small, small_fit.settings))
     path = Path(job.task["result"])
     assert path.parent.parent == store.private
@@ -99,15 +100,36 @@ def test_results_of_own_counts_lie_apart_until_their_last_owner_forgets(
     part = FitOrder(small.subset(np.arange(20)), fit_order().settings)  # what is held out is left
     assert store.path(part).parent == path.parent
 
-    assert store.forget(small, "ann") is None
-    assert store.forget(small, "bob") == path.parent
+    assert store.forget(ann) is None
+    assert store.holds(bob)
+    assert store.forget(bob) == path.parent
     store.release(None, [job])
     assert path.exists()  # somebody waits for it
     store.release(job, [])
     assert not path.parent.exists()
     assert store.find(job.order) is None
     assert store.path(job.order).parent == store.folder
-    assert store.forget(small, "eve") is None
+    assert not store.holds(bob)
+
+
+def test_what_is_read_while_it_is_forgotten_does_not_stay_in_memory(
+    store, small, small_fit, monkeypatch
+):
+    claim, order = store.own(small, "ann"), FitOrder(small, small_fit.settings)
+    path = store.path(order)
+    path.parent.mkdir()
+    small_fit.save(path)
+    load = FitOrder.load
+
+    def forgotten_meanwhile(path: Path) -> Fit:
+        found = load(path)
+        store.forget(claim)
+        store.release(None, [])
+        return found
+
+    monkeypatch.setattr(FitOrder, "load", staticmethod(forgotten_meanwhile))
+    store.find(order)
+    assert not store._in_memory
 
 
 def test_counts_on_disk_stay_within_bounds_but_never_go_while_needed(
