@@ -364,7 +364,7 @@ def compare_models(setup: Setup, settings: FitSettings) -> list[Trial]:
         largest = changed(settings, "layers", SETTINGS["layers"].default)
     models = {
         LINES: changed(settings, "layers", 0),
-        CURVES: replace(largest, solver=Joint(network=False)),
+        CURVES: replace(largest, solver=Joint(network="never")),
         NETWORK: largest,
     }
     return [({"g": g}, recovery(setup, each)) for g, each in models.items()]

@@ -259,7 +259,7 @@ class TestInteractive:
     ) -> None:
         training: list[int] = []
 
-        def train(*given: Any) -> None:
+        def train(*given: Any, **_: bool) -> None:
             pause = given[-1]
             for step in range(5):
                 training.append(step)

@@ -117,3 +117,9 @@ def test_same_seed_same_answer() -> None:
     first, second = (_best(_problem("xor", 2)[0], (4,), seed=3) for _ in range(2))
     assert all(map(torch.equal, first.layers, second.layers))
     assert all(map(torch.equal, first.factors, second.factors))
+
+
+def test_always_keeps_what_held_out_counts_do_not_support() -> None:
+    optimum, _, _ = _problem("additive", 0)
+    found = learn_network(optimum, (3,), seed=0, always=True)
+    assert [tuple(layer.shape) for layer in found[0].layers] == [(D, 3), (3,), (3,)]

@@ -34,6 +34,11 @@ class TestJson:
         with pytest.raises((ValueError, TypeError), match=message):
             FitSettings.from_json(text)
 
+    @pytest.mark.parametrize(("flag", "name"), [("true", "supported"), ("false", "never")])
+    def test_a_network_that_was_saved_as_a_boolean_is_read(self, flag: str, name: str) -> None:
+        text = f'{{"rank": 2, "solver": {{"name": "joint", "network": {flag}}}}}'
+        assert FitSettings.from_json(text).solver == Joint(network=name)  # type: ignore[arg-type]
+
 
 class TestDigest:
     def test_every_setting_changes_it(self) -> None:
@@ -49,7 +54,7 @@ class TestDigest:
     @pytest.mark.parametrize("kind", [Joint, BCD])
     def test_every_option_changes_it(self, kind: type[Joint] | type[BCD]) -> None:
         base = FitSettings(rank=3, solver=kind())
-        others = {"precision": "float64", "device": "cpu", "network": False}
+        others = {"precision": "float64", "device": "cpu", "network": "always"}
         others |= {"loss": "kl", "hold_scale": True, "learning_rate": 0.1}
         others |= {"batch_size": 7, "epochs": 1, "sweeps": 1}
         for option in dataclasses.fields(kind):
@@ -81,7 +86,7 @@ NAN, INF = float("nan"), float("inf")
         ("solver", ("adam",), r"one of \('joint', 'bcd'\)"),
         ("members", (0,), "at least 1"),
         ("precision", ("half",), "one of"),
-        ("network", ("yes",), "True or False"),
+        ("network", ("yes", None, 1), r"one of \('always', 'supported', 'never'\)"),
         ("device", ("gpu",), "auto, cpu, cuda or cuda:<n>"),
         ("hold_scale", (1,), "True or False"),
         ("hidden", ((20, 0),), "at least 1, got 0"),

@@ -42,9 +42,10 @@ class FitSettings(Jsonable):
         depends on the solver: :class:`Joint`, :class:`BCD`. None: the joint solver takes the
         likeliest, which ``Fit.mu`` tells; for block coordinate descent 2000, the paper's.
     hidden : sequence of int
-        Units of each hidden layer: of the network that the joint solver keeps beside its curves
-        if held-out counts ask for one, or of the paper's. (): no curves and no network, linear g.
-        On more than 20,000 observed entries the joint solver trains none.
+        Units of each hidden layer: of the network that the joint solver trains beside its curves,
+        where ``Joint.network`` and held-out counts allow, or of the paper's. (): no curves and no
+        network, linear g. On more than 20,000 observed entries the joint solver trains none;
+        ``Fit.network_trained`` says what a fit has.
     max_iter : int
         Iterations at most, ≥ 0. The paper's rule for "bcd" is 100.
     tol : float, optional

@@ -27,6 +27,7 @@ from uncletc.data.entries import exposure_at
 from uncletc.data.frames import frame_of
 from uncletc.fitting.history import Iteration, StopReason, UnreadableFitError
 from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import JointDetection
 from uncletc.model.random_effects import ModeEffects
 from uncletc.model.rates import RateEffects
 from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
@@ -172,6 +173,13 @@ class Fit:
     def members(self) -> tuple[Member, ...]:
         """All members, the likeliest first."""
         return (Member(self.factors, self.network, self.effects, self.mode_effects), *self.others)
+
+    @property
+    def network_trained(self) -> tuple[int, ...]:
+        """Units of each hidden layer of the network that was trained; () if none was."""
+        if isinstance(self.network, JointDetection):
+            return tuple(bias.size for bias in self.network.layers[1:-1:2])
+        return () if self.network is None or self.network.linear else self.settings.hidden
 
     def require_draws(self) -> Draws:
         """Return the draws of the parameters.

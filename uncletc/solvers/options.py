@@ -16,6 +16,7 @@ from uncletc.common.validation import check_choice, check_positive, check_whole
 Loss = Literal["ls", "kl"]
 Precision = Literal["float32", "float64"]
 SolverName = Literal["joint", "bcd"]
+NetworkChoice = Literal["always", "supported", "never"]
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
@@ -34,9 +35,10 @@ class Joint(Jsonable):
         precision.
     device : str
         "auto" (a GPU if available), "cpu", "cuda", "cuda:1", …
-    network : bool
-        Whether a trained network may join the curves of g where held-out counts ask for one.
-        False shows what it adds.
+    network : {"always", "supported", "never"}
+        Whether a trained network joins the curves of g: whatever held-out counts say of it, only
+        where they are predicted better with it, or not at all. True stands for "supported", False
+        for "never".
 
     Raises
     ------
@@ -47,12 +49,13 @@ class Joint(Jsonable):
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
     precision: Precision = "float32"
     device: str = "auto"
-    network: bool = True
+    network: NetworkChoice | bool = "supported"
 
     def __post_init__(self) -> None:
         check_choice("precision", self.precision, get_args(Precision))
-        if not isinstance(self.network, bool):
-            raise TypeError(f"network must be True or False, got {self.network!r}")
+        if isinstance(self.network, bool):
+            object.__setattr__(self, "network", "supported" if self.network else "never")
+        check_choice("network", self.network, get_args(NetworkChoice))
         if not (isinstance(self.device, str) and _DEVICE.fullmatch(self.device)):
             raise ValueError(f"device must be auto, cpu, cuda or cuda:<n>, got {self.device!r}")
 

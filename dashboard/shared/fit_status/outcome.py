@@ -49,12 +49,11 @@ def joint_effect_words(fit: Fit) -> str:
         return ""
     if fit.mode_effects is not None:
         return "One curve per attribute: beside effects of modes no network is tried."
-    layers = fit.network.layers
     if len(fit.observed_detection) > MOST_ENTRIES:
         return f"One curve per attribute; on more than {MOST_ENTRIES:,} counts no network is tried."
-    if len(layers) == 0:
+    units = fit.network_trained
+    if not units:
         return "No sign that attributes act together: one curve per attribute."
-    units = [bias.size for bias in layers[1:-1:2]]
     network = f"{len(units)} × {units[0]}" if len(set(units)) == 1 else ", ".join(map(str, units))
     return f"Attributes act together: a network of {network} units was kept."
 

@@ -233,7 +233,8 @@ class TestModels:
         assert {str(order.simulation) for order in orders.values()} == {str(SETUP.arguments)}
         sizes = [len(order.settings.hidden) for order in orders.values()]
         assert sizes == [0, layers or 3, layers or 3]
-        assert [each.settings.solver.network for each in orders.values()] == [True, False, True]
+        chosen = [each.settings.solver.network for each in orders.values()]
+        assert chosen == ["supported", "never", "supported"]
 
     @pytest.mark.parametrize(
         ("errors", "says"),

@@ -113,8 +113,10 @@ def _search(
             stop = StopReason.MAX_ITER
         optimum, learned = _with_draws(rounds), list[Optimum]()
         try:
-            if options.network and rounds.dispersion_estimated and not settings.effects:
-                learned = _learned(optimum, settings, pause)
+            always = options.network == "always"
+            may = always or (options.network == "supported" and rounds.dispersion_estimated)
+            if may and not settings.effects:
+                learned = _learned(optimum, settings, pause, always=always)
         except _UnwantedError:
             return StopReason.CALLBACK, rounds.estimate(), optimum
         if not learned:
@@ -131,8 +133,10 @@ class _UnwantedError(Exception):
     """The callback asked to stop while a network was trained."""
 
 
-def _learned(optimum: Optimum, settings: FitSettings, pause: Callable[[], None]) -> list[Optimum]:
-    """The optimum with trained networks, the best first, if counts show joint effects.
+def _learned(
+    optimum: Optimum, settings: FitSettings, pause: Callable[[], None], *, always: bool
+) -> list[Optimum]:
+    """The optimum with trained networks, the best first, always or if counts show joint effects.
 
     Where μ is estimated, what a network could explain looks like deviations of single entries:
     networks are learnt as if there were next to none, and μ estimated again.
@@ -140,9 +144,9 @@ def _learned(optimum: Optimum, settings: FitSettings, pause: Callable[[], None])
     if len(optimum.rows) > MOST_ENTRIES:
         return []
     if settings.mu is not None:
-        return learn_network(optimum, settings.hidden, settings.seed, pause)
+        return learn_network(optimum, settings.hidden, settings.seed, pause, always=always)
     poisson = optimum.with_mu(START_MU)
-    learned = learn_network(poisson, settings.hidden, settings.seed, pause)
+    learned = learn_network(poisson, settings.hidden, settings.seed, pause, always=always)
     return [one.with_mu(one.likely_mu()) for one in learned]
 
 

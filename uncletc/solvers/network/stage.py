@@ -71,6 +71,8 @@ def learn_network(
     hidden: tuple[int, ...],
     seed: int,
     pause: Callable[[], None] = lambda: None,
+    *,
+    always: bool = False,
 ) -> list[Optimum]:
     """Add a trained network to the curves of g.
 
@@ -84,20 +86,23 @@ def learn_network(
         Of the starting weights and of the entries held out.
     pause : callable
         Called between descents, each of which takes seconds; an error that it raises ends them.
+    always : bool
+        Keep the networks whatever held-out counts say of them.
 
     Returns
     -------
     list of Optimum
         With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; the best
-        first. Empty if held-out counts show no joint effect of attributes, or there are more than
-        20,000.
+        first. Empty if held-out counts show no joint effect of attributes, unless `always`, or
+        there are more than 20,000.
     """
     if not hidden or optimum.features is None or not np.isfinite(optimum.features.spread).any():
         return []  # a network sees attributes without a sign alone
-    if not _FEWEST_ENTRIES <= len(optimum.rows) <= MOST_ENTRIES:
+    fewest = 1 if always else _FEWEST_ENTRIES
+    if not fewest <= len(optimum.rows) <= MOST_ENTRIES:
         return []
     scattered = optimum.dispersion > _MISFIT
-    tested = not scattered or len(optimum.counts) > _CHEAP
+    tested = not always and (not scattered or len(optimum.counts) > _CHEAP)
     inputs = standardised(optimum.features, optimum.z())
     if tested and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
         return []
@@ -121,9 +126,9 @@ def learn_network(
             pause()
             of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), judges)
         gain = _gain(optimum, unseen)
-        if len(found) > 1 and gain <= _HOPELESS:
+        if len(found) > 1 and gain <= _HOPELESS and not always:
             return []
-    if gain <= _STANDARD_ERRORS_BOTH / len(folds):
+    if gain <= _STANDARD_ERRORS_BOTH / len(folds) and not always:
         return []
     finished = _finished([replace(one, mu=none.mu) for one in found], rows, pause)
     return [replace(one.with_mu(float(none.mu[0])), unseen=unseen[0]) for one in finished]
