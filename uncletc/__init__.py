@@ -6,7 +6,7 @@ simulated data, ``metrics`` measures errors, and ``effects`` shows how attribute
 ``search`` finds good settings, ``tables`` reads a table of one's own, ``paper.tables`` holds the
 paper's tables. ``checking`` shows how well a fit describes held-out counts;
 ``estimates`` lists what a fit says of every entry, and a ``Recipe`` holds all
-that decided it; ``theory`` evaluates the recoverability theorem for a problem.
+that decided it.
 """
 
 import importlib
@@ -47,7 +47,6 @@ from uncletc.io.recipe import Deaths, Recipe
 from uncletc.model.cp import rate_tensor
 from uncletc.model.detection import DetectionNetwork
 from uncletc.model.random_effects import Effect, ModeEffects
-from uncletc.paper import theory
 from uncletc.result.anchor import Anchor
 from uncletc.result.ensemble import Interval, Member
 from uncletc.result.fit_result import Fit
@@ -99,7 +98,6 @@ __all__ = [
     "simulate",
     "simulate_visits",
     "tables",
-    "theory",
 ]
 
 

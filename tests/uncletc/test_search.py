@@ -1,8 +1,7 @@
-"""Searches: what is tried, judged, given up, written to a file and resumed."""
+"""Searches: what is tried, scored, pruned, written to a file and resumed; and the command."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import signal
 import subprocess
@@ -17,58 +16,21 @@ import pandas as pd
 import pytest
 
 from uncletc import METHODS, CountTensor, FitError, FitSettings
-from uncletc.compare import Split, evaluate
-from uncletc.search import (
-    SearchProgress,
-    SearchSettings,
-    Study,
-    Workers,
-    open_study,
-    search,
-    searching,
-)
+from uncletc import search as searching
+from uncletc.baselines import BPTFSettings
+from uncletc.cli import main
+from uncletc.compare import evaluate
+from uncletc.search import Found, search
 
 RANKS = (1, 2, 3, 4)
 ALPHAS = (0.02, 0.05, 0.1, 0.2)
-ENDED = ["complete", "pruned", "failed"]
+SOME: dict[str, Any] = {"space": {"rank": RANKS}, "fixed": {"max_iter": 4}, "seed": 3}
 PATIENCE = 60  # seconds, on a machine that does much else
-COMMAND = """
-import argparse
-import signal
-from uncletc.cli.search import add_command
-signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
-parser = argparse.ArgumentParser()
-add_command(parser.add_subparsers())
-chosen = parser.parse_args()
-chosen.run(chosen)
-"""
 
 
-def quick(
-    counts: CountTensor,
-    path: Path,
-    n_trials: int = 40,
-    *,
-    callback: Any = None,
-    workers: Workers | None = None,
-    **other: Any,
-) -> Study:
+def quick(counts: CountTensor, path: Path, n_trials: int, **other: Any) -> Found:
     """Search BPTF, 16 choices, folds of some milliseconds."""
-    chosen = {"space": {"rank": RANKS}, "fixed": {"max_iter": 4}, "seed": 3, **other}
-    settings = SearchSettings(n_trials=n_trials, **chosen)
-    return search(counts, "BPTF", path=path, settings=settings, callback=callback, workers=workers)
-
-
-def n_ended(path: Path) -> int:
-    """Trials that ended so far, none while the search is still loading."""
-    try:
-        return int(open_study(path).frame["state"].isin(ENDED).sum())
-    except (FileNotFoundError, ValueError):
-        return 0
-
-
-def without_times(study: Study) -> pd.DataFrame:
-    return study.frame.drop(columns="seconds")
+    return search(counts, "BPTF", path=path, n_trials=n_trials, **SOME | other)
 
 
 @pytest.fixture
@@ -76,164 +38,96 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "study.log"
 
 
-class TestWhatIsTried:
-    @pytest.mark.parametrize("strategy", ["tpe", "random", "grid"])
-    def test_the_grid_once_each(self, small: CountTensor, path: Path, strategy: Any) -> None:
-        found = quick(small, path, 100, strategy=strategy, n_folds=3)
-        assert found.settings.n_trials == 16
-        tried = list(zip(found.frame["rank"], found.frame["alpha"], strict=True))
+@pytest.fixture
+def data(small: CountTensor, tmp_path: Path) -> Path:
+    small.save(tmp_path / "birds.npz")
+    return tmp_path / "birds.npz"
+
+
+class TestTrials:
+    def test_every_choice_once_where_there_are_enough_trials(
+        self, small: CountTensor, path: Path
+    ) -> None:
+        tried = quick(small, path, 100, n_folds=3).trials
         every = [(rank, alpha) for rank in RANKS for alpha in ALPHAS]
-        assert sorted(tried) == every
-        assert (tried == every) == (strategy == "grid")
+        assert list(zip(tried["rank"], tried["alpha"], strict=True)) == every
 
     def test_the_seed_decides(self, small: CountTensor, path: Path) -> None:
-        first = quick(small, path.with_name("1"), 14)
-        again = quick(small, path.with_name("2"), 14)
-        other = quick(small, path.with_name("3"), 14, seed=4)
-        pd.testing.assert_frame_equal(without_times(first), without_times(again))
-        assert not without_times(first).equals(without_times(other))
+        first, again, other = (
+            quick(small, path.with_name(str(k)), 8, seed=seed).trials
+            for k, seed in enumerate((3, 3, 4))
+        )
+        pd.testing.assert_frame_equal(first, again)
+        assert not first.equals(other)
 
     def test_networks_are_made_of_units_and_layers(self, small: CountTensor, path: Path) -> None:
         space = {"rank": [1], "mu": [None, 1000], "units": [3], "layers": [2]}
-        settings = SearchSettings(n_trials=2, space=space, fixed={"max_iter": 2, "tol": 0.0})
-        found = search(small, METHODS["UncleTC"], path=path, settings=settings)
+        fixed = {"max_iter": 2, "tol": 0.0}
+        found = search(small, METHODS["UncleTC"], path=path, space=space, fixed=fixed)
         assert found.best in [
             FitSettings(rank=1, mu=mu, hidden=(3, 3), max_iter=2, tol=0.0) for mu in (None, 1000.0)
         ]
-        assert open_study(path).frame["mu"].isna().sum() == 1
 
-
-class TestJudgement:
     @pytest.mark.parametrize("kind", ["entry", "fibre"])
     def test_values_are_those_of_evaluate(self, small: CountTensor, path: Path, kind: Any) -> None:
-        method = METHODS["NTF-CPD-KL"]
-        settings = SearchSettings(
-            n_folds=4,
-            kind=kind,
-            seed=2,
-            space={"rank": (1, 2, 3)},
-            fixed={"max_iter": 12},
-            strategy="grid",
+        method, fixed = METHODS["NTF-CPD-KL"], {"max_iter": 12}
+        folds = {"n_folds": 4, "kind": kind, "seed": 2}
+        found = search(
+            small, method, path=path, space={"rank": (1, 2, 3)}, fixed=fixed, prune=False, **folds
         )
-        found = search(small, method, path=path, settings=settings, dataset="six by five")
-        ways = [method.settings(rank=rank, max_iter=12) for rank in (1, 2, 3)]
-        judged = [evaluate(small, method, way, n_folds=4, kind=kind, seed=2) for way in ways]
-        means = [one.mean("rrmse", "validation") for one in judged]
-        np.testing.assert_allclose(found.frame["value"], [mean for mean, _ in means])
-        np.testing.assert_allclose(found.frame["sd"], [sd for _, sd in means])
+        settings = [method.settings(rank=rank, **fixed) for rank in (1, 2, 3)]
+        scored = [evaluate(small, method, one, **folds) for one in settings]
+        means = [one.mean("rrmse", "validation") for one in scored]
+        np.testing.assert_allclose(found.trials["value"], [mean for mean, _ in means])
         best = int(np.argmin([mean for mean, _ in means]))
-        assert found.best == ways[best]
-        assert found.best_value == pytest.approx(means[best])
-        assert found.test_scores()["deviance"] == pytest.approx(judged[best].mean("deviance"))
-        assert (found.method, found.dataset) == ("NTF-CPD-KL", "six by five")
-        assert found.counts_digest == small.digest
-
-    def test_test_folds_decide_nothing(
-        self, small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        honest = quick(small, path.with_name("1"), 14)
-        original = searching.run_trial
-
-        def disturbed(
-            counts: CountTensor, method: Any, settings: Any, split: Split, *rest: Any, **named: Any
-        ) -> Any:
-            noise = np.random.default_rng(settings.rank).integers(0, 10**4, counts.n_observed)
-            values = np.where(split.test, noise, counts.counts)
-            changed = replace_counts(counts, values)
-            return original(changed, method, settings, split, *rest, **named)
-
-        monkeypatch.setattr(searching, "run_trial", disturbed)
-        changed = quick(small, path.with_name("2"), 14)
-        pd.testing.assert_frame_equal(without_times(honest), without_times(changed))
-        assert honest.best == changed.best
-        assert honest.test_scores() != changed.test_scores()
+        assert found.best == settings[best]
+        assert found.validation == pytest.approx(means[best])
+        assert found.test["deviance"] == pytest.approx(scored[best].mean("deviance"))
 
     @pytest.mark.parametrize("prune", [True, False])
-    def test_hopeless_trials_are_given_up(
-        self, small: CountTensor, path: Path, prune: bool
-    ) -> None:
-        grid = {"rank": [1, 2], "max_iter": [20, 30, 40, 0]}  # 0: the starting point is no estimate
-        given = SearchSettings(space=grid, strategy="grid", prune=prune)
-        found = search(small, "NTF-CPD-KL", path=path, settings=given).frame
+    def test_poor_trials_are_pruned(self, small: CountTensor, path: Path, prune: bool) -> None:
+        space = {"rank": [1, 2], "max_iter": [20, 30, 40, 0]}  # 0: a start is no estimate
+        found = search(small, "NTF-CPD-KL", path=path, space=space, prune=prune).trials
         assert found["state"].tolist() == ["complete"] * 7 + ["pruned" if prune else "complete"]
         assert found["folds"].iloc[-1] == (2 if prune else 5)
-        assert found["value"].iloc[7] > found["value"].iloc[:3].max()
 
-    def test_a_fit_that_fails_is_a_trial_that_ended(
+    def test_a_failed_fit_is_a_trial(
         self, small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def failing(*_: Any, **__: Any) -> Any:
-            raise FitError("the objective became nan at iteration 3")
+        original = searching.run_trial
+
+        def failing(counts: CountTensor, method: Any, settings: Any, *rest: Any, **k: Any) -> Any:
+            if settings.rank < 4:
+                raise FitError("the objective became nan at iteration 3")
+            return original(counts, method, settings, *rest, **k)
 
         monkeypatch.setattr(searching, "run_trial", failing)
-        found = quick(small, path, 2)
-        assert found.frame["state"].tolist() == ["failed", "failed"]
-        assert found.frame["value"].isna().all()
-        with pytest.raises(ValueError, match=r"no trial of .* is complete yet"):
-            _ = found.best
+        assert quick(small, path, 16).trials["state"].eq("fail").sum() == 12
+        with pytest.raises(ValueError, match="no trial of the search is complete"):
+            quick(small, path.with_name("2"), 8, space={"rank": (1, 2)})
 
-
-def replace_counts(counts: CountTensor, values: np.ndarray) -> CountTensor:
-    return CountTensor(
-        counts.shape,
-        counts.indices,
-        values,
-        attributes=counts.attributes,
-        attribute_indices=counts.attribute_indices,
-    )
-
-
-class TestProgress:
-    def test_records(self, small: CountTensor, path: Path) -> None:
-        seen: list[SearchProgress] = []
-        found = quick(small, path, 3, callback=seen.append)
-        assert [(one.trial, one.folds) for one in seen] == [
-            (t, f) for t in range(3) for f in range(1, 6)
-        ]
-        assert [one.finished for one in seen[4::5]] == [1, 2, 3]
-        assert {one.total for one in seen} == {3}
-        assert (seen[0].best, seen[-1].best) == (None, pytest.approx(found.frame["value"].min()))
-
-    def test_stops_and_resumes_as_one_search(self, small: CountTensor, path: Path) -> None:
-        part = quick(small, path, 12, callback=lambda record: record.finished == 5)
-        assert part.frame["state"].isin(ENDED).sum() in (5, 6)
-        quick(small, path, 12)
-        whole = quick(small, path, 14)
-        assert quick(small, path, 3).frame.equals(whole.frame)  # enough already
-        straight = quick(small, path.with_name("straight"), 14)
-        pd.testing.assert_frame_equal(without_times(whole), without_times(straight))
+    def test_two_processes_find_what_one_finds(self, small: CountTensor, path: Path) -> None:
+        alone, found = (
+            quick(small, path.with_name(str(jobs)), 1, prune=False, n_folds=3, jobs=jobs)
+            for jobs in (1, 2)
+        )
+        pd.testing.assert_frame_equal(found.trials, alone.trials)
 
 
 class TestFile:
-    def test_opening_gives_the_same_and_writes_nothing(
-        self, small: CountTensor, path: Path
-    ) -> None:
-        found = quick(small, path, 3)
-        before = path.read_bytes()
-        again = open_study(path)
-        assert again.frame.equals(found.frame)
-        assert (again.best, again.settings) == (found.best, found.settings)
-        assert repr(again) == "Study(BPTF on counts, 3 of 3 trials)"
-        assert path.read_bytes() == before
-        assert [one.name for one in path.parent.iterdir()] == [path.name]
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            again.method = "POND"  # type: ignore[misc]
-
-    def test_cut_off_anywhere(self, small: CountTensor, path: Path) -> None:
-        quick(small, path, 3)
-        data = path.read_bytes()
-        for length in np.linspace(0, len(data), 8, dtype=int):
-            path.write_bytes(data[:length])
-            found = quick(small, path, 3).frame
-            assert found["state"].isin(ENDED).all()
-            assert len(found) == len(found.drop_duplicates(["rank", "alpha"])) == 3
+    def test_more_trials_are_added_to_earlier_ones(self, small: CountTensor, path: Path) -> None:
+        part = quick(small, path, 5).trials
+        whole = quick(small, path, 12).trials
+        pd.testing.assert_frame_equal(whole.iloc[:5], part)
+        assert len(whole) == 12
+        assert quick(small, path, 3).trials.equals(whole)  # enough already
+        assert len(quick(small, path, 28).trials.drop_duplicates(["rank", "alpha"])) == 16
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
             ({"kind": "fibre"}, 'another kind, "entry" and not "fibre"'),
             ({"seed": 4}, "another seed, 3 and not 4"),
-            ({"fixed": {"max_iter": 5}}, "another fixed"),
             ({"space": {"rank": [1, 2]}}, "another space"),
         ],
     )
@@ -241,97 +135,154 @@ class TestFile:
         self, small: CountTensor, path: Path, change: dict[str, Any], message: str
     ) -> None:
         quick(small, path, 1)
-        before = path.read_bytes()
         with pytest.raises(ValueError, match=message):
             quick(small, path, 2, **change)
         with pytest.raises(ValueError, match="another counts"):
             quick(small.subset(np.arange(50)), path, 2)
-        assert path.read_bytes() == before
 
     @pytest.mark.parametrize("content", [b"\x93NUMPY", b"a,b\n1,2", b"{}\n", b'{"op_code":0}x\n'])
     def test_not_of_a_search(self, small: CountTensor, path: Path, content: bytes) -> None:
         path.write_bytes(content)
-        for go in (open_study, lambda where: quick(small, where)):
-            with pytest.raises(ValueError, match="is not the file of a search"):
-                go(path)
-        assert path.read_bytes() == content
-
-    @pytest.mark.parametrize(
-        "field", ['"study_name"', '"datetime_start"', '"seed"', '"validation"']
-    )
-    def test_wrong_fields(self, small: CountTensor, path: Path, field: str) -> None:
-        quick(small, path, 1)
-        path.write_text(path.read_text().replace(field, '"other"'))
         with pytest.raises(ValueError, match="is not the file of a search"):
-            open_study(path)
-
-    def test_one_search_at_a_time(self, small: CountTensor, path: Path) -> None:
-        def again(_: SearchProgress) -> None:
-            quick(small, path, 2)
-
-        with pytest.raises(RuntimeError, match="another search is writing to"):
-            quick(small, path, 2, callback=again)
-
-    def test_absent(self, path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match="does not exist"):
-            open_study(path)
+            quick(small, path, 1)
+        assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("method", "change", "message"),
     [
-        (lambda: SearchSettings(n_trials=0), "n_trials must be at least 1, got 0"),
-        (lambda: SearchSettings(strategy="best"), "strategy must be one of"),  # type: ignore[arg-type]
-        (lambda: Workers(jobs=0), "jobs must be at least 1, got 0"),
+        ("UncleTC", {"n_trials": 0}, "n_trials must be at least 1, got 0"),
+        ("UncleTC", {"jobs": 0}, "jobs must be at least 1, got 0"),
+        ("NTF", {}, "method must be one of"),
+        ("UncleTC", {"space": {"colour": [1]}}, "UncleTC has no setting 'colour'"),
+        ("UncleTC", {"fixed": {"colour": 1}}, "UncleTC has no setting 'colour'"),
+        ("BPTF", {"space": {"units": [1]}}, "BPTF has no setting 'units'"),
+        ("UncleTC", {"space": {"rank": []}}, "choices of rank must hold at least 1 value"),
+        ("UncleTC", {"space": {"mu": [500, 500.0]}}, "choices of mu must be distinct"),
+        ("UncleTC", {"space": {"rank": [0]}}, "rank must be at least 1, got 0"),
+        ("UncleTC", {"space": {"rank": [2.5]}}, "rank must be a whole number, got 2.5"),
+        ("UncleTC", {"space": {"rank": "57"}}, "choices of rank must be a sequence"),
+        ("UncleTC", {"space": {"layers": [0]}}, "layers must be at least 1"),
+        ("UncleTC", {"space": {"hidden": [(3,)]}}, "hidden is searched by units and layers"),
+        ("UncleTC", {"space": {"rank": [2]}, "fixed": {"rank": 2}}, "rank must be either fixed or"),
+        ("UncleTC", {"space": {"learning_rate": [0.1]}}, "fix solver to 'bcd'"),
+        ("NTF-CPD-LS", {"fixed": {"rank": 2}}, "all of NTF-CPD-LS are fixed"),
     ],
 )
-def test_bad_settings(make: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_what_cannot_be_searched_is_named(
+    method: str, change: dict[str, Any], message: str, small: CountTensor, path: Path
+) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        search(small, method, path=path, **change)
+    assert not path.exists()
 
 
-def test_two_processes_find_what_one_finds(small: CountTensor, path: Path) -> None:
-    chosen = {"prune": False, "strategy": "random", "n_folds": 3}
-    alone = quick(small, path.with_name("alone"), 1, **chosen)
-    found = quick(small, path, 1, workers=Workers(jobs=2), **chosen)
-    pd.testing.assert_frame_equal(without_times(found), without_times(alone))
+def test_the_grid_is_the_papers_where_it_acts() -> None:
+    def choices(fixed: dict[str, Any], given: Any = None) -> dict[str, tuple[Any, ...]]:
+        return searching._choices(METHODS["UncleTC"], fixed, given or {})
+
+    assert choices({}) == {
+        "rank": (5, 10, 15, 20),
+        "units": (10, 20, 30),
+        "layers": (1, 3, 5),
+    }
+    assert set(choices({"hidden": (4, 2)})) == {"rank"}
+    assert choices({"solver": "bcd"})["mu"] == (500.0, 1000.0, 2000.0, 3000.0)
+    assert choices({"rank": 2}, {"mu": [None, np.int64(2)]})["mu"] == (None, 2.0)
 
 
 def test_without_optuna(small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ImportError, match=r"needs Optuna.*uncletc\[search\]"):
-        quick(small, path)
+        quick(small, path, 1)
+
+
+class TestCommand:
+    def test_prints_the_best_settings(
+        self, data: Path, path: Path, small: CountTensor, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = ["search", data, "--method", "BPTF", "--out", path, "--kind", "fibre"]
+        words += ["--folds", 4, "--rank", 1, 2, "--alpha", 0.1, 0.3, "--set", "max_iter=3"]
+        main([str(word) for word in [*words, "--seed", 5, "--trials", 3, "--no-pruning"]])
+        printed, notes = capsys.readouterr()
+        space = {"rank": (1, 2), "alpha": (0.1, 0.3)}
+        folds: dict[str, Any] = {"kind": "fibre", "n_folds": 4, "seed": 5}
+        found = search(
+            small, "BPTF", path=path, n_trials=3, space=space, fixed={"max_iter": 3}, **folds
+        )
+        assert BPTFSettings.from_json(printed) == found.best
+        assert f"{found.validation[0]:.4g}" in notes
+        assert f"trials are in {path}" in notes
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["nowhere.npz"], "DATA must be one of covid, ppi, covid-twin, ppi-twin, or a file"),
+            ([__file__], "is not a file that CountTensor.save wrote"),
+            (["DATA", "--method", "NTF"], "method must be one of"),
+            (["DATA", "--rank", "two"], "rank must be a whole number, got 'two'"),
+            (["DATA", "--folds", "2"], "n_folds must be at least 3, got 2"),
+            (["DATA", "--out", __file__], "is not the file of a search"),
+        ],
+    )
+    def test_bad_input_ends_with_one_sentence_and_2(
+        self,
+        words: list[str],
+        message: str,
+        data: Path,
+        path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        given = [str(data) if word == "DATA" else word for word in words]
+        with pytest.raises(SystemExit) as end:
+            main(["search", "--out", str(path), *given])
+        printed, notes = capsys.readouterr()
+        assert (end.value.code, printed) == (2, "")
+        assert notes.startswith("uncletc search: ")
+        assert message in notes
+        assert notes.count("\n") == 1
+
+    def test_an_interrupt_while_a_lock_is_taken_is_one(
+        self, data: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*_: object, **__: object) -> None:
+            try:
+                raise KeyboardInterrupt
+            finally:
+                raise RuntimeError("Error: did not possess lock")
+
+        monkeypatch.setattr("uncletc.search.search", interrupted)
+        with pytest.raises(SystemExit) as end:
+            main(["search", str(data), "--out", str(path)])
+        assert end.value.code == 130
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_search_resumes(
-    end: signal.Signals, small: CountTensor, tmp_path: Path, path: Path
+    end: signal.Signals, small: CountTensor, data: Path, path: Path
 ) -> None:
-    small.save(tmp_path / "counts.npz")
-    words = [sys.executable, "-c", COMMAND, "search", str(tmp_path / "counts.npz")]
-    words += ["--out", str(path), "--method", "BPTF", "--jobs", "2", "--trials", "16", "--rank"]
-    words += [*"1234", "--folds", "3", "--set", "max_iter=150", "--set", "tol=0"]
+    command = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    command += "from uncletc.cli import main; main()"
+    words = [sys.executable, "-c", command, "search", str(data), "--out", str(path)]
+    words += ["--method", "BPTF", "--jobs", "2", "--trials", "16", "--rank", *"1234"]
+    words += ["--folds", "3", "--set", "max_iter=150", "--set", "tol=0"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
     began = time.monotonic()
-    while n_ended(path) < 4:
+    while not path.exists() or path.read_text().count('"validation"') < 4:
         assert time.monotonic() - began < PATIENCE
         time.sleep(0.05)
     os.killpg(process.pid, end)
     printed = process.communicate(timeout=PATIENCE)[1]
     if end is signal.SIGINT:
         assert process.returncode == 130
-        assert f"interrupted; finished trials are kept in {path}" in printed
+        assert f"interrupted; finished trials are in {path}" in printed
         assert "Traceback" not in printed
-    before = open_study(path).frame
-    settings = SearchSettings(
-        n_trials=16, space={"rank": RANKS}, fixed={"max_iter": 150, "tol": 0}, n_folds=3
-    )
-    after = search(small, "BPTF", path=path, settings=settings).frame
-    assert after["state"].isin(ENDED).all()
-    assert len(after) == len(after.drop_duplicates(["rank", "alpha"])) == 16
-    kept = before[before["state"].isin(ENDED)]
-    pd.testing.assert_frame_equal(after[after["number"].isin(kept["number"])], kept)
+    fixed = {"max_iter": 150, "tol": 0}
+    tried = search(
+        small, "BPTF", path=path, n_trials=16, space={"rank": RANKS}, fixed=fixed, n_folds=3
+    ).trials
+    assert len(tried) == len(tried.drop_duplicates(["rank", "alpha"])) == 16
 
 
 @pytest.fixture(scope="module")
@@ -349,7 +300,6 @@ def scheduler() -> Iterator[str]:
 def test_a_cluster_finds_what_one_process_finds(
     scheduler: str, small: CountTensor, path: Path
 ) -> None:
-    chosen = {"strategy": "random", "prune": False}
-    alone = quick(small, path.with_name("alone"), 3, **chosen)
-    found = quick(small, path, 3, workers=Workers(scheduler=scheduler), **chosen)
-    pd.testing.assert_frame_equal(without_times(found), without_times(alone))
+    alone = quick(small, path.with_name("alone"), 3, prune=False)
+    found = quick(small, path, 3, prune=False, scheduler=scheduler)
+    pd.testing.assert_frame_equal(found.trials, alone.trials)

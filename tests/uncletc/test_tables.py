@@ -14,25 +14,11 @@ import pytest
 from pandas.api.types import is_numeric_dtype
 
 from benchmarks import paper
+from benchmarks._paper_trials import ITERATIONS, errors, measure, settings_for
 from uncletc import PAPER_METHODS, ConvergenceWarning, FitSettings, Joint, fit, simulate
 from uncletc.baselines import KLSettings
 from uncletc.compare.metrics import mae_detection, mae_rate
-from uncletc.paper.tables import (
-    FIGURES,
-    ITERATIONS,
-    KNOWN,
-    PAPERS_OWN,
-    TABLES,
-    Column,
-    committed,
-    curves,
-    errors,
-    measure,
-    run_cell,
-    settings_for,
-    settings_of,
-    with_known_detection,
-)
+from uncletc.paper.tables import FIGURES, KNOWN, PAPERS_OWN, TABLES, Column, committed
 
 TINY = Column(
     label="tiny",
@@ -77,14 +63,6 @@ class TestDefinitions:
         found = summary.loc[(table, column, method, metric), ["paper_mean", "paper_sd"]]
         np.testing.assert_allclose(np.atleast_2d(found)[0], figure)
 
-    def test_settings_of_a_cell(self) -> None:
-        found = settings_of("appendix-wrong-rank", "F̂ = 12")
-        assert (found["rank"], found["fitted_rank"], found["detection"]) == (7, 12, "log")
-        assert settings_of("table-3", "γ_Θ = .3")["attributed"] == 0.7
-        assert settings_of("iterations", "Ω ⊃ Ξ")["observed"] == 0.4
-        mu = settings_of("appendix-mu", "I = 25, γ_Ω = .1, μ = 500")
-        assert (mu["shape"], mu["observed"]) == ((25, 25, 25), 0.1)
-
     def test_simulations_can_be_drawn(self) -> None:
         for table in (*TABLES.values(), *FIGURES.values()):
             for column in table.columns:
@@ -102,17 +80,6 @@ class TestDefinitions:
         assert third.readings == ("exact",)
         with pytest.raises(ValueError, match=r"γ_Ω = \.3 has no reading 'as in the public code'"):
             third.arguments("as in the public code")
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (("table-9", "F = 5"), "table must be one of table-1, .*; got 'table-9'"),
-            (("appendix-rank", "F = 6"), "column must be one of F = 5, F = 7, F = 10; got 'F = 6'"),
-        ],
-    )
-    def test_unknown_names(self, arguments: tuple[str, str], message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            settings_of(*arguments)
 
     def test_a_costly_method_has_a_quarter_of_the_trials(self) -> None:
         table = TABLES["appendix-mu"]
@@ -137,10 +104,6 @@ class TestSettings:
         own = settings_for(PAPERS_OWN, column, 0)
         assert (own.mu, own.solver.name, own.max_iter) == (100, "bcd", 100)
 
-    def test_unknown_method(self) -> None:
-        with pytest.raises(ValueError, match=r"method must be one of UncleTC, .*; got 'NTF'"):
-            run_cell("table-1", "γ_Ω = .3", "NTF", 0)
-
 
 class TestCells:
     @pytest.mark.slow
@@ -162,14 +125,10 @@ class TestCells:
         for method in ("NTF-CPD-KL", "HaLRTC", KNOWN):
             assert set(measure(TINY, method, 0, "exact", "errors")[0]) == {"MAE_λ"}
 
-    def test_knowing_p_is_told_the_truth_and_is_better(self) -> None:
+    def test_knowing_p_is_better(self) -> None:
         column = Column(
             label="", simulation={**TINY.simulation, "shape": (12, 12, 12)}, fitted_rank=2
         )
-        counts, truth = simulate(**column.simulation, seed=1)
-        given = with_known_detection(counts, truth.detection)
-        np.testing.assert_array_equal(given.exposure, truth.detection)
-        assert given.n_attributes == 0
         known = measure(column, KNOWN, 1, "exact", "errors")[0]["MAE_λ"]
         assert known < 0.5 * measure(column, "NTF-CPD-KL", 1, "exact", "errors")[0]["MAE_λ"]
 
@@ -189,17 +148,13 @@ class TestCells:
         assert np.isnan(errors(zero, counts, truth)["MAE_λ"])
 
     def test_ratios_are_reciprocal_up_to_noise(self) -> None:
-        found = run_cell("table-4", "γ_Ω = .3", "UncleTC", 1)
+        found, _ = measure(TABLES["table-4"].columns[0], "UncleTC", 1, "exact", "ratios")
         assert found["λ̂/λ mean"] * found["p̂/p mean"] == pytest.approx(1, abs=0.05)
         assert found["λ̂p̂/λp mean"] == pytest.approx(1, abs=0.05)
         assert found["λ̂/λ sd"] < 0.1 * found["λ̂/λ mean"]
 
-    def test_a_callback_can_stop(self) -> None:
-        found = run_cell("appendix-rank", "F = 5", "NTF-CPD-KL", 0, callback=lambda _: True)
-        assert found["MAE_λ"] > run_cell("appendix-rank", "F = 5", "NTF-CPD-KL", 0)["MAE_λ"]
-
     def test_curves_end_at_the_errors_of_the_fit(self) -> None:
-        found = curves(TINY, "UncleTC(Linear)", 0)
+        found, _ = measure(TINY, "UncleTC(Linear)", 0, "exact", "curves")
         assert set(found) == {"MAE_p", "MAE_λ"}
         assert {len(line) for line in found.values()} == {len(ITERATIONS)}
         final = measure(TINY, "UncleTC(Linear)", 0, "exact", "errors")[0]

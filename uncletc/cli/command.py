@@ -27,17 +27,17 @@ from uncletc.datasets.base import DataUnavailableError
 from uncletc.fitting.history import FitError, UnreadableFitError
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-_NEEDED = ("optuna", "plotly", "prometheus_client", "streamlit")
+_NEEDED = ("plotly", "prometheus_client", "streamlit")
 _FORMATS = ("csv", "parquet", "netcdf")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Parse the command line and run the subcommand."""
     options = read(arguments)
-    if options.command in ("fit", "report", "data"):
-        with one_sentence(" ".join(filter(None, (options.command, options.action)))):
-            options.run(options)
-    else:
+    if options.command == "dashboard":  # which says itself what is wrong
+        options.run(options)
+        return
+    with one_sentence(" ".join(filter(None, (options.command, options.action)))):
         options.run(options)
 
 
@@ -156,9 +156,9 @@ def one_sentence(command: str) -> Iterator[None]:
     """Turn errors into one sentence on standard error, and an exit code."""
     try:
         yield
-    except KeyboardInterrupt:
-        sentence, code = "interrupted", INTERRUPTED
-    except (DataUnavailableError, FitError) as error:
+    except KeyboardInterrupt as error:
+        sentence, code = str(error) or "interrupted", INTERRUPTED
+    except (DataUnavailableError, FitError, ImportError) as error:
         sentence, code = str(error), FAILED
     except (UnreadableFitError, TypeError, ValueError, FileNotFoundError) as error:
         sentence, code = str(error), BAD_INPUT

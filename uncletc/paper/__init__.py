@@ -1,5 +1,5 @@
-"""The paper: its tables as data with single trials of them, and its theorem made computable."""
+"""The paper's tables."""
 
-from uncletc.paper import tables, theory
+from uncletc.paper import tables
 
-__all__ = ["tables", "theory"]
+__all__ = ["tables"]
