@@ -106,7 +106,7 @@ SHOTS = (
         last=".st-key-lags .main-svg",
         end="pit",
     ),
-    Shot(name="methods", path="/methods", last=".st-key-paper-2 .main-svg", end="paper-2"),
+    Shot(name="methods", path="/methods", last=".st-key-paper-table table", end="paper-table"),
     Shot(
         name="lab", path="/lab?step=scale&hide=questions", last=".st-key-lab-next", end="lab-next"
     ),

@@ -1,4 +1,4 @@
-"""Methods: who predicts and recovers best, and how we know."""
+"""Methods: held-out scores of several methods on these counts, and the paper's tables."""
 
 import streamlit as st
 
@@ -6,20 +6,16 @@ from dashboard.methods.compare import compare_section
 from dashboard.methods.paper import paper_section
 from dashboard.shared.sidebar.widgets import segmented
 
-SECTIONS = {"The paper's tables": paper_section, "Your data": compare_section}
+SECTIONS = {"The paper's tables": paper_section, "These counts": compare_section}
 
-st.title("Who predicts best, and how do we know?")
-st.markdown(
-    "The paper's nine methods, and common baselines beside them, judged in the same way. **With "
-    "simulated counts** the truth is known, so errors of the true counts λ and of detection p can "
-    "be measured. **With real counts** some are hidden, and each method predicts them."
-)
+st.title("Which method predicts best?")
 section = segmented(
     "Show",
     list(SECTIONS),
     key="section",
     width="stretch",
-    help="Look at the results, or compare methods on counts you choose.",
+    help="**The paper's tables**: simulated counts, whose true λ and p are known. **These "
+    "counts**: each method predicts counts that it has not seen.",
 )
 SECTIONS[section]()
 
@@ -29,7 +25,7 @@ with st.expander("What these numbers mean, and what they do not"):
         "can predict reported counts; only simulations show whether λ and p are recovered.\n"
         "- **λ and p are known only up to a common factor.** Their errors are computed after each "
         "is divided by its mean.\n"
-        "- **A small difference is not a ranking.** Look at ± before you prefer a method.\n"
-        "- **Settings matter.** Here each method has its defaults and the rank you choose; a "
-        "search over settings may change who is ahead."
+        "- **A small difference is not a ranking.** Compare it with ± before you prefer a method.\n"
+        "- **Settings matter.** On these counts each method has its defaults and the rank you "
+        "choose; a search over settings may change which is ahead."
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -18,7 +17,7 @@ from dashboard.shared.text.scripts import COUNTS, Code, call, script
 from dashboard.shared.text.words import escape
 from dashboard.work.orders import N_FOLDS, FoldKind, make_settings
 from dashboard.work.worker import plain_numbers
-from uncletc import METHODS, PAPER_METHODS, CountTensor, compare
+from uncletc import METHODS, CountTensor, compare
 
 Result = Mapping[str, Any]
 FIELDS = {
@@ -32,35 +31,23 @@ FIELDS = {
     "AUPRC": "auprc",
     "coverage": "coverage",
 }
+SHOWN = ("log score", "deviance", "rRMSE", "MAE", "AUROC", "coverage")  # on the page
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Scores:
-    """Methods compared on hidden counts.
-
-    Attributes
-    ----------
-    bars : DataFrame
-        method, value, sd (NaN: one fold), n, seconds; the best first, under one metric.
-    table : DataFrame
-        Per method every metric, mean and sd over folds, and seconds in all.
-    insight : str
-    """
-
-    bars: pd.DataFrame
-    table: pd.DataFrame
-    insight: str
-
-
-def scores(results: Mapping[str, Result], metric: str) -> Scores:
-    """Sum up the folds of each method.
+def scores_table(results: Mapping[str, Result], metric: str) -> pd.DataFrame:
+    """Return mean and standard deviation of every measure over the folds of each method.
 
     Parameters
     ----------
     results : mapping of str to result
         By method; those that have finished.
     metric : str
-        A key of :data:`FIELDS`, for the bars and the insight.
+        A key of :data:`FIELDS`: the best by it is first.
+
+    Returns
+    -------
+    DataFrame
+        method, folds, each of :data:`FIELDS` with its "± …" (NaN: one fold), seconds in all.
     """
     trials = pd.DataFrame(
         [{"method": method, **each} for method, all_ in results.items() for each in all_["trials"]],
@@ -71,14 +58,8 @@ def scores(results: Mapping[str, Result], metric: str) -> Scores:
     for name, field in FIELDS.items():
         table[name], table[f"± {name}"] = methods[field].mean(), methods[field].std()
     table = table.assign(seconds=methods["seconds"].sum()).reset_index()
-    bars = table.rename(columns={metric: "value", f"± {metric}": "sd", "folds": "n"})
-    bars = bars[["method", "value", "sd", "n", "seconds"]].sort_values(
-        "value",
-        ascending=metric_of(metric).better != "higher",
-        kind="stable",
-        ignore_index=True,
-    )
-    return Scores(bars=bars, table=table, insight=comparison(results, metric))
+    rises = metric_of(metric).better != "higher"
+    return table.sort_values(metric, ascending=rises, kind="stable", ignore_index=True)
 
 
 def comparison(results: Mapping[str, Result], metric: str) -> str:
@@ -106,7 +87,7 @@ def comparison(results: Mapping[str, Result], metric: str) -> str:
         f"{second} with {number(means[second])}"
     )
     if len(both) == 1:
-        return words + ". One fold only: a first look, which another fold may reverse."
+        return words + ". One fold only: another may reverse it."
     gap = compare.Difference.of([sign * (both[second] - both[first])])
     words += (
         f"; it is ahead in {won} of {len(both)} folds, by {number(gap.mean)} ± {number(gap.error)} "
@@ -128,7 +109,7 @@ def what_is_hidden(counts: CountTensor, kind: FoldKind) -> str:
 def held_out_errors(
     counts: CountTensor, methods: Sequence[str], *, rank: int, kind: FoldKind, trials: int
 ) -> pd.DataFrame:
-    """Cross-validate some methods here and now, and return `table` of :class:`Scores`.
+    """Cross-validate some methods here and now, and return :func:`scores_table`, sorted by rRMSE.
 
     Parameters
     ----------
@@ -149,7 +130,7 @@ def held_out_errors(
             callback=lambda trial, _: trial >= trials,
         )
         results[method] = {"trials": plain_numbers(outcome)}
-    return scores(results, "rRMSE").table
+    return scores_table(results, "rRMSE")
 
 
 def evaluate_script(
@@ -164,22 +145,3 @@ def evaluate_script(
 def default_methods() -> list[str]:
     """Methods of a first comparison: ours, a fast one of the paper, and two common baselines."""
     return [OURS, "UncleTC(Linear)", "NTF-CPD-KL", "Main effects", "LightGBM"]
-
-
-def settings_words(methods: Sequence[str], rank: int) -> str:
-    """What else decides the fits, in a sentence."""
-    without = [m for m in methods if not METHODS[m].has_rank]
-    have = "has" if len(without) == 1 else "have"
-    none = f"; {', '.join(without)} {have} no rank" if without else ""
-    return f"Rank {rank}{none}; all other settings are each method's defaults."
-
-
-def beside_words(methods: Sequence[str]) -> str:
-    """Which of the methods are not the paper's, in a sentence; empty where all are."""
-    beside = [method for method in methods if method not in PAPER_METHODS]
-    if not beside:
-        return ""
-    return (
-        f" Not in the paper: {', '.join(beside)}; without any idea of detection, they show how "
-        "well reported counts can be predicted."
-    )

@@ -6,9 +6,9 @@ method in one column of one table under one metric.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,8 @@ from uncletc.paper import tables
 
 OURS = "UncleTC"
 EXACT = "exact"
+ORACLE = "Oracle (p known)"
+_MANY = 6  # columns beyond which a table is turned
 MAIN_TABLES = ("table-1", "table-2", "table-3")
 _DATA = {"covid": "COVID-19", "ppi": "Plant–pollinator"}
 _KINDS = {"entry": "single entries hidden", "fibre": "whole places or pairs hidden"}
@@ -46,20 +48,19 @@ def paper_rows(summary: pd.DataFrame | None, real: pd.DataFrame | None) -> pd.Da
     columns += ["paper_mean", "paper_sd", "floor"]
     if not parts:
         return pd.DataFrame(columns=columns)
-    return pd.concat([part.reindex(columns=columns) for part in parts], ignore_index=True)
-
-
-def committed(name: Literal["summary", "curves", "real"]) -> pd.DataFrame | None:
-    """Results that come with the program, or None where they did not."""
-    try:
-        return tables.committed(name)
-    except FileNotFoundError:
-        return None
+    rows = pd.concat([part.reindex(columns=columns) for part in parts], ignore_index=True)
+    return rows.assign(column=rows["column"].str.replace("= .", "= 0.", regex=False))
 
 
 def committed_rows() -> pd.DataFrame:
-    """All committed means in one frame; empty where there are none."""
-    return paper_rows(committed("summary"), committed("real"))
+    """Return all means that come with the program in one frame; empty where there are none."""
+    found: dict[str, pd.DataFrame | None] = {}
+    for name in ("summary", "real"):
+        try:
+            found[name] = tables.committed(name)
+        except FileNotFoundError:
+            found[name] = None
+    return paper_rows(**found)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,23 +70,18 @@ class PaperView:
     Attributes
     ----------
     rows : DataFrame
-        column, method, mean, sd, n, seconds, paper_mean, paper_sd; of the chosen methods, in the
-        order of :data:`uncletc.PAPER_METHODS`.
-    floors : dict of str to float
-        Error of a fit that knows p, by column.
-    limits : tuple of float
-        What an axis must hold, for any choice of methods.
+        column, method, mean, sd, n, seconds, paper_mean, paper_sd; in the order of
+        :data:`uncletc.PAPER_METHODS`.
     table : DataFrame
-        Methods × columns as text: ours (the paper's).
+        Methods × columns as Markdown, turned where there are many columns: ours (the paper's), the
+        best of a column in bold, and where it is known the error of a fit that knows p.
     insight : str
-        The finding, over all methods of the table; empty where there is nothing to rank.
+        The finding; empty where there is nothing to rank.
     trials : str
-        How many trials stand behind a mean: "20", or "5 to 20".
+        Over how many trials a mean is taken: "20", or "5 to 20".
     """
 
     rows: pd.DataFrame
-    floors: dict[str, float]
-    limits: tuple[float, float]
     table: pd.DataFrame
     insight: str
     trials: str
@@ -96,18 +92,13 @@ class PaperView:
         return bool(self.rows["paper_mean"].notna().any())
 
 
-def methods_of(rows: pd.DataFrame, table: str) -> list[str]:
-    """Methods that a table has, in the order of the registry; the floor is none."""
-    return [m for m in _values(rows, table, "method", PAPER_METHODS) if m != tables.KNOWN]
-
-
 def metrics_of(rows: pd.DataFrame, table: str) -> list[str]:
-    """Metrics that a table has, the well known ones first."""
+    """Return the metrics of a table, the well known ones first."""
     return _values(rows, table, "metric", METRICS)
 
 
 def readings_of(rows: pd.DataFrame, table: str) -> list[str]:
-    """Readings that a table has."""
+    """Return the simulation setups of a table."""
     return _values(rows, table, "reading", ())
 
 
@@ -117,55 +108,51 @@ def _values(rows: pd.DataFrame, table: str, column: str, first: Iterable[str]) -
     return [each for each in dict.fromkeys((*first, *present)) if each in present]
 
 
-def paper_view(
-    rows: pd.DataFrame, *, table: str, metric: str, methods: Sequence[str], reading: str = EXACT
-) -> PaperView:
-    """Choose one table, metric and reading, and some methods.
+def paper_view(rows: pd.DataFrame, *, table: str, metric: str, reading: str = EXACT) -> PaperView:
+    """Return one table under one metric and one simulation setup.
 
     Parameters
     ----------
     rows : DataFrame
         See :func:`paper_rows`.
     table, metric, reading : str
-    methods : sequence of str
-        The methods to show; the insight is about all of them.
     """
     chosen = (rows["table"] == table) & (rows["metric"] == metric) & (rows["reading"] == reading)
     part = rows[chosen]
-    order = {m: i for i, m in enumerate(methods_of(rows, table))}
+    order = [m for m in _values(rows, table, "method", PAPER_METHODS) if m != tables.KNOWN]
     columns = list(part["column"].unique())
     p_known = part[part["method"] == tables.KNOWN].set_index("column")["mean"]
     stated = part.dropna(subset="floor").groupby("column")["floor"].first()
-    floors = {str(c): float(v) for c, v in (p_known.to_dict() | stated.to_dict()).items()}
-    rivals = part[part["method"].isin(order)]
-    shown = rivals[rivals["method"].isin(methods)]
-    shown = shown.sort_values("method", key=lambda m: m.map(order), kind="stable")
+    floors = p_known.to_dict() | stated.to_dict()
+    shown = part[part["method"].isin(order)]
+    shown = shown.sort_values("method", key=lambda m: m.map(order.index), kind="stable")
     shown = shown.sort_values("column", key=lambda c: c.map(columns.index), kind="stable")
-    n = sorted({int(value) for value in rivals["n"].dropna()})
+    n = sorted({int(value) for value in shown["n"].dropna()})
     return PaperView(
         rows=shown.reset_index(drop=True),
-        floors=floors,
-        limits=_limits(rivals, floors),
-        table=_text(shown, columns),
-        insight=finding(rivals, metric),
+        table=_text(shown, columns, floors, metric_of(metric).better),
+        insight=finding(shown, metric),
         trials=f"{n[0]} to {n[-1]}" if len(n) > 1 else "".join(map(str, n)),
     )
 
 
-def _limits(rivals: pd.DataFrame, floors: dict[str, float]) -> tuple[float, float]:
-    highest = rivals["mean"] + rivals["sd"].fillna(0)
-    values = pd.concat([rivals["mean"], rivals["paper_mean"], highest, pd.Series(floors)])
-    values = values.astype(float).dropna()
-    return (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-
-
-def _text(shown: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Ours (the paper's), methods × columns."""
+def _text(
+    shown: pd.DataFrame, columns: list[str], floors: dict[Any, float], better: str | None
+) -> pd.DataFrame:
+    """Return ours (the paper's) as Markdown; see :class:`PaperView`."""
     cells: dict[str, dict[str, str]] = {c: {} for c in columns}
+    means = shown.groupby("column")["mean"]
+    best = means.min() if better == "lower" else means.max()
     for row in shown.itertuples():
         ours, papers = spread(row.mean, row.sd), spread(row.paper_mean, row.paper_sd)
+        if better is not None and row.mean == best[row.column]:
+            ours = f"**{ours}**"
         cells[row.column][row.method] = ours if papers == "–" else f"{ours} ({papers})"
-    return pd.DataFrame(cells, index=list(shown["method"].unique())).fillna("–")
+    for column, value in floors.items():
+        cells[column][ORACLE] = number(value)
+    methods = [*shown["method"].unique(), *([ORACLE] if floors else [])]
+    table = pd.DataFrame(cells, index=methods).fillna("–")
+    return table.T if len(columns) > _MANY else table
 
 
 def finding(rivals: pd.DataFrame, metric: str) -> str:
@@ -218,27 +205,11 @@ def overall_finding(rows: pd.DataFrame) -> str:
     return f"Over Tables 1 to 3: {words}" if words else ""
 
 
-def titles(rows: pd.DataFrame, curves: pd.DataFrame | None) -> dict[str, str]:
-    """What each table and figure with results is called, by id; figures last."""
-    present = set(rows["table"]) | (set() if curves is None else set(curves["figure"]))
-    names = {key: each.title for key, each in {**tables.TABLES, **tables.FIGURES}.items()}
-    order = [*tables.TABLES, REAL, *tables.FIGURES]
+def titles(rows: pd.DataFrame) -> dict[str, str]:
+    """Return what each table with results is called, by id; real data last."""
+    names = {key: each.title for key, each in tables.TABLES.items()}
     names[REAL] = "Real data: predicted against hidden counts"
-    return {key: names[key] for key in order if key in present}
-
-
-def curve_table(curves: pd.DataFrame, *, figure: str, metric: str) -> pd.DataFrame:
-    """Rows of a figure of errors over iterations under one metric."""
-    return curves[(curves["figure"] == figure) & (curves["metric"] == metric)]
-
-
-def curve_finding(curves: pd.DataFrame, *, figure: str, metric: str) -> str:
-    """Who has the smallest error at the last iteration of each setting, counted."""
-    part = curve_table(curves, figure=figure, metric=metric)
-    last = part[part["iteration"] == part["iteration"].max()]
-    last = last.assign(table=figure, column=last["setting"], paper_mean=np.nan)
-    words = finding(last, metric)
-    return f"At the last iteration: {words}" if words else ""
+    return {key: name for key, name in names.items() if key in set(rows["table"])}
 
 
 def paper_dataset(*, real: bool) -> Dataset:
@@ -256,13 +227,7 @@ def paper_dataset(*, real: bool) -> Dataset:
     )
 
 
-def paper_script(view: PaperView, *, table: str, metric: str, reading: str) -> str:
+def paper_script(*, table: str, metric: str, reading: str) -> str:
     """Return a script that prints the rows of a view of a table of the paper."""
-    methods = list(view.rows["method"].unique())
-    chosen = {"table": table, "metric": metric, "methods": methods, "reading": reading}
+    chosen = {"table": table, "metric": metric, "reading": reading}
     return script(call(paper_view, call(committed_rows), take=".rows", **chosen))
-
-
-def curve_script(figure: str, metric: str) -> str:
-    """Return a script that prints the rows of a figure of the paper."""
-    return script(call(curve_table, call(tables.committed, "curves"), figure=figure, metric=metric))

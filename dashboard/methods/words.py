@@ -16,7 +16,6 @@ ABOUT = {
     "the same in all entries (a small sd), and λ̂p̂/λp is 1.",
     "appendix-rank": "F is the number of patterns in the true counts; the fits know it.",
     "appendix-wrong-rank": "The counts have rank 7; the fits assume another.",
-    "iterations": "After the last iteration of a fit its errors are drawn on unchanged.",
     "appendix-mu": "μ says how closely each entry's detection follows its attributes.",
     REAL: "Predicted against real counts that the methods did not see; the true λ and p are not "
     "known here. The paper prepared the data in its own way: compare ranks only.",
@@ -74,8 +73,8 @@ METRICS = {
     ),
     "rRMSE, most counts": Metric(
         words="relative error of hidden counts but the largest",
-        axis="rRMSE without the largest .5 % of counts",
-        help="The same without the largest .5 % of counts, of which a few can decide all of it.",
+        axis="rRMSE without the largest 0.5 % of counts",
+        help="The same without the largest 0.5 % of counts, of which a few can decide all of it.",
     ),
     "log score": Metric(
         words="log score of hidden counts",

@@ -104,7 +104,7 @@ def counted(table: OwnTable) -> None:
             "methods/page.py",
             label="**Compare methods on it**",
             icon=":material/leaderboard:",
-            query_params={"section": "Your data", "counts_of": "Your table"},
+            query_params={"section": "These counts", "data": "Your table"},
         )
 
 

@@ -31,7 +31,7 @@ LAST = {  # what a page draws last, by CSS
     "whatif": ".st-key-scatter .main-svg",
     "drivers": ".st-key-explanation .main-svg",
     "check": ".st-key-lags .main-svg",
-    "methods": ".st-key-paper-2 .main-svg",
+    "methods": ".st-key-paper-table table",
     "lab": ".st-key-lab-next",
 }
 N_COUNTIES = 2_500

@@ -111,7 +111,7 @@ def what_if(table: OwnTable) -> Iterator[AppTest]:
 
 
 def methods(table: OwnTable) -> Iterator[AppTest]:
-    yield open_own("methods", table, section="Your data", counts_of="Your table")
+    yield open_own("methods", table, section="These counts", data="Your table")
 
 
 @pytest.mark.parametrize("page", [results, overview, drivers, check, what_if, methods])

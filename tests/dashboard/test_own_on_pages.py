@@ -71,8 +71,7 @@ def table(request: pytest.FixtureRequest) -> OwnTable:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_without_a_table_each_page_says_where_to_bring_one(page):
-    where = {"section": "Your data", "counts_of": NAME} if page == "methods" else {"data": NAME}
-    at = open_screen(page, **where)
+    at = open_screen(page, section="These counts", data=NAME)
     assert "There is no table of yours yet" in words(at)
     assert "table" in [link.proto.page for link in at.get("page_link")]
 

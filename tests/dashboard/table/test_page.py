@@ -218,7 +218,7 @@ def test_no_other_session_has_it(page):
 def test_what_is_forgotten_is_cancelled_and_dropped(page):
     nobody_elses = sample_table().to_csv(index=False).replace("simulated site", "my site")
     at = upload(page, nobody_elses.encode())
-    at.query_params["section"], at.query_params["counts_of"] = "Your data", NAME
+    at.query_params["section"], at.query_params["data"] = "These counts", NAME
     at.query_params["compare"] = ["POND"]
     at = go(at, "methods")
     press(at, "compare_run")
