@@ -12,64 +12,21 @@ from dashboard.shared.charts.style import (
     ABOVE,
     BLUE,
     DASHED,
-    DOTTED,
     GREY,
     ROWS,
     VERMILION,
     diagonal,
     framed,
-    spread,
     whiskers,
 )
 from dashboard.shared.text.words import DAY_AXIS, day_text, is_day
 
-_CHANCE = "rgba(128,128,128,0.25)"
 _WITH_LEGEND = {"legend": ABOVE, "top": 64}  # it stands below the toolbar
 AT_EITHER_END = 10  # groups drawn, where there are many
 ALL_GROUPS = 24
-_HIGHEST = 4.0  # density of a PIT histogram; the same for all data sets
 _FURTHEST = 8.0  # residual
 _ROW = 38  # pixels of a dot and its name
 NB, POISSON = "negative binomial", "Poisson"
-
-
-def pit_chart(pit: pd.DataFrame) -> go.Figure:
-    """PIT histogram under the negative binomial as bars, under Poisson as a line.
-
-    Parameters
-    ----------
-    pit : DataFrame
-        left, right, poisson, negative_binomial, low, high.
-    """
-    figure = go.Figure()
-    ends = {"y0": float(pit["low"].iloc[0]), "y1": float(pit["high"].iloc[0])}
-    figure.add_hrect(**ends, fillcolor=_CHANCE, line_width=0)
-    figure.add_bar(
-        x=(pit["left"] + pit["right"]) / 2,
-        y=pit["negative_binomial"],
-        width=pit["right"] - pit["left"],
-        name=NB,
-        marker={"color": BLUE, "opacity": 0.6, "line": {"color": BLUE, "width": 1}},
-        hovertemplate=f"{NB}: %{{y:.2f}}<extra></extra>",
-    )
-    figure.add_scatter(
-        x=np.append(pit["left"], pit["right"].iloc[-1]),
-        y=np.append(pit["poisson"], pit["poisson"].iloc[-1]),
-        mode="lines",
-        name=POISSON,
-        line={"color": VERMILION, "width": 2, "shape": "hv"},
-        hovertemplate=f"{POISSON}: %{{y:.2f}}<extra></extra>",
-    )
-    figure.add_hline(y=1, line=DASHED)
-    top = max(_HIGHEST, 1.05 * float(pit[["poisson", "negative_binomial"]].to_numpy().max()))
-    return framed(
-        figure,
-        350,
-        x={"title": "place in the predicted distribution", "range": [0, 1]},
-        y={"title": "relative frequency (1: right)", "range": [0, top]},
-        bargap=0,
-        **_WITH_LEGEND,
-    )
 
 
 def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
@@ -92,10 +49,10 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
             mode="markers",
             name=name,
             marker={"color": color, "size": 6, "symbol": symbol},
-            hovertemplate=f"{name}<br>expected %{{x:.2f}}, is %{{y:.2f}}<extra></extra>",
+            hovertemplate=f"{name}<br>expected %{{x:.2f}}, observed %{{y:.2f}}<extra></extra>",
         )
-    y = {"title": "residual", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
-    return framed(figure, 350, x="expected (standard normal)", y=y, **_WITH_LEGEND)
+    y = {"title": "residual quantile", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
+    return framed(figure, 320, x="expected normal quantile", y=y, **_WITH_LEGEND)
 
 
 def decile_chart(deciles: pd.DataFrame) -> go.Figure:
@@ -117,7 +74,7 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
         x=drawn["predicted"],
         y=drawn["observed"],
         mode="markers",
-        cliponaxis=False,  # one at the bottom is whole
+        cliponaxis=False,  # one at the bottom is drawn in full
         error_y=whiskers(drawn["observed"], drawn["low"], drawn["high"]),
         marker={
             "color": BLUE,
@@ -132,7 +89,7 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
     ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
     return framed(
         figure,
-        380,
+        320,
         x={"title": "predicted count (mean of ŷ)", **ticks},
         y={"title": "observed count (mean of y)", **ticks},
         showlegend=False,
@@ -192,77 +149,6 @@ def group_chart(groups: pd.DataFrame, *, by: str, ordered: bool) -> go.Figure:
     step = 34 if names.str.contains("<br>").any() else 22
     x = {"title": "mean residual (standard deviations)", "range": [-limit, limit]}
     return framed(figure, 110 + step * len(groups), x=x, y=ROWS, showlegend=False)
-
-
-def lag_chart(lags: pd.DataFrame, *, mode: str) -> go.Figure:
-    """Correlation of residuals by their distance along the last mode, with what chance gives.
-
-    Parameters
-    ----------
-    lags : DataFrame
-        lag, value, pairs, chance.
-    mode : str
-        "day" or "visit".
-    """
-    figure = go.Figure(
-        go.Bar(
-            x=lags["lag"],
-            y=lags["value"],
-            marker_color=BLUE,
-            customdata=lags[["pairs"]],
-            hovertemplate=f"%{{x}} {mode}s apart: %{{y:.2f}}<br>%{{customdata[0]:,}} pairs"
-            "<extra></extra>",
-        )
-    )
-    for sign in (-1, 1):
-        figure.add_scatter(
-            x=lags["lag"],
-            y=sign * lags["chance"].where(np.isfinite(lags["chance"])),
-            mode="lines",
-            line=DOTTED | {"width": 1.5},
-            hoverinfo="skip",
-        )
-    x = {"title": f"{mode}s apart", "dtick": 1}
-    y = {"title": "correlation", "range": [-0.5, 1]}
-    return framed(figure, 260, x=x, y=y, showlegend=False, bargap=0.4)
-
-
-def rank_chart(
-    table: pd.DataFrame, *, behind: str, error: str, title: str, current: int
-) -> go.Figure:
-    """How far each rank lies behind the best, ± one standard error.
-
-    Parameters
-    ----------
-    table : DataFrame
-        rank, best, chosen and the columns `behind` and `error`.
-    behind, error : str
-    title : str
-        Of the axis.
-    current : int
-        The rank in use; its dot is larger.
-    """
-    ranks = table["rank"].astype(str)
-    figure = go.Figure(
-        go.Scatter(
-            x=ranks,
-            y=table[behind],
-            mode="lines+markers",
-            line={"color": BLUE, "dash": "dot", "width": 1},
-            marker={
-                "size": np.where(table["rank"] == current, 15, 9),
-                "color": np.where(table["chosen"], VERMILION, BLUE),
-                "symbol": np.where(table["chosen"], "diamond", "circle"),
-            },
-            error_y=spread(table[error]),
-            customdata=table[[error]],
-            hovertemplate="rank %{x}: %{y:.3g} behind the best (± %{customdata[0]:.2g})"
-            "<extra></extra>",
-        )
-    )
-    figure.add_hline(y=0, line=DASHED)
-    x = {"title": "rank", "type": "category", "categoryarray": list(ranks)}
-    return framed(figure, 280, x=x, y=title, showlegend=False)
 
 
 def agreement_dots(dots: pd.DataFrame) -> go.Figure:

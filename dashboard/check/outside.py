@@ -30,10 +30,33 @@ NAMES = {
     TRUTH: "true p",
 }
 OF_FIT, AMONG = "p of this fit with", "these estimates with each other"
-_TONES: dict[str, Tone] = {
-    **dict.fromkeys(("against", "partly against"), "bad"),
-    **dict.fromkeys(("unclear", "weaker"), "open"),
-    **dict.fromkeys(("as well", "agrees"), "good"),
+# By the verdict of `compare_outside`; {} names the estimates that p runs against.
+_VERDICTS: dict[str, tuple[Tone, str]] = {
+    "against": (
+        "bad",
+        "**p runs against every independent estimate**: {} rank low the states that it ranks "
+        "high. Do not read the map as detection.",
+    ),
+    "partly against": (
+        "bad",
+        "**p runs against {}**, which rank low the states that it ranks high. Do not read the map "
+        "as detection.",
+    ),
+    "unclear": ("open", "**p shows no clear relation to independent estimates** of detection."),
+    "weaker": (
+        "open",
+        "**p agrees with independent estimates**, but less than they do with each other.",
+    ),
+    "as well": (
+        "good",
+        "**p correlates with independent estimates about as strongly as they do with each other.**",
+    ),
+    "agrees": ("good", "**p agrees with the only independent estimate.**"),
+}
+_VERDICTS_ON_TRUTH: dict[str, tuple[Tone, str]] = {
+    "against": ("bad", "**p runs against the truth**: do not trust the map."),
+    "unclear": ("open", "**p shows no clear relation to the truth.**"),
+    "agrees": ("good", "**p agrees with the truth** these counts were drawn from."),
 }
 _LEAST_LIMIT = 1.5  # a ratio that is coloured fully, at least
 _COVERED = 0.95  # of the ratios inside the limits of the colours
@@ -47,12 +70,10 @@ class OutsideView:
     ----------
     tone : {"bad", "open", "good"}
     verdict, figures : str
-        What follows for p in a sentence, and its numbers in another.
+        What follows for p in a sentence, and its numbers in others.
     dots : DataFrame
         One row per correlation over states: group (`OF_FIT` or `AMONG`), label, estimate, low,
         high, n.
-    cells : str
-        The same over cells, of p with the deaths of cells or the truth; empty if it is not known.
     states : DataFrame
         One row per state: state, p, and a column per estimate by its name.
     counties : DataFrame
@@ -62,15 +83,14 @@ class OutsideView:
     missing : dict of str to str
         Names of estimates that are not there, and why.
     seen : tuple of str
-        Names of estimates that the fit has seen, as further observation processes: p is not
-        compared with them.
+        Names of estimates that the fit uses as further observation processes: p is not compared
+        with them.
     """
 
     tone: Tone
     verdict: str
     figures: str
     dots: pd.DataFrame
-    cells: str
     states: pd.DataFrame
     counties: pd.DataFrame
     estimates: tuple[OutsideEstimate, ...]
@@ -84,7 +104,7 @@ class OutsideView:
 
     @property
     def sources(self) -> list[str]:
-        """What each estimate is, with links; which the fit has used; which cannot be read."""
+        """What each estimate is, with links; which the fit uses; which cannot be read."""
         lines = []
         for each in self.estimates:
             links = ", ".join(f"[{source.name}]({source.url})" for source in each.sources)
@@ -104,24 +124,6 @@ class OutsideView:
         return replace(dataset, provenance=replace(dataset.provenance, sources=sources))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DifferenceView:
-    """A map of p over an independent estimate, both relative to their medians.
-
-    Attributes
-    ----------
-    counties : DataFrame
-        fips, value (NaN where the estimate is not known), ranks.
-    title : str
-    limits : tuple of float
-        1/x and x.
-    """
-
-    counties: pd.DataFrame
-    title: str
-    limits: tuple[float, float]
-
-
 def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> OutsideView:
     """Compare p by state and by cell with what else is known of detection.
 
@@ -136,41 +138,48 @@ def build_outside_view(dataset: Dataset, fit: Fit, outside: Outside | None) -> O
     counts, table = dataset.counts, dataset.table
     p = detection_of(fit, counts)
     of_states, of_cells = by_state(counts, p, table), by_cell(counts, p)
-    seen: tuple[str, ...] = ()
     if outside is None:
+        seen: list[str] = []
         known_states, known_cells = _truth(dataset)
     else:
-        seen = tuple(name for name in outside.states if name in fit.mu_of_observations)
-        known_states, known_cells = (
-            known.drop(columns=list(seen)) for known in (outside.states, outside.cells)
-        )
+        seen = [name for name in outside.states if name in fit.mu_of_observations]
+        known_states = outside.states.drop(columns=seen)
+        known_cells = outside.cells.drop(columns=seen)
     state_of = known_cells.pop("state")
     check = compare_outside(of_states, known_states)
     by_cells = compare_outside(of_cells, known_cells, groups=state_of)
+    tone, verdict = (_VERDICTS if outside else _VERDICTS_ON_TRUTH)[check.verdict]
+    against = [NAMES[one.second] for one in check.of_fit if one.high < 0]
     return OutsideView(
-        tone=_TONES[check.verdict],
-        verdict=_verdict(check),
-        figures=_figures(check),
+        tone=tone,
+        verdict=verdict.format(_list(against)),
+        figures=f"{_figures(check)} {_of_cells(by_cells)}".strip(),
         dots=_dots(check),
-        cells=_cells(by_cells),
         states=known_states.assign(p=of_states.reindex(known_states.index))
         .rename_axis("state")
         .reset_index()[["state", "p", *known_states.columns]],
         counties=table[["fips", "state"]],
         estimates=() if outside is None else outside.estimates,
         missing={} if outside is None else outside.missing,
-        seen=seen,
+        seen=tuple(seen),
     )
 
 
-def difference_view(view: OutsideView, name: str) -> DifferenceView:
-    """Return p over one independent estimate by state, each over its median.
+def difference_by_county(view: OutsideView, name: str) -> tuple[pd.DataFrame, float]:
+    """Return p over an independent estimate by state, each over its median, and the colour limit.
 
     Parameters
     ----------
     view : OutsideView
     name : str
         One of ``view.names``.
+
+    Returns
+    -------
+    counties : DataFrame
+        fips, value (NaN where the estimate is not known), ranks.
+    limit : float
+        Colours range from 1/limit to limit.
     """
     both = view.states.set_index("state")[["p", name]].dropna()
     relative = both / both.median()
@@ -186,13 +195,7 @@ def difference_view(view: OutsideView, name: str) -> DifferenceView:
         index=both.index,
     )
     far = float(np.quantile(np.abs(np.log(states["value"])), _COVERED)) if len(both) else 0.0
-    limit = max(math.exp(far), _LEAST_LIMIT)
-    counties = view.counties[["fips", "state"]].join(states, on="state")
-    return DifferenceView(
-        counties=counties,
-        title=f"p over {NAMES[name]}, each over its median",
-        limits=(1 / limit, limit),
-    )
+    return view.counties.join(states, on="state"), max(math.exp(far), _LEAST_LIMIT)
 
 
 def _truth(dataset: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -207,38 +210,22 @@ def _truth(dataset: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
     return by_state(counts, p, table).to_frame(TRUTH), cells.join(largest["state"])
 
 
-def _verdict(check: OutsideCheck) -> str:
-    against = [NAMES[one.second] for one in check.of_fit if one.high < 0]
-    if not check.among:  # the truth
-        return {
-            "against": "**p runs against the truth**: do not trust the map.",
-            "unclear": "**p shows no clear relation to the truth.**",
-            "agrees": "**p agrees with the truth** these counts were drawn from.",
-        }[check.verdict]
-    return {
-        "against": f"**p runs against every independent estimate**: {_list(against)} rank low the "
-        "states that it ranks high. Do not read the map as detection.",
-        "partly against": f"**p runs against {_list(against)}**, which rank low the states that it "
-        "ranks high. Do not read the map as detection.",
-        "unclear": "**p shows no clear relation to independent estimates** of detection.",
-        "weaker": "**p agrees with independent estimates**, but less than they do with each other.",
-        "as well": "**p correlates with independent estimates about as strongly as they do with "
-        "each other.**",
-    }[check.verdict]
-
-
 def _figures(check: OutsideCheck) -> str:
-    level = f"{check.level:.0%}".replace("%", " %")
     if math.isnan(check.mean.estimate):
         return "p is the same in all states."
-    with_p = (
-        f"Rank correlation over {check.mean.n} states: **{_signed(check.mean.estimate)}** "
-        f"({level}: {_signed(check.mean.low)} to {_signed(check.mean.high)})"
-    )
+    of_fit = f"Rank correlation over {check.mean.n} states: **{_signed(check.mean.estimate)}**"
     if not check.among:
-        return f"{with_p}."
+        return f"{of_fit}."
     among = float(np.mean([one.estimate for one in check.among]))
-    return f"{with_p} on average; the estimates with each other: **{_signed(among)}**."
+    return f"{of_fit} on average; the estimates with each other: **{_signed(among)}**."
+
+
+def _of_cells(check: OutsideCheck) -> str:
+    """The correlation that cells have of their own; surveys and tests are the state's."""
+    for one in check.of_fit:
+        if one.second in {"deaths", TRUTH} and math.isfinite(one.estimate):
+            return f"Over {one.n:,} cells, with {NAMES[one.second]}: {_signed(one.estimate)}."
+    return ""
 
 
 def _dots(check: OutsideCheck) -> pd.DataFrame:
@@ -249,17 +236,6 @@ def _dots(check: OutsideCheck) -> pd.DataFrame:
     rows = [row(OF_FIT, NAMES[one.second], one) for one in check.of_fit]
     rows += [row(AMONG, f"{NAMES[one.first]} – {NAMES[one.second]}", one) for one in check.among]
     return pd.DataFrame(rows)
-
-
-def _cells(check: OutsideCheck) -> str:
-    """The correlation that cells have of their own; surveys and tests are the state's."""
-    for one in check.of_fit:
-        if one.second in {"deaths", TRUTH} and math.isfinite(one.estimate):
-            return (
-                f"Over {one.n:,} cells, p with {NAMES[one.second]}: {_signed(one.estimate)} "
-                f"(90 %: {_signed(one.low)} to {_signed(one.high)})."
-            )
-    return ""
 
 
 def _signed(value: float) -> str:

@@ -21,7 +21,9 @@ choices = sidebar(family, scale=False)  # predicted counts have no free scale
 dataset = dataset_or_stop(choices.dataset)
 simulated_badge(dataset)
 verdict_here = st.container()  # first, as soon as it is known
-kind = parts.choose_held_out(dataset, family)
+left, held_here = st.columns([2, 3], vertical_alignment="bottom")
+with left:
+    kind = parts.choose_held_out(dataset, family)
 seen = seen_dataset(dataset, kind)
 _, fit, roles = fit_or_stop(seen, choices)
 dataset = roles.apply(dataset)
@@ -33,17 +35,15 @@ view = cached("check", check_view, dataset, fit, kind)
 remember_verdict(dataset, fit, Verdict(view.verdict.status, view.verdict.headline))
 with verdict_here:
     parts.draw_verdict(view.verdict)
-st.caption(view.held)
-parts.sizes(view)
-parts.distributions(view, fit.mu)
-by = parts.places_and_times(dataset, fit, kind, view, family)
+held_here.caption(view.held)
+parts.scores(view)
 gain = parts.gain_section(dataset, fit, kind)
-ranks = parts.ranks(dataset, fit, kind)
+parts.calibration(view, fit.mu)
+by = parts.places_and_times(dataset, fit, kind, view, family)
 outside = None
 if is_covid(dataset):
     outside = parts.outside_section(dataset, fit, stated=roles.preset == STATED)
 
-deciles = view.check.deciles
 meaning(
     "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
     "counts well and still attribute to λ what belongs to p.",
@@ -52,24 +52,22 @@ meaning(
 )
 role_details(roles)
 fit_details(fit, roles)
+tables = {
+    "Held-out counts": view.table,
+    "Scores": view.scores,
+    "Observed and predicted by tenth": view.check.deciles,
+    f"Residuals by {by}": view.groups[by],
+}
+if len(gain):
+    tables["What covariates add"] = gain
+if outside:
+    tables["p and independent estimates by state"] = outside.states
+    tables["Rank correlations"] = outside.dots
 take_away(
     "check",
     dataset=outside.with_sources(dataset) if outside else dataset,
     fit=fit,
     roles=roles,
-    tables={
-        "Held-out counts": view.table,
-        "Checks": view.numbers,
-        "Observed and predicted by tenth": deciles.assign(
-            ratio=deciles["observed"] / deciles["predicted"]
-        ),
-        "PIT histogram": view.pit,
-        f"Residuals by {by}": view.groups[by],
-        "Correlation of residuals": view.lags,
-        **({"What attributes add": gain} if len(gain) else {}),
-        **({"Ranks": ranks} if len(ranks) else {}),
-        **({"p and independent estimates by state": outside.states} if outside else {}),
-        **({"Rank correlations": outside.dots} if outside else {}),
-    },
+    tables=tables,
     code=check_script(code_of(dataset), fit.settings, kind, roles),
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.shared.fit_status.outcome import number_of_mu
-from dashboard.shared.text.words import escape, plural
+from dashboard.shared.text.words import escape
 from uncletc import CountTensor
 from uncletc.checking import Check, Ratio
 
@@ -26,12 +26,10 @@ _SIZES = 2  # of ten groups by size, one of which may be off by chance
 _FACTOR = 1.25  # of observed over predicted, in a group by size
 _CLEAR_LAG = 0.15  # correlation
 _BEYOND_CHANCE = 1.5  # times two standard errors: of many lags, one may lie a little beyond them
-_LESS = 0.05  # ν above which large counts are said to scatter less for their size
 _MORE_SPREAD = 1.5  # times the fit's own φ; held-out counts scatter somewhat more than others
-_UNEVEN = 0.25  # of a density that is 1 throughout where it is right
 _HEADLINES: dict[Status, str] = {
     "fits": "No clear misfit",
-    "misfit": "Misfit: read on before you rely on it",
+    "misfit": "Poor fit: interpret with caution",
     "open": "Too few counts to judge",
 }
 
@@ -44,7 +42,7 @@ class Verdict:
     ----------
     status : {"fits", "misfit", "open"}
     points : tuple of str
-        A sentence or two each: on spread, on averages, on places and times.
+        A sentence or two each: on dispersion, on averages, on places and times.
     """
 
     status: Status
@@ -57,32 +55,38 @@ class Verdict:
 
 
 def verdict(
-    check: Check, *, strengths: pd.DataFrame, lags: pd.DataFrame, mode: str, positive: int
+    check: Check,
+    *,
+    mu: float,
+    strengths: pd.DataFrame,
+    lags: pd.DataFrame,
+    mode: str,
+    positive: int,
 ) -> Verdict:
     """Sum up the checks.
 
     Parameters
     ----------
     check : Check
+    mu : float
+        Of the fit, which explains the dispersion φ = 1/μ.
     strengths : DataFrame
         One row per grouping: by, share, most (words that name the groups furthest off, empty where
         none is far), strongest first.
     lags : DataFrame
-        As in :class:`dashboard.check.view.CheckView`.
+        lag, value, chance: correlation of residuals of one place by their distance along the last
+        mode, and two standard errors of it.
     mode : str
         The last one, "day" or "visit".
     positive : int
         Held-out counts above zero.
     """
     if check.n < FEW_COUNTS or positive < FEW_POSITIVE:
-        text = (
-            f"Only {check.n:,} counts were held out, {positive:,} of them above zero: too few to "
-            "say whether the model fits."
-        )
+        text = f"Only {check.n:,} counts were held out, {positive:,} of them above zero."
         return Verdict(status="open", points=(text,))
     far, off, lag = strengths[strengths["most"] != ""], sizes_off(check.deciles), clear_lag(lags)
     wrong = (
-        check.poisson.pearson > SPREAD
+        unexplained(check, mu)
         or check.negative_binomial.distance > CLOSE
         or _off(check.ratio)
         or (far["share"].head(1) > BETWEEN).any()
@@ -91,30 +95,37 @@ def verdict(
     )
     average, groups = _average(check.ratio), _largest(far)
     if len(off) >= _SIZES:
-        average = f"{average} {size_words(check.deciles)}"
+        worst = off.iloc[0]
+        average += (
+            f" Where {worst['predicted']:,.2g} are predicted, **{worst['observed']:,.2g}** were "
+            "counted."
+        )
     if lag is not None:
         steps, value = lag
         distance = f"{steps} {mode}s apart" if steps > 1 else f"at neighbouring {mode}s"
-        groups += f" Counts of one place or pair {distance} have correlated errors ({value:.2f})."
-    return Verdict(status="misfit" if wrong else "fits", points=(_spread(check), average, groups))
+        groups += f" Errors {distance} are correlated ({value:.2f})."
+    return Verdict(
+        status="misfit" if wrong else "fits", points=(_spread(check, mu), average, groups)
+    )
 
 
-def _spread(check: Check) -> str:
+def unexplained(check: Check, mu: float) -> bool:
+    """Whether held-out counts are clearly more dispersed than the fit allows."""
+    return check.poisson.pearson > SPREAD and check.negative_binomial.phi > _MORE_SPREAD / mu
+
+
+def _spread(check: Check, mu: float) -> str:
     poisson, wide = check.poisson, check.negative_binomial
     if poisson.pearson <= SPREAD:
-        head = (
-            "Counts vary about as much as Poisson counts around these predictions would "
-            f"({poisson.pearson:.2g} times)."
-        )
-        if min(poisson.distance, wide.distance) <= CLOSE:
-            return head
-        return f"{head} But their distribution does not have the predicted shape."
-    shape = "has about" if wide.distance <= CLOSE else "does not have"
+        head = f"Counts vary about as Poisson counts do (variance/mean ≈ {poisson.pearson:.2g})"
+        close = min(poisson.distance, wide.distance) <= CLOSE
+        return f"{head}." if close else f"{head}, but their distribution has another shape."
+    shape = "has" if wide.distance <= CLOSE else "does not have"
     return (
-        f"Counts vary about **{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f} times** as "
-        "much as Poisson counts around these predictions would, so Poisson ranges are "
-        f"{'much ' if poisson.pearson > 4 else ''}too narrow. A negative binomial "
-        f"(φ = {wide.phi:.2g}) {shape} the right shape."
+        "Counts are overdispersed (variance/mean ≈ "
+        f"{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f}), "
+        f"{'**more than this fit allows**' if unexplained(check, mu) else 'as this fit allows'}; "
+        f"a negative binomial {shape} about the right shape."
     )
 
 
@@ -126,7 +137,7 @@ def _average(ratio: Ratio) -> str:
     interval = f"95 % interval {ratio.low:.2g} to {ratio.high:.2g}"
     says = f"observed counts are **{ratio.estimate:.2f} times** the predicted ones ({interval})"
     if ratio.low <= 1 <= ratio.high:
-        return f"Overall, {says}: these counts cannot tell whether predictions are off."
+        return f"Overall, {says}."
     return f"Predictions are too {'low' if ratio.low > 1 else 'high'} on average: {says}."
 
 
@@ -142,8 +153,8 @@ def _largest(far: pd.DataFrame) -> str:
     if row["share"] <= BETWEEN:
         return f"No place or time is far off; furthest, by {row['by']}: {row['most']}."
     return (
-        f"The largest misfit is **by {row['by']}**: {row['most']}. Differences by {row['by']} make "
-        f"up {100 * row['share']:.0f} % of the variation of residuals."
+        f"The largest misfit is **by {row['by']}** ({100 * row['share']:.0f} % of the residual "
+        f"variance): {row['most']}."
     )
 
 
@@ -172,21 +183,6 @@ def sizes_off(deciles: pd.DataFrame) -> pd.DataFrame:
     return off.sort_values("factor", ascending=False).drop(columns="factor")
 
 
-def size_words(deciles: pd.DataFrame) -> str:
-    """For which predictions counts are most clearly off."""
-    off = sizes_off(deciles)
-    if off.empty:
-        return (
-            "From small to large, mean counts are about as predicted, or there are too few to tell."
-        )
-    worst = off.iloc[0]
-    return (
-        f"By size of the prediction, **{len(off)} of {len(deciles)}** groups are clearly off: "
-        f"where {worst['predicted']:,.2g} are predicted on average, **{worst['observed']:,.2g}** "
-        "were counted."
-    )
-
-
 def clear_lag(lags: pd.DataFrame) -> tuple[int, float] | None:
     """Return the lag with a clear correlation, and the correlation; None where there is none.
 
@@ -200,31 +196,13 @@ def clear_lag(lags: pd.DataFrame) -> tuple[int, float] | None:
     clear = measured[measured["value"] > least]
     if clear.empty:
         return None
-    # Of a rhythm, which comes back, the first beat.
+    # Of a rhythm, which repeats, the first beat.
     top = clear[clear["value"] > 0.9 * clear["value"].max()].iloc[0]
     return int(top["lag"]), float(top["value"])
 
 
-def lag_words(lags: pd.DataFrame, mode: str) -> str:
-    """Whether counts that follow one another go wrong together."""
-    how = (
-        f"Correlation of residuals of one place or pair, 1, 2, … {mode}s apart; between the dotted "
-        "lines it may be chance."
-    )
-    clear = clear_lag(lags)
-    if clear is None:
-        return f"{how} Nothing clear: errors do not persist."
-    lag, value = clear
-    weekly = "a weekly reporting rhythm that the model does not know"
-    what = weekly if mode == "day" and lag == 7 else "what the model misses persists"
-    return (
-        f"{how} **High at {plural(lag, mode)} ({value:.2f})**: {what}, so these counts hold less "
-        "evidence than as many independent ones."
-    )
-
-
 def held_out_words(n: int, n_all: int, places: str | None) -> str:
-    """What was kept from the fit.
+    """What was held out, in one line.
 
     Parameters
     ----------
@@ -233,82 +211,44 @@ def held_out_words(n: int, n_all: int, places: str | None) -> str:
     places : str, optional
         What was held out as a whole, with its number; None for single entries.
     """
-    what = (
-        f"**{n:,} of the {n_all:,} counted entries**, a fifth, drawn at random"
-        if places is None
-        else f"**{places}** with all their counts, {n:,} of {n_all:,}, drawn at random"
-    )
-    return (
-        f"Held out: {what}. The fit has seen their attributes, not their counts, and predicts "
-        "ŷ = λ·g(z), times reporting where it has effects on that. All checks below use them."
-    )
+    if places is None:
+        return f"Held out: **{n:,} of the {n_all:,} counts**, a fifth, at random."
+    return f"Held out: **{places}** with all their counts, {n:,} of {n_all:,}, at random."
 
 
 def dispersion_words(check: Check, mu: float) -> str:
-    """What the spread of counts means."""
+    """What the dispersion of held-out counts means, and how much of it the fit explains."""
     wide = check.negative_binomial
     if wide.phi < 1e-3:
-        return "The counts spread no more than Poisson counts: φ is practically 0."
-    less = " and falls where more are expected" if wide.power > _LESS else ""
-    rest = ", the rest is not explained" if wide.phi > _MORE_SPREAD / mu else ""
+        return "No overdispersion: φ ≈ 0."
+    rest = ", the rest is not explained" if unexplained(check, mu) else ""
     return (
-        f"φ = {wide.phi:.2g}{less}: where 20 are expected, counts have a standard deviation of "
-        f"{100 * math.sqrt(wide.phi):.0f} % of the prediction beyond Poisson variation (variance "
-        f"ŷ + φŷ²). The fit's μ, {number_of_mu(mu)}, explains φ = {1 / mu:.2g}{rest}. A large φ "
-        "alone does not make λ and p wrong, but ranges for single counts must use it."
+        f"Variance ŷ + φŷ² with φ = {wide.phi:.2g} where 20 are expected; the fit's μ "
+        f"({number_of_mu(mu)}) explains {1 / mu:.2g}{rest}."
     )
 
 
-def pit_words(check: Check) -> str:
-    """How to read the PIT histogram, and what it shows."""
-    density = check.negative_binomial.pit.density
-    tilt = density[-3:].mean() - density[:3].mean()
-    hump = density[3:7].mean() - density[[0, -1]].mean()
-    seen = "uneven: the predicted distribution has a different shape"
-    if abs(density - 1).max() < _UNEVEN:
-        seen = "about flat"
-    elif abs(tilt) > max(_UNEVEN, abs(hump)):
-        seen = f"{'rising: more' if tilt > 0 else 'falling: less'} is counted than predicted"
-    elif hump < -_UNEVEN:
-        seen = "higher at the ends: counts vary more than predicted"
-    elif hump > _UNEVEN:
-        seen = "higher in the middle: most counts vary less than predicted"
-    return (
-        "Where each count falls in its predicted distribution: 0 far below, 1 far above. **Flat "
-        "is right**; a U: predictions are overconfident, a hump: underconfident. Under the "
-        f"negative binomial it is {seen}."
-    )
+def score_words(scores: pd.DataFrame) -> str:
+    """Whether the fit predicts held-out counts better than each simpler model.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As :func:`dashboard.check.view.score_table` returns it.
+    """
+    words = []
+    for row in scores.iloc[1:].itertuples():
+        how = "better than" if row.worse_by > 0 else "worse than"
+        if abs(row.worse_by) <= 2 * row.error:
+            how = "about as well as"
+        words.append(f"**{how}** {row.model}")
+    return f"This model predicts held-out counts {' and '.join(words)}."
 
 
 def credited_words(counts: CountTensor) -> str:
-    """What attributes that act on detection and not on λ may be credited for; empty for none."""
+    """What covariates that affect detection and not λ may be credited for; empty for none."""
     alone = [name for name in counts.attribute_names if name not in counts.rate_attribute_names]
     if not alone:
         return ""
-    every = len(alone) == counts.n_attributes
-    which = "All attributes" if every else ", ".join(map(escape, alone))
-    return (
-        f"{which} may change p and not λ: what they say of true counts is credited to detection "
-        "here."
-    )
-
-
-def rank_words(table: pd.DataFrame, current: int) -> str:
-    """What the comparison of :func:`dashboard.check.view.rank_table` says of the rank in use."""
-    best, chosen = (int(table.loc[table[name], "rank"].iloc[0]) for name in ("best", "chosen"))
-    head = f"Of these {len(table)} ranks, **rank {best}** predicts held-out counts best"
-    head += (
-        ", and no smaller one comes within one standard error of it."
-        if chosen == best
-        else f"; **rank {chosen}** is the smallest within one standard error of it, so the data do "
-        "not clearly call for more."
-    )
-    if best == table["rank"].max():
-        head += " It is the largest of them: a larger one may be better still."
-    row = table[table["rank"] == current].iloc[0]
-    if current in (best, chosen):
-        return head
-    if row["behind"] <= row["error"]:
-        return f"{head} Rank {current}, in use here, predicts about as well."
-    by = row["behind"] / row["error"]
-    return f"{head} Rank {current}, in use here, lies {by:.1f} standard errors behind the best."
+    which = "All covariates" if len(alone) == counts.n_attributes else ", ".join(map(escape, alone))
+    return f"{which} may change p and not λ: effects on λ are credited to detection here."

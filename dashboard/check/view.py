@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -34,19 +35,18 @@ from dashboard.shared.text.scripts import (
     script,
 )
 from dashboard.shared.text.words import escape, is_day
-from dashboard.work.orders import FitOrder
-from uncletc import CountTensor, Fit, FitSettings, checking
+from uncletc import METHODS, ConvergenceWarning, CountTensor, Fit, FitSettings, checking
 from uncletc.checking import Check
-from uncletc.compare import likely_law
+from uncletc.compare import difference, likely_law
 from uncletc.datasets import Dataset
 from uncletc.model.negbin import floored
 
 Kind = Literal["entry", "fibre"]
 CELL, PAIR = "county cell", "interaction"
-LARGEST_RANK = 20  # as the slider
 _FEW_IN_CELL = 5
 _MAX_LAG = 14
 _QUANTILES = 99
+_MOST_FOR_EFFECTS = 200_000  # counts; more would take the server some seconds
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,19 +62,13 @@ class CheckView:
     table : DataFrame
         One row per held-out count: its labels by mode, observed, predicted, residual (randomised
         quantile residual under the negative binomial), poisson_residual.
-    numbers : DataFrame
-        The checks as numbers: check, Poisson, negative binomial.
-    pit : DataFrame
-        left, right, poisson, negative_binomial (densities), low, high (chance).
+    scores : DataFrame
+        See :func:`score_table`.
     quantiles : DataFrame
         normal, poisson, negative_binomial: quantiles of residuals against normal ones.
-    lags : DataFrame
-        lag, value, pairs, chance; empty where the levels of the last mode have no order.
     groups : dict of str to DataFrame
         By grouping, one row per group with held-out counts: group, n, observed, predicted (means),
         mean, low, high (of residuals), far.
-    strengths : DataFrame
-        by, share, most; see :func:`dashboard.check.verdict.verdict`.
     ordered : frozenset of str
         Groupings whose groups are drawn as a line.
     counties : DataFrame, optional
@@ -85,12 +79,9 @@ class CheckView:
     verdict: Verdict
     held: str
     table: pd.DataFrame
-    numbers: pd.DataFrame
-    pit: pd.DataFrame
+    scores: pd.DataFrame
     quantiles: pd.DataFrame
-    lags: pd.DataFrame
     groups: dict[str, pd.DataFrame]
-    strengths: pd.DataFrame
     ordered: frozenset[str]
     counties: pd.DataFrame | None
 
@@ -172,6 +163,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         check=check,
         verdict=verdict(
             check,
+            mu=fit.mu,
             strengths=ranked.assign(by=ranked["by"].map(escape)),
             lags=lags,
             mode=escape(counts.modes[-1]),
@@ -179,12 +171,9 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         ),
         held=held_out_words(len(y), counts.n_observed, None if kind == "entry" else places),
         table=table,
-        numbers=_numbers(check),
-        pit=_pit(check),
+        scores=score_table(counts, predicted, kind),
         quantiles=_quantiles(check),
-        lags=lags,
         groups=groups,
-        strengths=ranked,
         ordered=frozenset(name for name, each in divided.items() if each.ordered),
         counties=county_residuals(dataset, groups[CELL], divided[CELL])
         if CELL in divided
@@ -313,32 +302,50 @@ def _grouped(
     return found[found["n"] > 0].reset_index(drop=True), share
 
 
-def _numbers(check: Check) -> pd.DataFrame:
-    names = {
-        "pearson": "Variance of counts over predicted variance (1 is right)",
-        "phi": "φ, variance beyond Poisson",
-        "distance": "Distance of residuals from normal (0 is right)",
-        "zeros": f"Share of zeros predicted (observed: {check.zeros:.3f})",
-        "log_likelihood": "Log-likelihood per count (higher is better)",
-    }
-    both = {"Poisson": check.poisson, "negative binomial": check.negative_binomial}
-    columns = {law: [getattr(each, name) for name in names] for law, each in both.items()}
-    return pd.DataFrame({"check": list(names.values()), **columns})
+def score_table(counts: CountTensor, predicted: NDArray[np.float64], kind: Kind) -> pd.DataFrame:
+    """Compare predictions of held-out counts with those of simpler models of the same counts.
 
+    Parameters
+    ----------
+    counts : CountTensor
+        All counts.
+    predicted : ndarray, shape (n,)
+        ŷ of the held-out ones.
+    kind : {"entry", "fibre"}
+        What was held out.
 
-def _pit(check: Check) -> pd.DataFrame:
-    pit = check.poisson.pit
-    chance = 1.96 * np.sqrt((len(pit.density) - 1) / pit.n)
+    Returns
+    -------
+    DataFrame
+        One row per model, the fit first: model, log_score (mean -log P of a held-out count under
+        a negative binomial with its own dispersion; lower is better), worse_by (than the fit) and
+        its standard error, which allows for correlated errors within a place.
+    """
+    held, seen = held_mask(counts, kind), seen_counts(counts, kind)
+    y, place = counts.counts[held], checking.fibres(counts.indices[held])
+    models = {"this model": predicted}
+    if counts.n_observed <= _MOST_FOR_EFFECTS:
+        simple = METHODS["Main effects"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            effects = simple.fit(seen, simple.settings())
+        models["main effects of each mode"] = checking.expected_at(effects, counts, held)
+    models["one mean for all"] = np.full(len(y), max(float(seen.counts.mean()), 1e-9))
+    scores = [-_log_likelihood(y, each) for each in models.values()]
+    gaps = [difference(each, scores[0], place) for each in scores]
     return pd.DataFrame(
         {
-            "left": pit.edges[:-1],
-            "right": pit.edges[1:],
-            "poisson": pit.density,
-            "negative_binomial": check.negative_binomial.pit.density,
-            "low": max(1 - chance, 0.0),
-            "high": 1 + chance,
+            "model": list(models),
+            "log_score": [float(each.mean()) for each in scores],
+            "worse_by": [gap.mean for gap in gaps],
+            "error": [gap.error for gap in gaps],
         }
     )
+
+
+def _log_likelihood(y: NDArray[np.int64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    mean = floored(predicted)
+    return checking.log_likelihood(y, predicted, likely_law(y, mean).phi(mean))
 
 
 def _quantiles(check: Check) -> pd.DataFrame:
@@ -362,67 +369,3 @@ def _lags(dataset: Dataset, where: NDArray[np.int64], residuals: pd.Series) -> p
     most = min(_MAX_LAG, max(dataset.counts.shape[-1] - 1, 1))
     lags = checking.autocorrelation(residuals, where, max_lag=most)
     return lags.assign(chance=2 / np.sqrt(lags["pairs"]))
-
-
-def ranks_around(rank: int) -> list[int]:
-    """A handful of ranks, the given one among them, smallest first.
-
-    Examples
-    --------
-    >>> ranks_around(15), ranks_around(1)
-    ([9, 12, 15, 18, 20], [1, 2, 3])
-    """
-    step = max(round(rank / 5), 1)
-    return sorted({min(max(rank + k * step, 1), LARGEST_RANK) for k in (-2, -1, 0, 1, 2)})
-
-
-def rank_orders(counts: CountTensor, settings: FitSettings, kind: Kind) -> dict[int, FitOrder]:
-    """Return the fits to compare, by rank; they differ in rank alone and see the same counts."""
-    seen = seen_counts(counts, kind)
-    ranks = ranks_around(settings.rank)
-    return {rank: FitOrder(seen, replace(settings, rank=rank)) for rank in ranks}
-
-
-def rank_table(counts: CountTensor, fits: Mapping[int, Fit], kind: Kind) -> pd.DataFrame:
-    """Compare fits on the counts that none of them has seen.
-
-    Parameters
-    ----------
-    counts : CountTensor
-        All counts.
-    fits : mapping of int to Fit
-        By rank, at least one.
-    kind : {"entry", "fibre"}
-        What was held out.
-
-    Returns
-    -------
-    DataFrame
-        One row per rank, smallest first: rank, log_likelihood (mean per held-out count, negative
-        binomial with its own φ), phi, behind (the best, ≥ 0), error (standard error of behind,
-        paired over places), deviance (Poisson, mean per count), deviance_behind, deviance_error,
-        best, chosen (the smallest rank within one standard error of the best).
-    """
-    ranks, held = sorted(fits), held_mask(counts, kind)
-    y, place = counts.counts[held], checking.fibres(counts.indices[held])
-    predicted = [checking.expected_at(fits[rank], counts, held) for rank in ranks]
-    phi = [likely_law(y, floored(each)).phi(floored(each)) for each in predicted]
-    likely = checking.compare(
-        [checking.log_likelihood(y, p, f) for p, f in zip(predicted, phi, strict=True)], place
-    )
-    near = checking.compare([-checking.deviances(y, each) for each in predicted], place)
-    position = np.arange(len(ranks))
-    return pd.DataFrame(
-        {
-            "rank": ranks,
-            "log_likelihood": likely.mean,
-            "phi": phi,
-            "behind": likely.behind,
-            "error": likely.error,
-            "deviance": -near.mean,
-            "deviance_behind": near.behind,
-            "deviance_error": near.error,
-            "best": position == likely.best,
-            "chosen": position == likely.chosen,
-        }
-    )

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from dashboard.drivers.view import EffectView, ExplanationView, SurfaceView, ratio_text
+from dashboard.drivers.view import EffectView, SurfaceView, explanation_bars, ratio_text
 from dashboard.shared.charts.style import (
     BAR_COLORS,
     DOTTED,
@@ -25,12 +25,11 @@ from dashboard.shared.charts.style import (
     whiskers,
 )
 
-RATIO = "p relative to its average (ratio)"
+RATIO = "p over its average"
 RANGE = "90 %: × %{customdata[0]:.3g} to × %{customdata[1]:.3g}"
 _HIGH, _LOW = BAR_COLORS["top"], BAR_COLORS["bottom"]
 _LOW_TO_HIGH = [[0, _LOW], [0.5, "#F2F2F2"], [1, _HIGH]]  # as in all bars of p
-_NOBODY = "rgba(128,128,128,0.55)"
-_FEW_POINTS = 12  # marked one by one
+_NO_COUNT = "rgba(128,128,128,0.55)"
 _TICKS = 9  # at most, on an axis of ratios
 _LEAST_LIMIT = 2.0  # small effects look small,
 _LEAST_REACH = 1.6  # also in a waterfall
@@ -47,74 +46,68 @@ def ratio_axis(low: float, high: float) -> dict[str, Any]:
     """Options of a logarithmic axis of ratios, with ticks such as "× 0.5", "× 1" and "× 2"."""
     axis = log_axis(low, high, most=_TICKS)
     marks = axis["tickvals"]
-    step = int(np.ceil(len(marks) / _TICKS))  # of very many every so manieth, 1 among them
+    step = int(np.ceil(len(marks) / _TICKS))  # of very many only some, 1 among them
     shown = range(marks.index(1.0) % step, len(marks), step)
     texts = [f"× {axis['ticktext'][i]}" for i in shown]
     return axis | {"tickvals": [marks[i] for i in shown], "ticktext": texts}
 
 
-def around_one(ratios: ArrayLike) -> dict[str, Any]:
+def around_one(table: pd.DataFrame, ratio: str) -> dict[str, Any]:
     """Options of a logarithmic axis that holds all ratios, as far below 1 as above."""
-    limit = 1.05 * ratio_limit(ratios)
+    limit = 1.05 * ratio_limit(table[[name for name in (ratio, "low", "high") if name in table]])
     return ratio_axis(1 / limit, limit)
 
 
 def importance_chart(bars: pd.DataFrame, *, chosen: str) -> go.Figure:
-    """One bar per attribute, most important first, the chosen one darker.
+    """One bar per covariate, most important first, the chosen one darker.
 
     Parameters
     ----------
     bars : DataFrame
-        attribute, rise, sd, share.
+        covariate, rise, sd, share.
     chosen : str
     """
     figure = go.Figure(
         go.Bar(
             x=bars["rise"],
-            y=bars["attribute"],
+            y=bars["covariate"],
             orientation="h",
             marker={
-                "color": np.where(bars["attribute"] == chosen, _HIGH, faint(_HIGH, 0.45)),
+                "color": np.where(bars["covariate"] == chosen, _HIGH, faint(_HIGH, 0.45)),
                 "line": {"color": _HIGH, "width": 1},  # faint bars alone do not stand out
             },
             error_x=spread(bars["sd"]),
             customdata=bars[["sd", "share"]],
-            hovertemplate="<b>%{y}</b><br>misfit rises by %{x:.3g} (± %{customdata[0]:.2g}), "
+            hovertemplate="<b>%{y}</b><br>deviance + %{x:.3g} (± %{customdata[0]:.2g}), "
             "%{customdata[1]:.1%} of it<br>Click to see its effect on p<extra></extra>",
             # Plotly fades the bars that were not clicked; the colour already says which was.
             selected_marker_opacity=1,
             unselected_marker_opacity=1,
         )
     )
-    x = {"title": "rise of the misfit when shuffled", "rangemode": "tozero"}
-    return framed(figure, 90 + 24 * len(bars), x=x, y=ROWS, bargap=0.2)
+    x = {"title": "increase in deviance per count", "rangemode": "tozero", "nticks": 5}
+    return framed(figure, max(90 + 24 * len(bars), 300), x=x, y=ROWS, bargap=0.2)
 
 
 def effect_chart(view: EffectView) -> go.Figure:
-    """p over one attribute, with its interval, above where the entries lie."""
-    return _levels_chart(view) if view.levels else _curve_chart(view)
-
-
-def _curve_chart(view: EffectView) -> go.Figure:
+    """p over one covariate with its interval, above where the entries lie; dots of levels."""
     curve, spread = view.curve, view.spread
+    if view.levels:
+        levels = curve.assign(entries=spread["entries"])
+        hover = "<b>%{y}</b>: × %{x:.3g}<br>%{customdata[0]:,} counts<extra></extra>"
+        axis = around_one(levels, "ratio") | {"title": RATIO}
+        return dots_chart(levels, "value", "ratio", ["entries"], hover, axis)
     figure = make_subplots(
         rows=2, cols=1, shared_xaxes=True, row_heights=[0.8, 0.2], vertical_spacing=0.04
     )
-    hover = "%{x:,.3~r}: × %{y:.3g}"
+    line = {"x": curve["value"], "y": curve["ratio"], "line": {"color": _HIGH, "width": 3}}
+    hover = f"{view.axis}: %{{x:,.3~r}}: × %{{y:.3g}}"
     if "low" in curve:
         ends = (curve["value"], curve["low"], curve["high"])
         add_band(figure, *ends, color=_HIGH, row=1, col=1)
+        line["customdata"] = curve[["low", "high"]]
         hover += f"<br>{RANGE}"
-    figure.add_scatter(
-        x=curve["value"],
-        y=curve["ratio"],
-        mode="lines+markers" if len(curve) <= _FEW_POINTS else "lines",
-        line={"color": _HIGH, "width": 3},
-        customdata=curve[["low", "high"]] if "low" in curve else None,
-        hovertemplate=f"{view.axis}: {hover}<extra></extra>",
-        row=1,
-        col=1,
-    )
+    figure.add_scatter(mode="lines", **line, hovertemplate=f"{hover}<extra></extra>", row=1, col=1)
     figure.add_hline(y=1, line=DOTTED, row=1, col=1)
     figure.add_bar(
         x=(spread["left"] + spread["right"]) / 2,
@@ -127,33 +120,24 @@ def _curve_chart(view: EffectView) -> go.Figure:
         row=2,
         col=1,
     )
-    ends = float(spread["left"].iloc[0]), float(spread["right"].iloc[-1])
-    margin = 0.02 * (ends[1] - ends[0])
-    framed(figure, 440, x={"range": [ends[0] - margin, ends[1] + margin]}, showlegend=False)
+    framed(figure, 380, showlegend=False)
     figure.update_xaxes(title=view.axis, row=2, col=1)
-    figure.update_yaxes(**around_one(_ratios(curve)), title=RATIO, row=1, col=1)
+    figure.update_yaxes(**around_one(curve, "ratio"), title=RATIO, row=1, col=1)
     figure.update_yaxes(title="counts", showticklabels=False, showgrid=False, row=2, col=1)
     return figure
 
 
-def _levels_chart(view: EffectView) -> go.Figure:
-    levels = view.curve.assign(entries=view.spread["entries"])
-    hover = "<b>%{y}</b>: × %{x:.3g}<br>%{customdata[0]:,} counts<extra></extra>"
-    axis = around_one(_ratios(levels)) | {"title": RATIO}
-    return dots_chart(levels, "value", "ratio", ["entries"], hover, axis)
-
-
 def rates_chart(bars: pd.DataFrame) -> go.Figure:
-    """The factor by which λ changes with each attribute, with its interval.
+    """The factor by which λ changes with each covariate, with its interval.
 
     Parameters
     ----------
     bars : DataFrame
-        attribute, factor, low, high.
+        covariate, factor, low, high.
     """
     hover = f"<b>%{{y}}</b>: λ × %{{x:.3g}}<br>{RANGE}<extra></extra>"
-    axis = around_one(_ratios(bars, "factor")) | {"title": "factor of λ per standard deviation"}
-    return dots_chart(bars, "attribute", "factor", ["low", "high"], hover, axis)
+    axis = around_one(bars, "factor") | {"title": "factor of λ per standard deviation"}
+    return dots_chart(bars, "covariate", "factor", ["low", "high"], hover, axis)
 
 
 def dots_chart(
@@ -196,7 +180,7 @@ def dots_chart(
 
 
 def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
-    """Heat map of p over two attributes; grey where no count lies."""
+    """Heat map of p over two covariates; grey where no count lies."""
     limit = ratio_limit(np.exp(view.log_ratio))
     axis = ratio_axis(1 / limit, limit)
     ticks = {"tickvals": np.log(axis["tickvals"]), "ticktext": axis["ticktext"]}
@@ -209,7 +193,7 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
             zmax=np.log(limit),
             colorscale=_LOW_TO_HIGH,
             customdata=np.dstack([np.exp(view.log_ratio), view.entries]),
-            colorbar=side_bar("p relative to its average", **ticks),
+            colorbar=side_bar(RATIO, **ticks),
             hoverongaps=False,
             hovertemplate=f"{first} %{{y}}<br>{second} %{{x}}<br>× %{{customdata[0]:.3g}} "
             "(%{customdata[1]:,} counts)<extra></extra>",
@@ -221,15 +205,22 @@ def surface_chart(view: SurfaceView, *, first: str, second: str) -> go.Figure:
         max(420, 160 + 22 * len(view.rows)),
         x=axis | {"title": view.titles[1], "range": [-0.5, len(view.columns) - 0.5]},
         y=axis | {"title": view.titles[0], "range": [-0.5, len(view.rows) - 0.5]},
-        plot_bgcolor=_NOBODY,
+        plot_bgcolor=_NO_COUNT,
     )
 
 
-def explanation_chart(view: ExplanationView) -> go.Figure:
-    """Waterfall from a typical entry (× 1) over the contributions to this one."""
-    factors = view.bars["factor"].to_numpy()
+def explanation_chart(parts: pd.DataFrame) -> go.Figure:
+    """Waterfall from a typical entry (× 1) over the contributions to this one.
+
+    Parameters
+    ----------
+    parts : DataFrame
+        As :func:`dashboard.drivers.view.explanation` returns it.
+    """
+    bars = explanation_bars(parts)
+    factors = bars["factor"].to_numpy()
     ends = np.cumprod(factors)
-    labels = ["a typical entry", *view.bars["label"], "here"]
+    labels = ["a typical entry", *bars["label"], "here"]
     starts = np.array([1.0, *(ends / factors), 1.0])
     figure = go.Figure(
         go.Bar(
@@ -247,9 +238,5 @@ def explanation_chart(view: ExplanationView) -> go.Figure:
     figure.add_vline(x=1, line=DOTTED)
     low, high = min(ends.min(), 1 / _LEAST_REACH), max(ends.max(), _LEAST_REACH)
     pad = (high / low) ** 0.16
-    x = ratio_axis(low / pad, high * pad) | {"title": "p relative to a typical entry (ratio)"}
+    x = ratio_axis(low / pad, high * pad) | {"title": "p over that of a typical entry"}
     return framed(figure, 90 + 30 * len(labels), x=x, y=ROWS, showlegend=False)
-
-
-def _ratios(table: pd.DataFrame, ratio: str = "ratio") -> pd.DataFrame:
-    return table[[name for name in (ratio, "low", "high") if name in table]]

@@ -34,10 +34,18 @@ class FittedPage(NamedTuple):
     anchor: Anchor
 
 
-def fitted_page(family: Family, title: str) -> FittedPage:
-    """Draw title, sidebar and badges, and return the fit to show with its counts."""
+def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage:
+    """Draw title, sidebar and badges, and return the fit to show with its counts.
+
+    Parameters
+    ----------
+    family : {"covid", "ppi", "own"}
+    title : str
+    scale : bool
+        Whether the page shows numbers whose scale is free.
+    """
     st.title(title)
-    choices = controls.sidebar(family)
+    choices = controls.sidebar(family, scale=scale)
     dataset = dataset_or_stop(choices.dataset)
     badges = st.empty()
     with badges.container():

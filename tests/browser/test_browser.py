@@ -30,7 +30,7 @@ LAST = {  # what a page draws last, by CSS
     "ppi": ".st-key-visits .main-svg",
     "whatif": ".st-key-scatter .main-svg",
     "drivers": ".st-key-explanation .main-svg",
-    "check": ".st-key-lags .main-svg",
+    "check": ".st-key-quantiles .main-svg",
     "methods": ".st-key-paper-table table",
     "lab": ".st-key-lab-next",
 }

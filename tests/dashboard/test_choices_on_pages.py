@@ -140,7 +140,7 @@ def test_drivers_name_signs_and_effects():
     at = fitted("drivers", data=PPI, ppi_attribute="wind")
     assert "p may only fall with wind" in words(at)
     assert "Flowers open and fade." in at.table[1].value.to_string()
-    assert "effect-of-plant.csv" in downloads(at)
+    assert "random-effects.csv" in downloads(at)
 
 
 def test_reporting_has_a_table_of_its_own():
@@ -191,7 +191,7 @@ def test_simulated_cases_have_roles_effects_and_deaths_at_first():
     assert at.selectbox(key="covid_twin_roles").value == STATED
     assert at.selectbox(key="deaths_look").value == "deaths"
     text = words(at)
-    for said in ("Simulated counts.", "anchored by data: deaths", "Checked against the truth"):
+    for said in ("Simulated counts.", "anchored by data: deaths"):
         assert said in text
     at = fitted("covid", covid_counts="simulated", covid_twin_roles=PAPER)
     assert "against** the truth" in words(at)

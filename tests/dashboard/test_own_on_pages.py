@@ -120,7 +120,9 @@ def test_what_if(table):
 def test_a_table_without_attributes_works_too():
     table = own("site", "week", attributes=())
     assert len(charts(open_own("overview", table, data=NAME))) == 1
-    assert "nothing moves it" in words(fitted(open_own("drivers", table, data=NAME, **SHORT)))
+    assert "p is the same everywhere" in words(
+        fitted(open_own("drivers", table, data=NAME, **SHORT))
+    )
     fitted(open_own("check", table, data=NAME, **SHORT))
     at = press(open_own("whatif", table, data=NAME, **SHORT), "compare")
     assert "the same detection" in words(fitted(at))

@@ -17,7 +17,7 @@ from uncletc import Fit, StopReason
 from uncletc.checking import Gain
 from uncletc.datasets import Dataset
 
-SECTION = "Do attributes improve predictions?"
+SECTION = "Do covariates improve predictions?"
 NO_ORDER = (
     "**No ranking is claimed**: held-out counts are predicted no better with the attributes than "
     "with one p for all. "

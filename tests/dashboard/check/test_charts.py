@@ -11,32 +11,7 @@ from dashboard.check.charts import (
     AT_EITHER_END,
     decile_chart,
     group_chart,
-    pit_chart,
-    rank_chart,
 )
-
-
-def test_pit_bars_and_steps():
-    pit = pd.DataFrame(
-        {
-            "left": [0.0, 0.5],
-            "right": [0.5, 1.0],
-            "poisson": [1.6, 0.4],
-            "negative_binomial": [1.1, 0.9],
-            "low": 0.8,
-            "high": 1.2,
-        }
-    )
-    figure = pit_chart(pit)
-    bars, steps = figure.data
-    assert (list(bars.x), list(bars.y), list(bars.width)) == ([0.25, 0.75], [1.1, 0.9], [0.5, 0.5])
-    assert (list(steps.x), list(steps.y)) == ([0, 0.5, 1], [1.6, 0.4, 0.4])
-    assert steps.line.shape == "hv"
-    assert bars.name != steps.name
-    band = figure.layout.shapes[0]
-    assert (band.y0, band.y1) == (0.8, 1.2)
-    assert figure.layout.yaxis.range == (0, 4)
-    assert pit_chart(pit.assign(poisson=8.0)).layout.yaxis.range[1] > 8
 
 
 def test_deciles_on_equal_logarithmic_axes_with_a_mark_for_none():
@@ -101,22 +76,3 @@ class TestGroups:
         assert list(figure.data[0].x) == names
         assert figure.layout.xaxis.type == kind
         assert figure.layout.yaxis.range == (-2, 2)
-
-
-def test_ranks_mark_the_own_and_the_chosen():
-    table = pd.DataFrame(
-        {
-            "rank": [3, 5, 7],
-            "behind": [0.4, 0.1, 0.0],
-            "error": [0.1, 0.2, 0.0],
-            "best": [False, False, True],
-            "chosen": [False, True, False],
-        }
-    )
-    figure = rank_chart(table, behind="behind", error="error", title="behind", current=7)
-    (dots,) = figure.data
-    assert list(dots.x) == ["3", "5", "7"]
-    assert list(dots.y) == [0.4, 0.1, 0]
-    assert list(dots.error_y.array) == [0.1, 0.2, 0]
-    assert list(dots.marker.symbol) == ["circle", "diamond", "circle"]
-    assert int(np.argmax(dots.marker.size)) == 2

@@ -10,10 +10,9 @@ import pytest
 
 from dashboard.check.verdict import (
     Verdict,
-    lag_words,
+    clear_lag,
     most_off,
-    pit_words,
-    rank_words,
+    score_words,
     verdict,
 )
 from dashboard.check.view import (
@@ -22,7 +21,6 @@ from dashboard.check.view import (
     check_script,
     check_view,
     held_mask,
-    rank_table,
     seen_counts,
     seen_dataset,
 )
@@ -132,9 +130,10 @@ QUIET = pd.DataFrame({"lag": [1], "value": [0.01], "chance": [0.1]})
 RIGHT = pd.DataFrame({"predicted": [1.0], "observed": [1.0], "low": [0.9], "high": [1.1]})
 
 
-def judge(check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET) -> Verdict:
+def judge(check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, mu=1e6) -> Verdict:
     return verdict(
         replace(check, deciles=deciles),
+        mu=mu,
         strengths=strengths,
         positive=positive,
         lags=lags,
@@ -147,7 +146,7 @@ class TestVerdict:
         found = judge(clean(), positive=4000)
         assert found.status == "fits"
         text = " ".join(found.points)
-        assert "about as much as Poisson" in text
+        assert "about as Poisson counts do" in text
         assert "within ± " in text
         assert "No place or time stands out." in text
 
@@ -155,9 +154,15 @@ class TestVerdict:
         y = np.random.default_rng(0).negative_binomial(1, 1 / 21, 4000)
         found = judge(checking.check(y, np.full(4000, 20.0)))
         assert found.status == "misfit"
-        assert "has about the right shape" in found.points[0]
+        assert "**more than this fit allows**; a negative binomial has about" in found.points[0]
         found = judge(checking.check(np.repeat([0, 40], 2000), np.full(4000, 20.0)))
-        assert "does not have the right shape" in found.points[0]
+        assert "does not have about the right shape" in found.points[0]
+
+    def test_dispersion_that_the_fit_explains_is_no_misfit(self):
+        y = np.random.default_rng(0).negative_binomial(1, 1 / 21, 4000)
+        found = judge(checking.check(y, np.full(4000, 20.0)), mu=1.0)
+        assert found.status == "fits"
+        assert "as this fit allows" in found.points[0]
 
     @pytest.mark.parametrize(
         ("estimate", "low", "high", "status", "words"),
@@ -166,7 +171,7 @@ class TestVerdict:
             (1.03, 1.01, 1.05, "fits", "within ± 5 %"),
             (1.3, 1.2, 1.4, "misfit", "too low on average: observed counts are **1.30 times**"),
             (0.6, 0.5, 0.7, "misfit", "too high on average"),
-            (1.3, 0.8, 2.1, "fits", "cannot tell whether predictions are off"),
+            (1.3, 0.8, 2.1, "fits", "Overall, observed counts are **1.30 times**"),
         ],
     )
     def test_average(self, estimate, low, high, status, words):
@@ -178,8 +183,7 @@ class TestVerdict:
     def test_places_and_times(self):
         found = judge(clean(), FAR, 4000)
         assert found.status == "misfit"
-        assert "by weekday**: less in Sunday" in found.points[2]
-        assert "20 %" in found.points[2]
+        assert "**by weekday** (20 % of the residual variance): less in Sunday" in found.points[2]
         found = judge(clean(), FAR.assign(share=0.02), 4000)
         assert found.status == "fits"
         assert "No place or time is far off; furthest, by weekday" in found.points[2]
@@ -188,11 +192,11 @@ class TestVerdict:
         off = pd.concat([RIGHT, RIGHT.assign(observed=3.0, low=2.0, high=4.0)] * 2)
         found = judge(clean(), deciles=off)
         assert found.status == "misfit"
-        assert "**2 of 4** groups are clearly off" in found.points[1]
+        assert "Where 1 are predicted, **3** were counted" in found.points[1]
         assert judge(clean(), deciles=off.head(2)).status == "fits"
         found = judge(clean(), lags=QUIET.assign(lag=7, value=0.4))
         assert found.status == "misfit"
-        assert "one place or pair 7 days apart have correlated errors (0.40)" in found.points[2]
+        assert "Errors 7 days apart are correlated (0.40)" in found.points[2]
 
 
 class TestWords:
@@ -210,65 +214,28 @@ class TestWords:
         link = groups.assign(group="[w](http://127.0.0.1:9/l)")
         assert "`[w](http://127.0.0.1:9/l)`" in most_off(link)  # a label is no markup
 
-    @pytest.mark.parametrize(
-        ("density", "words"),
-        [
-            (np.ones(10), "about flat"),
-            ([3, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1, 2], "counts vary more than predicted"),
-            ([0.5, 1, 1, 1, 1.5, 1.5, 1, 1, 1, 0.5], "vary less than predicted"),
-            (np.linspace(0.4, 1.6, 10), "rising: more"),
-            (np.linspace(1.6, 0.4, 10), "falling: less"),
-            ([1, 1.4, 0.6, 1, 1, 1, 1, 0.6, 1.4, 1], "a different shape"),
-        ],
+
+def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(covid_view):
+    scores = covid_view.scores
+    assert scores["model"].tolist() == [
+        "this model",
+        "main effects of each mode",
+        "one mean for all",
+    ]
+    check = covid_view.check.negative_binomial
+    assert scores["log_score"].iloc[0] == pytest.approx(-check.log_likelihood)
+    assert scores["worse_by"].tolist() == pytest.approx(
+        (scores["log_score"] - scores["log_score"].iloc[0]).tolist()
     )
-    def test_pit(self, density, words):
-        check = clean()
-        pit = replace(check.poisson.pit, density=np.asarray(density, dtype=float))
-        wide = replace(check.negative_binomial, pit=pit)
-        assert words in pit_words(replace(check, negative_binomial=wide))
-
-    def test_lags(self):
-        lags = pd.DataFrame(
-            {"lag": [1, 7, 14], "value": [0.1, 0.33, 0.34], "pairs": 900, "chance": 0.07}
-        )
-        assert "High at 7 days (0.33)**: a weekly reporting rhythm" in lag_words(lags, "day")
-        assert "Nothing clear" in lag_words(lags.assign(value=[0.1, np.nan, np.nan]), "day")
-        one = lags.assign(value=[0.6, 0.3, 0.1])
-        assert "High at 1 visit (0.60)**: what the model misses persists" in lag_words(one, "visit")
+    assert scores["error"].iloc[0] == 0
+    assert scores["log_score"].iloc[1] < scores["log_score"].iloc[2]
+    table = scores.assign(worse_by=[0, -0.1, 0.3], error=[0, 0.2, 0.1])
+    words = score_words(table)
+    assert "**about as well as** main effects" in words
+    assert "**better than** one mean" in words
 
 
-class TestRanks:
-    def test_table_against_the_library(self, covid_twin, covid_seen, short_fit):
-        counts, held = covid_twin.counts, held_mask(covid_twin.counts, "entry")
-        other = short_fit(seen_counts(counts, "entry"), 1, hidden=(5,), rank=1)
-        table = rank_table(counts, {2: covid_seen, 1: other}, "entry")
-        assert table["rank"].tolist() == [1, 2]
-        y = counts.counts[held]
-        for row, found in zip(table.itertuples(), (other, covid_seen), strict=True):
-            predicted = checking.expected_at(found, counts, held)
-            assert row.deviance == pytest.approx(checking.deviances(y, predicted).mean())
-            check = checking.check(y, predicted)
-            assert row.log_likelihood == pytest.approx(check.negative_binomial.log_likelihood)
-        assert table["behind"].min() == 0
-        assert table["best"].sum() == table["chosen"].sum() == 1
-        assert table.loc[table["best"], "log_likelihood"].item() == table["log_likelihood"].max()
-
-    def test_words(self):
-        table = pd.DataFrame(
-            {
-                "rank": [3, 5, 7, 9],
-                "behind": [0.5, 0.05, 0.0, 0.1],
-                "error": [0.1, 0.1, 0.0, 0.2],
-                "best": [False, False, True, False],
-                "chosen": [False, True, False, False],
-            }
-        )
-        assert "**rank 7** predicts held-out counts best; **rank 5** is the smallest" in rank_words(
-            table, 5
-        )
-        assert "5.0 standard errors behind" in rank_words(table, 3)
-        assert "about as well" in rank_words(table, 9)
-        alone = table.assign(chosen=table["best"])
-        assert "no smaller one" in rank_words(alone, 7)
-        assert "a larger one may be better still" not in rank_words(alone, 7)
-        assert "a larger one may be better still" in rank_words(alone.head(3), 7)
+def test_of_a_rhythm_the_first_beat_is_named():
+    lags = pd.DataFrame({"lag": [1, 7, 14], "value": [0.1, 0.33, 0.34], "chance": 0.07})
+    assert clear_lag(lags) == (7, pytest.approx(0.33))
+    assert clear_lag(lags.assign(value=[0.1, np.nan, np.nan])) is None

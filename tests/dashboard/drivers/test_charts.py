@@ -14,7 +14,7 @@ from dashboard.drivers.charts import (
     ratio_limit,
     surface_chart,
 )
-from dashboard.drivers.view import EffectView, ExplanationView, SurfaceView
+from dashboard.drivers.view import EffectView, SurfaceView
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ class TestImportance:
     @pytest.fixture
     def figure(self):
         bars = pd.DataFrame(
-            {"attribute": ["b", "a"], "rise": [2.0, 0.5], "sd": [0.1, 0.2], "share": [1.0, 0.25]}
+            {"covariate": ["b", "a"], "rise": [2.0, 0.5], "sd": [0.1, 0.2], "share": [1.0, 0.25]}
         )
         return importance_chart(bars, chosen="a")
 
@@ -54,7 +54,6 @@ def effect(curve: dict, spread: dict, *, levels: bool) -> EffectView:
         spread=pd.DataFrame(spread),
         axis="wind (m/s)",
         levels=levels,
-        method="ALE",
         strength="",
     )
 
@@ -88,7 +87,6 @@ class TestEffects:
 def test_surface_is_centred_on_one_and_grey_without_counts():
     log_ratio = np.array([[np.log(4), 0.0], [np.nan, -0.1]])
     view = SurfaceView(
-        cells=pd.DataFrame(),
         log_ratio=log_ratio,
         entries=np.array([[5, 6], [0, 7]]),
         rows=("0.1", "0.9"),
@@ -108,9 +106,8 @@ def test_surface_is_centred_on_one_and_grey_without_counts():
 
 
 def test_waterfall_goes_from_typical_to_here():
-    parts = {"attribute": ["wind", "cloud"], "here": ["high", "low"], "factor": [0.5, 1.2]}
-    view = ExplanationView(parts=pd.DataFrame(parts), entries=1)
-    (trace,) = explanation_chart(view).data
+    parts = {"covariate": ["wind", "cloud"], "here": ["high", "low"], "factor": [0.5, 1.2]}
+    (trace,) = explanation_chart(pd.DataFrame(parts)).data
     assert list(trace.y) == ["a typical entry", "wind (high)", "cloud (low)", "here"]
     np.testing.assert_allclose(np.asarray(trace.base, float), [1, 1, 0.5, 1])
     np.testing.assert_allclose(trace.x, [0, -0.5, 0.1, -0.4])

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from dashboard.drivers.view import (
-    ExplanationView,
     ImportanceView,
     about_words,
     axis_title,
     effect_view,
-    explanation_view,
+    explanation,
+    explanation_bars,
+    explanation_words,
     importance_view,
-    in_unit,
     is_category,
     number,
     ratio_text,
@@ -49,33 +49,22 @@ def place(ppi_twin):
 class TestImportance:
     def test_numbers_are_those_of_the_library(self, importance, covid_twin, covid_fit):
         found = effects.permutation_importance(covid_fit, covid_twin.counts, size=None)
-        rows = importance.bars.set_index("attribute").loc[list(found.names)]
+        rows = importance.bars.set_index("covariate").loc[list(found.names)]
         np.testing.assert_allclose(rows["rise"], [np.mean(each) for each in found.rise])
         np.testing.assert_allclose(rows["sd"], [np.std(each, ddof=1) for each in found.rise])
-        assert f"{found.deviance:.2f}" in importance.note
-        assert "the counts it was fitted to" in importance.note
 
 
 class TestEffects:
-    @pytest.mark.parametrize(
-        ("method", "function"),
-        [
-            ("ALE", effects.accumulated_effect),
-            ("partial dependence", effects.partial_dependence),
-        ],
-    )
-    def test_curve_is_that_of_the_library(self, covid_twin, covid_fit, method, function):
-        view = effect_view(covid_twin, covid_fit, "median income", method)
-        found = function(covid_fit, covid_twin.counts, "median income")
-        assert view.method == method
+    def test_curve_is_that_of_the_library(self, covid_twin, covid_fit):
+        view = effect_view(covid_twin, covid_fit, "median income")
+        found = effects.accumulated_effect(covid_fit, covid_twin.counts, "median income")
         assert view.curve["value"].tolist() == found.values[:, 0].tolist()
         assert view.curve["ratio"].tolist() == found.ratio.tolist()
         assert list(view.curve) == ["value", "ratio"]
-        assert "interval" not in view.note
 
     def test_two_values_have_names_and_no_axis_between(self, covid_twin, covid_fit):
-        view = effect_view(covid_twin, covid_fit, "weekend", "ALE")
-        assert (view.levels, view.method) == (True, "partial dependence")
+        view = effect_view(covid_twin, covid_fit, "weekend")
+        assert view.levels
         assert set(view.curve["value"]) == {"weekday", "weekend"}
         days = covid_twin.mode_tables["day"]["weekday"].isin(["Saturday", "Sunday"]).to_numpy()
         at = covid_twin.counts.indices[:, 2]
@@ -85,8 +74,8 @@ class TestEffects:
     def test_values_and_their_spread_are_in_the_unit(self, covid_twin, covid_fit):
         info = {"testing gap": AttributeInfo(minimum=10, maximum=60, unit="%")}
         dataset = replace(covid_twin, attribute_info=info)
-        plain = effect_view(covid_twin, covid_fit, "testing gap", "ALE")
-        view = effect_view(dataset, covid_fit, "testing gap", "ALE")
+        plain = effect_view(covid_twin, covid_fit, "testing gap")
+        view = effect_view(dataset, covid_fit, "testing gap")
         np.testing.assert_allclose(view.curve["value"], 10 + 50 * plain.curve["value"])
         assert (view.spread["left"].iloc[0], view.spread["right"].iloc[-1]) == (10, 60)
         assert view.axis == "testing gap (%)"
@@ -98,8 +87,8 @@ class TestEffects:
     def test_levels_of_a_category(self, ppi_twin, with_intervals):
         assert is_category(ppi_twin, "guild")
         assert not is_category(ppi_twin, "wind")
-        view = effect_view(ppi_twin, with_intervals, "guild", "ALE")
-        assert (view.levels, view.method) == (True, "partial dependence")
+        view = effect_view(ppi_twin, with_intervals, "guild")
+        assert view.levels
         assert set(view.curve["value"]) == {"bee", "beetle", "butterfly", "fly", "wasp"}
         assert view.curve["ratio"].is_monotonic_decreasing
         assert view.spread["value"].tolist() == view.curve["value"].tolist()
@@ -115,51 +104,40 @@ class TestSurface:
         assert view.log_ratio.shape == (len(view.rows), len(view.columns)) == view.entries.shape
         np.testing.assert_array_equal(np.isnan(view.log_ratio), view.entries == 0)
         assert (view.entries == 0).any()
-        np.testing.assert_allclose(view.cells["ratio"], np.exp(view.log_ratio.ravel()))
-        row = view.cells.iloc[len(view.columns) + 2]
-        assert (row["% rural"], row["population density"]) == (view.rows[1], view.columns[2])
-        assert row["entries"] == view.entries[1, 2]
 
 
 class TestExplanations:
     def test_factors_multiply_to_p_over_the_typical(self, ppi_twin, with_intervals, place):
-        view = explanation_view(ppi_twin, with_intervals, *place)
+        parts = explanation(ppi_twin, with_intervals, *place)
         counts = ppi_twin.counts
         here = (counts.attribute_indices[:, :2] == place).all(axis=1)
         p = np.log(with_intervals.detection(counts.attributes[here])).mean()
         rows = counts.attribute_rows
         typical = np.log(with_intervals.detection(counts.attributes[rows[rows >= 0]])).mean()
-        assert np.log(view.parts["factor"]).sum() == pytest.approx(p - typical, abs=0.02)
-        assert view.bars["factor"].prod() == pytest.approx(view.parts["factor"].prod())
-        assert {"low", "high"} <= set(view.parts)
-
-    def test_words_for_where_an_entry_is(self, ppi_twin, with_intervals, place):
-        parts = explanation_view(ppi_twin, with_intervals, *place).parts.set_index("attribute")
-        guilds = ppi_twin.mode_tables["pollinator"]["guild"]
-        assert parts["here"]["guild"] == guilds.iloc[place[1]]
-        counts = ppi_twin.counts
-        column = counts.attribute_names.index("flower abundance")
-        here = (counts.attribute_indices[:, :2] == place).all(axis=1)
-        mean = counts.attributes[here, column].mean()
-        used = counts.attributes[counts.attribute_rows[counts.attribute_rows >= 0], column]
-        low, high = np.quantile(used, [1 / 3, 2 / 3])
-        expected = "low" if mean < low else "high" if mean > high else "medium"
-        assert parts["here"]["flower abundance"] == expected
+        assert np.log(parts["factor"]).sum() == pytest.approx(p - typical, abs=0.02)
+        bars = explanation_bars(parts)
+        assert bars["factor"].prod() == pytest.approx(parts["factor"].prod())
+        assert len(bars) <= 9
+        assert {"low", "high"} <= set(parts)
+        here = parts.set_index("covariate")["here"]
+        assert here["guild"] == ppi_twin.mode_tables["pollinator"]["guild"].iloc[place[1]]
+        assert here["flower abundance"] in ("low", "medium", "high")
 
     def test_sentences(self):
         def sentence(*factors):
             names = ["wind", "cloud", "month"][: len(factors)]
-            table = pd.DataFrame({"attribute": names, "here": "high", "factor": factors})
-            return ExplanationView(parts=table, entries=1).sentence
+            return explanation_words(
+                pd.DataFrame({"covariate": names, "here": "high", "factor": factors})
+            )
 
         low = sentence(0.4, 0.98, 1.3)
         assert "p is **low** here: **0.51 times**" in low
         assert "*wind* is high (× 0.40)." in low
         assert "cloud" not in low
-        assert low.endswith("Pulling the other way: *month* is high (× 1.30).")
+        assert low.endswith("In the opposite direction: *month* is high (× 1.30).")
         high = sentence(2.0, 1.9, 1.01)
         assert "*wind* is high (× 2.00) and *cloud* is high (× 1.90)." in high
-        assert "Pulling" not in high
+        assert "opposite" not in high
         assert "about typical" in sentence(1.5, 0.66)
         assert [ratio_text(x) for x in (0.944, 12.3, 0.012)] == ["× 0.94", "× 12", "× 0.012"]
 
@@ -173,20 +151,13 @@ def test_the_script_gives_the_importances(ppi_twin, with_intervals, run_script):
 GAP = AttributeInfo(minimum=0.8, maximum=100, unit="% of tests positive", explanation="A share.")
 
 
-def test_attributes_in_words_and_in_their_units():
-    assert [number(x) for x in (14932031, 0.8108, 0, -61.6)] == [
-        "14,900,000",
-        "0.811",
-        "0",
-        "-61.6",
-    ]
+def test_covariates_in_words_and_in_their_units():
+    numbers = [number(x) for x in (14932031, 0.8108, 0, -61.6)]
+    assert numbers == ["14,900,000", "0.811", "0", "-61.6"]
     assert axis_title("gap", GAP) == "gap (% of tests positive)"
     assert "smallest (0)" in axis_title("wind", AttributeInfo())
-    assert (
-        about_words("gap", GAP) == "**gap**: A share. It goes from 0.8 to 100 % of tests positive."
-    )
+    assert about_words("gap", GAP) == "**gap**: A share."
     assert "cumulative" in about_words("prices", replace(GAP, cumulative=True))
-    assert in_unit(GAP, 0, 0.5) == "0.8 to 50.4 % of tests positive"
     assert two_names(AttributeInfo(minimum=2, maximum=7)) == ("2", "7")
 
 
@@ -200,12 +171,12 @@ def test_effects_are_called_what_they_are(ratio, called):
 def test_a_small_rise_is_called_weak():
     def insight(*shares: float) -> str:
         names = ["gap", "beds"][: len(shares)]
-        bars = pd.DataFrame({"attribute": names, "rise": shares, "sd": 0.01, "share": shares})
-        return ImportanceView(bars=bars, note="", caution=None).insight
+        bars = pd.DataFrame({"covariate": names, "rise": shares, "sd": 0.01, "share": shares})
+        return ImportanceView(bars=bars, shuffles=5, caution=None).insight
 
     assert "**gap** and **beds**, but weakly" in insight(0.07, 0.03)
     assert "weakly" not in insight(0.5, 0.03)
-    assert "no attribute" in insight(0.005)
+    assert "no covariate" in insight(0.005)
 
 
 def test_names_of_columns_are_no_markup():
