@@ -19,7 +19,6 @@ from dashboard.shared.sidebar.roles import roles_of
 from dashboard.shared.sidebar.widgets import (
     dataset_or_stop,
     family_choice,
-    first_rank,
     simulated_badge,
     source_choice,
 )
@@ -67,7 +66,7 @@ st.page_link(screen, label=f"**{label}**", icon=icon, query_params=same_counts)
 facts(view)
 
 st.subheader("Before you fit")
-before_you_fit(dataset, rank=first_rank(family))
+before_you_fit(dataset)
 
 st.subheader("What is missing")
 pair, step = choose_pattern(dataset)

@@ -17,8 +17,8 @@ from uncletc.tables.checks import (
 )
 from uncletc.tables.columns import AttributeColumn, Columns, ModeColumn
 from uncletc.tables.guess import Guess, guess
-from uncletc.tables.raw import MOST_ROWS, RawTable
 from uncletc.tables.read import read_file
+from uncletc.tables.types import MOST_ROWS, RawTable
 
 __all__ = [
     "MOST_ROWS",

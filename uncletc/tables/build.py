@@ -1,4 +1,9 @@
-"""A data set from a table and what its owner says of its columns."""
+"""A data set from a table and what its owner says of its columns.
+
+One pass: the columns become values, the rows cells (level of each mode, count), cells that name
+the same entry are joined, and what remains is the count tensor. What is decided on the way becomes
+a sentence of the provenance.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +29,10 @@ from uncletc.datasets.base import Dataset, Provenance, Source
 from uncletc.datasets.described import described
 from uncletc.datasets.reading import scaled
 from uncletc.tables.checks import CHECK, as_missing
-from uncletc.tables.columns import (
-    Absent,
-    Columns,
-    Duplicates,
-    ModeColumn,
-    Step,
-    is_fips,
-)
+from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.dates import by_step, dates_in, periods
 from uncletc.tables.guess import FLAGS, LARGE
-from uncletc.tables.raw import RawTable
-from uncletc.tables.types import listed
+from uncletc.tables.types import RawTable, listed
 
 MOST_ENTRIES = 50_000_000
 """Entries of a tensor at most, counted or not: pages draw λ of all of them."""
@@ -85,29 +82,28 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     """
     _check(raw, columns)
     rules = list(raw.notes)
-    meaning = "missing, not zero" if columns.absent == "missing" else "zeros"
-    of = f"the column {columns.count}"
-    if columns.across:
-        n = len(columns.across)
-        of = f"the {n} columns from {columns.across[0]} to {columns.across[-1]}"
-    rules.append(f"Counts are those of {of}; combinations without a row are {meaning}.")
-    long = _long(raw.frame, columns, rules)
+    names = columns.across or (columns.count,)
+    of = f"{len(names)} columns from {names[0]} to {names[-1]}"
+    rules.append(
+        f"Counts are those of the {of if columns.across else f'column {columns.count}'}; "
+        f"combinations without a row are {_ABSENT[columns.absent]}."
+    )
+    cells = _cells(raw.frame, columns, rules)
     attributes, roles = _attributes(raw.frame, columns, rules)
-    values = pd.DataFrame(attributes | _stated(raw.frame, columns, long))
-    long = replace(long, values=values.reindex(long.rows).reset_index(drop=True))
-    entries = _entries(long, columns.duplicates, rules)
-    if lacking := int(np.isnan(entries.counts).sum()):
+    values = pd.DataFrame(attributes | _stated(raw.frame, columns, cells))
+    cells, values = _one_per_entry(cells, values, columns.duplicates, rules)
+    if lacking := int(cells.rows["count"].isna().sum()):
         rules.append(f"Rows without a count are missing too ({lacking:,}).")
-    counts = _tensor(entries, columns, list(attributes), rules)
-    z = entries.values[list(attributes)].dropna()
-    used = ", ".join(["counts", *(["attributes"] if attributes else [])])
+    counts = _tensor(cells, values, columns, list(attributes), rules)
+    z = values[list(attributes)].dropna()
+    used = "counts, attributes" if attributes else "counts"
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
-    tables = _mode_tables(entries, columns, rules)
+    tables = _mode_tables(cells, values, columns, rules)
     dataset = Dataset(
         name="own",
         title=raw.name,
         counts=counts,
-        table=_table(entries),
+        table=_table(cells),
         mode_tables=tables,
         provenance=Provenance(
             simulated=False, period="as in the file", sources=(own,), rules=tuple(rules)
@@ -116,6 +112,9 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
         attribute_info=described({name: z[name].to_numpy() for name in attributes}),
     )
     return as_missing(dataset, columns.missing) if columns.missing else dataset
+
+
+_ABSENT = {"missing": "missing, not zero", "zero": "zeros"}
 
 
 def repeated_rows(raw: RawTable, columns: Columns) -> int:
@@ -132,46 +131,40 @@ def repeated_rows(raw: RawTable, columns: Columns) -> int:
     ValueError
         If the columns do not fit the table; see :func:`uncletc.tables.build`.
     """
-    long = _long(raw.frame, columns, [])
-    return len(long.counts) - len(np.unique(flat_index(long.indices, long.shape)))
+    return int(_cells(raw.frame, columns, []).flat.duplicated().sum())
 
 
 def _check(raw: RawTable, columns: Columns) -> None:
     check_choice("duplicates", columns.duplicates, get_args(Duplicates))
     check_choice("absent", columns.absent, get_args(Absent))
-    for mode in columns.modes:
+    for mode in columns.all_modes:
         if mode.step is not None:
             check_choice(f"step of {mode.column}", mode.step, get_args(Step))
+    modes, n = columns.modes, len(columns.modes) + bool(columns.across)
     if columns.across and columns.across_mode is None:
         raise ValueError("across_mode must name the mode that the columns across are levels of")
-    n = len(columns.modes) + bool(columns.across)
     if not 2 <= n <= MOST_MODES:
         raise ValueError(
-            f"modes must be at least 2 columns, got {n}: choose the columns that name an entry, "
-            "such as place, species and week"
-            if n < 2
-            else f"modes must be at most {MOST_MODES} columns, got {n}: leave some out"
+            f"modes must be 2 to {MOST_MODES} columns, got {n}: choose the columns that name an "
+            "entry, such as place, species and week"
         )
     if not columns.across and not columns.count:
         raise ValueError("count must name the column that holds the counts, none is chosen")
     if columns.known_error is not None and columns.known_detection is None:
         raise ValueError("known_error needs known_detection, which is not given")
-    modes = [each.column for each in columns.modes]
-    others = (columns.exposure, columns.known_detection, columns.known_error)
-    chosen = [*modes, *(columns.across or [columns.count])]
-    chosen += [each.column for each in columns.attributes] + [each for each in others if each]
-    known = set(raw.frame.columns)
+    chosen = [each.column for each in modes] + [each.column for each in columns.attributes]
+    chosen += columns.across or [columns.count]
+    chosen += [
+        each for each in (columns.exposure, columns.known_detection, columns.known_error) if each
+    ]
     for column in [*chosen, *(each for each in (columns.latitude, columns.longitude) if each)]:
-        if column not in known:
+        if column not in raw.frame.columns:
             has = ", ".join(raw.frame.columns[:30])
             raise ValueError(f"the table must have a column {column!r}; it has {has}")
-    seen = set[str]()
-    for column in chosen:
-        if column in seen:
-            raise ValueError(
-                f"each column must have one role, {column!r} has {chosen.count(column)}"
-            )
-        seen.add(column)
+    twice = pd.Series(chosen)[pd.Series(chosen).duplicated()]
+    if len(twice):
+        n = chosen.count(twice.iloc[0])
+        raise ValueError(f"each column must have one role, {twice.iloc[0]!r} has {n}")
     names = [each.column for each in columns.all_modes]
     for name in names:
         if name in _TAKEN or name.endswith("_index"):
@@ -183,18 +176,23 @@ def _check(raw: RawTable, columns: Columns) -> None:
 # Values of columns
 
 
+def _first(wrong: Any) -> int:
+    """The first row that is marked, from 0."""
+    return int(np.argmax(np.asarray(wrong)))
+
+
 def numbers_of(column: pl.Series) -> FloatArray:
-    """A column as float64, NaN where it is empty; (n,).
+    """A column as float64, NaN where it is empty; dates as days from the first; (n,).
 
     Raises
     ------
     ValueError
-        If it holds other text or dates; names the first such data row.
+        If it holds other text; names the first such data row.
     """
-    if column.dtype.is_temporal():
-        raise ValueError(f"{column.name} must hold numbers; it holds dates")
     values = column
-    if not column.dtype.is_numeric():
+    if column.dtype.is_temporal():
+        values = (column - column.min()).dt.total_seconds() / 86_400
+    elif not column.dtype.is_numeric():
         text = column.cast(pl.String).str.to_lowercase()
         values = text.cast(pl.Float64, strict=False)
         if text.drop_nulls().is_in(list(FLAGS)).all():
@@ -202,7 +200,7 @@ def numbers_of(column: pl.Series) -> FloatArray:
     values = values.cast(pl.Float64)
     wrong = column.is_not_null() & ~values.is_finite().fill_null(False)
     if wrong.any():
-        row = int(wrong.arg_max() or 0)
+        row = _first(wrong)
         raise ValueError(
             f"{column.name} must hold numbers; data row {row + 1} is {str(column[row])[:40]!r}: "
             "correct it, or leave it empty if it is not known"
@@ -212,42 +210,45 @@ def numbers_of(column: pl.Series) -> FloatArray:
 
 def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
     """Whole counts, NaN where missing; what was corrected is added to `rules`."""
-    name, y = column.name, numbers_of(column)
-    n = max(int((~np.isnan(y)).sum()), 1)
+    name = column.name
+    if column.dtype.is_temporal():
+        raise ValueError(f"{name} must hold numbers; it holds dates")
+    y = numbers_of(column)
+    few = _FEW * (~np.isnan(y)).sum()
+
+    def at(wrong: Any) -> str:
+        return f"data row {_first(wrong) + 1} is {y[_first(wrong)]:.15g}"
+
     below = y < 0
     if below.any():
-        row = int(np.argmax(below))
-        values = np.unique(y[below])
-        code = len(values) == 1 and re.fullmatch(r"-(1|2|8+|9+)", f"{values[0]:.15g}")
-        if below.sum() > _FEW * n and not code:
-            raise ValueError(f"{name} must be at least 0; data row {row + 1} is {y[row]:.15g}")
-        said = listed([f"{value:.15g}" for value in values])
+        values = [f"{value:.15g}" for value in np.unique(y[below])]
+        code = len(values) == 1 and re.fullmatch(r"-(1|2|8+|9+)", values[0])
+        if below.sum() > few and not code:
+            raise ValueError(f"{name} must be at least 0; {at(below)}")
         rules.append(
-            f"{CHECK}{int(below.sum()):,} of the values of {name} below 0 ({said}; the first in "
-            f"data row {row + 1}) {'is' if below.sum() == 1 else 'are'} taken as missing."
+            f"{CHECK}{int(below.sum()):,} of the values of {name} below 0 ({listed(values)}; "
+            f"{at(below)}) {'is' if below.sum() == 1 else 'are'} taken as missing."
         )
         y = np.where(below, np.nan, y)
-    part = ~np.isnan(y) & (y != np.floor(y))
+    part = y != np.floor(y)
+    part &= ~np.isnan(y)
     if part.any():
-        row = int(np.argmax(part))
-        if part.sum() > _FEW * n and float(np.median(y[y > 0])) < LARGE:
+        if part.sum() > few and float(np.median(y[y > 0])) < LARGE:
             raise ValueError(
-                f"{name} must be whole numbers; data row {row + 1} is {y[row]:.15g}: round them in "
-                "the file, or take this column as the exposure and choose the column with the "
-                "counts themselves"
+                f"{name} must be whole numbers; {at(part)}: round them in the file, or take this "
+                "column as the exposure and choose the column with the counts themselves"
             )
         rules.append(
-            f"{CHECK}{int(part.sum()):,} counts of {name} that are not whole, the first in data "
-            f"row {row + 1} ({y[row]:.15g}), are rounded."
+            f"{CHECK}{int(part.sum()):,} counts of {name} that are not whole are rounded; "
+            f"{at(part)}."
         )
         y = np.round(y)
     if (y > _TOP).any():
-        row = int(np.argmax(y > _TOP))
-        raise ValueError(f"{name} must be below 2**53; data row {row + 1} is {y[row]:.15g}")
+        raise ValueError(f"{name} must be below 2**53; {at(y > _TOP)}")
     return y
 
 
-def _stated(frame: pl.DataFrame, columns: Columns, long: _Long) -> dict[str, FloatArray]:
+def _stated(frame: pl.DataFrame, columns: Columns, cells: _Cells) -> dict[str, FloatArray]:
     """Exposure, known detection, its error and degrees by their column; (n,) each."""
     rules = {
         "exposure": "above 0 in every row",
@@ -260,16 +261,13 @@ def _stated(frame: pl.DataFrame, columns: Columns, long: _Long) -> dict[str, Flo
         if name is None:
             continue
         found[name] = values = numbers_of(frame.get_column(name))
-        if field not in rules:
-            continue
-        if field == "exposure":  # of rows that are used
-            wrong = ~(values > 0) & np.isin(np.arange(len(values)), long.rows)
-        elif field == "known_detection":
-            wrong = (values <= 0) | (values > 1)
-        else:
-            wrong = values < 0
-        if wrong.any():
-            row = int(np.argmax(wrong))
+        wrong = {
+            "exposure": ~(values > 0) & np.isin(np.arange(len(values)), cells.rows["row"]),
+            "known_detection": (values <= 0) | (values > 1),
+            "known_error": values < 0,
+        }.get(field)
+        if wrong is not None and wrong.any():
+            row = _first(wrong)
             now = "empty" if np.isnan(values[row]) else f"{values[row]:.15g}"
             raise ValueError(f"{name} must be {rules[field]}; data row {row + 1} is {now}")
     return found
@@ -293,16 +291,14 @@ def _attributes(
             if np.isnan(found[each.column]).all():
                 raise ValueError(f"{each.column} must have a value in at least one row")
         values |= found
-        roles += [
-            Role(name, each.acts_on, each.sign, "Stated by the owner of the table.")
-            for name in found
-        ]
+        reason = "Stated by the owner of the table."
+        roles += [Role(name, each.acts_on, each.sign, reason) for name in found]
     if values:
         names = ", ".join(each.column for each in columns.attributes)
         rules.append(f"Attributes are {names}, each min-max scaled to 0..1.")
     same = [name for name, column in values.items() if np.nanmin(column) == np.nanmax(column)]
     if same:
-        rules.append(f"These attributes are the same in every row: {', '.join(same)}.")
+        rules.append(f"{CHECK}attributes that are the same in every row: {', '.join(same)}.")
     return values, Roles(roles)
 
 
@@ -343,29 +339,23 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> _Coded:
             )
         values = by_step(column, mode.step)
         if values.n_unique() < column.n_unique():
-            by = {"day": "day", "week": "week, named by its Monday", "month": "month"}[mode.step]
+            by = "week, named by its Monday" if mode.step == "week" else mode.step
             rules.append(f"Dates in {name} are taken by {by}: {values.n_unique():,} levels.")
-    if values.dtype.is_temporal():
+    if kind.is_temporal():
         form = "%Y-%m-%d" if values.dtype == pl.Date else "%Y-%m-%d %H:%M:%S"
-        return _coded(values.dt.to_string("%Y-%m" if mode.step == "month" else form))
-    if is_fips(name) and (fips := _fips(values)) is not None:
-        return _coded(fips)
-    if kind.is_numeric():
-        known = values.cast(pl.Float64).drop_nulls().unique().sort().to_list()
-        labels = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in known]
-        return tuple(labels), _codes(values.cast(pl.Float64), known)
-    text = values.cast(pl.String).str.strip_chars()
-    return _coded(text.set((text == "").fill_null(False), None))
-
-
-def _coded(text: pl.Series) -> _Coded:
-    labels = _in_order(text.drop_nulls().unique().to_list())
-    return tuple(labels), _codes(text, labels)
-
-
-def _codes(values: pl.Series, known: list[Any]) -> IntArray:
-    """The place of each value among the known ones; -1 where it is missing."""
-    return pd.Index(known).get_indexer(values.to_pandas()) if known else np.full(len(values), -1)
+        text = values.dt.to_string("%Y-%m" if mode.step == "month" else form)
+    elif is_fips(name) and (fips := _fips(values)) is not None:
+        text = fips
+    else:
+        if kind.is_float() and (values == values.floor()).all() and (values.abs() < 1e15).all():
+            values = values.cast(pl.Int64)
+        text = values.cast(pl.String).str.strip_chars()
+        text = text.set((text == "").fill_null(False), None)
+    labels = text.drop_nulls().unique().to_list()
+    by_calendar = all(label.lower() in _CALENDAR for label in labels)
+    labels.sort(key=(lambda label: _CALENDAR[label.lower()]) if by_calendar else _natural)
+    codes = pd.Index(labels).get_indexer(text.to_pandas()) if labels else np.full(len(text), -1)
+    return tuple(labels), codes
 
 
 def _fips(values: pl.Series) -> pl.Series | None:
@@ -378,64 +368,75 @@ def _fips(values: pl.Series) -> pl.Series | None:
     return text.str.zfill(5).zip_with((numbers >= _COUNTY).fill_null(False), text.str.zfill(2))
 
 
-def _in_order(labels: list[str]) -> list[str]:
-    """Months and days of the week in their order, other labels so that 2 is before 10."""
-    for names in (calendar.month_abbr, calendar.day_abbr):
-        places = {name.lower(): k for k, name in enumerate(names) if name}
-        found = {each: places.get(each[:3].lower(), -1) for each in labels}
-        if len(labels) > 1 and -1 not in found.values() and all(map(str.isalpha, labels)):
-            return sorted(labels, key=lambda each: found[each])
-    return sorted(labels, key=_natural)
+_CALENDAR = {
+    name.lower(): k
+    for names in (calendar.month_abbr, calendar.month_name, calendar.day_abbr, calendar.day_name)
+    for k, name in enumerate(names)
+}
+"""Months and days of the week in their order."""
 
 
 def _natural(text: str) -> tuple[Any, ...]:
-    """A sort key under which "site 2" is before "site 10"."""
+    """A sort key under which "site 2" is before "site 10", and numbers are in their order."""
+    if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
+        return 0, float(text), text
     parts = re.split(r"([0-9]+)", text.casefold())
-    return tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
+    return 1, tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
 
 
 # Rows as counts of entries
 
 
 @dataclass(frozen=True, eq=False)
-class _Long:
-    """Counts with their entries, one row each: also of a wide table."""
+class _Cells:
+    """Counts with their entries: one row for each count of a table, also of a wide one.
+
+    Attributes
+    ----------
+    modes : tuple of str
+    labels : tuple of tuple of str
+    rows : DataFrame
+        0 to K - 1: the level of each mode; count, NaN where missing; row of the table, -1 for
+        none; process, 0 for the first observation of an entry.
+    """
 
     modes: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
-    indices: IntArray  # (R, K)
-    counts: FloatArray  # (R,), NaN where missing
-    rows: IntArray  # the row of the table that each comes from
-    values: pd.DataFrame  # what else rows hold, by name; NaN where missing
-    process: IntArray  # 0 for the first observation of an entry
+    rows: pd.DataFrame
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(map(len, self.labels))
+
+    @property
+    def indices(self) -> IntArray:
+        return self.rows[list(range(len(self.modes)))].to_numpy(dtype=np.int64)
+
+    @property
+    def flat(self) -> pd.Series:
+        """The number of each row's entry."""
+        return pd.Series(flat_index(self.indices, self.shape))
 
     def entry(self, row: int) -> str:
         """The labels of one row's entry."""
         parts = zip(self.modes, self.labels, self.indices[row], strict=True)
         return ", ".join(f"{mode} {labels[k]}" for mode, labels, k in parts)
 
-    def kept(self, keep: np.ndarray) -> _Long:
+    def only(self, keep: Any) -> _Cells:
         """Some rows only."""
-        rows = {
-            name: getattr(self, name)[keep] for name in ("indices", "counts", "rows", "process")
-        }
-        return replace(self, **rows, values=self.values.iloc[keep].reset_index(drop=True))
+        return replace(self, rows=self.rows[np.asarray(keep)].reset_index(drop=True))
 
-    def only(self, k: int, kept: IntArray) -> _Long:
+    def with_levels(self, k: int, kept: Sequence[int]) -> _Cells:
         """Some levels of a mode only."""
-        new = np.full(len(self.labels[k]), -1)
-        new[kept] = np.arange(len(kept))
-        indices, labels = self.indices.copy(), list(self.labels)
-        indices[:, k], labels[k] = new[indices[:, k]], tuple(labels[k][i] for i in kept)
-        found = replace(self, labels=tuple(labels), indices=indices)
-        return found.kept(np.flatnonzero(indices[:, k] >= 0))
+        new = pd.Series(range(len(kept)), index=list(kept))
+        labels = list(self.labels)
+        labels[k] = tuple(labels[k][i] for i in kept)
+        rows = self.only(self.rows[k].isin(kept)).rows
+        rows[k] = rows[k].map(new).astype(np.int64)
+        return replace(self, labels=tuple(labels), rows=rows)
 
 
-def _long(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Long:
+def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
     """Turn a table into counts of entries, and add what was done to `rules`."""
     n, width = len(frame), max(len(columns.across), 1)
     if n * width > _MOST_CELLS:
@@ -446,36 +447,52 @@ def _long(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Long:
     names = columns.across or (columns.count,)
     counts = np.column_stack([_counts_of(frame.get_column(each), said) for each in names]).ravel()
     rules += said if len(said) <= 3 else [*said[:3], f"So it is in {len(said) - 3} more columns."]
-    modes = tuple(each.column for each in columns.all_modes)
+    modes = columns.all_modes
+    called = tuple(each.column for each in modes)
     if columns.running is not None:
-        plain = [replace(each, step=None) for each in columns.all_modes]
+        plain = [replace(each, step=None) for each in modes]
         codes = [code for _, code in _coded_rows(frame, columns, plain, [])]
-        counts = _differences(dict(zip(modes, codes, strict=True)), columns, counts, rules)
-    levels = _coded_rows(frame, columns, columns.all_modes, rules)
-    indices, rows = np.column_stack([codes for _, codes in levels]), np.arange(n).repeat(width)
-    empty, first = pd.DataFrame(index=range(len(rows))), np.zeros(len(rows), dtype=np.int64)
-    long = _Long(modes, tuple(each for each, _ in levels), indices, counts, rows, empty, first)
-    long = _without(_named(long, rules), columns, rules)
-    for k, mode in enumerate(columns.all_modes):
+        counts = _differences(dict(zip(called, codes, strict=True)), columns, counts, rules)
+    coded = _coded_rows(frame, columns, modes, rules)
+    rows = pd.DataFrame({k: codes for k, (_, codes) in enumerate(coded)})
+    rows = rows.assign(count=counts, row=np.arange(n).repeat(width), process=0)
+    for k, name in enumerate(called):
+        lacking = rows[k] < 0
+        if lacking.any():
+            rules.append(
+                f"{int(lacking.sum()):,} rows without a value of {name} are left out, the first is "
+                f"data row {rows['row'][_first(lacking)] + 1}."
+            )
+    cells = _Cells(called, tuple(labels for labels, _ in coded), rows)
+    cells = cells.only((cells.indices >= 0).all(axis=1))
+    for k, size in enumerate(cells.shape):  # a level of rows that are left out alone is none
+        used = np.unique(cells.rows[k])
+        cells = cells if len(used) == size else cells.with_levels(k, used.tolist())
+    if cells.rows["count"].isna().all():
+        raise ValueError(
+            "the table must have a row with a count and a value of each mode, it has none"
+        )
+    cells = _without(cells, columns, rules)
+    for k, mode in enumerate(modes):
         if mode.most is not None:
-            long = _most_active(long, k, mode.most, rules)
-    size = math.prod(long.shape)
+            cells = _most_active(cells, k, mode.most, rules)
+    size = math.prod(cells.shape)
     if size > MOST_ENTRIES:
-        sizes = " × ".join(f"{n:,} {name}" for n, name in zip(long.shape, long.modes, strict=True))
+        sizes = " × ".join(f"{n:,} {name}" for n, name in zip(cells.shape, called, strict=True))
         raise ValueError(
             f"the tensor must have at most {MOST_ENTRIES:,} entries, {sizes} are {size:,}: take "
-            f"{long.modes[int(np.argmax(long.shape))]} by week or by month, or keep its most "
+            f"{called[int(np.argmax(cells.shape))]} by week or by month, or keep its most "
             "active levels"
         )
-    return long
+    return cells
 
 
 def _coded_rows(
     frame: pl.DataFrame, columns: Columns, modes: Sequence[ModeColumn], rules: list[str]
 ) -> list[_Coded]:
     """The levels of each mode, of every count."""
-    found = []
     width = max(len(columns.across), 1)
+    found = []
     for mode in modes[: len(columns.modes)]:
         labels, codes = _levels_of(frame.get_column(mode.column), mode, rules)
         found.append((labels, codes.repeat(width)))
@@ -523,238 +540,221 @@ def _differences(
     return found
 
 
-def _named(long: _Long, rules: list[str]) -> _Long:
-    """Leave out rows that lack a level."""
-    for k, name in enumerate(long.modes):
-        lacking = long.indices[:, k] < 0
-        if lacking.any():
-            first = int(long.rows[np.argmax(lacking)])
-            rules.append(
-                f"{int(lacking.sum()):,} rows without a value of {name} are left out, the first is "
-                f"data row {first + 1}."
-            )
-    long = long.kept(np.flatnonzero((long.indices >= 0).all(axis=1)))
-    if np.isnan(long.counts).all():
-        raise ValueError(
-            "the table must have a row with a count and a value of each mode, it has none"
-        )
-    return long
-
-
-def _without(long: _Long, columns: Columns, rules: list[str]) -> _Long:
+def _without(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
     """Leave out levels, such as totals beside their parts."""
     for mode, level in columns.without:
-        if mode not in long.modes or level not in long.labels[long.modes.index(mode)]:
+        if mode not in cells.modes or level not in cells.labels[cells.modes.index(mode)]:
             raise ValueError(f"without must name levels of modes; there is no {mode} {level!r}")
-    for k, (name, labels) in enumerate(zip(long.modes, long.labels, strict=True)):
+    for k, (name, labels) in enumerate(zip(cells.modes, cells.labels, strict=True)):
         gone = [level for mode, level in columns.without if mode == name]
-        kept = np.flatnonzero([label not in gone for label in labels])
-        if not len(kept):
+        if len(set(gone)) == len(labels):
             raise ValueError(f"without must leave a level of {name}, it leaves none")
         if gone:
             rules.append(f"{name} {listed(gone)} is left out, with all its rows.")
-            long = long.only(k, kept)
-    return long
+            cells = cells.with_levels(k, [i for i, each in enumerate(labels) if each not in gone])
+    return cells
 
 
-def _most_active(long: _Long, k: int, most: int, rules: list[str]) -> _Long:
-    n, name = long.shape[k], long.modes[k]
+def _most_active(cells: _Cells, k: int, most: int, rules: list[str]) -> _Cells:
+    n, name = cells.shape[k], cells.modes[k]
     if most < 1:
         raise ValueError(f"most of {name} must be at least 1, got {most}")
     if n <= most:
-        return long
-    totals = np.bincount(long.indices[:, k], np.nan_to_num(long.counts), n)
+        return cells
+    totals = np.bincount(cells.rows[k], cells.rows["count"].fillna(0), n)
     kept = np.sort(np.argsort(-totals, kind="stable")[:most])
     share = totals[kept].sum() / max(totals.sum(), 1.0)
     rules.append(
         f"{CHECK}of {n:,} levels of {name} the {most:,} with most counted events are kept; they "
         f"have {share:.1%} of all."
     )
-    return long.only(k, kept)
+    return cells.with_levels(k, kept.tolist())
 
 
 # Entries: rows that repeat, and combinations without a row
 
 
-def _entries(long: _Long, duplicates: Duplicates, rules: list[str]) -> _Long:
-    """Make of rows that name the same entry what the owner says they are."""
-    flat = pd.Series(flat_index(long.indices, long.shape))
-    again = flat.duplicated().to_numpy()
+def _one_per_entry(
+    cells: _Cells, values: pd.DataFrame, duplicates: Duplicates, rules: list[str]
+) -> tuple[_Cells, pd.DataFrame]:
+    """Make of rows that name the same entry what the owner says they are.
+
+    Returns
+    -------
+    (_Cells, DataFrame)
+        With the values of each row.
+    """
+    values = values.reindex(cells.rows["row"]).reset_index(drop=True)
+    flat = cells.flat
+    again = flat.duplicated()
     n = int(again.sum())
     if not n:
-        return long
+        return cells, values
     if duplicates == "refuse":
-        at = int(np.argmax(again))
-        before = int(long.rows[np.argmax(flat == flat[at])])
+        at = _first(again)
+        before, row = (cells.rows["row"][i] + 1 for i in (_first(flat == flat[at]), at))
         raise ValueError(
-            f"each entry must have one row; data rows {before + 1} and {int(long.rows[at]) + 1} "
-            f"are both {long.entry(at)} ({n:,} such rows): sum them, keep them as several "
-            "observations, or name one more mode"
+            f"each entry must have one row; data rows {before} and {row} are both "
+            f"{cells.entry(at)} ({n:,} such rows): sum them, keep them as several observations, "
+            "or name one more mode"
         )
-    if duplicates == "observations":
-        return _observations(long, flat, rules)
-    rules.append(
-        f"Rows that name the same entry are summed ({n:,} rows added to others)"
-        + ("; their attributes are averaged." if long.values.shape[1] else ".")
-    )
-    order = np.flatnonzero(~again)
-    order = order[np.argsort(flat[order], kind="stable")]
-    return replace(
-        long.kept(order),
-        counts=np.asarray(pd.Series(long.counts).groupby(flat).sum(min_count=1), dtype=np.float64),
-        values=long.values.groupby(flat).mean().reset_index(drop=True),
-    )
-
-
-def _observations(long: _Long, flat: pd.Series, rules: list[str]) -> _Long:
-    """Rows of one entry as several observations of it; one that counted nothing is none."""
-    counted = ~np.isnan(long.counts)
-    first_empty = ~counted & ~np.isin(flat, flat[counted]) & ~flat.duplicated().to_numpy()
-    long = long.kept(np.flatnonzero(counted | first_empty))
-    flat = flat[counted | first_empty]
-    process = np.asarray(flat.groupby(flat).cumcount(), dtype=np.int64)
+    if duplicates == "sum":
+        rules.append(
+            f"Rows that name the same entry are summed ({n:,} rows added to others)"
+            + ("; their attributes are averaged." if values.shape[1] else ".")
+        )
+        first = cells.rows[~again].set_index(flat[~again]).sort_index()
+        total = cells.rows["count"].groupby(flat).sum(min_count=1)
+        joined = first.assign(count=total).reset_index(drop=True)
+        return replace(cells, rows=joined), values.groupby(flat).mean().reset_index(drop=True)
+    # A row of an entry that counted nothing is no observation, unless it is its only one.
+    counted = cells.rows["count"].notna()
+    kept = counted | (~flat.isin(flat[counted]) & ~again)
+    cells, flat = cells.only(kept), flat[kept]
+    process = flat.groupby(flat).cumcount().to_numpy()
     most = int(process.max()) + 1
     if most > _MOST_OBSERVATIONS:
         raise ValueError(
             f"an entry must have at most {_MOST_OBSERVATIONS} observations, "
-            f"{long.entry(int(np.argmax(process)))} has {most:,} rows: sum them, or name one "
+            f"{cells.entry(int(np.argmax(process)))} has {most:,} rows: sum them, or name one "
             f"more mode"
         )
     rules.append(
         f"Rows that name the same entry are observations of the same true events: up to {most} "
         f"each, {int((process > 0).sum()):,} rows beside the first."
     )
-    return replace(long, process=process)
+    cells = replace(cells, rows=cells.rows.assign(process=process))
+    return cells, values[kept.to_numpy()].reset_index(drop=True)
 
 
-def _with_absent(long: _Long, rules: list[str]) -> _Long:
+def _with_absent(
+    cells: _Cells, values: pd.DataFrame, rules: list[str]
+) -> tuple[_Cells, pd.DataFrame]:
     """Add a zero for each entry that no row names; what depends on one mode alone is known."""
-    size = math.prod(long.shape)
+    size = math.prod(cells.shape)
     if size > MOST_COUNTS:
-        k = int(np.argmax(long.shape))
+        k = int(np.argmax(cells.shape))
         raise ValueError(
             f"absent rows as zeros must make at most {MOST_COUNTS:,} counts, they make {size:,}: "
-            f"keep the most active levels of {long.modes[k]} ({long.shape[k]:,} now), or make it "
+            f"keep the most active levels of {cells.modes[k]} ({cells.shape[k]:,} now), or make it "
             "coarser"
         )
-    there = np.isin(np.arange(size), flat_index(long.indices, long.shape))
-    more = np.column_stack(np.unravel_index(np.flatnonzero(~there), long.shape))
-    rules.append(f"{len(more):,} combinations without a row are counts of 0.")
-    zeros = np.zeros(len(more), dtype=np.int64)
-    values = pd.DataFrame(np.nan, index=range(len(more)), columns=long.values.columns)
-    for name, k in itertools.product(values.columns, range(len(long.shape))):
-        of_levels = long.values[name].groupby(long.indices[:, k]).agg(["min", "max"])
-        if (of_levels["min"] == of_levels["max"])[of_levels["min"].notna()].all():
-            values[name] = of_levels["min"].reindex(more[:, k]).to_numpy()
+    absent = np.setdiff1d(np.arange(size), cells.flat)
+    rules.append(f"{len(absent):,} combinations without a row are counts of 0.")
+    more = pd.DataFrame(dict(enumerate(np.unravel_index(absent, cells.shape))))
+    known = pd.DataFrame(np.nan, index=more.index, columns=values.columns)
+    for name, k in itertools.product(values.columns, range(len(cells.shape))):
+        levels = values[name].groupby(cells.rows[k]).agg(["min", "max"]).dropna()
+        if (levels["min"] == levels["max"]).all():
+            known[name] = levels["min"].reindex(more[k]).to_numpy()
             break
-    return replace(
-        long,
-        indices=np.concatenate([long.indices, more]),
-        counts=np.concatenate([long.counts, zeros]),
-        rows=np.concatenate([long.rows, zeros]),
-        process=np.concatenate([long.process, zeros]),
-        values=pd.concat([long.values, values], ignore_index=True),
+    rows = [cells.rows, more.assign(count=0.0, row=-1, process=0)]
+    return (
+        replace(cells, rows=pd.concat(rows, ignore_index=True)),
+        pd.concat([values, known], ignore_index=True),
     )
 
 
 # The data set
 
 
-def _tensor(entries: _Long, columns: Columns, names: list[str], rules: list[str]) -> CountTensor:
+def _tensor(
+    cells: _Cells, values: pd.DataFrame, columns: Columns, names: list[str], rules: list[str]
+) -> CountTensor:
     """Entries as a count tensor: zeros of absent rows, attributes, exposure, further processes."""
-    n = len(entries.counts)
-    full = _with_absent(entries, rules) if columns.absent == "zero" else entries
-    indices, counts, process = full.indices, full.counts, full.process
+    exposure, of_rows = None, np.ones(len(values))
+    if columns.exposure is not None:
+        of_rows, own_row = values[columns.exposure].to_numpy(), cells.rows["process"] == 0
+        at = cells.indices[own_row]
+        exposure = exposure_along(of_rows[own_row], columns.exposure, at, cells.shape)
+        of_rows = of_rows / exposure_at(exposure, cells.indices)
+        more = "; further observation processes have that of their rows"
+        rules.append(
+            f"True counts are assumed proportional to {columns.exposure}; entries without a row "
+            f"get its median{'' if own_row.all() else more}."
+        )
+    if columns.absent == "zero":
+        cells, values = _with_absent(cells, values, rules)
+        of_rows = np.append(of_rows, np.ones(len(values) - len(of_rows)))
+    rows, indices = cells.rows, cells.indices
     known, errors = (
-        full.values[name].to_numpy(copy=True) if name else np.full(len(counts), np.nan)
+        values[name].where(rows["row"] >= 0) if name else pd.Series(np.nan, index=rows.index)
         for name in (columns.known_detection, columns.known_error)
     )
-    known[n:] = np.nan  # only of rows
-    table = full.values[names]
-    complete, first = table.notna().all(axis=1).to_numpy(), process == 0
-    with_z = first & complete
-    z = np.full(table.shape, np.nan)
+    table, first = values[names], rows["process"] == 0
+    complete = table.notna().all(axis=1)
+    z = pd.DataFrame(np.nan, index=table.index, columns=names)
     if names:
-        if not with_z.any():
+        if not (first & complete).any():
             raise ValueError(
                 "attributes must all have a value in at least one row; each row lacks one"
             )
-        some = table[complete]
-        z[complete] = scaled({name: some[name].to_numpy() for name in names})
+        z[complete] = scaled({name: table[name][complete].to_numpy() for name in names})
         if lacking := int((~complete & first).sum()):
             rules.append(f"Rows that lack an attribute are used without attributes ({lacking:,}).")
-    own = first & ~np.isnan(counts) & np.isnan(known)
+    counted = rows["count"].notna()
+    own = (first & counted & known.isna()).to_numpy()
     if not own.any():
         raise ValueError(
             "known_detection must leave some rows empty, whose detection is estimated; it is given "
             "for every count: take it as the exposure instead"
         )
-    exposure, of_rows = None, np.ones(len(counts))
-    if columns.exposure is not None:
-        given, at = entries.values[columns.exposure].to_numpy(), entries.process == 0
-        exposure = exposure_along(given[at], columns.exposure, entries.indices[at], entries.shape)
-        of_rows[:n] = given / exposure_at(exposure, entries.indices)
-        rules.append(
-            f"True counts are assumed proportional to {columns.exposure}; entries without a row "
-            "get its median"
-            + ("; further observation processes have that of their rows." if process.any() else ".")
-        )
-    error = 0.0 if np.isnan(errors).all() else float(np.nanmedian(errors))
+    error = 0.0 if errors.isna().all() else float(errors.median())
     observations = []
-    for k, is_known in itertools.product(range(int(process.max(initial=0)) + 1), (False, True)):
-        at = ~np.isnan(counts) & (process == k) & (np.isnan(known) != is_known)
-        if not at.any() or (k == 0 and not is_known):
-            continue
-        own_z = None
-        if names and not is_known:
-            given_z = pd.DataFrame(z[at])
-            own_z = given_z.fillna(given_z.mean()).fillna(0.5).to_numpy()
+    for (_, is_known), group in (
+        rows[counted & ~own].assign(known=known.notna()).groupby(["process", "known"])
+    ):
+        at = group.index.to_numpy()
+        own_z = None if is_known or not names else z.loc[at].fillna(z.loc[at].mean()).fillna(0.5)
         observations.append(
             Observations(
-                f"{'known detection, ' * is_known}process {k + 1}",
+                f"{'known detection, ' if is_known else ''}process {group['process'].iloc[0] + 1}",
                 indices[at],
-                counts[at].astype(np.int64),
-                known_detection=known[at] if is_known else None,
+                group["count"].to_numpy(dtype=np.int64),
+                known_detection=known[at].to_numpy() if is_known else None,
                 known_error=error if is_known else 0.0,
-                attributes=own_z,
+                attributes=None if own_z is None else own_z.to_numpy(),
                 exposure=of_rows[at],
             )
         )
     if columns.known_detection is not None:
         rules.append(
-            f"Detection is known for {int((~np.isnan(counts) & ~np.isnan(known)).sum()):,} counts "
+            f"Detection is known for {int((counted & known.notna()).sum()):,} counts "
             f"from {columns.known_detection}; they state the scale of p, with a standard error of "
             f"log p of {error:.2g}."
         )
+    with_z = (first & complete).to_numpy()
     return CountTensor(
-        full.shape,
+        cells.shape,
         indices[own],
-        counts[own].astype(np.int64),
-        attributes=z[with_z] if names else None,
+        rows["count"].to_numpy()[own].astype(np.int64),
+        attributes=z.to_numpy()[with_z] if names else None,
         attribute_indices=indices[with_z] if names else None,
-        modes=full.modes,
-        labels=full.labels,
+        modes=cells.modes,
+        labels=cells.labels,
         attribute_names=names or None,
         exposure=exposure,
         observations=observations,
     )
 
 
-def _table(entries: _Long) -> pd.DataFrame:
+def _table(cells: _Cells) -> pd.DataFrame:
     columns: dict[str, Any] = {}
-    for name, labels, at in zip(entries.modes, entries.labels, entries.indices.T, strict=True):
-        columns[name] = np.asarray(labels, dtype=object)[at]
-        columns[f"{name}_index"] = at
-    if entries.process.any():
-        columns["process"] = entries.process
-    return pd.DataFrame(columns | {"count": entries.counts})
+    for k, (name, labels) in enumerate(zip(cells.modes, cells.labels, strict=True)):
+        columns[name] = np.asarray(labels, dtype=object)[cells.rows[k]]
+        columns[f"{name}_index"] = cells.rows[k].to_numpy()
+    if cells.rows["process"].any():
+        columns["process"] = cells.rows["process"].to_numpy()
+    return pd.DataFrame(columns | {"count": cells.rows["count"].to_numpy()})
 
 
-def _mode_tables(entries: _Long, columns: Columns, rules: list[str]) -> dict[str, pd.DataFrame]:
+def _mode_tables(
+    cells: _Cells, values: pd.DataFrame, columns: Columns, rules: list[str]
+) -> dict[str, pd.DataFrame]:
     """One row per level of each mode: rows with a count, their total, and where it lies."""
-    counts, tables = pd.Series(entries.counts), {}
-    for name, labels, at in zip(entries.modes, entries.labels, entries.indices.T, strict=True):
-        of_levels = counts.groupby(at).agg(["count", "sum"])
+    tables = {}
+    for k, (name, labels) in enumerate(zip(cells.modes, cells.labels, strict=True)):
+        of_levels = cells.rows["count"].groupby(cells.rows[k]).agg(["count", "sum"])
         of_levels = of_levels.reindex(range(len(labels)), fill_value=0).astype(np.int64)
         tables[name] = pd.DataFrame(
             {name: list(labels), "rows": of_levels["count"], "total": of_levels["sum"]}
@@ -763,10 +763,10 @@ def _mode_tables(entries: _Long, columns: Columns, rules: list[str]) -> dict[str
         if is_fips(name) and digits and name != "fips":
             tables[name]["fips"] = list(labels)
     if columns.latitude and columns.longitude:
-        degrees = entries.values[[columns.latitude, columns.longitude]]
+        degrees = values[[columns.latitude, columns.longitude]]
         degrees = degrees.set_axis(["latitude", "longitude"], axis=1)
-        for name, at in zip(entries.modes, entries.indices.T, strict=True):
-            groups = degrees.groupby(at)
+        for k, name in enumerate(cells.modes):
+            groups = degrees.groupby(cells.rows[k])
             if ((groups.max() - groups.min()).max() < _SAME_PLACE).all():
                 means = groups.mean().reindex(range(len(tables[name])))
                 tables[name] = tables[name].assign(**means.drop(columns=name, errors="ignore"))

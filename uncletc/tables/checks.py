@@ -1,4 +1,4 @@
-"""A report on counts before the fit: what is wrong with them, what is odd, and what a fit costs.
+"""A report on counts before the fit: what is wrong with them, and what is odd.
 
 :func:`check_counts` gives sentences in the order of their importance. Each threshold is a constant
 with its reason.
@@ -13,8 +13,9 @@ from datetime import date
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import nbinom, rankdata
+from scipy.stats import rankdata
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
@@ -24,36 +25,24 @@ from uncletc.tables.columns import class_of
 from uncletc.tables.types import listed
 
 CHECK = "Please check: "
-"""Begins a rule of a table's provenance that its owner should look at: a warning of the report."""
+"""Begins a rule of a table's provenance that its owner should read: a warning of the report."""
 
 Severity = Literal["error", "warning", "info"]
 
-# An outlier is so many times what its levels let expect, as a digit too many makes it; spread of
-# p and patterns of λ stay below it on simulated counts.
-TIMES = 10.0
-# And so many times what the highest hundredth of counts begins with: where p is near 0 or 1 at
-# random, as in some simulated counts, one count in a hundred is 8 times what its levels say.
-BEYOND = 3.0
-# And no more probable than this among counts that scatter as the others do, all counts together.
-CHANCE = 1e-4
-# Share of counts that may be as high by chance where p varies at random.
-MANY = 0.01
 # Counts for each level of all modes: a fit of rank 1 alone has so many unknowns.
 FEW = 2.0
 
 # Rank correlation with the count from which an attribute is nearly the count itself. Attributes of
 # real detection lie far below: tests per person and cases have .5.
 LEAKING = 0.95
-# Correlation of two attributes from which their effects cannot be distinguished in practice.
-ALIKE = 0.98
-SAMPLE = 20_000  # counts that these are computed from
+SAMPLE = 20_000  # counts that it is computed from
 LEAST = 40  # counts with attributes; fewer say nothing
 
 LEAST_STEPS = 8  # of a mode in time; fewer say nothing of what is usual
-# Of the places that would have a count above 0 by what they have on days around, so few have one.
-# Below, a day is no weak day but none; Sundays with half the usual reports stay counts.
+# Of the places that usually have a count above 0 on days around, so few have one. Below, a day is
+# no weak day but none; Sundays with half the usual reports stay counts.
 ALMOST_NOBODY = 0.15
-# Places that would have one at least: of fewer, none must have one, against all chance.
+# Places that usually have one, at least: of fewer, none must have one, against all chance.
 LEAST_PLACES = 8.0
 # Steps at each side that say what is usual: a week, of which weekends are less than half.
 AROUND = 7
@@ -63,15 +52,10 @@ NO_CHANCE = 12.5  # -log P that zeros are chance; e^-12.5 is rare among some hun
 LEAST_RISES = 20  # of cumulative counts
 # Share of steps that fall, by corrections; counts of their own fall about as often as they rise.
 FALLS = 0.02
-# Share of steps that rise at least: what stays as it is says nothing.
+# Share of steps that rise at least: what remains as it is says nothing.
 RISES = 0.05
 LEAST_SUMS = 5  # fibres in which a level is the sum of the others
 EQUAL = 0.9  # share of them
-
-# Seconds of the joint solver with its defaults and one thread, on two cores of a server of 2026,
-# from ``benchmarks/results/expected-time.md``; right within a factor of about 3.
-START, PER_MILLION, PER_MILLION_AND_ATTRIBUTE, PER_MILLION_AND_RANK = 2.5, 6.0, 0.8, 1.6
-NETWORK_UP_TO = 20_000  # counts up to which a network may be tried
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -91,7 +75,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "shape", "share", "reading", "running totals", "totals", "days",
-        "leaking", "constant", "collinear", "outliers", "empty levels", "few counts" or "time".
+        "leaking", "empty levels" or "few counts".
     severity : {"error", "warning", "info"}
         "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
     sentence : str
@@ -112,15 +96,13 @@ class Finding:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def check_counts(data: Dataset | CountTensor, *, rank: int = 5) -> tuple[Finding, ...]:
+def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
     """Findings on counts before they are fitted, the most important first.
 
     Parameters
     ----------
     data : Dataset or CountTensor
         Of a data set, rules of its provenance that ask for a check are findings too.
-    rank : int
-        Of the fit whose time is expected.
 
     Examples
     --------
@@ -131,29 +113,21 @@ def check_counts(data: Dataset | CountTensor, *, rank: int = 5) -> tuple[Finding
     """
     counts = data.counts if isinstance(data, Dataset) else data
     found = [_shape(counts), _share(counts)]
-    if isinstance(data, Dataset):
-        found += [
-            Finding(
-                kind="reading",
-                severity="warning",
-                sentence=rule.removeprefix(CHECK).capitalize()[:1] + rule.removeprefix(CHECK)[1:],
-                advice="Correct the file or its columns if this is not what you want.",
+    for rule in data.provenance.rules if isinstance(data, Dataset) else ():
+        if rule.startswith(CHECK):
+            said = rule.removeprefix(CHECK)
+            advice = "Correct the file or its columns if this is not what you want."
+            sentence = said[:1].upper() + said[1:]
+            found.append(
+                Finding(kind="reading", severity="warning", sentence=sentence, advice=advice)
             )
-            for rule in data.provenance.rules
-            if rule.startswith(CHECK)
-        ]
     if counts.n_observed and counts.counts.any():
         time = time_mode(counts)
-        levels = _fit_levels(counts, time)
         running = list(_running(counts, time))
         found += [*running, *_totals(counts)]
         if not running:  # totals have no silent days
-            found += _days(counts, levels, time)
-        found += _attributes(counts)
-        found += _outliers(counts, levels)
-        found += _empty(counts)
-        found += _few(counts)
-        found.append(_time(counts, rank))
+            found += _days(counts, time)
+        found += [*_leaking(counts), *_empty(counts), *_few(counts)]
     else:
         what = "no count at all" if not counts.n_observed else "no count above 0"
         found.append(
@@ -234,79 +208,36 @@ def _few(counts: CountTensor) -> Iterator[Finding]:
         )
 
 
-def _time(counts: CountTensor, rank: int) -> Finding:
-    per = PER_MILLION + PER_MILLION_AND_RANK * rank
-    per += PER_MILLION_AND_ATTRIBUTE * len(counts.all_attribute_names)
-    seconds = START + counts.n_observed / 1e6 * per
-    tried = bool(counts.attribute_names) and counts.n_observed <= NETWORK_UP_TO
-    if seconds < 10:
-        said = "a few seconds"
-    else:
-        said = f"about {seconds / 60:.0f} minutes" if seconds >= 100 else f"about {seconds:.0f} s"
-    return Finding(
-        kind="time",
-        severity="info",
-        sentence=f"A fit of {_counted(counts.n_observed, 'count')} with rank {rank} takes "
-        f"{said}{', or some 15 where a network is tried' if tried else ''}.",
-        advice="" if seconds < 120 else "Try a smaller rank first, or longer steps of time.",
-        details={"seconds": seconds, "rank": rank},
-    )
+# Attributes that say too much
 
 
-# What counts would be if only the levels of their modes mattered
+def _leaking(counts: CountTensor) -> Iterator[Finding]:
+    """Attributes that are nearly the count, among those of counted entries."""
+    rows = np.flatnonzero(counts.attribute_rows >= 0)
+    if len(rows) < LEAST:
+        return
+    if len(rows) > SAMPLE:
+        rows = np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
+    z = np.column_stack([counts.attributes, counts.rate_attributes])[counts.attribute_rows[rows]]
+    y = counts.counts[rows].astype(np.float64)
+    both = pd.DataFrame({"count": y, "per": y / counts.exposure_at(counts.indices[rows])}).rank()
+    for name, values in zip(
+        (*counts.attribute_names, *counts.rate_attribute_names), z.T, strict=True
+    ):
+        together = both.corrwith(pd.Series(rankdata(values))).abs().max()
+        if together >= LEAKING:
+            yield Finding(
+                kind="leaking",
+                severity="error",
+                sentence=f"{name} nearly determines the count: their rank correlation is "
+                f"{together:.2f}.",
+                advice="Leave it out unless it was known before anyone counted: an attribute made "
+                "from the counts says nothing of what they miss.",
+                details={"attribute": name, "rank correlation": float(together)},
+            )
 
 
-@dataclass(frozen=True, eq=False)
-class _Levels:
-    """Expected counts from levels alone: log m = log e + level + Σ_k a_k(i_k) + b(fibre).
-
-    One effect per index of each mode, and, of three modes or more, one per fibre along the mode in
-    time, or else the last: a place on all days, a pair at all visits. Counts are negative binomial
-    with variance m + φm².
-    """
-
-    mean: FloatArray  # (N,) of each observed entry
-    cautious: FloatArray  # the same; where a fibre has few counts, no less than modes alone expect
-    phi: float
-    effects: tuple[FloatArray, ...]  # (I_k,) of the indices of each mode, on the log scale
-
-
-_ROUNDS = 8  # of all effects; from marginal means on, they hardly move after six
-_PRECISION = 0.2  # of effects: they stay finite where all counts are 0
-_FAR = 4.0  # standard deviations beyond which a count does not pull any further
-_MOST_STEP = 2.0  # of an effect
-_KNOWN = 12  # counts of a fibre from which its effect is used as it is
-
-
-def _fit_levels(counts: CountTensor, along: int | None) -> _Levels:
-    """Estimate expected counts; a slip of the pen is held back, so that it becomes no level."""
-    y = counts.counts.astype(np.float64)
-    offset = np.log(counts.exposure_at(counts.indices))
-    fibre = _fibres(counts, len(counts.shape) - 1 if along is None else along)
-    groups = [*counts.indices.T, *([fibre] if len(counts.shape) > 2 else [])]
-    sizes = [*counts.shape, int(fibre.max()) + 1][: len(groups)]
-    effects = [np.zeros(size) for size in sizes]
-    log, phi = offset + float(np.log(max(y.sum(), 0.5) / np.exp(offset).sum())), 1.0
-    for _ in range(_ROUNDS):
-        for k, group in enumerate(groups):
-            mean = np.exp(np.clip(log, -20, 40))
-            spread = 1 + phi * mean
-            far = _FAR * np.sqrt(mean * spread)
-            score = np.clip(y - mean, -far, far) / spread
-            known = np.bincount(group, mean / spread, sizes[k]) + _PRECISION
-            pull = np.bincount(group, score, sizes[k]) - _PRECISION * effects[k]
-            step = np.clip(pull / known, -_MOST_STEP, _MOST_STEP)
-            effects[k] += step
-            log = log + step[group]
-        mean = np.exp(np.clip(log, -20, 40))
-        squares = np.minimum((y - mean) ** 2, _FAR**2 * mean * (1 + phi * mean))
-        phi = float(np.clip((squares - mean).sum() / (mean**2).sum(), 1e-4, 1e3))
-    cautious = mean
-    if len(groups) > len(counts.shape):
-        few = np.bincount(fibre)[fibre] < _KNOWN
-        cautious = np.where(few, mean * np.maximum(1, np.exp(-effects[-1][fibre])), mean)
-    modes = tuple(effects[: len(counts.shape)])
-    return _Levels(mean=mean, cautious=cautious, phi=phi, effects=modes)
+# Counts that are sums of others
 
 
 def _fibres(counts: CountTensor, along: int) -> IntArray:
@@ -316,104 +247,6 @@ def _fibres(counts: CountTensor, along: int) -> IntArray:
         [counts.indices[:, k] for k in others], [counts.shape[k] for k in others]
     )
     return np.asarray(np.unique(flat, return_inverse=True)[1], dtype=np.int64)
-
-
-def _outliers(counts: CountTensor, levels: _Levels) -> Iterator[Finding]:
-    y, mean, phi = counts.counts, levels.cautious, levels.phi
-    ratio = (y + 0.5) / (mean + 0.5)
-    at = np.flatnonzero(ratio > max(TIMES, BEYOND * float(np.quantile(ratio, 1 - MANY))))
-    at = at[nbinom.sf(y[at] - 1, 1 / phi, 1 / (1 + phi * mean[at])) * len(y) < CHANCE]
-    if not len(at):
-        return
-    at = at[np.argsort(mean[at] / y[at], kind="stable")]
-    labels = counts.label_columns(counts.indices[at[:5]])
-    largest = tuple(
-        {mode: str(of[i]) for mode, of in labels}
-        | {"count": int(y[at[i]]), "expected": float(mean[at[i]])}
-        for i in range(min(len(at), 5))
-    )
-    where = ", ".join(f"{mode} {largest[0][mode]}" for mode in counts.modes)
-    yield Finding(
-        kind="outliers",
-        severity="warning",
-        sentence=f"{_counted(len(at), 'count')} far above what other counts of the same levels let "
-        f"expect: {where} has {largest[0]['count']:,} where about "
-        f"{largest[0]['expected']:,.2g} would be usual.",
-        advice="Compare with the source; if it is an error or a backlog, set it to missing. Bursts "
-        "that are real are explained by an attribute or a mode of their own.",
-        details={"n": len(at), "largest": largest},
-    )
-
-
-# Attributes that say nothing, the same twice, or too much
-
-
-def _attributes(counts: CountTensor) -> Iterator[Finding]:
-    """Constant, collinear and leaking attributes among those of counted entries."""
-    names = counts.all_attribute_names
-    rows = np.flatnonzero(counts.attribute_rows >= 0)
-    if not names or not len(rows):
-        return
-    table = np.column_stack([counts.attributes, counts.rate_attributes])
-    every = (*counts.attribute_names, *counts.rate_attribute_names)
-    z = table[:, [every.index(name) for name in names]]
-    spread = np.ptp(z[counts.attribute_rows[rows]], axis=0)
-    constant = [name for name, width in zip(names, spread, strict=True) if width == 0]
-    if constant:
-        yield Finding(
-            kind="constant",
-            severity="warning",
-            sentence=f"{listed(constant)} {'have' if len(constant) > 1 else 'has'} the same value "
-            "at every count.",
-            advice="Leave out what never changes: it explains no difference.",
-            details={"attributes": tuple(constant)},
-        )
-    if len(rows) < LEAST:
-        return
-    if len(rows) > SAMPLE:
-        rows = np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
-    z = z[counts.attribute_rows[rows]]
-    y = counts.counts[rows].astype(np.float64)
-    varied = np.flatnonzero(np.ptp(z, axis=0) > 0)
-    per = rankdata(y / counts.exposure_at(counts.indices[rows]))
-    for j in varied:
-        both = [_correlation(rankdata(z[:, j]), each) for each in (rankdata(y), per)]
-        together = float(np.abs(both).max())
-        if together >= LEAKING:
-            yield Finding(
-                kind="leaking",
-                severity="error",
-                sentence=f"{names[j]} nearly determines the count: their rank correlation is "
-                f"{together:.2f}.",
-                advice="Leave it out unless it was known before anyone counted: an attribute made "
-                "from the counts says nothing of what they miss.",
-                details={"attribute": names[j], "rank correlation": together},
-            )
-    # The last level of a category follows from its others.
-    stems = [names[j].partition(": ")[0] for j in varied]
-    chosen = [j for k, j in enumerate(varied) if ": " not in names[j] or stems[k] in stems[k + 1 :]]
-    if len(chosen) < 2 or len(z) < 3 * len(chosen):
-        return
-    correlation = np.atleast_2d(np.corrcoef(z[:, chosen].T))
-    for a, b in np.argwhere(np.triu(np.abs(correlation) >= ALIKE, 1)):
-        first, second = names[chosen[a]], names[chosen[b]]
-        yield Finding(
-            kind="collinear",
-            severity="warning",
-            sentence=f"{first} and {second} carry the same information: their correlation is "
-            f"{correlation[a, b]:.3f}.",
-            advice="Keep the one that you can interpret: counts cannot distinguish their effects.",
-            details={"attributes": (first, second), "correlation": float(correlation[a, b])},
-        )
-
-
-def _correlation(first: FloatArray, second: FloatArray) -> float:
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
-
-
-# Counts that are sums of others
 
 
 def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
@@ -501,71 +334,73 @@ def _is_day(label: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Time:
-    """The mode in time, in its order: what was counted, and what would be usual."""
+    """The mode in time, in its order: where a count is above 0, and how often it usually is."""
 
-    mode: str
     labels: tuple[str, ...]
     weekday: IntArray  # of each step, -1 where steps are no days
-    effects: FloatArray  # of each step on the log scale
     at: IntArray  # step of each entry
+    fibre: IntArray  # of each entry
     positive: NDArray[np.bool_]  # whether it has a count above 0
-    mean: FloatArray  # without the step's effect
-    phi: float
 
     @classmethod
-    def of(cls, counts: CountTensor, levels: _Levels, mode: int) -> _Time:
+    def of(cls, counts: CountTensor, mode: int) -> _Time:
         given = counts.labels[mode]
         order = np.array(
             sorted(range(len(given)), key=lambda i: [*map(int, re.findall(r"\d+", given[i]))])
         )
         labels = tuple(given[i] for i in order)
-        effects = levels.effects[mode][order]
-        at = np.argsort(order)[counts.indices[:, mode]]
         days = all(map(_is_day, labels))
         weekday = [date.fromisoformat(each).weekday() if days else -1 for each in labels]
-        mean = levels.mean * np.exp(-effects[at])
-        name, positive = counts.modes[mode], counts.counts > 0
-        return cls(name, labels, np.array(weekday), effects, at, positive, mean, levels.phi)
+        at = np.argsort(order)[counts.indices[:, mode]]
+        return cls(labels, np.array(weekday), at, _fibres(counts, mode), counts.counts > 0)
 
-    def usual(self, usable: NDArray[np.bool_]) -> FloatArray:
-        """What the effect of each step would be by the usable ones around it.
+    def silent(self, usable: NDArray[np.bool_], group: IntArray) -> NDArray[np.bool_]:
+        """In which groups of steps few entries have a count above 0 of those that usually do.
 
-        The lower of before and after: a season's first day is no gap.
+        Parameters
+        ----------
+        usable : ndarray of bool, shape (T,)
+            Steps that say what is usual.
+        group : ndarray of int, shape (T,)
+            From 0.
         """
-        n = len(self.labels)
-        usable = usable & (np.bincount(self.at, minlength=n) > 0)
-        found = np.full(n, -np.inf)
-        for step in range(n):
-            sides = (slice(max(step - AROUND, 0), step), slice(step + 1, step + 1 + AROUND))
-            around = [self.effects[side][usable[side]] for side in sides]
-            found[step] = min((float(np.median(e)) for e in around if len(e)), default=-np.inf)
-        return found
-
-    def silent(self, usual: FloatArray, group: IntArray, n: int) -> NDArray[np.bool_]:
-        """In which groups of steps few entries have a count above 0 of those that would; (n,)."""
-        against = np.log1p(self.phi * self.mean * np.exp(usual[self.at])) / self.phi  # -log P(0)
-        of = group[self.at]
-        found = np.bincount(of, self.positive, n)
-        expected = np.bincount(of, -np.expm1(-against), n)
-        surely = (found == 0) & (np.bincount(of, against, n) > NO_CHANCE)
-        return np.where(expected < LEAST_PLACES, surely, found <= ALMOST_NOBODY * expected)
+        n, own = len(self.labels), usable[self.at]
+        some, all_of = (
+            np.bincount(self.fibre[own], weights, self.fibre.max() + 1)
+            for weights in (self.positive[own], None)
+        )
+        chance = ((some + 0.5) / (all_of + 1))[self.fibre]  # that a count of its fibre is above 0
+        found, expected = np.bincount(self.at, self.positive, n), np.bincount(self.at, chance, n)
+        level = np.full(n, np.nan)  # of each step, against its fibres' usual
+        np.divide(found, expected, out=level, where=usable & (expected > 0))
+        usual = np.minimum(_around(level), _around(level[::-1])[::-1])  # a season's start is no gap
+        zero = np.bincount(self.at, -np.log1p(-chance * np.minimum(usual, 1)[self.at]), n)
+        sums = [np.bincount(group, each) for each in (found, expected * usual, zero)]
+        surely = (sums[0] == 0) & (sums[2] > NO_CHANCE)
+        return np.where(sums[1] < LEAST_PLACES, surely, sums[0] <= ALMOST_NOBODY * sums[1])
 
 
-def _days(counts: CountTensor, levels: _Levels, mode: int | None) -> Iterator[Finding]:
+def _around(level: FloatArray) -> FloatArray:
+    """The median of the steps before each; 0 where there is none."""
+    before = pd.Series(level).rolling(AROUND, min_periods=1).median().shift()
+    return before.fillna(0.0).to_numpy()
+
+
+def _days(counts: CountTensor, mode: int | None) -> Iterator[Finding]:
     """Days, and weekdays, on which almost nobody reports."""
     if mode is None or counts.shape[mode] < LEAST_STEPS:
         return
-    time = _Time.of(counts, levels, mode)
-    n, weekday = len(time.labels), time.weekday
+    time = _Time.of(counts, mode)
+    weekday, name = time.weekday, counts.modes[mode]
     weekdays = [
         w
         for w in range(7)
         if (weekday == w).sum() >= LEAST_WEEKS
-        and time.silent(time.usual(weekday != w), (weekday == w).astype(int), 2)[1]
+        and time.silent(weekday != w, (weekday == w).astype(int))[1]
     ]
     on_weekday = np.isin(weekday, weekdays)
-    usual = time.usual(~on_weekday)
-    silent = np.flatnonzero(time.silent(usual, np.arange(n), n) & ~on_weekday)
+    every = np.arange(len(weekday))
+    silent = np.flatnonzero(time.silent(~on_weekday, every) & ~on_weekday)
     gone = sorted({*np.flatnonzero(on_weekday).tolist(), *silent.tolist()})
     if gone:
         when = [f"{_WEEKDAYS[w]}s" for w in weekdays] + [time.labels[t] for t in silent]
@@ -575,15 +410,9 @@ def _days(counts: CountTensor, levels: _Levels, mode: int | None) -> Iterator[Fi
             severity="error",
             sentence=f"On {listed(when)} almost nobody reports: {_counted(zeros, 'zero')} there "
             "would be read as nothing happened.",
-            advice=f"Take {_counted(len(gone), time.mode)} as missing: what happened then is "
+            advice=f"Take {_counted(len(gone), name)} as missing: what happened then is "
             "estimated from the days around.",
-            details={
-                "missing": tuple((time.mode, time.labels[t]) for t in gone),
-                "weekdays": tuple(_WEEKDAYS[w] for w in weekdays),
-                "zeros": zeros,
-                "counts": int(np.isin(time.at, gone).sum()),
-                "of": counts.n_observed,
-            },
+            details={"missing": tuple((name, time.labels[t]) for t in gone)},
         )
 
 

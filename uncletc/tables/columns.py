@@ -23,7 +23,7 @@ class ModeColumn:
     ----------
     column : str
     step : {"day", "week", "month"}, optional
-        Of dates: what one level of the mode is. None: levels are the values as they stand.
+        Of dates: what one level of the mode is. None: levels are the values as they are.
     most : int, optional
         Keep so many levels, those with the most counted events, and leave out the rows of others.
     """
@@ -40,6 +40,7 @@ class AttributeColumn:
     Attributes
     ----------
     column : str
+        Numbers, or dates, which are taken as days from the first.
     acts_on : {"detection", "rate", "both"}
     sign : {-1, 0, 1}
         Which way p may go with it; 0: either.
@@ -123,13 +124,13 @@ class Columns:
             If a key is unknown; names it.
         """
         given = {"count": ""} | _known(cls, values, "table")
-        given["modes"] = tuple(
-            ModeColumn(**_known(ModeColumn, each, "modes")) for each in given.get("modes", ())
+        parts: tuple[tuple[str, type], ...] = (
+            ("modes", ModeColumn),
+            ("attributes", AttributeColumn),
         )
-        given["attributes"] = tuple(
-            AttributeColumn(**_known(AttributeColumn, each, "attributes"))
-            for each in given.get("attributes", ())
-        )
+        for name, kind in parts:
+            rows = given.get(name, ())
+            given[name] = tuple(kind(**_known(kind, each, name)) for each in rows)
         if given.get("across_mode") is not None:
             given["across_mode"] = ModeColumn(**_known(ModeColumn, given["across_mode"], "modes"))
         given["across"] = tuple(given.get("across", ()))
@@ -178,11 +179,13 @@ WORDS = {
         "rate pct percent percentage share ratio index mean average avg median density per score "
         "prob probability sd se std variance log proportion prop"
     ),
-    "made of counts": word_set("prevalence incidence cfr cpue"),
-    "cumulative": word_set("cumulative cum cumul cumulated running ytd"),
+    "made of counts": word_set(
+        "prevalence incidence cfr cpue cumulative cum cumul cumulated running ytd"
+    ),
+    "visit": word_set("visit survey occasion session replicate rep round"),
     "time": word_set(
-        "date day week month year time visit survey season round occasion session sampledate "
-        "quarter wave datetime timestamp replicate rep decade hour night"
+        "date day week month year time season sampledate quarter wave datetime timestamp decade "
+        "hour night visit survey occasion session replicate rep round"
     ),
     "place": word_set(
         "site place location county state fips plot station trap transect region country city "
@@ -201,7 +204,7 @@ WORDS = {
         "minute min observer recorder elevation elev altitude depth slope cover canopy habitat "
         "weather method noise distance income moon tide visibility experience snow sky ph salinity "
         "light ndvi height width length weight treatment aspect shade bait gear status poverty bed "
-        "staff guild protocol condition"
+        "staff guild protocol condition forest"
     ),
     "exposure": word_set("population pop people person resident inhabitant exposure offset night"),
     "id": word_set("id code entry index row key rownames uuid line objectid fid"),
@@ -234,7 +237,7 @@ def speaks_of(name: str, *meanings: str) -> bool:
 
 def class_of(name: str) -> Class:
     """Of what the levels of a column of this name would be: times, places, kinds, or unknown."""
-    if speaks_of(name, "attribute", "note", "no count", "cumulative"):
+    if speaks_of(name, "attribute", "note", "no count", "made of counts"):
         return ""
     classes: tuple[Class, ...] = ("kind", "time", "place")
     return next((each for each in classes if speaks_of(name, each)), "")
@@ -251,23 +254,16 @@ def count_score(name: str) -> float:
     if not words:
         return 0.0
     last = _singular(words[-1])
-    if speaks_of(name, "no count", "made of counts", "cumulative", "note") or last in WORDS["id"]:
-        return -6.0
-    mode = class_of(name)
-    numbers = words[0] in WORDS["number"]
+    of_levels = bool(class_of(name)) or speaks_of(name, "id")
+    numbers = words[0] in WORDS["number"] or (last == "n" and not of_levels)
     counts = speaks_of(name, "count") and not (len(words) > 1 and class_of(words[-1]))
-    if numbers and len(words) == 1:
-        score = 6.0 if name.lower() in ("n", "num", "number") else 2.0
-    elif counts or numbers or (last == "n" and not mode):
-        score = 6.0
-    else:
-        score = 3.0 * speaks_of(name, "maybe count")
-    if speaks_of(name, "attribute") and not speaks_of(name, "count"):
-        return -4.0  # n_observers
-    if len(words) > 1 and last in WORDS["number"] and score < 6:
-        return -5.0  # plot_no
-    if score == 0 and (mode or speaks_of(name, "id")):
-        return -5.0
-    if score > 0:
-        score += 2.0 * speaks_of(name, "new") + 0.5 * speaks_of(name, "maybe count")
-    return score
+    evidence = (  # the first that holds
+        (speaks_of(name, "no count", "made of counts", "note") or last in WORDS["id"], -6.0),
+        (speaks_of(name, "attribute") and not speaks_of(name, "count"), -4.0),  # n_observers
+        (len(words) == 1 and numbers, 6.0 if last in ("n", "num", "number") else 2.0),
+        (counts or numbers, 6.0 + 2.0 * speaks_of(name, "new") + 0.5 * ("total" in words)),
+        (len(words) > 1 and last in WORDS["number"], -5.0),  # plot_no
+        (speaks_of(name, "maybe count"), 3.5 + 2.0 * speaks_of(name, "new")),
+        (of_levels, -5.0),
+    )
+    return next((score for holds, score in evidence if holds), 0.0)

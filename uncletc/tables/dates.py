@@ -26,6 +26,7 @@ _NAMED_DAY = r"(\d{8}$|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[
 _ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
 _QUICK = 200_000  # counts that are fitted in some seconds
 
+_PARTS = {"y": "year", "m": "month", "b": "month", "d": "day"}
 _MONTHS = {name.lower(): k for k, name in enumerate(calendar.month_abbr) if name}
 _PERIODS = (
     re.compile(r"(?P<year>(?:19|20)\d\d)[-_/. ]?(?P<kind>w|week|m|q) ?(?P<part>\d\d?)"),
@@ -56,18 +57,15 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
             doubt = ""
             if form in _SWAPPED and _fits(levels, _SWAPPED[form]):
                 doubt = " (it could be the other way round: no day is above 12)"
-            words = (("%Y", "year"), ("%y", "year"), ("%m", "month"), ("%d", "day"))
-            said = form.replace("%b", "month").replace("%B", "month")
-            for sign, word in words:
-                said = said.replace(sign, word)
-            note = f"Dates in {column.name} are read as {said}{doubt}."
-            return column.str.to_date(form, strict=False), "" if form == FORMS[0] else note
+            said = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
+            note = "" if form == FORMS[0] else f"Dates are read as {said}{doubt}"
+            return column.str.to_date(form, strict=False), note
     if not levels.str.contains(r"\d:\d").any():
         return None
     note, bare = "", levels.str.replace(_ZONE, "$1")
     if (bare != levels).any():
         column, levels = column.str.replace(_ZONE, "$1"), bare
-        note = f"Times in {column.name} are taken as they stand, whatever their zone."
+        note = "Times are read without their zone"
     for form in (form + clock for form in FORMS for clock in _CLOCKS):
         if _fits(levels, form):
             times = column.str.to_datetime(form, strict=False, time_unit="us")
@@ -96,14 +94,14 @@ def digits_as_dates(column: pl.Series) -> tuple[pl.Series, str] | None:
         if not _fits(levels, "%Y%m%d"):
             return None
         days = column.str.to_date("%Y%m%d", strict=False)
-        return days, f"Numbers in {column.name} are read as dates, such as {first}."
+        return days, f"Numbers are read as dates, such as {first}"
     if not levels.str.contains(r"^(19|20)\d{4}$").all():
         return None
     parts = levels.str.slice(4, 2).cast(pl.Int64)
     for kind, mark, most in (("week", "W", 53), ("month", "", 12)):
         if any(word.endswith(kind) for word in words) and parts.is_between(1, most).all():
             text = column.str.replace(r"^(\d{4})(\d{2})$", rf"$1-{mark}$2")
-            return text, f"Numbers in {column.name} are read as {kind}s, such as {first}."
+            return text, f"Numbers are read as {kind}s, such as {first}"
     return None
 
 

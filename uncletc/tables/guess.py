@@ -1,11 +1,14 @@
-"""Guess what the columns of a table are, from their names and values, and say why."""
+"""Guess what the columns of a table are, from their names and values, and say why.
+
+Evidence stands in tables: `_SPECIAL` of columns known by name, `_COUNT` and `_MODE` with points for
+and against, `_OUT` with reasons to leave a column out. What is left may be an attribute.
+"""
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +16,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from uncletc.common.validation import IntArray
 from uncletc.tables.columns import (
     AttributeColumn,
     Class,
@@ -28,7 +30,7 @@ from uncletc.tables.columns import (
 from uncletc.tables.dates import dates_in, period_of, periods, step_of
 
 if TYPE_CHECKING:
-    from uncletc.tables.raw import RawTable
+    from uncletc.tables.types import RawTable
 
 EVENTS = "events"
 """The column of ones that a list of single events gets."""
@@ -43,18 +45,9 @@ LARGE = 20.0
 _MANY_LEVELS, _LEVELS_KEPT = 4000, 1000
 _FEW_ZEROS = 0.02  # share of counts
 _UNIQUE = 0.99  # share of rows at which columns count as naming them
-_MOST_MODES, _MOST_CANDIDATES = 4, 8
-_MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 15, 12, 0.2
+_MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _LEAST_ACROSS = 3  # columns of counts in a wide table
-_MOST_KEYS = 40_000  # keys that are compared to see how many repeat
-_DEGREES = {
-    "latitude": ("lat", "latitude", "decimallatitude"),
-    "longitude": ("lon", "long", "lng", "longitude", "decimallongitude"),
-}
-_BY_NAME = {
-    "known_detection": ("knowndetection", "knownp", "detectionprobability", "detectionprob"),
-    "known_error": ("knownerror", "detectionerror", "knownse", "detectionse"),
-} | _DEGREES
+_TOTALS = ("total", "sum", "all")
 
 
 @dataclass(frozen=True)
@@ -78,34 +71,34 @@ class Guess:
 
 
 @dataclass(frozen=True, eq=False)
-class _Profile:
-    """A column, in short."""
+class _Column:
+    """A column: what rules ask of its name and values."""
 
-    column: pl.Series
+    values: pl.Series
 
     @cached_property
     def name(self) -> str:
-        return self.column.name
+        return self.values.name
 
     @cached_property
     def kind(self) -> Literal["whole", "number", "date", "text"]:
-        dtype = self.column.dtype
+        dtype = self.values.dtype
         if dtype.is_numeric():
-            whole = dtype.is_integer() or bool((self.column == self.column.floor()).all())
+            whole = dtype.is_integer() or bool((self.values == self.values.floor()).all())
             return "whole" if whole else "number"
         return "date" if dtype.is_temporal() else "text"
 
-    @cached_property
-    def n(self) -> int:
-        return len(self.column)
+    @property
+    def numeric(self) -> bool:
+        return self.kind in ("whole", "number")
 
     @cached_property
     def missing(self) -> float:
-        return self.column.null_count() / self.n
+        return self.values.null_count() / len(self.values)
 
     @cached_property
     def levels(self) -> pl.Series:
-        return self.column.drop_nulls().unique()
+        return self.values.drop_nulls().unique()
 
     @property
     def n_levels(self) -> int:
@@ -113,12 +106,8 @@ class _Profile:
 
     @cached_property
     def range(self) -> tuple[float, float]:
-        some = self.column.drop_nulls().cast(pl.Float64).to_numpy()
+        some = self.values.drop_nulls().cast(pl.Float64).to_numpy()
         return float(some.min(initial=math.inf)), float(some.max(initial=-math.inf))
-
-    @property
-    def numeric(self) -> bool:
-        return self.kind in ("whole", "number")
 
     @cached_property
     def is_flag(self) -> bool:
@@ -130,25 +119,36 @@ class _Profile:
         )
 
     @cached_property
+    def named(self) -> float:
+        """How much its name speaks for counts."""
+        return count_score(self.name)
+
+    @cached_property
     def count_like(self) -> bool:
         """Whether it holds whole numbers ≥ 0, but for a few corrections below 0."""
-        return self.kind == "whole" and _share(self.column.drop_nulls() >= 0) > 0.95
+        return self.kind == "whole" and _share(self.values.drop_nulls() >= 0) > 0.95
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether the variance is above the mean, as of counts of a varying rate."""
+        y = self.values.drop_nulls().cast(pl.Float64).to_numpy() if self.numeric else np.empty(0)
+        return bool(len(y)) and bool(y.var() > y.mean())
 
     @cached_property
     def numbers_rows(self) -> bool:
         """Whether it is 1, 2, 3, … down the table."""
-        if self.kind != "whole" or self.column.null_count() or self.n < 4:
+        if self.kind != "whole" or self.values.null_count() or len(self.values) < 4:
             return False
-        return bool((self.column.diff().drop_nulls() == 1).all())
+        return bool((self.values.diff().drop_nulls() == 1).all())
 
     @cached_property
     def designed(self) -> bool:
         """Whether it has few whole levels in a row with about as many rows each, like visits."""
-        if self.kind != "whole" or not 2 <= self.n_levels <= 100 or self.n < 2 * self.n_levels:
+        n = self.n_levels
+        if self.kind != "whole" or not 2 <= n <= 100 or len(self.values) < 2 * n:
             return False
-        rows = np.unique(self.codes[self.codes > 0], return_counts=True)[1]
-        low, high = self.range
-        return high - low == self.n_levels - 1 and bool(rows.max() <= 1.3 * rows.min())
+        rows = self.values.drop_nulls().value_counts(name="rows").get_column("rows").to_numpy()
+        return self.range[1] - self.range[0] == n - 1 and bool(rows.max() <= 1.3 * rows.min())
 
     @cached_property
     def mode_class(self) -> Class:
@@ -158,23 +158,86 @@ class _Profile:
         return "place" if is_fips(self.name) else class_of(self.name)
 
     @cached_property
-    def codes(self) -> IntArray:
-        """The number of each row's level; 0 where it is missing; (n,)."""
-        if self.column.dtype == pl.Categorical:
-            known = self.column.to_physical().cast(pl.Int64) + 1
-        else:
-            known = self.column.rank("dense").cast(pl.Int64)
-        return known.fill_null(0).to_numpy()
+    def is_visit(self) -> bool:
+        """Whether it numbers repeated visits."""
+        return self.says("visit") and self.mode_class == "time" and self.n_levels <= 100
 
-    @cached_property
-    def mode_score(self) -> float:
-        """How good it is as a mode: what its name says, and that its levels repeat."""
-        score = {"kind": 3.0, "time": 2.5, "place": 2.0, "": 0.0}[self.mode_class]
-        score += (self.kind == "date") + 1.5 * is_fips(self.name)
-        score += 0.3 * ("name" in tokens(self.name)) - 0.5 * speaks_of(self.name, "id")
-        score += 0.5 * self.designed - 1.0 * (self.kind == "whole" and self.n_levels > 30)
-        score -= 0.2 * (self.kind == "whole") + 3 * self.missing
-        return score - 2.0 * (self.n_levels > 0.5 * self.n)
+    @property
+    def made_of_counts(self) -> bool:
+        """Whether it is a rate, a running total or another count, by its name."""
+        rate = self.says("no count") and self.says("count")
+        total = "".join(tokens(self.name)) in _TOTALS
+        return self.numeric and (self.says("made of counts") or rate or total or self.named >= 3)
+
+    @property
+    def is_code(self) -> bool:
+        return self.numbers_rows or (
+            self.says("id") and not self.says("attribute") and not self.mode_class
+        )
+
+    @property
+    def may_name_entries(self) -> bool:
+        few = self.kind == "text" or (self.kind != "date" and self.n_levels <= 10)
+        return bool(self.mode_class) and few and not self.says("attribute")
+
+    @property
+    def is_text(self) -> bool:
+        few = self.says("attribute") and self.n_levels <= _MOST_CATEGORIES
+        return self.kind == "text" and not self.is_flag and not few
+
+    def points(self, evidence: _Evidence) -> float:
+        """The sum of what speaks for it and against it."""
+        return sum(points * float(holds(self)) for points, holds in evidence)
+
+    def says(self, *meanings: str) -> bool:
+        """Whether its name speaks of one of these."""
+        return speaks_of(self.name, *meanings)
+
+
+def _share(flags: pl.Series) -> float:
+    return float(flags.fill_null(False).mean() or 0.0) if len(flags) else 0.0  # type: ignore[arg-type]
+
+
+_Evidence = tuple[tuple[float, Callable[[_Column], float]], ...]
+_OF_MODES = {"kind": 3.0, "time": 2.5, "place": 2.0, "": 0.0}
+
+_COUNT: _Evidence = (  # points, for or against
+    (1.0, lambda it: it.named),
+    (-5.0, lambda it: bool(it.mode_class) and it.named <= 0),
+    (1.0, lambda it: it.varies),
+    (-1.0, lambda it: _share(it.values == 0) > 0.5),
+    (-4.0, lambda it: it.missing),
+    (-8.0, lambda it: it.numbers_rows),
+    (-1.0, lambda it: it.designed),
+    (-2.0, lambda it: it.designed and it.named < 6),
+)
+_MODE: _Evidence = (
+    (1.0, lambda it: _OF_MODES[it.mode_class]),
+    (1.0, lambda it: it.kind == "date"),
+    (1.5, lambda it: is_fips(it.name)),
+    (0.3, lambda it: "name" in tokens(it.name)),
+    (-0.5, lambda it: it.says("id")),
+    (0.5, lambda it: it.designed),
+    (-0.2, lambda it: it.kind == "whole"),
+    (-1.0, lambda it: it.kind == "whole" and it.n_levels > 30),
+    (-2.0, lambda it: it.n_levels > 0.5 * len(it.values)),
+    (-3.0, lambda it: it.missing),
+)
+_OUT: tuple[tuple[Callable[[_Column], bool], str], ...] = (  # the first that holds
+    (lambda it: it.n_levels <= 1, "every row has the same value, or none"),
+    (lambda it: it.says("note"), "by its name it holds remarks"),
+    (lambda it: it.made_of_counts, "by its name it is made of counts, and determines the count"),
+    (lambda it: it.is_code, "it only numbers or codes rows"),
+    (lambda it: it.may_name_entries, "other columns name the entries already"),
+    (lambda it: it.missing > _MOST_MISSING, "it is empty in many rows"),
+    (lambda it: it.is_text, "it is text; take it as a category if p may depend on it"),
+)
+_SPECIAL = {  # role: joined words of a name, lowest and highest value
+    "known_detection": ("knowndetection knownp detectionprobability detectionprob", 0, 1),
+    "known_error": ("knownerror detectionerror knownse detectionse", 0, math.inf),
+    "latitude": ("lat latitude decimallatitude", -90, 90),
+    "longitude": ("lon long lng longitude decimallongitude", -180, 360),
+}
 
 
 def guess(raw: RawTable) -> Guess:
@@ -196,53 +259,53 @@ def guess(raw: RawTable) -> Guess:
     >>> [each.column for each in found.columns.modes], found.columns.count
     (['site', 'visit'], 'n_bees')
     """
-    rest = [_Profile(column) for column in raw.frame.get_columns()]
+    rest = [_Column(column) for column in raw.frame.get_columns()]
     reasons: dict[str, str] = {}
     wide = _find_wide(rest)
+    count, questions = "count", list[str]()
     if wide is not None:
+        numbers = {_number_at_end(name) for name in wide.columns} - {""}
+        beside = [each.name for each in rest if _number_at_end(each.name) in numbers]
+        why = f"Left out: one column for each {wide.mode}, which only counts can have."
+        reasons |= dict.fromkeys(beside, why)
         reasons |= dict.fromkeys(wide.columns, f"Counts of one level of {wide.mode}: {wide.why}.")
-        rest = [each for each in rest if each.name not in reasons]
-        reasons |= _beside(wide, rest)
     special = _special(rest, reasons)
-    count, questions = ("count", list[str]()) if wide else _choose_count(rest, reasons)
-    rest = [each for each in rest if each.name not in reasons or each.name == ""]
-    modes = _choose_modes(rest, wide is not None)
-    rows = len(raw.frame)
-    mode_columns = tuple(_mode(each, reasons) for each in modes)
-    columns = Columns(modes=mode_columns, count=count, **special)  # type: ignore[arg-type]
+    if wide is None:
+        count, questions = _choose_count(rest, reasons)
+    rest = [each for each in rest if each.name not in reasons]
+    modes = _choose_modes(raw.frame, rest, least=1 if wide else 2)
+    columns = Columns(
+        modes=tuple(_mode(each, reasons) for each in modes),
+        count=count,
+        **special,  # type: ignore[arg-type]
+    )
     if wide is not None:
-        columns = _with_wide(columns, wide, reasons, rows)
+        columns = _with_wide(columns, wide, reasons, len(raw.frame))
         if wide.unsure:
             questions.append(
                 f"Do the {len(wide.columns)} columns {wide.columns[0]} to {wide.columns[-1]} each "
                 f"hold counts of one level of {wide.mode}? If not, say which one is the count."
             )
-    columns = replace(columns, attributes=_attributes(rest, count, reasons, wide is not None))
-    columns, asked = _asked(columns, modes, raw.frame)
+    columns = replace(columns, attributes=_attributes(raw.frame, rest, modes, reasons))
+    columns, asked = _asked(columns, raw.frame)
     ordered = {name: reasons[name] for name in [*raw.frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
 
 def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Add a count of 1 to each row of a list of single events, such as cases with an id each."""
-    profiles = [_Profile(column) for column in frame.get_columns()]
-    if EVENTS in frame.columns or len(frame) < 2 or _find_wide(profiles) is not None:
+    columns = [_Column(column) for column in frame.get_columns()]
+    counted = any(it.numeric and (it.named > 0 or it.says("no count")) for it in columns)
+    counted = counted or EVENTS in frame.columns or len(frame) < 2
+    if counted or _find_wide(columns) is not None or _choose_count(columns, {})[0]:
         return frame, []
-    if _choose_count(profiles, {})[0] or any(
-        each.numeric and (count_score(each.name) > 0 or speaks_of(each.name, "no count"))
-        for each in profiles
-    ):
-        return frame, []
-    modes = [each for each in profiles if each.mode_class and not each.numbers_rows]
-    modes = [each for each in modes if each.n_levels < 0.9 * each.n]
-    ids = any(speaks_of(each.name, "id") and each.n_levels == each.n for each in profiles)
-    if len(modes) < 2 or (not ids and _unique_share(modes) > 0.9):
+    modes = [it for it in columns if it.mode_class and it.n_levels < 0.9 * len(frame)]
+    ids = any(it.says("id") and it.n_levels == len(frame) for it in columns)
+    if len(modes) < 2 or not (ids or _unique_share(frame, modes) <= 0.9):
         return frame, []
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
-    return frame.with_columns(ones), [
-        f"The file has no column of counts: each row is one event, counted in the added column "
-        f"{EVENTS}."
-    ]
+    said = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
+    return frame.with_columns(ones), [said]
 
 
 @dataclass(frozen=True)
@@ -255,68 +318,74 @@ class _Wide:
     unsure: bool = False  # whether nothing but their values says so
 
 
-def _find_wide(profiles: Sequence[_Profile]) -> _Wide | None:
+def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
     """The columns of counts of a wide table; None for a table in long form."""
-    numeric = [each.name for each in profiles if each.numeric or not each.n_levels]
+    numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
-    if len(set(days.values())) == len(days) >= _LEAST_ACROSS:
-        return _Wide(tuple(days), "date", "their names are dates")
     named = periods(each for each in numeric if period_of(each)) or {}
-    if len(named) >= _LEAST_ACROSS:
-        mode = {"W": "week", "Q": "quarter"}.get(next(iter(named.values()))[5], "month")
-        return _Wide(tuple(named), mode, f"their names are {mode}s")
-    years = tuple(each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each))
-    if len(years) >= _LEAST_ACROSS:
-        return _Wide(years, "year", "their names are years")
-    return _numbered(profiles) or _alike(profiles)
+    kind = next(iter(named.values()), "")[5:6]
+    month = {"W": "week", "Q": "quarter"}.get(kind, "month")
+    years = [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]
+    by_name = (
+        ("date", list(days) if len(set(days.values())) == len(days) else [], "dates"),
+        (month, list(named), f"{month}s"),
+        ("year", years, "years"),
+    )
+    for mode, names, what in by_name:
+        if len(names) >= _LEAST_ACROSS:
+            return _Wide(tuple(names), mode, f"their names are {what}")
+    return _numbered(columns) or _alike(columns)
 
 
-def _numbered(profiles: Sequence[_Profile]) -> _Wide | None:
+def _number_at_end(name: str) -> str:
+    """The number that a name ends in; empty where it ends in none, or is one."""
+    found = re.fullmatch(r".*?\D(\d{1,4})", name)
+    return found[1] if found else ""
+
+
+def _numbered(columns: Sequence[_Column]) -> _Wide | None:
     """Columns that a word and a number name, such as week1, week2 or y.1, y.2."""
     stems: dict[str, dict[int, str]] = {}
-    for each in profiles:
+    for each in columns:
         match = re.fullmatch(r"(.*?)[\s._-]*(\d{1,4})", each.name)
-        if match and each.count_like and each.range[0] >= 0:
+        if match and each.count_like and each.range[0] >= 0 and _may_be_level(match[1]):
             stems.setdefault(match[1], {})[int(match[2])] = each.name
-    best: tuple[bool, int] = (False, 0)
-    found = None
+    found = []
     for stem, names in stems.items():
-        if len(names) < _LEAST_ACROSS or not _may_be_level(stem):
-            continue
         counts = stem.lower() in ("y", "n", "count") or count_score(stem) > 0
-        in_a_row = sorted(names) in (list(range(len(names))), list(range(1, len(names) + 1)))
-        if (counts or class_of(stem) or in_a_row) and (counts, len(names)) > best:
-            best = (counts, len(names))
-            mode = stem.strip(" ._-").lower()
-            mode = "visit" if counts or len(mode) < 2 else mode
-            found = _Wide(tuple(names.values()), mode, f"their names are {stem!r} and a number")
-    others = [e for e in profiles if found and e.name not in found.columns and e.count_like]
-    if found and not best[0] and any(count_score(each.name) >= 6 for each in others):
-        return None  # another column is the count
-    return found
+        in_a_row = max(names) - min(names) == len(names) - 1 and min(names) <= 1
+        if len(names) >= _LEAST_ACROSS and (counts or class_of(stem) or in_a_row):
+            found.append((counts, len(names), stem))
+    if not found:
+        return None
+    counts, _, stem = max(found)
+    block, mode = tuple(stems[stem].values()), stem.strip(" ._-").lower()
+    others = [each for each in columns if each.name not in block]
+    if not counts and any(each.count_like and each.named >= 6 for each in others):
+        return None
+    mode = "visit" if counts or len(mode) < 2 else mode
+    return _Wide(block, mode, f"their names are {stem!r} and a number")
 
 
-def _alike(profiles: Sequence[_Profile]) -> _Wide | None:
+def _alike(columns: Sequence[_Column]) -> _Wide | None:
     """Many columns of whole numbers of like size, beside a few that name the row."""
     block = {
         each.name: each
-        for each in profiles
+        for each in columns
         if each.kind == "whole"
         and each.n_levels
         and each.range[0] >= 0
-        and not each.numbers_rows
-        and not (each.designed and each.range[0] >= 1)
+        and not (each.numbers_rows or (each.designed and each.range[0] >= 1))
         and _may_be_level(each.name)
         and not (class_of(each.name) and len(tokens(each.name)) == 1)
         and not re.fullmatch(r"[01]{2,}", each.name)  # capture histories
     }
-    others = [each for each in profiles if each.name not in block]
+    others = [each for each in columns if each.name not in block]
     unnamed = sum(not each.mode_class for each in others)
     if len(block) < max(_LEAST_ACROSS, unnamed) or not 1 <= len(others) <= 8:
         return None
-    if any(count_score(each.name) >= 6 and each.count_like for each in others):
-        return None
-    if sum(count_score(name) >= 3 for name in block) > 0.3 * len(block):
+    counts = sum(each.named >= 3 for each in block.values()) > 0.3 * len(block)
+    if counts or any(each.named >= 6 and each.count_like for each in others):
         return None
     low, high = np.quantile([each.range[1] + 1 for each in block.values()], [0.1, 0.9])
     if high > 300 * low:
@@ -331,90 +400,49 @@ def _alike(profiles: Sequence[_Profile]) -> _Wide | None:
 def _may_be_level(name: str) -> bool:
     """Whether a name may be one of a level whose counts a column holds."""
     joined = "".join(tokens(name))
-    return not (
-        speaks_of(name, "attribute", "exposure", "id", "note", "no count")
-        or joined in ("total", "sum", "all", *itertools.chain(*_DEGREES.values()))
-        or name.startswith("column ")
-    )
+    degrees = [*_SPECIAL["latitude"][0].split(), *_SPECIAL["longitude"][0].split()]
+    other = speaks_of(name, "attribute", "exposure", "id", "note", "no count")
+    return not (other or joined in (*_TOTALS, *degrees) or name.startswith("column "))
 
 
-def _beside(wide: _Wide, rest: Sequence[_Profile]) -> dict[str, str]:
-    """Reasons to leave out other columns of which there is one for each column of counts."""
-    ends = {re.sub(r"^.*?(\d*)$", r"\1", name) for name in wide.columns}
-    stems: dict[str, list[str]] = {}
-    for each in rest:
-        match = re.fullmatch(r"(.*?\D)(\d{1,4})", each.name)
-        if match and match[2] in ends:
-            stems.setdefault(match[1], []).append(each.name)
-    why = (
-        f"Left out: one column for each {wide.mode}, which only counts can have; in a table with "
-        "one row per count it could be an attribute."
-    )
-    return {
-        name: why for group in stems.values() if len(group) >= 0.8 * len(ends) for name in group
-    }
-
-
-def _special(profiles: Sequence[_Profile], reasons: dict[str, str]) -> dict[str, str]:
+def _special(columns: Sequence[_Column], reasons: dict[str, str]) -> dict[str, str]:
     """Columns known by their name alone: exposure, known detection, degrees."""
-    found: dict[str, _Profile] = {}
-    for each in profiles:
-        if not each.numeric or not each.n_levels:
-            continue
+    found: dict[str, str] = {}
+    for each in (it for it in columns if it.numeric and it.n_levels and it.name not in reasons):
         joined = "".join(tokens(each.name))
-        role = next((role for role, names in _BY_NAME.items() if joined in names), "")
-        if not role and speaks_of(each.name, "exposure") and not speaks_of(each.name, "no count"):
-            role = "exposure"
-        if role and role not in found:
-            found[role] = each
-    limits = {"known_detection": (0, 1), "latitude": (-90, 90), "longitude": (-180, 360)}
-    for role, each in list(found.items()):
-        low, high = limits.get(role, (0, math.inf))
-        inside = low <= each.range[0] and each.range[1] <= high
-        if not inside or (role == "exposure" and (each.range[0] == 0 or each.missing)):
-            del found[role]
-    if len(_DEGREES.keys() & found.keys()) == 1:
-        found = {role: each for role, each in found.items() if role not in _DEGREES}
+        for role, (names, low, high) in _SPECIAL.items():
+            if joined in names.split() and low <= each.range[0] and each.range[1] <= high:
+                found.setdefault(role, each.name)
+        positive = each.range[0] > 0 and not each.missing
+        if each.says("exposure") and not each.says("no count") and positive:
+            found.setdefault("exposure", each.name)
+    for role, other in (("latitude", "longitude"), ("longitude", "latitude")):
+        if other not in found:
+            found.pop(role, None)
     if "known_detection" not in found:
         found.pop("known_error", None)
-    said = {
-        "exposure": "Exposure: what true counts are proportional to",
-        "known_detection": "Known detection: p from elsewhere",
-        "known_error": "Standard error of the known detection",
-        "latitude": "Latitude of the places",
-        "longitude": "Longitude of the places",
-    }
-    reasons |= {each.name: f"{said[role]}, by its name." for role, each in found.items()}
-    return {role: each.name for role, each in found.items()}
+    for role, name in found.items():
+        reasons[name] = f"{role.replace('_', ' ').capitalize()}, by its name."
+    return found
 
 
-def _choose_count(profiles: Sequence[_Profile], reasons: dict[str, str]) -> tuple[str, list[str]]:
+def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[str, list[str]]:
     """The column with the counts, and questions; "" and a question where none may be."""
-    scores: dict[str, float] = {}
-    for each in profiles:
-        named = count_score(each.name)
-        if each.name in reasons or not each.n_levels:
-            continue
-        if each.is_flag and named >= 6:
-            scores[each.name] = named - 4 * each.missing
-        elif each.kind == "number" and named >= 6:
-            typical = each.column.filter(each.column > 0).median()
-            if each.range[0] >= 0 and isinstance(typical, float) and typical >= LARGE:
-                scores[each.name] = named - 2
-            else:
+    good: dict[str, float] = {}
+    for each in (it for it in columns if it.n_levels and it.name not in reasons):
+        sure = each.named >= 6
+        whole = each.count_like and (each.n_levels > 1 or sure)
+        if each.kind == "number" and sure:
+            typical = each.values.filter(each.values > 0).median()
+            whole = isinstance(typical, float) and typical >= LARGE and each.range[0] >= 0
+            if not whole:
                 reasons[each.name] = (
                     "Left out: by its name a count, but it holds numbers that are not whole; round "
                     "them in the file, or take the column as the exposure."
                 )
-        elif each.count_like and (each.n_levels > 1 or named >= 6):
-            y = each.column.drop_nulls().cast(pl.Float64).to_numpy()
-            score = named - 5.0 * (bool(each.mode_class) and named <= 0) + (y.var() > y.mean())
-            score += (
-                0.5 * (named < 6 and (y == 0).any()) - 4 * each.missing - (y == 0).mean() // 0.5
-            )
-            score -= 8 * each.numbers_rows + (1 if named >= 6 else 3) * each.designed
-            scores[each.name] = score - 2 * (y < 0).mean()
-    good = {name: score for name, score in scores.items() if score > 0}
+        if whole or (sure and each.is_flag):
+            good[each.name] = each.points(_COUNT)
+    good = {name: score for name, score in good.items() if score > 0}
     if not good:
         return "", [
             "Which column holds the counts? None has whole numbers of 0 or more and a name like "
@@ -430,90 +458,75 @@ def _choose_count(profiles: Sequence[_Profile], reasons: dict[str, str]) -> tupl
     return count, [f"Is {count} the count?{doubt}"] if doubt or not named else []
 
 
-def _share(flags: pl.Series) -> float:
-    return float(flags.fill_null(False).mean() or 0.0) if len(flags) else 0.0  # type: ignore[arg-type]
-
-
-def _unique_share(columns: Sequence[_Profile]) -> float:
+def _unique_share(frame: pl.DataFrame, columns: Sequence[_Column]) -> float:
     """Share of rows that would stay if rows with the same values in these columns were one."""
-    if not columns:
-        return 0.0
-    keys = np.zeros(columns[0].n, dtype=np.uint64)
-    for each in columns:
-        keys = (keys * np.uint64(1_000_003) + each.codes.astype(np.uint64)) * np.uint64(0x9E3779B1)
-    every = len(keys) // _MOST_KEYS
-    if every > 1:  # some keys with all their rows, so that what repeats is seen
-        some = keys[(keys >> np.uint64(7)) % np.uint64(every) == 0]
-        keys = some if len(some) > 1000 else keys
-    return len(np.unique(keys)) / len(keys)
+    return frame.select(each.name for each in columns).n_unique() / len(frame) if columns else 0.0
 
 
-def _determines(fine: _Profile, coarse: _Profile) -> bool:
-    """Whether the level of one column always says that of another, which has fewer levels."""
-    if coarse.n_levels >= fine.n_levels:
-        return False
-    pair = fine.codes * (int(coarse.codes.max(initial=0)) + 1) + coarse.codes
-    return len(np.unique(pair)) <= len(np.unique(fine.codes))
+def _determines(frame: pl.DataFrame, fine: _Column, coarse: _Column) -> bool:
+    """Whether the level of one column always says that of another."""
+    return frame.select(fine.name, coarse.name).n_unique() <= fine.values.n_unique()
 
 
-def _choose_modes(profiles: Sequence[_Profile], wide: bool) -> list[_Profile]:
+def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -> list[_Column]:
     """The columns that name an entry, one to four: those under which rows are unique, or nearly so.
 
-    The best by name first, then each that still distinguishes rows: another name of a level, and
-    what a finer level implies, does not. Kinds and places come first, times last.
+    The best by their points first, then each that still distinguishes rows: another name of a
+    level, and what a finer level implies, does not; nor does the day of a numbered visit. Kinds
+    and places come first, times last.
     """
-    least = 1 if wide else 2
-    some = sorted(
-        (each for each in profiles if _may_be_mode(each, wide)), key=lambda each: -each.mode_score
-    )
-    some = [
-        each
-        for each in some
-        if (each.designed and each.mode_class == "time")  # visits, beside their days
-        or not any(o.mode_class == each.mode_class and _determines(o, each) for o in some)
-    ]
-    chosen: list[_Profile] = []
+    some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
+    fewest = min((each.n_levels for each in some if each.is_visit), default=math.inf)
+
+    def points(each: _Column) -> float:
+        days = each.kind == "date" or bool({"date", "day"} & set(tokens(each.name)))
+        return each.points(_MODE) - 5.0 * (days and each.n_levels > fewest)
+
+    some.sort(key=points, reverse=True)
+    chosen: list[_Column] = []
     share = 0.0
     for each in some:
-        with_it = _unique_share([*chosen, each])
+        if len(chosen) == _MOST_MODES or (share >= _UNIQUE and len(chosen) >= least):
+            break
+        finer = [
+            it for it in some if it.mode_class == each.mode_class and it.n_levels > each.n_levels
+        ]
+        if not each.is_visit and any(_determines(frame, it, each) for it in finer):
+            continue
+        with_it = _unique_share(frame, [*chosen, each])
         gain = with_it - share
         needed = len(chosen) < least and (gain > 0 or each.mode_class)
         useful = gain > 0.005 if each.mode_class else gain > 0.05 and with_it > 0.9
-        if len(chosen) < _MOST_MODES and (needed or (useful and share < _UNIQUE)):
+        if len(chosen) == _MOST_MODES - 1:
+            useful = useful and with_it >= 0.8
+        if needed or useful:
             chosen, share = [*chosen, each], with_it
-    rest = [each for each in some if each not in chosen][:_MOST_CANDIDATES]
-    if share < _UNIQUE and len(chosen) <= _MOST_MODES - 2:  # two that only together name rows
-        pairs = itertools.combinations(rest, 2)
-        pair = max(pairs, key=lambda pair: _unique_share([*chosen, *pair]), default=())
-        if pair and _unique_share([*chosen, *pair]) >= _UNIQUE:
-            chosen = [*chosen, *pair]
-    for each in sorted(chosen, key=lambda each: each.mode_score):
+    for each in sorted(chosen, key=points):
         others = [other for other in chosen if other is not each]
-        if len(others) >= least and _unique_share(others) >= _unique_share(chosen) - 0.005:
+        if len(others) >= least and _unique_share(frame, others) >= share - 0.005:
             chosen = others  # a later column says what this one does
-    if len(chosen) > 3 and _unique_share(chosen) < 0.8:
-        chosen = sorted(chosen, key=lambda each: -each.mode_score)[:3]
-    order = {each.name: k for k, each in enumerate(profiles)}
+    order = {each.name: k for k, each in enumerate(columns)}
     return sorted(chosen, key=lambda each: (each.mode_class == "time", order[each.name]))
 
 
-def _may_be_mode(each: _Profile, wide: bool) -> bool:
-    if each.n_levels < 2 or each.missing > 0.5 or speaks_of(each.name, "note"):
+def _may_be_mode(each: _Column, *, wide: bool) -> bool:
+    n = len(each.values)
+    if each.n_levels < 2 or each.missing > 0.5 or each.says("note"):
         return False
-    if each.kind == "number" or (speaks_of(each.name, "attribute") and not each.mode_class):
+    if each.kind == "number" or (each.says("attribute") and not each.mode_class):
         return False
-    named = each.mode_class or speaks_of(each.name, "id") or each.designed
-    if each.kind == "whole" and not (named or (wide and each.n_levels == each.n)):
+    named = each.mode_class or each.says("id") or each.designed
+    if each.kind == "whole" and not (named or (wide and each.n_levels == n)):
         return each.name.lower() in ("x", "y")
-    return wide or not (each.numbers_rows or each.n_levels > 0.9 * each.n > 9)
+    return wide or not (each.numbers_rows or each.n_levels > 0.9 * n > 9)
 
 
-def _mode(each: _Profile, reasons: dict[str, str]) -> ModeColumn:
+def _mode(each: _Column, reasons: dict[str, str]) -> ModeColumn:
     """A column as a mode, made coarser where it has too many levels."""
     levels = each.n_levels
     what = {"time": "times", "place": "places", "kind": "kinds", "": "levels"}[each.mode_class]
     said, mode = f"Mode: {levels:,} {what}", ModeColumn(column=each.name)
-    step = step_of(each.levels, each.n) if each.kind == "date" else None
+    step = step_of(each.levels, len(each.values)) if each.kind == "date" else None
     if step is not None:
         mode = replace(mode, step=step)
         said += f", taken by {step}"
@@ -521,7 +534,7 @@ def _mode(each: _Profile, reasons: dict[str, str]) -> ModeColumn:
         mode = replace(mode, most=_LEVELS_KEPT)
         said += f"; the {_LEVELS_KEPT:,} with most counted events are kept"
     if each.missing:
-        said += f"; rows without it ({each.column.null_count():,}) are left out"
+        said += f"; rows without it ({each.values.null_count():,}) are left out"
     reasons[each.name] = f"{said}."
     return mode
 
@@ -538,75 +551,56 @@ def _with_wide(columns: Columns, wide: _Wide, reasons: dict[str, str], rows: int
 
 
 def _attributes(
-    profiles: Sequence[_Profile], count: str, reasons: dict[str, str], wide: bool
+    frame: pl.DataFrame,
+    columns: Sequence[_Column],
+    modes: Sequence[_Column],
+    reasons: dict[str, str],
 ) -> tuple[AttributeColumn, ...]:
-    """Attributes among columns without another role, with a reason for each column."""
+    """Attributes among columns without another role, with a reason for each column.
+
+    One that is the same at all rows of a place says nothing of how a single count was made: it
+    acts on the true rate.
+    """
     found: list[AttributeColumn] = []
-    of = " of all counts of a row" if wide else ""
-    for each in profiles:
+    places = [each for each in modes if each.mode_class == "place"]
+    places = places or [each for each in modes if each.mode_class == ""][:1]
+    for each in columns:
         if each.name in reasons:
             continue
-        why_not = _why_not(each, count)
+        why_not = next((why for holds, why in _OUT if holds(each)), "")
+        if each.kind == "date" and not any(mode.is_visit for mode in modes):
+            why_not = "it is a date, and other columns name the rows"
         if not why_not and len(found) == _MOST_ATTRIBUTES:
             why_not = f"{_MOST_ATTRIBUTES} attributes are taken already"
         if why_not:
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        found.append(AttributeColumn(column=each.name, category=not each.numeric))
-        what = "numbers" if each.numeric else f"{each.n_levels} names without order"
-        reasons[each.name] = f"Attribute: {what}{of} that detection may depend on."
+        place = next((place for place in places if _determines(frame, place, each)), None)
+        found.append(
+            AttributeColumn(
+                column=each.name,
+                acts_on="detection" if place is None else "rate",
+                category=each.kind == "text",
+            )
+        )
+        what = {"text": f"{each.n_levels} names without order", "date": "days from the first"}
+        reason = f"Attribute: {what.get(each.kind, 'numbers')} that detection may depend on."
+        if place is not None:
+            reason = f"Attribute of true counts: the same at all rows of one {place.name}."
         if each.missing:
-            reasons[each.name] += f" Rows without it ({each.missing:.1%}) have no attributes."
+            reason += f" Rows without it ({each.missing:.1%}) have no attributes."
+        reasons[each.name] = reason
     return tuple(found)
 
 
-def _why_not(each: _Profile, count: str) -> str:
-    """Why a column is no attribute; empty where it may be one."""
-    name, is_attribute = each.name, speaks_of(each.name, "attribute")
-    if each.n_levels <= 1:
-        return "every row has the same value, or none"
-    if "".join(tokens(name)) in ("total", "sum", "all"):
-        return "by its name it is the sum of the counts beside it"
-    if speaks_of(name, "note"):
-        return "by its name it holds remarks"
-    if each.kind == "date":
-        return "it is a date, and other columns name the rows"
-    if each.numeric:
-        shared = {word for word in {*tokens(name)} & {*tokens(count)} if count_score(word) >= 6}
-        if speaks_of(name, "cumulative"):
-            return "by its name it is a running total of counts, which determines the count"
-        made = shared or speaks_of(name, "count")
-        if speaks_of(name, "made of counts") or (speaks_of(name, "no count") and made):
-            return "by its name it is a rate made of the counts, which would determine the count"
-        if shared or (count_score(name) >= 3 and not is_attribute):
-            return "by its name it is another count, which would determine the count"
-    if each.numbers_rows or (speaks_of(name, "id") and not is_attribute and not each.mode_class):
-        return "it only numbers or codes rows"
-    if each.mode_class and not is_attribute and (each.kind == "text" or each.n_levels <= 10):
-        return "by its name it could name entries, and other columns do so already"
-    if each.missing > _MOST_MISSING:
-        return f"it is empty in {each.missing:.0%} of rows"
-    if each.numeric or each.is_flag or (is_attribute and each.n_levels <= _MOST_CATEGORIES):
-        return ""
-    if _share(each.column.cast(pl.String).str.contains(r"^[<>~]?[+-]?\d+([.,]\d+)?\D?$")) > 0.8:
-        return "it holds numbers but for some rows: correct or empty those, and read the file again"
-    if each.n_levels <= _MOST_CATEGORIES:
-        return (
-            f"it is text with {each.n_levels} values; take it as a category if p may depend on it"
-        )
-    return f"it is text with {each.n_levels:,} different values"
-
-
-def _asked(
-    columns: Columns, modes: Sequence[_Profile], frame: pl.DataFrame
-) -> tuple[Columns, list[str]]:
+def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
     """What rows mean that repeat or are absent, as far as values say, and questions about it."""
-    if len(modes) < (1 if columns.across else 2):
+    if len(columns.all_modes) < 2:
         return columns, [
             "Which columns name an entry? Two or more are needed, such as place, species and week."
         ]
     questions = []
-    unique = _unique_share(modes)
+    unique = frame.select(each.column for each in columns.modes).n_unique() / len(frame)
     if unique < 1:
         questions.append(
             f"{1 - unique:.1%} of rows name an entry that another row names too. Are they parts of "

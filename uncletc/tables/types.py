@@ -1,39 +1,165 @@
-"""Columns of text as numbers, dates or text: what a column holds is decided for all its rows."""
+"""A table as it was read; columns of text as the numbers, dates or labels that they hold."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+import pandas as pd
 import polars as pl
 
 from uncletc.tables.columns import class_of, count_score, is_fips, speaks_of, word_set
 from uncletc.tables.dates import dates_of, digits_as_dates, periods
 
-MISSING = ("", "NA", ".", "NaN", "nan", "N/A", "n/a", "#N/A", "NULL", "null", "None", "-", "–", "?")
-"""Texts that stand for a missing value."""
+MOST_ROWS = 2_000_000
+"""Rows of a table at most."""
+
+MOST_COLUMNS = 2_000
+"""Columns of a table at most."""
 
 LONGEST = 200
 """Characters of a label at most."""
 
-_PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_COMMA_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
-_POINT_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$"
-_COMMA_DECIMAL = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+|\d{1,3}([ '’]\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
-_SPACED = r"^[+-]?\d{1,3}([ '’]\d{3})+(\.\d+)?$"
-_MOST_PERIODS = 2000
-
+_MISSING = (
+    "",
+    "NA",
+    ".",
+    "NaN",
+    "nan",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "NULL",
+    "null",
+    "None",
+    "-",
+    "–",
+    "?",
+)
 _CODES = word_set(
     "x xx xxx * ** *** n/d nd n.d. na n.a. n/a : .. ... … c z s u -- --- — n.s. suppressed "
     "redacted masked missing unknown unk pending tba tbd nodata withheld confidential #value! "
     "#div/0! #ref! #n/a #name? #num! #null!"
 ) | {"not recorded", "not counted", "not surveyed", "not available", "not done", "no data"}
-_ZERO_WORDS = ("nil", "zero", "none", "nothing", "no", "inf", "+inf", "-inf", "infinity")
-_SUPPRESSED = re.compile(r"(<|≤|<=) ?\d+")
-_NUMBER = re.compile(r"[+-]?[\d.,'’ ]*\d([eE][+-]?\d+)?%?")
-_MOST_CODES = 8
-_LONGEST_CODE = 20
-_LEAST, _HALF, _MOSTLY = 0.2, 0.5, 0.9  # share of numbers beside known codes, and beside others
+_SUPPRESSED = r"^(<|≤|<=) ?\d+$"
+_LEAST_NUMBERS = 0.2  # share of numbers beside codes
+
+_INTEGER = r"^[+-]?\d+$"
+_PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_SPACED = r"^[+-]?\d{1,3}([ '’]\d{3})+([.,]\d+)?$"
+_COMMA_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
+_POINT_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$"
+_COMMA_DECIMAL = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
+_DECIMAL_COMMAS = "Decimal commas are read as such"
+_FORMS = {  # form: mark of thousands, of decimals, and what is said
+    _PLAIN: ("", ".", ""),
+    _SPACED: ("[ '’]", ".", "Spaces mark thousands"),
+    _COMMA_THOUSANDS: (",", ".", "Commas mark thousands"),
+    _COMMA_DECIMAL: (r"\.", ",", _DECIMAL_COMMAS),
+    _POINT_THOUSANDS: (r"\.", ",", "Points mark thousands"),
+}
+_MOST_PERIODS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """A table as it was read: named columns of numbers, dates or text.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    frame : polars.DataFrame
+        Distinct names; whole numbers, numbers, dates, times or text; null where empty.
+    notes : tuple of str
+        What was decided or left out on the way, one sentence each.
+    """
+
+    name: str
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, frame: pl.DataFrame | pd.DataFrame | Mapping[str, Sequence[object]], name: str
+    ) -> RawTable:
+        """A table from a frame; text is read as numbers or dates as that of a file is.
+
+        Raises
+        ------
+        ValueError
+            If it has no row, or a column that cannot be read.
+        """
+        if isinstance(frame, pd.DataFrame):
+            table = _from_pandas(frame)
+        else:
+            table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame, strict=False)
+        check_size(name, *table.shape)
+        found, notes = typed(plain_columns(table), comma_separates=True)
+        return cls(name, found, tuple(notes))
+
+
+def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
+    names = [str(name) for name in frame.columns]
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ValueError(
+            f"the table must have columns with distinct names, {twice[0]!r} occurs twice"
+        )
+    kinds = frame.dtypes
+    mixed = kinds.index[[kind in ("object", "category") for kind in kinds]]
+    plain = frame.astype(dict.fromkeys(mixed, str))  # what is missing becomes "nan" or "None"
+    return pl.from_pandas(plain.set_axis(names, axis=1))
+
+
+def check_size(called: str, rows: int, columns: int) -> None:
+    """Refuse a table without rows, or with more rows or columns than are read."""
+    if not rows:
+        raise ValueError(f"{called} must have at least one row below the names of its columns")
+    if columns > MOST_COLUMNS:
+        raise ValueError(
+            f"{called} must have at most {MOST_COLUMNS:,} columns, it has {columns:,}: put it in "
+            "long form, one row per count"
+        )
+    if rows > MOST_ROWS:
+        raise ValueError(
+            f"{called} must have at most {MOST_ROWS:,} rows, it has more: sum rows first, such as "
+            "days to weeks"
+        )
+
+
+def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
+    """Columns of text, whole numbers, numbers, dates or times; anything else as text."""
+    return pl.DataFrame([_plain(each) for each in frame.get_columns()])
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    kind = column.dtype
+    if kind.is_numeric():
+        values = column.cast(pl.Float64).fill_nan(None)
+        return compact(values) if kind.is_integer() else values
+    if isinstance(kind, pl.Datetime):
+        plain = column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
+        return plain.cast(pl.Date) if (plain.dt.truncate("1d") == plain).all() else plain
+    if kind == pl.Binary:
+        return pl.Series(
+            column.name, [None if each is None else str(each)[:LONGEST] for each in column]
+        )
+    return column if kind == pl.Date else column.cast(pl.String, strict=False)
+
+
+def compact(values: pl.Series) -> pl.Series:
+    """Whole numbers in four bytes each where they fit."""
+    top = values.abs().max()
+    whole = isinstance(top, float) and top < 2**31 and bool((values == values.floor()).all())
+    return values.cast(pl.Int32) if whole else values
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Names in a sentence: "a, b and c", "a, b and 7 others"."""
+    shown = names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def typed(frame: pl.DataFrame, *, comma_separates: bool) -> tuple[pl.DataFrame, list[str]]:
@@ -47,45 +173,43 @@ def typed(frame: pl.DataFrame, *, comma_separates: bool) -> tuple[pl.DataFrame, 
         Whether commas separate columns: then one inside a number more likely marks thousands.
     """
     clean = [_clean(each) for each in frame.get_columns()]
-    seen = any(_has_decimal_commas(each) for each in clean if each.dtype == pl.String)
-    columns, notes, commas_in = [], list[str](), list[str]()
-    coded = dict[str, tuple[Counter[str], int]]()
-    for text in clean:
-        column, said = text, ""
-        if text.dtype == pl.String and text.null_count() < len(text):
-            column, said = _typed(text, seen, seen or not comma_separates)
-            if column.dtype in (pl.String, pl.Categorical) and (found := without_codes(text)):
-                bare, codes, row = found
-                numbers = _numbers(bare, seen, seen or not comma_separates)
-                if numbers is not None:
-                    column, said = numbers
-                    coded[text.name] = codes, row
-        if said == _DECIMAL_COMMAS:
-            commas_in.append(text.name)
-        elif said:
-            notes.append(said)
-        columns.append(column)
-    if commas_in:
-        notes.insert(0, f"Decimal commas are read as such in {listed(commas_in)}.")
-    return pl.DataFrame(columns), notes + _about_codes(coded)
+    commas = any(_has_decimal_commas(each) for each in clean if each.dtype == pl.String)
+    order = [_PLAIN, _SPACED, _COMMA_THOUSANDS, _COMMA_DECIMAL, _POINT_THOUSANDS]
+    if commas or not comma_separates:
+        order[2:4] = order[3:1:-1]
+    if commas:
+        order.insert(0, order.pop())
+    columns, said = [], dict[str, list[str]]()
+    codes = Counter[str]()
+    for column in clean:
+        found, what = column, ""
+        if column.dtype == pl.String and column.null_count() < len(column):
+            bare, own = _without_codes(column)
+            numbers = _numbers(bare, order) if own else None
+            if numbers is not None:
+                codes += own
+                said.setdefault(f"Codes are read as missing, {_quoted(own)}", []).append(found.name)
+            found, what = numbers or _typed(column, order)
+        if what:
+            said.setdefault(what, []).append(found.name)
+        columns.append(found)
+    notes = [f"{what}: {listed(names)}." for what, names in said.items()]
+    return pl.DataFrame(columns), notes
 
 
-def listed(names: list[str], most: int = 5) -> str:
-    """Names in a sentence: "a, b and c", "a, b and 7 others"."""
-    shown = names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} others"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-_DECIMAL_COMMAS = "decimal commas"
+def _quoted(codes: Counter[str]) -> str:
+    return ", ".join(
+        f"{code!r} ({n:,} {'time' if n == 1 else 'times'})" for code, n in codes.most_common(6)
+    )
 
 
 def _clean(column: pl.Series) -> pl.Series:
     if column.dtype != pl.String:
         return column
     text = column.str.replace_all("\u00a0|\u202f", " ").str.strip_chars()
-    codes = list(MISSING)
+    codes = list(_MISSING)
     if (text == "NA").any():
-        names = text.filter(~text.is_in(MISSING)).unique()
+        names = text.filter(~text.is_in(codes)).unique()
         if len(names) >= 20 and names.str.contains(r"^[A-Z]{2}$").all():
             codes.remove("NA")  # Namibia among countries
     return text.set(text.is_in(codes).fill_null(False), None)
@@ -101,63 +225,59 @@ def _has_decimal_commas(column: pl.Series) -> bool:
     )
 
 
-def _typed(column: pl.Series, commas_seen: bool, commas_likely: bool) -> tuple[pl.Series, str]:
-    found = (
+def _typed(column: pl.Series, order: Sequence[str]) -> tuple[pl.Series, str]:
+    return (
         digits_as_dates(column)
-        or _numbers(column, commas_seen, commas_likely)
+        or _numbers(column, order)
         or dates_of(column)
         or _as_periods(column)
+        or _labels(column)
     )
-    return found or _labels(column)
 
 
-def _numbers(
-    column: pl.Series, commas_seen: bool, commas_likely: bool
-) -> tuple[pl.Series, str] | None:
+def _numbers(column: pl.Series, order: Sequence[str]) -> tuple[pl.Series, str] | None:
+    """Text as numbers, in the first of these forms that fits all of it, and what is said."""
     some = column.drop_nulls()
     if (
         some.str.contains(r"^0\d+$").any()
         or not some.head(1000).str.contains(r"^[+-]?[\d.,]").all()
     ):
         return None  # codes, such as FIPS, or text
-    plain = some.str.contains(_PLAIN)
-    if plain.all():
-        points = some.filter(some.str.contains(".", literal=True))
-        thousands = (
-            len(points) > 0
-            and bool(points.str.contains(r"^[+-]?\d{1,3}(\.\d{3})+$").all())
-            and (commas_seen or bool((points.str.count_matches(".", literal=True) > 1).any()))
-        )
-        if not thousands:
-            values = column.cast(pl.Float64, strict=False)
-            return (compact(values), "") if values.drop_nulls().is_finite().all() else None
-    if some.str.contains(r"^[+-]?[\d.,]+ ?%$").all():
-        values = column.str.replace(r" ?%$", "").str.replace(",", ".", literal=True)
-        return compact(values.cast(pl.Float64, strict=False)), f"{column.name} is in percent."
-    forms = [
-        (_COMMA_THOUSANDS, ",", ".", f"In {column.name}, commas mark thousands."),
-        (_COMMA_DECIMAL, ".", ",", _DECIMAL_COMMAS),
-        (_POINT_THOUSANDS, ".", ",", f"In {column.name}, points mark thousands."),
-        (_SPACED, " ", ".", f"In {column.name}, spaces mark thousands."),
-    ]
-    if commas_likely:
-        forms[:2] = forms[1::-1]
-    for form, thousands_mark, decimal_mark, said in forms:
-        if (some.str.contains(form) | plain).all():
-            values = column.str.replace_all(r"[ '’]", "")
-            values = values.str.replace_all(thousands_mark, "", literal=True)
-            values = values.str.replace(decimal_mark, ".", literal=True)
-            numbers = values.cast(pl.Float64, strict=False)
-            if numbers.null_count() == column.null_count():
-                return compact(numbers), said
+    if some.str.contains("%$").all():
+        found = _numbers(column.str.replace(r" ?%$", ""), order)
+        return found and (found[0], "Numbers are in percent")
+    whole = some.str.contains(_INTEGER)
+    for form in order:
+        fits = some.str.contains(form)
+        if not fits.any() or not (fits | whole).all():
+            continue
+        thousands, decimal, said = _FORMS[form]
+        values = column.str.replace_all(thousands, "") if thousands else column
+        numbers = values.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
+        ok = numbers.null_count() == column.null_count() and numbers.drop_nulls().is_finite().all()
+        return (compact(numbers), said) if ok else None
     return None
 
 
-def compact(values: pl.Series) -> pl.Series:
-    """Whole numbers in four bytes each where they fit."""
-    top = values.abs().max()
-    whole = isinstance(top, float) and top < 2**31 and bool((values == values.floor()).all())
-    return values.cast(pl.Int32) if whole else values
+def _without_codes(column: pl.Series) -> tuple[pl.Series, Counter[str]]:
+    """Missing-value and suppression codes taken out of a numeric column; none of one of labels.
+
+    Returns
+    -------
+    (polars.Series, Counter of str)
+        Text, null where a code was; how often each occurred.
+    """
+    name, none = column.name, Counter[str]()
+    of_levels = bool(class_of(name)) or speaks_of(name, "attribute", "id", "note") or is_fips(name)
+    if of_levels and count_score(name) <= 0:
+        return column, none
+    suppressed = column.str.contains(_SUPPRESSED)
+    code = (column.str.to_lowercase().is_in(list(_CODES)) | suppressed).fill_null(False)
+    numbers = len(column) - column.null_count() - int((code & ~suppressed.fill_null(False)).sum())
+    if not code.any() or numbers < _LEAST_NUMBERS * (len(column) - column.null_count()):
+        return column, none
+    codes = Counter(dict(column.filter(code).value_counts(name="rows").iter_rows()))
+    return column.set(code, None), codes
 
 
 def _as_periods(column: pl.Series) -> tuple[pl.Series, str] | None:
@@ -170,7 +290,7 @@ def _as_periods(column: pl.Series) -> tuple[pl.Series, str] | None:
         return None
     first = str(column.drop_nulls()[0])
     text = column.replace_strict(named, default=None, return_dtype=pl.String)
-    return text, f"Times in {column.name} are written as {named[first]} for {first}, and so on."
+    return text, f"Times are written as {named[first]} for {first}, and so on"
 
 
 def _labels(column: pl.Series) -> tuple[pl.Series, str]:
@@ -178,66 +298,8 @@ def _labels(column: pl.Series) -> tuple[pl.Series, str]:
     note, longest = "", column.str.len_chars().max()
     if isinstance(longest, int) and longest > LONGEST:
         column = column.str.slice(0, LONGEST)
-        note = f"Texts in {column.name} are cut after {LONGEST} characters."
+        note = f"Texts are cut after {LONGEST} characters"
     some = column.head(100_000)
     if len(column) > 1000 and some.n_unique() < 0.3 * len(some):
         column = column.cast(pl.Categorical)
     return column, note
-
-
-def without_codes(column: pl.Series) -> tuple[pl.Series, Counter[str], int] | None:
-    """Missing-value and suppression codes taken out of a numeric column; None for one of text.
-
-    A code has no digit, unless it is a bound such as "<5", so that a slip of the pen in a number
-    is none. One that is not known as a code counts as one only where nearly all rows hold numbers,
-    or the name of the column is that of counts.
-
-    Returns
-    -------
-    (polars.Series, Counter of str, int)
-        Text, null where a code stood; how often each stood; the data row of the first, from 1.
-    """
-    name = column.name
-    if speaks_of(name, "id", "note") or is_fips(name):
-        return None
-    names_levels = bool(class_of(name)) or speaks_of(name, "attribute")
-    if names_levels and count_score(name) <= 0 and not re.search(r"\D\d{1,4}$", name):
-        return None
-    codes = Counter[str]()
-    numbers = suppressed = 0
-    unknown = False
-    for level, n in column.drop_nulls().value_counts(name="rows").iter_rows():
-        word = level.casefold()
-        if _NUMBER.fullmatch(level):
-            numbers += n
-            continue
-        if _SUPPRESSED.fullmatch(level):
-            suppressed += n
-        elif word not in _CODES:
-            slip = re.search(r"\d", level) or len(level) > _LONGEST_CODE or word in _ZERO_WORDS
-            if slip:
-                return None
-            unknown = True
-        codes[level] += n
-        if len(codes) > _MOST_CODES:
-            return None
-    least = _LEAST if not unknown else _HALF if count_score(name) >= 3 else _MOSTLY
-    if not numbers or numbers + suppressed < least * (numbers + codes.total()):
-        return None
-    is_code = column.is_in(list(codes)).fill_null(False)
-    return column.set(is_code, None), codes, int(is_code.arg_max() or 0) + 1
-
-
-def _about_codes(found: dict[str, tuple[Counter[str], int]]) -> list[str]:
-    """One sentence for all codes of a table."""
-    if not found:
-        return []
-    codes = sum((each for each, _ in found.values()), Counter[str]())
-    said = ", ".join(
-        f"{code!r} ({n:,} {'time' if n == 1 else 'times'})" for code, n in codes.most_common(6)
-    )
-    name, (_, row) = next(iter(found.items()))
-    return [
-        f"Texts among the numbers of {listed(list(found))} are read as missing: {said}; the first "
-        f"is in data row {row} of {name}."
-    ]

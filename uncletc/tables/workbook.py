@@ -11,8 +11,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from uncletc.tables.types import compact
-
 HOW_CSV = 'save the table as "CSV UTF-8" and read that'
 """What helps with every other kind of file."""
 
@@ -158,23 +156,3 @@ def read_parquet(data: bytes, name: str) -> tuple[pl.DataFrame, list[str]]:
         f"The column {each[:40]!r} is left out: it holds lists, not single values."
         for each in nested
     ]
-
-
-def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    """Columns of text, whole numbers, numbers, dates or times; anything else as text."""
-    return pl.DataFrame([_plain(each) for each in frame.get_columns()])
-
-
-def _plain(column: pl.Series) -> pl.Series:
-    kind = column.dtype
-    if kind.is_numeric():
-        values = column.cast(pl.Float64).fill_nan(None)
-        return compact(values) if kind.is_integer() else values
-    if isinstance(kind, pl.Datetime):
-        plain = column.dt.replace_time_zone(None).cast(pl.Datetime("us"))
-        return plain.cast(pl.Date) if (plain.dt.truncate("1d") == plain).all() else plain
-    if kind == pl.Binary:
-        return pl.Series(
-            column.name, [None if each is None else str(each)[:200] for each in column]
-        )
-    return column if kind == pl.Date else column.cast(pl.String, strict=False)

@@ -11,7 +11,6 @@ import streamlit as st
 
 from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.own_table import PREFIX, own_table, put, table_file
-from dashboard.shared.sidebar.model import default_settings
 from dashboard.shared.text.words import escape_sentence, plural
 from dashboard.work.tables import build_counts
 from uncletc import tables
@@ -19,7 +18,6 @@ from uncletc.datasets import Dataset
 from uncletc.tables import Columns, Finding
 
 _CALLED = {"error": "Problem", "warning": "Warning"}
-_RANK = default_settings("ppi").rank
 _FAILED = f"{PREFIX}not-mended"
 _MENDED = {
     "days": (
@@ -45,8 +43,8 @@ _MENDED = {
 }
 
 
-def _checked(dataset: Dataset, rank: int) -> tuple[Finding, ...]:
-    return tables.check_counts(dataset, rank=rank)
+def _checked(dataset: Dataset) -> tuple[Finding, ...]:
+    return tables.check_counts(dataset)
 
 
 def headline(findings: Sequence[Finding]) -> str:
@@ -63,29 +61,29 @@ def headline(findings: Sequence[Finding]) -> str:
     return f"{' and '.join(parts)}, most important first."
 
 
-def to_mend(dataset: Dataset, *, rank: int = _RANK) -> str:
+def to_mend(dataset: Dataset) -> str:
     """The first problem to fix before a fit, as one sentence of HTML; empty where there is none."""
-    findings = cached_for_counts("findings", _checked, dataset, rank)
+    findings = cached_for_counts("findings", _checked, dataset)
     some = [each for each in findings if each.severity == "error"]
     if not some:
         return ""
     return f"{escape(some[0].sentence)} <em>Fix it under “Before you fit”, below.</em>"
 
 
-def before_you_fit(dataset: Dataset, *, rank: int = _RANK) -> None:
+def before_you_fit(dataset: Dataset) -> None:
     """Draw what was found: a headline, problems and warnings, and the rest folded.
 
     Where the table is the reader's own, one click takes days on which almost nobody reports as
     missing, leaves out totals beside their parts, or takes differences of running totals.
     """
-    findings = cached_for_counts("findings", _checked, dataset, rank)
+    findings = cached_for_counts("findings", _checked, dataset)
     st.markdown(headline(findings))
     faults = [each for each in findings if each.severity != "info"]
     if faults:
         st.html(_list(faults))
     if dataset.name == "own":
         _mend(findings)
-    with st.expander("What else is known before a fit: size, gaps, scatter, time"):
+    with st.expander("Size of the data"):
         st.html(_list(each for each in findings if each.severity == "info"))
 
 

@@ -120,16 +120,6 @@ def test_a_season_that_begins_late_is_no_day_without_reports():
     assert "days" not in faults(survey(counts=dense(later)))
 
 
-def test_a_digit_too_many_is_an_outlier():
-    def slip(array):
-        array[4, 2, 20] = 100 * array[4, 2].mean()
-
-    finding = found(survey(counts=dense(slip)), "outliers")
-    assert finding.details["n"] == 1
-    assert finding.details["largest"][0]["site"] == "site 4"
-    assert "day 2024-01-21 has" in finding.sentence
-
-
 def test_an_attribute_that_is_the_count_leaks():
     counts = survey()
     leak = np.log1p(counts.counts)
@@ -145,17 +135,6 @@ def test_an_attribute_that_moves_p_does_not_leak():
     p = 0.05 + 0.9 * counts.attributes[:, 2]
     thinned = rng.binomial(4 * counts.counts, p)
     assert faults(survey(counts=thinned)) == []
-
-
-def test_constant_and_repeated_attributes_are_found():
-    counts = survey()
-    z = counts.attributes.copy()
-    z[:, 0] = 0.5
-    assert found(survey(attributes=z), "constant").details["attributes"] == ("wind",)
-    z = counts.attributes.copy()
-    z[:, 1] = 1 - z[:, 0]
-    finding = found(survey(attributes=z), "collinear")
-    assert finding.details["attributes"] == ("wind", "cloud")
 
 
 def test_levels_without_counts_are_named():

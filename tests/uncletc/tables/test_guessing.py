@@ -101,21 +101,36 @@ class TestLong:
         years = [day[:4] for day in base["date"]]
         assert modes(found_in(**base, year=years, seen=counts(20))) == ["site", "date"]
 
-    def test_an_id_of_sites_names_them(self):
-        found = found_in(**grid(Site_ID=list(range(1, 8)), visit=[1, 2, 3]), seen=counts(21))
-        assert modes(found) == ["Site_ID", "visit"]
+    @pytest.mark.parametrize("name", ["id", "Site_ID", "code"])
+    def test_an_id_of_sites_names_them(self, name):
+        found = found_in(**grid(**{name: list(range(1, 8))}, visit=[1, 2, 3]), seen=counts(21))
+        assert modes(found) == [name, "visit"]
+        wide = {name: list(range(1, 8))} | {f"y.{k}": counts(7) for k in (1, 2, 3)}
+        assert modes(found_in(**wide)) == [name, "visit"]
 
-    def test_a_day_of_the_year_is_an_attribute_of_visits(self):
+    @pytest.mark.parametrize("as_dates", [False, True])
+    def test_the_day_of_a_visit_is_an_attribute(self, as_dates):
         base = grid(site=names("s", 20), visit=[1, 2, 3])
-        days = [100 + 7 * visit + k % 5 for k, visit in enumerate(base["visit"])]
-        found = found_in(**base, date=days, seen=counts(60))
+        days = [100 + 20 * visit + k % 5 for k, visit in enumerate(base["visit"])]
+        if as_dates:
+            days = [str(np.datetime64("2024-01-01") + day) for day in days]
+        raw = RawTable.of(base | {"date": days, "seen": counts(60)}, "t")
+        found = guess(raw)
         assert (modes(found), attributes(found)) == (["site", "visit"], ["date"])
+        assert build(raw, found.columns).counts.attributes.max() == 1
+
+    def test_what_is_the_same_at_all_visits_of_a_site_acts_on_true_counts(self):
+        base = grid(site=names("s", 8), visit=[1, 2, 3])
+        forest = [int(site[-1]) * 7 for site in base["site"]]
+        wind = RNG.normal(5, 2, 24).round(1).tolist()
+        found = found_in(**base, seen=counts(24), forest=forest, wind=wind)
+        acts = {each.column: each.acts_on for each in found.columns.attributes}
+        assert acts == {"forest": "rate", "wind": "detection"}
+        assert "the same at all rows of one site" in found.reasons["forest"]
 
     def test_four_modes(self):
         base = grid(region=["n", "s"], species=names("sp"), age=["young", "old"], week=[1, 2, 3])
         assert modes(found_in(**base, count=counts(60))) == list(base)
-        base = grid(site=names("s", 4), zzz=["u", "v", "w"], qqq=["k", "l", "m"], week=[1, 2, 3])
-        assert len(modes(found_in(**base, seen=counts(108)))) == 4
 
     def test_seen_or_not_is_a_count(self):
         raw = RawTable.of(BASE | {"detected": ["TRUE", "FALSE"] * 10}, "t")
@@ -135,9 +150,9 @@ class TestLong:
     @pytest.mark.parametrize(
         ("name", "values", "reason"),
         [
-            ("cum_cases", list(range(20)), "running total"),
-            ("prevalence", RNG.random(20).tolist(), "a rate"),
-            ("cases_rate", RNG.random(20).tolist(), "rate made of the counts"),
+            ("cum_cases", list(range(20)), "made of counts"),
+            ("prevalence", RNG.random(20).tolist(), "made of counts"),
+            ("cases_rate", RNG.random(20).tolist(), "made of counts"),
             ("id", list(range(20)), "numbers"),
             ("notes", [f"remark {k}" for k in range(20)], "remarks"),
             ("kolor", (["u", "v", "w"] * 7)[:20], "take it as a category"),
@@ -209,7 +224,7 @@ class TestWide:
         assert modes(found) == ["plot", mode]
         assert found.columns.across == tuple(columns)
         assert attributes(found) == ["elevation"]
-        assert "sum of the counts" in found.reasons["Total"]
+        assert "made of counts" in found.reasons["Total"]
         assert build(raw, found.columns).counts.shape == (20, len(columns))
 
     def test_weather_of_each_visit_is_left_out_with_a_reason(self):
