@@ -329,7 +329,7 @@ def score_table(counts: CountTensor, predicted: NDArray[np.float64], kind: Kind)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             effects = simple.fit(seen, simple.settings())
-        models["main effects of each mode"] = checking.expected_at(effects, counts, held)
+        models["main effects without covariates"] = checking.expected_at(effects, counts, held)
     models["one mean for all"] = np.full(len(y), max(float(seen.counts.mean()), 1e-9))
     scores = [-_log_likelihood(y, each) for each in models.values()]
     gaps = [difference(each, scores[0], place) for each in scores]

@@ -87,7 +87,7 @@ MARKS: dict[Status, tuple[Color, str]] = {
     "open": ("gray", ":material/help:"),
 }
 _PAGE = "check/page.py"
-_MOST = 500  # verdicts kept
+_MOST = 500  # verdicts of a session
 
 
 class Badge(NamedTuple):
@@ -228,18 +228,18 @@ def of_check(verdict: Verdict | None) -> Badge:
     """Say what Model check found, or that it has not been asked."""
     if verdict is None:
         return Badge(
-            "Not checked yet",
+            "Fit not yet checked",
             "gray",
             ":material/help:",
-            "Model check fits these settings without a fifth of the counts, and looks how well it "
-            "predicts them.",
+            "Model check fits these settings without a fifth of the counts, and compares its "
+            "predictions with them.",
         )
     color, icon = MARKS[verdict.status]
     return Badge(
-        f"Model check: {verdict.headline[:1].lower()}{verdict.headline[1:]}",
+        verdict.headline,
         color,
         icon,
-        "With these settings, on counts that were kept from the fit.",
+        "Model check with these settings, on counts that were kept from the fit.",
     )
 
 
@@ -261,7 +261,7 @@ def remember_verdict(dataset: Dataset, fit: Fit, verdict: Verdict) -> None:
 
 
 def known_verdict(dataset: Dataset, fit: Fit) -> Verdict | None:
-    """What Model check found of these counts and settings; None where nobody asked it."""
+    """What Model check found of these counts and settings; None where this session did not."""
     return _verdicts().get(_key(dataset, fit))
 
 
@@ -269,6 +269,7 @@ def _key(dataset: Dataset, fit: Fit) -> str:
     return FitOrder(dataset.counts, fit.settings).key  # a digest: nobody guesses it
 
 
-@st.cache_resource(show_spinner=False)
 def _verdicts() -> dict[str, Verdict]:
-    return {}
+    """Verdicts of this browser session: a badge says nothing of what another visitor ran."""
+    known: dict[str, Verdict] = st.session_state.setdefault("verdicts", {})
+    return known

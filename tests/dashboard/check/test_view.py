@@ -219,7 +219,7 @@ def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(cov
     scores = covid_view.scores
     assert scores["model"].tolist() == [
         "this model",
-        "main effects of each mode",
+        "main effects without covariates",
         "one mean for all",
     ]
     check = covid_view.check.negative_binomial

@@ -100,7 +100,7 @@ class TestBadges:
 
     def test_none_is_green_that_was_not_checked(self, monkeypatch, covid_twin, ppi_twin, covid_fit):
         """A verdict is of the same counts and settings alone, the signs and effects among them."""
-        monkeypatch.setattr(badges, "_verdicts", lambda kept={}: kept)
+        monkeypatch.setattr(badges.st, "session_state", {})
         settled = replace(covid_fit, stop=StopReason.TOLERANCE)
 
         def colors(dataset, found):
@@ -114,6 +114,13 @@ class TestBadges:
         for change in ({"seed": 7}, {"rank": 3}, {"mu": 5.0}, {"max_iter": 600}):
             other = replace(settled, settings=replace(settled.settings, **change))
             assert colors(covid_twin, other) == {"gray"}
+
+    def test_none_depends_on_what_another_visitor_ran(self, monkeypatch, covid_twin, covid_fit):
+        monkeypatch.setattr(badges.st, "session_state", {})
+        badges.remember_verdict(covid_twin, covid_fit, Verdict("fits", "No clear misfit"))
+        assert known_verdict(covid_twin, covid_fit) is not None
+        monkeypatch.setattr(badges.st, "session_state", {})  # of another browser
+        assert known_verdict(covid_twin, covid_fit) is None
 
 
 @pytest.mark.parametrize(
