@@ -262,7 +262,7 @@ def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
         | {
             "iteration": each.iteration,
             "seconds": each.seconds,
-            "coverage": each.coverage[0.9],
+            "coverage": each.coverage,
             "phi": each.phi,
             "mu": each.law.mu,
             "power": each.law.power,

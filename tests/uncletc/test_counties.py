@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,6 +74,20 @@ def test_states_report_what_their_counties_do_and_share_the_estimates(two_states
     assert spread == pytest.approx(same_draws["rate_high"] / same_draws["rate"])
 
 
+def test_a_state_without_reports_in_shared_cells_alone_is_listed(two_states, fitted):
+    more = two_states.table.iloc[:1].assign(fips="03001", state="C", cases=0)
+    wider = replace(
+        two_states,
+        table=pd.concat([two_states.table, more], ignore_index=True),
+        county_counts=np.vstack([two_states.county_counts, np.zeros((1, 4))]),
+    )
+    found = totals(wider, fitted, SCALE, by="state").set_index("state")
+    assert found["reported"].to_dict() == {"A": 18, "B": 22, "C": 0}
+    assert np.isnan(found.loc["C", "rate"])  # its part of the cells is not known
+    left_out = replace(wider, table=wider.table.assign(counted=[True] * 4 + [False]))
+    assert totals(left_out, fitted, SCALE, by="state")["state"].tolist() == ["A", "B"]
+
+
 def test_states_on_days(two_states, fitted):
     table = totals(two_states, fitted, SCALE, by=("day", "state"))
     assert table["reported"].tolist() == [8, 6, 2, 1, 4, 3, 4, 12]
@@ -83,7 +99,7 @@ def test_states_on_days(two_states, fitted):
 
 
 def test_an_entry_names_all_states_of_its_cell(two_states, fitted):
-    assert set(every_entry(two_states, fitted).frame()["state"]) == {"A, B", "B"}
+    assert set(every_entry(two_states, fitted).table["state"]) == {"A, B", "B"}
 
 
 def test_parts_are_of_reports_then_of_people(two_states):

@@ -12,7 +12,7 @@ import numpy as np
 
 from uncletc.baselines import METHODS
 from uncletc.checking.outside import detection_of
-from uncletc.compare import Difference, Evaluation, FoldKind, evaluate, paired_difference
+from uncletc.compare import Difference, Evaluation, FoldKind, evaluate
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import anchors_of
 from uncletc.fitting.fit import fit as fit_counts
@@ -155,7 +155,7 @@ def gain_of_attributes(
 
     full = judged(counts, settings, 0)
     constant = judged(without_detection(counts), replace(settings, signs=()), n_folds)
-    lead: Difference = paired_difference([constant], [full])
+    lead = Difference.of([constant.values("log_score") - full.values("log_score")])
     if fit is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

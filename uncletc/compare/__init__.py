@@ -13,13 +13,12 @@ How widely counts scatter about ŷ is part of a prediction too. One rule holds f
 :func:`likely_law`, which lets large counts scatter less in relation to their size, as real counts
 do. ``log_score_one_phi`` is the log score without that.
 
-Whether one method is better than another: :func:`paired_difference` compares it fold by fold,
+Whether one method is better than another: :meth:`Difference.of` compares it fold by fold,
 :func:`difference` entry by entry, with a standard error over groups of entries such as places.
 """
 
 from uncletc.compare import metrics
 from uncletc.compare.crossvalidation import (
-    LEVELS,
     Evaluation,
     FoldKind,
     Split,
@@ -34,7 +33,6 @@ from uncletc.compare.paired import (
     Difference,
     compare,
     difference,
-    paired_difference,
 )
 from uncletc.compare.scores import (
     Scores,
@@ -44,7 +42,6 @@ from uncletc.compare.scores import (
 from uncletc.model.negbin import SizeLaw, dispersion, likely_law
 
 __all__ = [
-    "LEVELS",
     "Comparison",
     "Difference",
     "Evaluation",
@@ -61,7 +58,6 @@ __all__ = [
     "likely_law",
     "make_folds",
     "metrics",
-    "paired_difference",
     "run_trial",
     "score",
     "splits",

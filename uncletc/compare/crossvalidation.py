@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
@@ -16,6 +16,7 @@ from uncletc.common.validation import FloatArray, IntArray, check_choice, check_
 from uncletc.compare import metrics
 from uncletc.compare.scores import Scores, count_interval, score
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
 from uncletc.fitting.history import ConvergenceWarning, Iteration, MisfitWarning
 from uncletc.model.negbin import SizeLaw, dispersion, floored, likely_law
 
@@ -27,7 +28,6 @@ def make_folds(
     n_folds: int = 5,
     *,
     kind: FoldKind = "entry",
-    across: Sequence[int] | None = None,
     seed: int = 0,
 ) -> IntArray:
     """Divide the observed entries into disjoint folds of nearly equal size.
@@ -38,10 +38,8 @@ def make_folds(
     n_folds : int
         At least 3: to train, validate and test.
     kind : {"entry", "fibre"}
-        Whether folds hold single entries, or whole fibres.
-    across : sequence of int, optional
-        "fibre" only: the modes whose indices identify a fibre; entries that agree in them stay
-        together. None: all modes except the last.
+        Whether folds hold single entries, or whole fibres: entries that agree in all modes but the
+        last stay together.
     seed : int
         Seed of everything random, ≥ 0.
 
@@ -63,12 +61,10 @@ def make_folds(
     """
     n_folds, seed = check_whole("n_folds", n_folds, 3), check_whole("seed", seed, 0)
     check_choice("kind", kind, get_args(FoldKind))
-    modes = _check_modes(across, len(counts.shape))
     if kind == "entry":
         group, noun = np.arange(counts.n_observed), "entries"
     else:
-        sizes = [counts.shape[k] for k in modes]
-        flat = np.ravel_multi_index([counts.indices[:, k] for k in modes], sizes)
+        flat = flat_index(counts.indices[:, :-1], counts.shape[:-1])
         group, noun = np.unique(flat, return_inverse=True)[1], "fibres"
     entries = np.bincount(group)
     if len(entries) < n_folds:
@@ -135,15 +131,8 @@ def splits(folds: ArrayLike) -> tuple[Split, ...]:
     )
 
 
-def _check_modes(across: Sequence[int] | None, n_modes: int) -> tuple[int, ...]:
-    modes = tuple(range(n_modes - 1)) if across is None else tuple(across)
-    if not modes or len(set(modes)) != len(modes) or not set(modes) <= set(range(n_modes)):
-        raise ValueError(f"across must hold distinct modes from 0 to {n_modes - 1}, got {across}")
-    return modes
-
-
 Callback = Callable[[int, Iteration[Prediction]], bool | None]
-LEVELS = (0.5, 0.8, 0.9, 0.95)
+_LEVEL = 0.9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -161,8 +150,8 @@ class Trial:
         How widely the validation counts scatter, by the count expected.
     phi : float
         Their dispersion if it is one for all, as in `log_score_one_phi` of the scores.
-    coverage : dict of float to float
-        Share of test counts within :func:`count_interval` with that law, by nominal level.
+    coverage : float
+        Share of test counts within nominal 90 % intervals with that law.
     predicted : ndarray, shape (n,)
         ŷ of the test entries.
     rows : ndarray of int, shape (n,)
@@ -176,7 +165,7 @@ class Trial:
     test: Scores
     law: SizeLaw
     phi: float
-    coverage: dict[float, float]
+    coverage: float
     predicted: FloatArray = field(repr=False)
     rows: IntArray = field(repr=False)
     seconds: float
@@ -218,7 +207,6 @@ def evaluate(
     *,
     n_folds: int = 5,
     kind: FoldKind = "entry",
-    across: Sequence[int] | None = None,
     seed: int = 0,
     every: int | None = 10,
     callback: Callback | None = None,
@@ -232,7 +220,7 @@ def evaluate(
         One of :data:`uncletc.METHODS`.
     settings : object
         Settings of that method.
-    n_folds, kind, across, seed
+    n_folds, kind, seed
         See :func:`make_folds`.
     every : int, optional
         Predict the validation fold after every `every` iterations and after the last, and keep the
@@ -246,7 +234,7 @@ def evaluate(
     Evaluation
     """
     step = None if every is None else check_whole("every", every, 1)
-    folds = make_folds(counts, n_folds, kind=kind, across=across, seed=seed)
+    folds = make_folds(counts, n_folds, kind=kind, seed=seed)
     trials: list[Trial] = []
     for split in splits(folds):
         trial = run_trial(counts, method, settings, split, step, callback)
@@ -306,10 +294,7 @@ def run_trial(
         test=score(y[split.test], tested, phi, law),
         law=law,
         phi=phi,
-        coverage={
-            level: metrics.coverage(y[split.test], *count_interval(tested, level, law))
-            for level in LEVELS
-        },
+        coverage=metrics.coverage(y[split.test], *count_interval(tested, _LEVEL, law)),
         predicted=tested,
         rows=np.flatnonzero(split.test),
         seconds=time.perf_counter() - began,

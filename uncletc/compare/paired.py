@@ -7,14 +7,12 @@ hide a difference. Entries of one place are not independent: :func:`difference` 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uncletc.common.validation import FloatArray
-from uncletc.compare.crossvalidation import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,41 +150,6 @@ def compare(log_likelihoods: ArrayLike, groups: ArrayLike | None = None) -> Comp
         best=best,
         chosen=int(np.flatnonzero(behind <= error)[0]),
     )
-
-
-def paired_difference(
-    first: Sequence[Evaluation], second: Sequence[Evaluation], name: str = "log_score"
-) -> Difference:
-    """Mean of the first method's score less the second's over folds and seeds of folds.
-
-    See :meth:`Difference.of` for the standard error.
-
-    Parameters
-    ----------
-    first, second : sequence of Evaluation
-        One per seed, of the same counts, kinds of folds and seeds in the same order.
-    name : str
-        One of the :class:`Scores`.
-
-    Raises
-    ------
-    ValueError
-        If the folds do not pair, or are fewer than two.
-    """
-    if not first or len(first) != len(second):
-        raise ValueError(
-            f"both methods need evaluations with the same seeds, got {len(first)} and {len(second)}"
-        )
-    gaps = []
-    for ours, theirs in zip(first, second, strict=True):
-        rows = [[trial.rows for trial in each.trials] for each in (ours, theirs)]
-        if len(rows[0]) != len(rows[1]) or not all(map(np.array_equal, *rows)):
-            raise ValueError("both methods must be judged on the same folds")
-        gaps.append(ours.values(name) - theirs.values(name))
-    sizes = {len(gap) for gap in gaps}
-    if len(sizes) > 1 or min(sizes) < 2:
-        raise ValueError(f"every seed needs the same number of folds, 2 or more, got {sizes}")
-    return Difference.of(gaps)
 
 
 def error_of_sum(values: FloatArray, groups: ArrayLike | None) -> tuple[float, int]:

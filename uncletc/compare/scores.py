@@ -99,17 +99,17 @@ def _rrmse(y: NDArray[Any], y_hat: FloatArray) -> float:
 
 
 def count_interval(
-    predicted: ArrayLike, level: float, phi: float | SizeLaw = 0.0
+    predicted: ArrayLike, level: float, law: SizeLaw
 ) -> tuple[FloatArray, FloatArray]:
-    """Prediction interval of counts around ŷ, from a negative binomial or Poisson distribution.
+    """Prediction interval of negative binomial counts around ŷ.
 
     Parameters
     ----------
     predicted : array_like of float, shape (n,)
     level : float
         Nominal coverage, in (0, 1).
-    phi : float or SizeLaw
-        φ ≥ 0, as :func:`uncletc.compare.dispersion` returns it, or how it depends on ŷ.
+    law : SizeLaw
+        How φ depends on ŷ.
 
     Returns
     -------
@@ -119,13 +119,8 @@ def count_interval(
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
     y_hat = np.maximum(np.asarray(predicted, dtype=np.float64), _LEAST)
-    if isinstance(phi, SizeLaw):
-        predicted_counts = count_distribution(y_hat, phi.phi(y_hat))
-    elif not (math.isfinite(phi) and phi >= 0):
-        raise ValueError(f"phi must be finite and at least 0, got {phi}")
-    else:
-        predicted_counts = count_distribution(y_hat, phi)
-    low, high = (predicted_counts.ppf(tail) for tail in ((1 - level) / 2, (1 + level) / 2))
+    distribution = count_distribution(y_hat, law.phi(y_hat))
+    low, high = (distribution.ppf(tail) for tail in ((1 - level) / 2, (1 + level) / 2))
     return np.asarray(low), np.asarray(high)
 
 

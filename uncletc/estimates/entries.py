@@ -69,146 +69,34 @@ class Name:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Estimates:
-    """The estimates of a fit for many entries, made part by part when they are asked for.
+    """The estimates of a fit for many entries.
 
     Attributes
     ----------
-    counts : CountTensor
-        Those that were fitted.
-    fit : Fit
-    scale : Scale
-        Of λ and p.
-    level : float
-        Nominal coverage of the intervals.
-    title : str
-        What the counts are.
+    table : DataFrame
+        One row per entry: a column of labels for each mode, further names of places and groups;
+        reported (missing where nobody counted), and so for each further observation process; rate,
+        detection and expected, ŷ, with ``_low`` and ``_high`` where the fit has draws; reporting
+        where the fit has effects on it; scale, in words; simulated, where the counts are. On a free
+        scale the columns of λ and p begin with ``relative_``.
+    notes : dict of str to str
+        What a reader of the numbers must know, by name: scale, settings, how to cite.
+    shape : tuple of int
+        Of the counts.
     flat : ndarray of int, shape (n,)
         Numbers of the entries in row-major order, ascending.
-    which : str
-        Which entries these are, in a sentence.
     named : tuple of Name
         Columns that name an entry: those of its modes, then of its places and groups.
-    cite : str
-        How to cite method and data; empty where the counts came without provenance.
     """
 
-    counts: CountTensor
-    fit: Fit
-    scale: Scale
-    level: float
-    title: str
+    table: pd.DataFrame
+    notes: dict[str, str]
+    shape: tuple[int, ...]
     flat: IntArray
-    which: str
     named: tuple[Name, ...]
-    cite: str = ""
 
     def __len__(self) -> int:
         return len(self.flat)
-
-    @property
-    def notes(self) -> dict[str, str]:
-        """What a reader of the numbers must know, by name: scale, settings, how to cite."""
-        notes = {
-            "title": self.title,
-            "simulated": "yes: no number was observed" if self.counts.simulated else "no",
-            "scale": self.scale.statement,
-            "absolute": "yes" if self.scale.absolute else "no: only ratios of λ and of p count",
-            "entries": self.which,
-            "reported": "missing where nobody counted, which is not 0",
-            "intervals": self._about_intervals(),
-            "settings": self.fit.settings.to_json(),
-            "stopped": self.fit.stop.value,
-            "made_with": f"uncletc {version('uncletc')}",
-        }
-        return notes | ({"cite": self.cite} if self.cite else {})
-
-    def blocks(self, rows: int = _ROWS) -> Iterator[pd.DataFrame]:
-        """Yield the table part by part, at most `rows` rows each."""
-        for start in range(0, len(self.flat), rows):
-            part = self.flat[start : start + rows]
-            yield self._table(np.column_stack(np.unravel_index(part, self.counts.shape)))
-
-    def frame(self) -> pd.DataFrame:
-        """Return the whole table.
-
-        Returns
-        -------
-        DataFrame
-            A column of labels for each mode, further names of places and groups; reported (missing
-            where nobody counted), and so for each further observation process; rate, detection and
-            expected, ŷ, with ``_low`` and ``_high`` where the fit has draws; reporting where the
-            fit has effects on it; scale, in words; simulated, where the counts are. On a free scale
-            the columns of λ and p begin with ``relative_``.
-        """
-        return pd.concat(list(self.blocks()), ignore_index=True)
-
-    def _table(self, indices: IntArray) -> pd.DataFrame:
-        """The rows of some entries (n, K)."""
-        free = "" if self.scale.absolute else "relative_"
-        reported = self._counted(self.counts.indices, self.counts.counts, indices)
-        columns: dict[str, Any] = {each.column: each.at(indices) for each in self.named}
-        columns["reported"] = reported
-        for process in self.counts.observations:
-            name = _distinct(f"reported_{process.name}", set(columns))
-            columns[name] = self._counted(process.indices, process.counts, indices)
-        for name, found in self._quantities(indices, reported).items():
-            prefix = "" if name == "expected" else free
-            columns[prefix + name] = found.estimate
-            if self.fit.draws is not None:
-                columns[f"{prefix}{name}_low"] = found.low
-                columns[f"{prefix}{name}_high"] = found.high
-        if reports_late(self.fit) and self.fit.mode_effects is not None:
-            columns["reporting"] = self.fit.mode_effects.reporting(indices)
-        columns["scale"] = self.scale.statement
-        if self.counts.simulated:
-            columns["simulated"] = True
-        return pd.DataFrame(columns)
-
-    def _quantities(self, indices: IntArray, reported: FloatArray) -> dict[str, Interval]:
-        """λ, p and ŷ on the scale chosen, with ends where the fit has draws, else NaN."""
-        fit, counts = self.fit, self.counts
-        z = counts.attributes_at(indices, unknown_as_nan=True)
-        known = counts.rows_of(indices) >= 0
-        p = np.full(len(indices), fit.mean_detection)
-        p[known] = fit.detection(z[known])
-        if fit.draws is None:
-            return {
-                "rate": _alone(self.scale.rate(fit.rate(indices)), self.level),
-                "detection": _alone(self.scale.detection(p), self.level),
-                "expected": _alone(fit.expected(indices, z), self.level),
-            }
-        rates = fit.rate(indices, spread=True, level=self.level)
-        found = fit.detection(z[known], spread=True, level=self.level)
-        low, high = np.full(len(p), np.nan), np.full(len(p), np.nan)
-        low[known], high[known] = found.low, found.high
-        ends = Interval(estimate=p, low=low, high=high, level=self.level)
-        expected = fit.expected(indices, z, spread=True, level=self.level)
-        if fit.network is not None:  # how uncertain a p that nobody knows is, draws do not tell
-            expected.low[~known] = expected.high[~known] = np.nan
-        return {
-            "rate": rate_ends(
-                self.scale, rates, np.where(reports_late(self.fit), np.nan, reported)
-            ),
-            "detection": detection_ends(self.scale, ends),
-            "expected": expected,
-        }
-
-    def _counted(self, where: IntArray, y: IntArray, indices: IntArray) -> FloatArray:
-        """Counts y of entries `where` at some entries, NaN where there is none."""
-        counted = pd.Series(y, flat_index(where, self.counts.shape))
-        found = counted.reindex(flat_index(indices, self.counts.shape))
-        return found.to_numpy(dtype=np.float64)
-
-    def _about_intervals(self) -> str:
-        if self.fit.draws is None:
-            return "none: this fit has no draws of its parameters"
-        about = f"{self.level:.0%} intervals of λ, p and ŷ = λp, not of a count"
-        if not self.scale.absolute:
-            return about
-        about += "; those of p end at 1, or at the estimate where that is larger"
-        if reports_late(self.fit):
-            return f"{about}; those of λ may lie below what was reported, since reports come late"
-        return f"{about}; those of λ begin at what was reported, or at λ where that is smaller"
 
 
 def every_entry(
@@ -231,7 +119,7 @@ def every_entry(
         Of λ and p. None: that of the data where they state one, else p over its median.
     entries : {"all", "known"}
         All whose exposure is above 0, or those with a count or attributes. Of a tensor with more
-        than 1,000,000 of the former, "all" lists the latter too, and `Estimates.which` says so.
+        than 1,000,000 of the former, "all" lists the latter too, and `Estimates.notes` say so.
     level : float
         Nominal coverage of the intervals, in (0, 1).
 
@@ -249,7 +137,7 @@ def every_entry(
     >>> from uncletc import FitSettings, fit, simulate
     >>> y, _ = simulate((6, 6), rank=1, observed=0.5, attributed=0.5, similar=0.1)
     >>> found = every_entry(y, fit(y, FitSettings(rank=1), callback=lambda i: i.iteration >= 2))
-    >>> len(found), list(found.frame().columns)[:4]
+    >>> len(found), list(found.table.columns)[:4]
     (36, ['mode 1', 'mode 2', 'reported', 'relative_rate'])
     """
     counts = data.counts if isinstance(data, Dataset) else data
@@ -267,17 +155,113 @@ def every_entry(
         which = "all entries"
         if len(flat) < np.prod(counts.shape):
             which += " whose exposure is above 0: elsewhere nothing can happen"
+    scale = scale_of(counts, fit) if scale is None else scale
+    named = named_columns(data)
+    parts = [
+        _rows_of(counts, fit, scale, named, level, flat[start : start + _ROWS])
+        for start in range(0, len(flat), _ROWS)
+    ]
+    notes = {
+        "title": data.title if isinstance(data, Dataset) else "counts",
+        "simulated": "yes: no number was observed" if counts.simulated else "no",
+        "scale": scale.statement,
+        "absolute": "yes" if scale.absolute else "no: only ratios of λ and of p count",
+        "entries": which,
+        "reported": "missing where nobody counted, which is not 0",
+        "intervals": _about_intervals(fit, scale, level),
+        "settings": fit.settings.to_json(),
+        "stopped": fit.stop.value,
+        "made_with": f"uncletc {version('uncletc')}",
+    }
+    if isinstance(data, Dataset):
+        notes["cite"] = citation(data.title, data.provenance)
     return Estimates(
-        counts=counts,
-        fit=fit,
-        scale=scale_of(counts, fit) if scale is None else scale,
-        level=level,
-        title=data.title if isinstance(data, Dataset) else "counts",
+        table=pd.concat(parts, ignore_index=True),
+        notes=notes,
+        shape=counts.shape,
         flat=flat,
-        which=which,
-        named=named_columns(data),
-        cite=citation(data.title, data.provenance) if isinstance(data, Dataset) else "",
+        named=named,
     )
+
+
+def _rows_of(
+    counts: CountTensor,
+    fit: Fit,
+    scale: Scale,
+    named: tuple[Name, ...],
+    level: float,
+    flat: IntArray,
+) -> pd.DataFrame:
+    """Return the rows of some entries."""
+    indices = np.column_stack(np.unravel_index(flat, counts.shape))
+
+    def counted(where: IntArray, y: IntArray) -> FloatArray:
+        """Counts of these entries, NaN where there is none."""
+        return pd.Series(y, flat_index(where, counts.shape)).reindex(flat).to_numpy(np.float64)
+
+    reported = counted(counts.indices, counts.counts)
+    columns: dict[str, Any] = {each.column: each.at(indices) for each in named}
+    columns["reported"] = reported
+    for process in counts.observations:
+        name = _distinct(f"reported_{process.name}", set(columns))
+        columns[name] = counted(process.indices, process.counts)
+    for name, found in _quantities(counts, fit, scale, level, indices, reported).items():
+        column = name if name == "expected" or scale.absolute else f"relative_{name}"
+        columns[column] = found.estimate
+        if fit.draws is not None:
+            columns[f"{column}_low"] = found.low
+            columns[f"{column}_high"] = found.high
+    if reports_late(fit) and fit.mode_effects is not None:
+        columns["reporting"] = fit.mode_effects.reporting(indices)
+    columns["scale"] = scale.statement
+    if counts.simulated:
+        columns["simulated"] = True
+    return pd.DataFrame(columns)
+
+
+def _quantities(
+    counts: CountTensor,
+    fit: Fit,
+    scale: Scale,
+    level: float,
+    indices: IntArray,
+    reported: FloatArray,
+) -> dict[str, Interval]:
+    """Return λ, p and ŷ on a scale, with ends where the fit has draws, else NaN."""
+    z = counts.attributes_at(indices, unknown_as_nan=True)
+    known = counts.rows_of(indices) >= 0
+    nothing = np.full(len(indices), np.nan)
+    p, low, high = np.full(len(indices), fit.mean_detection), nothing.copy(), nothing.copy()
+    p[known] = fit.detection(z[known])
+    if fit.draws is None:
+        values = (scale.rate(fit.rate(indices)), scale.detection(p), fit.expected(indices, z))
+        return {
+            name: Interval(estimate=value, low=nothing, high=nothing, level=level)
+            for name, value in zip(_ESTIMATES, values, strict=True)
+        }
+    found = fit.detection(z[known], spread=True, level=level)
+    low[known], high[known] = found.low, found.high
+    expected = fit.expected(indices, z, spread=True, level=level)
+    if fit.network is not None:  # draws do not have how uncertain a p is that nobody knows
+        expected.low[~known] = expected.high[~known] = np.nan
+    bound = nothing if reports_late(fit) else reported
+    return {
+        "rate": rate_ends(scale, fit.rate(indices, spread=True, level=level), bound),
+        "detection": detection_ends(scale, Interval(estimate=p, low=low, high=high, level=level)),
+        "expected": expected,
+    }
+
+
+def _about_intervals(fit: Fit, scale: Scale, level: float) -> str:
+    if fit.draws is None:
+        return "none: this fit has no draws of its parameters"
+    about = f"{level:.0%} intervals of λ, p and ŷ = λp, not of a count"
+    if not scale.absolute:
+        return about
+    about += "; those of p end at 1, or at the estimate where that is larger"
+    if reports_late(fit):
+        return f"{about}; those of λ may lie below what was reported, since reports come late"
+    return f"{about}; those of λ begin at what was reported, or at λ where that is smaller"
 
 
 def _possible(counts: CountTensor) -> IntArray | None:
@@ -294,11 +278,6 @@ def _possible(counts: CountTensor) -> IntArray | None:
         indices = np.column_stack(np.unravel_index(part, counts.shape))
         found.append(part[exposure_at(counts.exposure, indices) > 0])
     return np.concatenate(found)
-
-
-def _alone(estimate: FloatArray, level: float) -> Interval:
-    nothing = np.full(len(estimate), np.nan)
-    return Interval(estimate=estimate, low=nothing, high=nothing, level=level)
 
 
 def named_columns(data: Dataset | CountTensor) -> tuple[Name, ...]:

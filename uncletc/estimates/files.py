@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import unicodedata
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,41 +38,40 @@ _LONG = {
 _ENDS = {"_low": "low end of the interval of ", "_high": "high end of the interval of "}
 
 
-def write(estimates: Estimates, target: str | Path | IO[bytes], kind: str | None = None) -> None:
-    """Write estimates to a file.
+def write(estimates: Estimates, path: str | Path) -> None:
+    """Write estimates to a file, whose ending decides its kind: .csv, .parquet or .nc.
 
     Parameters
     ----------
     estimates : Estimates
-    target : path or binary file
-    kind : {"csv", "parquet", "netcdf"}, optional
-        None: what the path ends in, ``.nc`` being NetCDF.
+    path : str or Path
 
     Raises
     ------
     ValueError
-        If it is none of these.
+        If it ends in none of these.
     """
-    if kind is None:
-        if not isinstance(target, str | Path):
-            raise ValueError("kind must be given for a file that is open already, got None")
-        endings = {ending: name for name, ending in FORMATS.items()}
-        ending = Path(target).suffix.lower()
-        check_choice("the ending of the file", ending, tuple(endings))
-        kind = endings[ending]
-    check_choice("kind", kind, tuple(FORMATS))
-    data = to_bytes(estimates, kind)
-    if isinstance(target, str | Path):
-        Path(target).write_bytes(data)
-    else:
-        target.write(data)
+    endings = {ending: kind for kind, ending in FORMATS.items()}
+    ending = Path(path).suffix.lower()
+    check_choice("the ending of the file", ending, tuple(endings))
+    Path(path).write_bytes(to_bytes(estimates, endings[ending]))
 
 
 def to_bytes(estimates: Estimates, kind: str) -> bytes:
-    """Return what :func:`write` would write."""
-    file = io.BytesIO()
-    _WRITERS[kind](estimates, file)
-    return file.getvalue()
+    """Return a file of estimates of one of the kinds in :data:`FORMATS`."""
+    if kind == "csv":
+        # A mark makes spreadsheets read names such as “Doña Ana”.
+        return defused(estimates.table).to_csv(index=False).encode("utf-8-sig")
+    if kind == "parquet":
+        table = pa.Table.from_pandas(estimates.table, preserve_index=False)
+        notes = {_NOTES: json.dumps(estimates.notes, ensure_ascii=False).encode()}
+        file = io.BytesIO()
+        pq.write_table(
+            table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), file
+        )
+        return file.getvalue()
+    check_choice("kind", kind, tuple(FORMATS))
+    return _netcdf(estimates)
 
 
 def defused(table: pd.DataFrame) -> pd.DataFrame:
@@ -110,47 +110,25 @@ def _safe(value: Any) -> Any:
     return value
 
 
-def _write_csv(estimates: Estimates, file: IO[bytes]) -> None:
-    """Write UTF-8 with a mark, so that spreadsheets read names such as “Doña Ana”."""
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-    for number, block in enumerate(estimates.blocks()):
-        defused(block).to_csv(text, index=False, header=number == 0)
-    text.flush()
-    text.detach()  # the file stays open for whoever opened it
-
-
-def _write_parquet(estimates: Estimates, file: IO[bytes]) -> None:
-    writer = None
-    for block in estimates.blocks():
-        table = pa.Table.from_pandas(block, preserve_index=False)
-        if writer is None:
-            notes = {_NOTES: json.dumps(estimates.notes, ensure_ascii=False).encode()}
-            schema = table.schema.with_metadata({**(table.schema.metadata or {}), **notes})
-            writer = pq.ParquetWriter(file, schema)
-        writer.write_table(table.replace_schema_metadata(writer.schema.metadata))
-    if writer is not None:
-        writer.close()
-
-
-def _write_netcdf(estimates: Estimates, file: IO[bytes]) -> None:
-    """Write NetCDF 3, which ``xarray.open_dataset`` reads.
+def _netcdf(estimates: Estimates) -> bytes:
+    """Return NetCDF 3, which ``xarray.open_dataset`` reads.
 
     Up to 2,000,000 cells, dimensions are the modes, NaN where an entry is not listed; beyond, one
     dimension "entry" has the labels as coordinates along it.
     """
-    table, shape = estimates.frame(), estimates.counts.shape
+    table, shape = estimates.table, estimates.shape
     named = {each.column: each for each in estimates.named}
     numbers = [str(name) for name in table if name not in {*named, "scale", "simulated"}]
     keys = _file_names([*named, *numbers])
-    gridded = float(np.prod([float(each) for each in shape])) <= MOST_CELLS
+    gridded = math.prod(shape) <= MOST_CELLS
     dims = tuple(keys[name] for name in list(named)[: len(shape)]) if gridded else (_ENTRY,)
     labels = {}
-    for name, each in named.items():
-        mode = len(each.along) == 1 and each is estimates.named[each.along[0]]
+    for number, (name, each) in enumerate(named.items()):
         values = each.grid() if gridded else table[name].to_numpy()
         along = tuple(dims[k] for k in each.along) if gridded else dims
         about = {} if keys[name] == name else {"long_name": name}
-        labels[keys[name]] = (along, typed(values) if mode else values.astype(str), about)
+        shown = typed(values) if number < len(shape) else values.astype(str)
+        labels[keys[name]] = (along, shown, about)
     variables = {}
     for name in numbers:
         values = table[name].to_numpy(dtype=np.float64)
@@ -158,9 +136,8 @@ def _write_netcdf(estimates: Estimates, file: IO[bytes]) -> None:
             grid = np.full(shape, np.nan)
             grid.ravel()[estimates.flat] = values
             values = grid
-        variables[keys[name]] = (dims, values, _about(name))
-    written = xr.Dataset(variables, labels, attrs=estimates.notes).to_netcdf(engine="scipy")
-    file.write(bytes(written))
+        variables[keys[name]] = (dims, values, {"long_name": _about(name)})
+    return bytes(xr.Dataset(variables, labels, attrs=estimates.notes).to_netcdf(engine="scipy"))
 
 
 def typed(labels: NDArray[Any]) -> NDArray[Any]:
@@ -183,18 +160,15 @@ def typed(labels: NDArray[Any]) -> NDArray[Any]:
     return labels.astype(str)
 
 
-def _about(name: str) -> dict[str, str]:
-    """What a variable is, for its attribute ``long_name``."""
+def _about(name: str) -> str:
+    """Return what a variable is in words."""
     relative, stem, before = name.startswith("relative_"), name.removeprefix("relative_"), ""
     for end, words in _ENDS.items():
         if stem.endswith(end):
             stem, before = stem.removesuffix(end), words
     if stem.startswith("reported_"):
-        return {
-            "long_name": "reported count of the observation process "
-            "{stem.removeprefix('reported_')}"
-        }
-    return {"long_name": before + ("relative " if relative else "") + _LONG.get(stem, stem)}
+        return f"reported count of the observation process {stem.removeprefix('reported_')}"
+    return before + ("relative " if relative else "") + _LONG.get(stem, stem)
 
 
 def _file_names(names: list[str]) -> dict[str, str]:
@@ -209,6 +183,3 @@ def _file_names(names: list[str]) -> dict[str, str]:
             text += "_"
         allowed[name] = text
     return allowed
-
-
-_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "netcdf": _write_netcdf}

@@ -102,7 +102,8 @@ def _by_state(
         part=county_shares(counties),
         county=np.arange(len(counties)),
     )
-    parts = parts.merge(of_county[of_county["part"] > 0], on="cell")
+    counted = counties.get("counted", pd.Series(True, counties.index)).to_numpy(bool)
+    parts = parts.merge(of_county[counted], on="cell")
     for each in others:  # in the order of their labels, such as Monday first
         parts[each.column] = pd.Categorical(parts[each.column], pd.unique(each.labels))
     names = [each.column for each in chosen]

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from uncletc.checking import detection_of
 from uncletc.datasets.base import Dataset
 from uncletc.estimates import totals
 from uncletc.estimates.entries import named_columns
@@ -19,9 +17,6 @@ from uncletc.result.scale import Scale
 
 _SHOWN = 10  # lowest, and highest, of many
 _MOST_LEVELS = 20_000  # groups whose totals are made for a list of a few
-_MOST_ROWS, _MOST_COLUMNS = 60, 100  # of a grid; of larger ones those with most counts
-_MOST_PAIRS = 50_000
-_VIRIDIS = ("440154", "414487", "2a788e", "22a884", "7ad151", "fde725")
 
 
 def extremes(dataset: Dataset, fit: Fit, scale: Scale) -> Iterator[dict[str, Any]]:
@@ -85,46 +80,6 @@ def over_last(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None
     return {"low": None, "high": None, "labels": labels, "ticks": ticks} | drawn
 
 
-def over_pairs(dataset: Dataset, fit: Fit, scale: Scale) -> dict[str, Any] | None:
-    """Return mean p over the first two modes as coloured cells; None where it does not differ."""
-    counts, shape = dataset.counts, dataset.counts.shape[:2]
-    if shape[0] * shape[1] > _MOST_PAIRS:
-        return None
-    p = detection_of(fit, counts)
-    if not len(p) or np.ptp(p) <= 1e-9 * p.max():
-        return None
-    table = pd.DataFrame(counts.indices[:, :2], columns=["row", "column"])
-    table = table.assign(p=scale.detection(p), seen=counts.counts)
-    rows, columns = (
-        table.groupby(name)["seen"].sum().nlargest(most).index.sort_values()
-        for name, most in (("row", _MOST_ROWS), ("column", _MOST_COLUMNS))
-    )
-    if counts.modes[0] == "latitude":
-        rows = rows[::-1]  # north above
-    means = table.groupby(["row", "column"])["p"].mean().unstack().reindex(rows, columns=columns)
-    values = means.to_numpy()
-    low, high = np.nanquantile(values, [0.02, 0.98])
-    colors = _colors((values - low) / ((high - low) or 1.0))
-    return {
-        "across": counts.modes[1],
-        "columns": [counts.labels[1][j] for j in columns],
-        "rows": [
-            {
-                "label": counts.labels[0][row],
-                "cells": [
-                    (j, f"{value:.3g}", colors[i][j])
-                    for j, value in enumerate(values[i])
-                    if np.isfinite(value)
-                ],
-            }
-            for i, row in enumerate(rows)
-        ],
-        "key": _colors(np.linspace(0, 1, 60)[None])[0],
-        "low": f"{low:.3g}",
-        "high": f"{high:.3g}",
-    }
-
-
 def _short(label: str, by: str) -> str:
     """A label as a report has it: of the counties of a cell the first, and how many more."""
     if by != "counties":
@@ -144,13 +99,3 @@ def _groupings(dataset: Dataset) -> Iterator[tuple[str, int]]:
     counts = dataset.counts
     last = len(counts.modes) - (counts.shape[-1] >= 3)
     yield from zip(counts.modes[:last], counts.shape[:last], strict=True)
-
-
-def _colors(shares: NDArray[np.float64]) -> list[list[str]]:
-    """Colours of shares (n, m) of the scale viridis."""
-    at, marks = np.nan_to_num(np.clip(shares, 0, 1)), np.linspace(0, 1, len(_VIRIDIS))
-    channels = np.stack(
-        [np.interp(at, marks, [int(mark[i : i + 2], 16) for mark in _VIRIDIS]) for i in (0, 2, 4)],
-        axis=-1,
-    )
-    return [[f"#{bytes(cell).hex()}" for cell in row] for row in channels.round().astype(np.uint8)]

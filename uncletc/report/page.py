@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from uncletc.datasets.base import Dataset
 from uncletc.io.citation import citation
 from uncletc.io.recipe import Recipe
-from uncletc.report.figures import extremes, over_last, over_pairs
+from uncletc.report.figures import extremes, over_last
 from uncletc.report.words import headline, scatter_words
 from uncletc.result.fit_result import Fit
 
@@ -49,11 +49,9 @@ def report(dataset: Dataset, fit: Fit, recipe: Recipe, *, checked: str = "") -> 
         p="p" if scale.absolute else "relative p (median = 1)",
         rate="λ" if scale.absolute else "relative λ",
         intervals=fit.draws is not None,
-        modes=counts.modes,
         last=counts.modes[-1],
         course_of=over_last(dataset, fit, scale),
         groups=list(extremes(dataset, fit, scale)),
-        grid=over_pairs(dataset, fit, scale),
         checks=[
             scatter_words(fit),
             checked

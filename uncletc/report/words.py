@@ -61,7 +61,7 @@ def scatter_words(fit: Fit) -> str:
     if math.isnan(fit.dispersion):
         return "How far counts scatter about the fit was not measured."
     if fit.misfit:
-        return f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is mended."
+        return f"A poor fit: {fit.misfit}. Trust neither λ nor p until that is solved."
     return (
         f"The fitted counts scatter {fit.dispersion:.2g} times as much about the fit as it allows; "
         "about 1 is right."
