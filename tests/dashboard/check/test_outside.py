@@ -24,7 +24,6 @@ from dashboard.countymap.picture import unpack
 from dashboard.shared import cache
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.roles import STATED
 from dashboard.shared.sidebar.sidebar import Choices
 from tests.dashboard.looking import PLAIN, open_screen, words
 from uncletc import CountTensor, StopReason, datasets
@@ -202,7 +201,7 @@ class TestOnThePage:
         monkeypatch.setattr(datasets, "load", lambda _: real)
 
         def shown(_: Dataset, choices: Choices) -> running.Shown:
-            return running.Shown(real, finished, replace(choices.roles, preset=STATED))
+            return running.Shown(real, finished, choices.roles)
 
         monkeypatch.setattr(running, "fit_or_stop", shown)
         sources._load.clear()
