@@ -201,7 +201,7 @@ class TestOnThePage:
         monkeypatch.setattr(datasets, "load", lambda _: real)
 
         def shown(_: Dataset, choices: Choices) -> running.Shown:
-            return running.Shown(real, finished, choices.roles)
+            return running.Shown(real, finished, replace(choices.roles, attributes=()))
 
         monkeypatch.setattr(running, "fit_or_stop", shown)
         sources._load.clear()
