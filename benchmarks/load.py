@@ -40,7 +40,7 @@ COVID = [
         "&county=17031",
         "&county=06037",
         "&span=one day&day=2021-01-05",
-        "&covid_bars=20",
+        "&map_of=infections",
     )
 ]
 PLANTS = [

@@ -15,8 +15,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.countymap.picture import SHAPES_FILE, MapPicture, county_names
-from dashboard.countymap.play import Steps
+from dashboard.countymap.picture import MapPicture
+from dashboard.countymap.shapes import SHAPES_FILE, county_names
 
 _FOLDER = Path(__file__).parents[1] / "static" / "map"
 # The scripts are modules of their own, not part of each message. The address is relative, so that
@@ -48,8 +48,6 @@ def show_county_map(
     selected: str | None = None,
     height: int = 520,
     on_choose: Callable[[str | None], None] | None = None,
-    steps: Steps | None = None,
-    on_step: Callable[[int], None] | None = None,
 ) -> str | None:
     """Draw a county map and return which county was last chosen in it.
 
@@ -59,19 +57,15 @@ def show_county_map(
     key : str
         Names the map on its page; zoom and pan belong to it.
     alt : str
-        What the map shows, for those who do not see it; how to steer it is added.
+        What the map shows, for those who do not see it.
     selected : str, optional
         FIPS code of the county to outline. Without `on_choose`, None outlines the county that
         was last chosen in the map.
     height : int
         In pixels, at most; on a narrow page the map is lower.
     on_choose : callable, optional
-        Called with the FIPS code, or None, when the reader chooses by click, search or keyboard;
-        before the page runs. The page then owns what is selected.
-    steps : Steps, optional
-        Steps of a mode to play through; the map then has a Play button.
-    on_step : callable, optional
-        Called with the number of a step when playing stops there.
+        Called with the FIPS code, or None, when the reader chooses by click or search; before the
+        page runs. The page then owns what is selected.
 
     Returns
     -------
@@ -79,61 +73,39 @@ def show_county_map(
         FIPS code.
     """
     last_chosen = chosen_in(key)
-    play = None
-    if steps is not None:
-        play = {
-            "labels": steps.labels,
-            "now": steps.now,
-            "frames": steps.frames(picture) if _value(key, "play").get("on") else None,
-        }
     _map(
         key=key,
         data={
             "module": f"app/static/map/county_map.js?v={_version()}",
             "shapes": f"app/static/{SHAPES_FILE.name}?v={_version()}",
             "key": key,
-            "alt": f"{alt}. Arrow keys go from county to county, Enter chooses one, Escape none.",
+            "alt": f"{alt}. Choose a county by its name in the search box, or by a click.",
             "height": height,
             "picture": picture.packed,
             "selected": last_chosen if selected is None and on_choose is None else selected,
-            "seen": _value(key, "chosen").get("at", 0),
-            "play": play,
+            "seen": _chosen(key).get("at", 0),
         },
         on_chosen_change=lambda: on_choose(chosen_in(key)) if on_choose else None,
-        on_play_change=lambda: _stopped(key, len(steps.labels) if steps else 0, on_step),
     )
     return last_chosen
 
 
 def chosen_in(key: str) -> str | None:
     """FIPS code of the county last chosen in the map of this key; None where there is none."""
-    fips = _value(key, "chosen").get("fips")
+    fips = _chosen(key).get("fips")
     return fips if isinstance(fips, str) and fips in county_names() else None
 
 
-def playing(key: str) -> bool:
-    """Whether the map of this key plays, and shows another step than the page knows of."""
-    return _value(key, "play").get("on") is True
-
-
-def _stopped(key: str, n: int, on_step: Callable[[int], None] | None) -> None:
-    """Tell the page where playing stopped, if it is one of its n steps."""
-    played = _value(key, "play")
-    step = played.get("step")
-    if on_step is not None and played.get("on") is False and type(step) is int and 0 <= step < n:
-        on_step(step)
-
-
-def _value(key: str, name: str) -> dict[str, Any]:
-    """What the browser said under a name; it may say anything."""
+def _chosen(key: str) -> dict[str, Any]:
+    """What the browser sent of a choice; it may send anything."""
     state = st.session_state.get(key)
-    value = state.get(name) if hasattr(state, "get") else None
+    value = state.get("chosen") if hasattr(state, "get") else None
     return dict(value) if hasattr(value, "keys") else {}
 
 
 @cache
 def _version() -> str:
-    """Digest of the files in the browser's keeping, so that it asks for changed ones."""
+    """Digest of the files that browsers cache, so that they ask for changed ones."""
     sha = hashlib.sha256(SHAPES_FILE.read_bytes())
     for path in sorted(_FOLDER.iterdir()):
         sha.update(path.read_bytes())

@@ -10,12 +10,10 @@ from __future__ import annotations
 import base64
 import json
 import math
-import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -24,7 +22,8 @@ import pandas as pd
 import plotly.colors
 from numpy.typing import NDArray
 
-SHAPES_FILE = Path(__file__).parents[1] / "static" / "counties.json"
+from dashboard.countymap.shapes import county_names
+
 NO_COUNT = "no count"
 
 Colorscale = Literal["cividis", "viridis", "diverging"]
@@ -36,23 +35,15 @@ COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
         "diverging": tuple(reversed(plotly.colors.diverging.PuOr)),
     }
 )
-# What the browser understands of d3's formats.
-_FORMAT = re.compile(r"\+?,?\.\d[gfe%]")
-
-
-@cache
-def county_names() -> Mapping[str, str]:
-    """Return the name of every county that has a shape: FIPS code → "Baltimore city, MD"."""
-    shapes = json.loads(SHAPES_FILE.read_text(encoding="utf-8"))
-    rows = zip(shapes["fips"], shapes["county"], shapes["state"], strict=True)
-    return MappingProxyType({fips: f"{county}, {state}" for fips, county, state in rows})
+NumberFormat = Literal[".3g", "+.2f", ".0%"]
+_FIPS, _STATE = r"\d{5}", 2  # digits of a county's code and of a state's
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MapPicture:
     """A map of the United States that colours counties by one number.
 
-    Arrays and notes have one item per county with a shape, in the order of `county_names`.
+    Arrays and lines of text have one item per county with a shape, in the order of `county_names`.
 
     Attributes
     ----------
@@ -60,13 +51,15 @@ class MapPicture:
         What the numbers are and on which scale.
     numbers : ndarray, shape (counties,)
         NaN where there is none.
-    notes : tuple of tuple of str or None
-        Lines to show below the number, one tuple per line.
+    marks : sequence of str or None
+        What follows the number of a county, as " (cell of 3 counties)".
+    notes : tuple of sequence of str or None
+        Lines to show below the number.
     missing : str
-        What is said of counties without a number.
+        What the legend says of counties without a number.
     uncertain : ndarray of bool, shape (counties,)
     uncertain_means : str
-        What is said of uncertain counties.
+        What the legend says of uncertain counties.
     colors : tuple of str
         Of the scale, from the lowest number to the highest, evenly spaced.
     limits : tuple of float
@@ -74,9 +67,8 @@ class MapPicture:
     log : bool
         Whether colours follow the logarithm.
     ticks : tuple of (float, str)
-        Places along the colour bar, from 0 to 1, and what stands there.
-    number_format : str
-        As d3 writes formats.
+        Places along the colour bar, from 0 to 1, and their labels.
+    number_format : {".3g", "+.2f", ".0%"}
     remark : str
         What else a reader must know, shown below the map and in saved pictures.
     people : tuple of int
@@ -85,7 +77,8 @@ class MapPicture:
 
     title: str
     numbers: NDArray[np.float64]
-    notes: tuple[tuple[str | None, ...], ...]
+    marks: Sequence[str | None]
+    notes: tuple[Sequence[str | None], ...]
     missing: str
     uncertain: NDArray[np.bool_]
     uncertain_means: str
@@ -93,7 +86,7 @@ class MapPicture:
     limits: tuple[float, float]
     log: bool
     ticks: tuple[tuple[float, str], ...]
-    number_format: str
+    number_format: NumberFormat
     remark: str
     people: tuple[int, ...] = ()
 
@@ -107,6 +100,7 @@ class MapPicture:
                 float(f"{number:.5g}") if exists else None
                 for number, exists in zip(self.numbers.tolist(), finite.tolist(), strict=True)
             ],
+            "marks": _without_repeats(self.marks),
             "notes": [_without_repeats(lines) for lines in self.notes],
             "uncertain": np.flatnonzero(self.uncertain).tolist(),
             "uncertainMeans": self.uncertain_means,
@@ -127,28 +121,10 @@ class MapPicture:
     @cached_property
     def packed(self) -> str:
         """`to_json` as text for the way to the browser: JSON, deflated, in base64."""
-        return pack(self.to_json())
-
-
-def pack(content: Any) -> str:
-    """Return content as JSON, deflated, in base64."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return deflate(text.encode())
-
-
-def unpack(packed: str) -> Any:
-    """Return what `pack` packed."""
-    return json.loads(inflate(packed))
-
-
-def deflate(content: bytes) -> str:
-    """Return bytes deflated, in base64."""
-    return base64.b64encode(zlib.compress(content)).decode()
-
-
-def inflate(deflated: str) -> bytes:
-    """Return what `deflate` deflated."""
-    return zlib.decompress(base64.b64decode(deflated))
+        text = json.dumps(
+            self.to_json(), separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
+        return base64.b64encode(zlib.compress(text.encode())).decode()
 
 
 def county_map(
@@ -156,6 +132,7 @@ def county_map(
     *,
     title: str,
     color: str = "value",
+    mark: str | None = None,
     hover: Sequence[str] = (),
     limits: tuple[float, float] | None = None,
     log: bool = False,
@@ -163,7 +140,7 @@ def county_map(
     missing: str = NO_COUNT,
     uncertain: str | None = None,
     uncertain_means: str = "uncertain",
-    number_format: str = ".3g",
+    number_format: NumberFormat = ".3g",
     remark: str = "",
     people: str | None = None,
 ) -> MapPicture:
@@ -171,49 +148,45 @@ def county_map(
 
     Parameters
     ----------
-    values
+    values : DataFrame
         One row per county: ``fips``, the 5-digit code as text, the column ``color`` and the
-        columns ``hover``. A county without a row, or whose number is missing or infinite, is
-        hatched, without a colour of the scale. A code without a shape is named below the map.
-    title
+        columns of text named below. A county without a row, or whose number is missing or
+        infinite, is hatched. A code without a shape is named below the map.
+    title : str
         What the numbers are and on which scale, e.g. "relative p (median = 1)".
-    color
+    color : str
         The column of numbers; NaN where there is no estimate.
-    hover
+    mark : str, optional
+        A column of text that follows the number; missing where there is none.
+    hover : sequence of str
         Columns of text to show below the number, one line each; missing where there is none.
-    limits
+    limits : tuple of float, optional
         The numbers at the ends of the colour scale; by default the smallest and the largest, or
         where the scale is diverging the largest distance from its middle on either side.
         Numbers outside take the colour of the end. Fix them to compare two maps.
-    log
+    log : bool
         Colour by the logarithm. Numbers must then be >= 0, limits > 0.
-    colorscale
-        "cividis" or "viridis" for sizes, "diverging" for differences: its middle is 0, that of
-        ratios, where log is set, 1.
-    missing
+    colorscale : {"cividis", "viridis", "diverging"}
+        The last for differences: its middle is 0, that of ratios, where log is set, 1.
+    missing : str
         What to say of counties without a number.
-    uncertain
+    uncertain : str, optional
         A column of bool; counties where it is true are dotted.
-    uncertain_means
+    uncertain_means : str
         What the legend says of them; the words before a colon stand beside each number.
-    number_format
-        The d3 format of the number under the pointer: an optional "+" and ",", then precision
-        and one of g, f, e and %.
-    remark
+    number_format : {".3g", "+.2f", ".0%"}
+    remark : str
         What else a reader must know; saved pictures say it too.
-    people
+    people : str, optional
         A column of whole numbers: how many live there.
 
     Raises
     ------
     ValueError
-        If a column is missing, a code repeats or is not 5 digits, or limits or the format do
-        not suit.
+        If a column is missing, a code repeats or is not 5 digits, or limits do not suit.
     """
-    columns = [color, *hover, *(name for name in (uncertain, people) if name is not None)]
+    columns = [color, *hover, *(name for name in (mark, uncertain, people) if name is not None)]
     _check_values(values, columns)
-    if not _FORMAT.fullmatch(number_format):
-        raise ValueError(f"number_format must be like '.3g' or '+.1%', got {number_format!r}")
     names = county_names()
     table = values.set_index("fips").reindex(list(names))
     numbers = table[color].to_numpy(dtype=float, na_value=np.nan)
@@ -226,10 +199,8 @@ def county_map(
     return MapPicture(
         title=title,
         numbers=numbers,
-        notes=tuple(
-            tuple(None if pd.isna(line) else str(line) for line in table[column])
-            for column in hover
-        ),
+        marks=[None] * len(table) if mark is None else _lines(table[mark]),
+        notes=tuple(_lines(table[column]) for column in hover),
         missing=missing,
         uncertain=unsure,
         uncertain_means=uncertain_means,
@@ -243,13 +214,35 @@ def county_map(
     )
 
 
+def by_county(values: pd.DataFrame) -> pd.DataFrame:
+    """Return values of counties and of whole states as a table for the county map.
+
+    Parameters
+    ----------
+    values : DataFrame
+        fips: five digits of a county, or the two of a state, which gives its value to each of its
+        counties that has none. Of several rows with the same code the first counts.
+    """
+    first = values.drop_duplicates("fips")
+    of_state = first["fips"].str.len() == _STATE
+    counties = pd.DataFrame({"county": list(county_names())})
+    counties["fips"] = counties["county"].str[:_STATE]
+    spread = counties.merge(first[of_state], on="fips").drop(columns="fips")
+    both = [first[~of_state], spread.rename(columns={"county": "fips"})]
+    return pd.concat([each for each in both if len(each)]).drop_duplicates("fips")
+
+
+def _lines(column: pd.Series) -> list[str | None]:
+    return [None if pd.isna(line) else str(line) for line in column]
+
+
 def _check_values(values: pd.DataFrame, columns: Sequence[str]) -> None:
     """Reject a table that lacks a column or names its counties badly."""
     for column in ("fips", *columns):
         if column not in values:
             raise ValueError(f"values must have a column {column!r}, got {list(values)}")
     fips = values["fips"]
-    bad = ~fips.map(lambda code: isinstance(code, str) and re.fullmatch(r"\d{5}", code) is not None)
+    bad = ~fips.astype("string").str.fullmatch(_FIPS).fillna(False).to_numpy(dtype=bool)
     if bad.any():
         raise ValueError(f"fips must be text of 5 digits, got {fips[bad].iloc[0]!r}")
     if fips.duplicated().any():
@@ -335,9 +328,10 @@ def _without_repeats(lines: Sequence[str | None]) -> dict[str, Any]:
 
 
 def _undrawn_note(codes: Sequence[str]) -> str:
-    """Return a sentence that names the codes the map has no shape for; empty without any."""
+    """Return a sentence that names the codes without a shape; empty without any."""
     if not codes:
         return ""
     named = ", ".join(codes[:3]) + (", …" if len(codes) > 3 else "")
-    many = "1 county" if len(codes) == 1 else f"{len(codes)} counties"
-    return f"The map has no shape for {many} of the data: {named}."
+    if len(codes) == 1:
+        return f"1 county ({named}) is not drawn."
+    return f"{len(codes)} counties ({named}) are not drawn."

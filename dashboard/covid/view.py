@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,44 +15,32 @@ from dashboard.shared.charts.answers import (
     Answers,
     DetectionGrids,
     amount,
-    anchor_words,
     answer,
     axis_title,
+    bars_of,
     color_limits,
-    contrast,
     dense,
     detection_grids,
+    findings,
     for_download,
     over_last,
+    rank_precision,
     rank_words,
     rate_name,
     reports_late,
-    share_words,
-    told_apart,
 )
-from dashboard.shared.charts.places import Ranking, cell_notes, cells, of_cell
-from dashboard.shared.text.words import P_IS_THE_SAME, day_text, times
+from dashboard.shared.charts.places import Ranking, cells, labels_of_counties, of_cell
+from dashboard.shared.text.words import day_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, county_shares, group_sums, reported_by_county, state_names
 
 PER = 1000  # people
+NOUN = "infections"
 CELL = ["latitude_index", "longitude_index"]
-UNCERTAIN = 4.0  # times the low end that the high end of an interval of p may be
-UNCERTAIN_MEANS = (
-    f"uncertain: the ends of its 90 % interval differ by more than {UNCERTAIN:g}-fold, "
-    "beyond what all share"
-)
-INTERVALS = "Bands: 90 % intervals of λ and p, cut off where they reach far beyond the estimates."
-_RANKS = ("cell", "rank", "rank_low", "rank_high")
+UNCERTAIN = 4.0  # times the low end that the high end of a relative interval of p may be
 _LOG = 20.0  # times the 5th percentile of p that its 95th may be on a linear scale
-_DIFFER = 1.5  # ratio of % counted and p, beyond which a county's summary says why
-_GAP = "; a gap is a day that nobody counted, not 0"
-_ZERO = "; a day on which nothing was published stands as 0"
-_FREE = (
-    "Reporting, such as that of weekdays on which a state publishes little, is a factor of its own "
-    "and no part of λ or p: on a day when reports of others come in, λ lies below the count. "
-)
+_DIFFER = 1.5  # ratio of % reported and p, beyond which a county's summary says why
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -179,8 +166,9 @@ def build_answers(
             "places": ["place", "state", "population"],
         },
         total=together(np.where(kept[state], 0, -1), 1).iloc[0].to_dict(),
-        apart=told_apart(ranks, "places"),
+        precision=rank_precision(ranks, "places"),
         scale=scale,
+        noun=NOUN,
         all_places=places,
         counties=_of_counties(counties, places),
     )
@@ -224,11 +212,12 @@ class CovidView(Ranking):
         One row per county: fips, county, state, population, value (p on the chosen scale, NaN
         where the cell has no attributes), where the fit has intervals low and high (the ends of
         the 90 % interval of that p), rate and per_1000 (its part of λ, and that per 1000 people),
-        uncertain (whether high is more than `UNCERTAIN` times low), cell, and the hover lines
-        reported, estimate, tests, spread, cell_note. NaN outside the chosen states.
+        uncertain (whether the ends of p's relative interval differ more than `UNCERTAIN` times),
+        cell, mark (whose value is a cell's), and the lines of a tooltip: spread, reported,
+        estimate. NaN outside the chosen states.
     ranked : DataFrame
-        One row per cell, best first: label, value, inside, fips of the county that it is named
-        after, cell; where the fit has intervals low and high, and the ranks of its places.
+        One row per cell, as :func:`dashboard.shared.charts.answers.bars_of` returns it, with fips
+        of the county that it is named after, and cell.
     scale : Scale
     title : str
         What `value` is, for axes and colour bars.
@@ -240,8 +229,6 @@ class CovidView(Ranking):
         The main finding in one sentence.
     caution : str, optional
         Why not to trust it, where there is a reason.
-    ranking : bool
-        Whether listing the lowest and the highest says anything.
     answers : CovidAnswers
     """
 
@@ -252,17 +239,12 @@ class CovidView(Ranking):
     log: bool
     insight: str
     caution: str | None
-    ranking: bool
     answers: CovidAnswers
 
     @property
     def main_table(self) -> pd.DataFrame:
-        """One row per place, to download: what was reported, λ, p, share counted, ranks."""
+        """One row per place, to download: what was reported, λ, p, share reported, ranks."""
         return for_download(self.answers.tables["places"], absolute=self.scale.absolute)
-
-    def labels_of(self, cell: str) -> list[str]:
-        """Label of the bar of a cell, if it has one."""
-        return self.ranked["label"][self.ranked["cell"] == cell].tolist()
 
     @property
     def county_table(self) -> pd.DataFrame:
@@ -282,7 +264,6 @@ def build_covid_view(
     *,
     day: int | None = None,
     states: Sequence[str] = (),
-    n: int = 10,
     grids: DetectionGrids | None = None,
     sums: Sums | None = None,
 ) -> CovidView:
@@ -298,66 +279,100 @@ def build_covid_view(
         Index of one day; None for the mean over all days.
     states : sequence of str
         The states to keep; none: all.
-    n : int
-        Bars at each end.
     grids : DetectionGrids, optional
         ``detection_grids(dataset, fit, anchor)`` if it has been computed already.
     sums : Sums, optional
         ``cell_totals(dataset, fit, day)`` if it has been computed already.
     """
     grids = detection_grids(dataset, fit, anchor) if grids is None else grids
-    p, scale = grids.p, grids.scale
-
-    table = dataset.table
+    sums = cell_totals(dataset, fit, day) if sums is None else sums
+    p, scale, table = grids.p, grids.scale, dataset.table
     answers = build_answers(dataset, fit, scale, day=day, states=states, sums=sums)
-    inside = table["state"].isin(list(states)) if states else table["state"].notna()
-    when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
-    # p over the entries that have a count, as its interval and its rank are; where none has one,
-    # over all with attributes.
-    every = over_last(p) if day is None else p[:, :, day]
-    most = 1.0 if scale.absolute else np.inf
-    of_cells = answers.all_places.set_index("cell")
-    ends = {
-        end: table["cell"].map(of_cells[f"detection_{end}"]).clip(upper=most) for end in grids.ends
-    }
-    counted = table["cell"].map(of_cells["detection"]).clip(upper=most)
-    values = {
-        "value": counted.fillna(pd.Series(every[tuple(table[CELL].to_numpy().T)], table.index)),
-        **ends,
-    }
-    known = inside & np.isfinite(values["value"])
-    values = {name: np.where(known, each, np.nan) for name, each in values.items()}
-    ends = {end: values[end] for end in ends}
-    counties = table[["fips", "county", "state", "cell", "counties_in_cell", "population"]].assign(
-        **values,
-        uncertain=_uncertain(ends, shared=grids.uncertain_scale) if ends else False,
-        rate=table["fips"].map(answers.counties["rate"]).where(inside),
-        per_1000=table["fips"].map(answers.counties["per_1000"]).where(inside),
-        reported=[
-            f"reported cases {when}: {cases:,.0f}" for cases in reported_by_county(dataset, day)
-        ],
-        estimate=table["fips"].map(_lines(answers.counties, scale)),
-        tests=[
-            f"tests per day and 1000 people: {_tests(tests)}" for tests in table["tests_per_1000"]
-        ],
-        spread=_spread(ends, table) if ends else None,
-        cell_note=cell_notes(table),
+    places = answers.all_places
+    tests = table.set_index("fips")["tests_per_1000"]
+    every_bar = bars_of(
+        places,
+        sums,
+        scale,
+        label=places["place"],
+        fips=places["fips"],
+        cell=places["cell"],
+        note=[f"tests per 1,000 people per day: {_tests(tests[fips])}" for fips in places["fips"]],
     )
-    ratio = contrast(values["value"])
-    ranks = answers.tables["places"][[name for name in _RANKS if name in answers.tables["places"]]]
+    shown_cells = set(answers.tables["places"]["cell"])
+    bars = every_bar[every_bar["cell"].isin(shown_cells)].reset_index(drop=True)
     return CovidView(
-        counties=counties,
-        ranked=_bars(table.assign(**values), list(values)).merge(ranks, on="cell", how="left"),
-        n=n,
+        counties=_counties(dataset, grids, answers, every_bar, day=day, states=states),
+        ranked=bars,
         scale=scale,
         title=axis_title(scale),
         limits=color_limits(p),
         log=_needs_log(p),
-        insight=_insight(ratio) if dataset.counts.n_attributes else P_IS_THE_SAME,
-        caution=answers.apart.caution(ratio) if dataset.counts.n_attributes else None,
-        ranking=answers.apart.ranks(ratio),
         answers=answers,
+        **findings(dataset, answers.precision, bars["value"], "A case", "places"),
     )
+
+
+def _counties(
+    dataset: Dataset,
+    grids: DetectionGrids,
+    answers: CovidAnswers,
+    bars: pd.DataFrame,
+    *,
+    day: int | None,
+    states: Sequence[str],
+) -> pd.DataFrame:
+    """Values and lines of text of each county, as in :class:`CovidView`.
+
+    p is that of the entries that have a count, as its interval and its rank are; where none has
+    one, that of all with attributes.
+    """
+    table, p = dataset.table, grids.p
+    inside = table["state"].isin(list(states)) if states else table["state"].notna()
+    every = over_last(p) if day is None else p[:, :, day]
+    everywhere = pd.Series(every[tuple(table[CELL].to_numpy().T)], table.index)
+    of_cells = bars.set_index("cell")
+    value = table["cell"].map(of_cells["value"]).fillna(everywhere).where(inside)
+    found = table[["fips", "county", "state", "cell", "counties_in_cell", "population"]].assign(
+        value=value, uncertain=False, spread=None
+    )
+    marks = [of_cell(n) for n in table["counties_in_cell"]]
+    if grids.ends:
+        wide = of_cells["high"] / of_cells["low"] > UNCERTAIN
+        ends = {end: table["cell"].map(of_cells[f"level_{end}"]) for end in ("low", "high")}
+        spread = [
+            f"90 % interval: {low:.2g} to {high:.2g}{mark}" if np.isfinite(low) else None
+            for low, high, mark in zip(ends["low"], ends["high"], marks, strict=True)
+        ]
+        found = found.assign(
+            **{end: values.where(inside) for end, values in ends.items()},
+            uncertain=table["cell"].map(wide).eq(True) & inside,
+            spread=pd.Series(spread, table.index, dtype=object).where(inside),
+        )
+    when = "in 60 days" if day is None else f"on {day_text(dataset.counts.labels[2][day])}"
+    own = answers.counties
+    return found.assign(
+        rate=table["fips"].map(own["rate"]).where(inside),
+        per_1000=table["fips"].map(own["per_1000"]).where(inside),
+        mark=[mark or None for mark in marks],
+        reported=[
+            f"reported cases {when}: {cases:,.0f}" for cases in reported_by_county(dataset, day)
+        ],
+        estimate=table["fips"].map(_lines(own, grids.scale)),
+    )
+
+
+def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
+    """λ of each county in a line, by fips."""
+    texts = [f"{rate_name(scale, NOUN)}: {amount(rate)}" for rate in counties["rate"]]
+    if "rate_low" in counties:
+        ends = zip(texts, counties["rate_low"], counties["rate_high"], strict=True)
+        texts = [f"{text} ({amount(low)} to {amount(high)})" for text, low, high in ends]
+    texts = [
+        f"{text}, this county's part of its cell of {n} counties" if n > 1 else text
+        for text, n in zip(texts, counties["counties_in_cell"], strict=True)
+    ]
+    return pd.Series(texts, counties.index)
 
 
 def _needs_log(p: NDArray[np.float64]) -> bool:
@@ -370,60 +385,8 @@ def _needs_log(p: NDArray[np.float64]) -> bool:
     return abs(log - 0.5) < abs(linear - 0.5)
 
 
-def _bars(table: pd.DataFrame, values: list[str]) -> pd.DataFrame:
-    """One bar per cell, best first."""
-    ranked = cells(table.dropna(subset="value"))
-    ranked = ranked.sort_values("value", ascending=False, kind="stable", ignore_index=True)
-    of_states = table.groupby("state")["tests_per_1000"].nunique().max() <= 1
-    source = " (state data)" if of_states else ""
-    inside = [
-        f"{value:.2g}; {_tests(tests)} tests{source}"
-        for value, tests in zip(ranked["value"], ranked["tests_per_1000"], strict=True)
-    ]
-    return ranked[["label", *values, "fips", "cell"]].assign(inside=inside)
-
-
-def _spread(ends: dict[str, NDArray[np.float64]], table: pd.DataFrame) -> list[str | None]:
-    """The interval of p of each county's cell in a line."""
-    rows = zip(ends["low"], ends["high"], table["counties_in_cell"], strict=True)
-    return [
-        f"90 % interval: {low:.2g} to {high:.2g}{of_cell(n)}" if np.isfinite(low) else None
-        for low, high, n in rows
-    ]
-
-
-def _lines(counties: pd.DataFrame, scale: Scale) -> pd.Series:
-    """λ of each county in a line, by fips."""
-    texts = [
-        f"estimated {rate_name(scale, 'true cases')}: {amount(rate)}" for rate in counties["rate"]
-    ]
-    if "rate_low" in counties:
-        ends = zip(texts, counties["rate_low"], counties["rate_high"], strict=True)
-        texts = [f"{text} ({amount(low)} to {amount(high)})" for text, low, high in ends]
-    texts = [
-        f"{text}, its part of a cell of {n} counties" if n > 1 else text
-        for text, n in zip(texts, counties["counties_in_cell"], strict=True)
-    ]
-    return pd.Series(texts, counties.index)
-
-
 def _tests(per_1000: float) -> str:
     return "unknown" if np.isnan(per_1000) else f"{per_1000:.1f}"
-
-
-def _insight(ratio: float) -> str:
-    return (
-        f"A case is **{times(ratio)}** as likely to be counted in the best-detecting "
-        f"5 % of places as in the worst-detecting 5 %."
-    )
-
-
-def _uncertain(ends: dict[str, NDArray[np.float64]], *, shared: bool) -> NDArray[np.bool_]:
-    """Whether intervals (n,) are wide, beyond how uncertain the scale is if all share that."""
-    widths = np.log(ends["high"] / ends["low"])
-    known = widths[np.isfinite(widths)]
-    least = float(known.min()) if shared and len(known) else 0.0
-    return np.asarray(widths**2 > np.log(UNCERTAIN) ** 2 + least**2)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -433,43 +396,25 @@ class CountyView:
     Attributes
     ----------
     name : str
-        As "Baltimore city, Maryland".
-    cell : str
-        The cell that it lies in.
+        As "Baltimore city, MD".
+    place : str
+        Label of its cell, as bars and tables have it; empty for a cell without a count.
     summary : str
         What was reported and estimated of it over the time shown, and its rank by p.
-    shared : str, optional
-        Whose counts these are, where its cell holds other counties as well.
+    combined : str
+        Whose time series these are, where its cell holds other counties as well; or empty.
     days : DataFrame
-        One row per day: day, reported (NaN where nothing was reported), predicted (ŷ = λp, on the
-        scale of counts; times reporting where the fit has effects on it), rate (λ), p; where the
-        fit has intervals rate_low, rate_high, p_low and p_high, the ends of 90 % intervals; where
-        it has effects on reporting, reporting (a factor).
-    p_title, rate_title, reported_title : str
-        What p, λ and counts are, with their unit and scale, and whether they are of a cell.
+        One row per day: place, day, reported (NaN where nothing was reported), predicted (ŷ = λp,
+        on the scale of counts; times reporting where the fit has effects on it), rate (λ), p;
+        where the fit has intervals rate_low, rate_high, p_low and p_high, the ends of 90 %
+        intervals; where it has effects on reporting, reporting (a factor).
     """
 
     name: str
-    cell: str
+    place: str
     summary: str
-    shared: str | None
+    combined: str
     days: pd.DataFrame
-    p_title: str
-    rate_title: str
-    reported_title: str
-
-    @property
-    def caption(self) -> str:
-        """How to read the chart of the days."""
-        reported = self.days["reported"]
-        what = _GAP if reported.isna().any() else _ZERO if (reported == 0).any() else ""
-        reporting = "reporting" in self.days
-        together = "λ, p and reporting" if reporting else "λ and p"
-        return (
-            f"Bars: reported cases{what}. The line over them is what {together} together predict; "
-            f"it does not depend on the scale. {_FREE if reporting else ''}"
-            f"{INTERVALS if 'p_low' in self.days else ''}"
-        )
 
 
 def build_county_view(
@@ -478,7 +423,6 @@ def build_county_view(
     grids: DetectionGrids,
     fips: str,
     *,
-    title: str,
     answers: CovidAnswers,
     so_far: bool = False,
 ) -> CountyView:
@@ -493,8 +437,6 @@ def build_county_view(
         p of `fit` on the chosen scale.
     fips : str
         A county of ``dataset.table``.
-    title : str
-        What p is, as on the other charts.
     answers : CovidAnswers
         Of the same fit and scale.
     so_far : bool
@@ -509,54 +451,48 @@ def build_county_view(
     if rows.empty:
         raise ValueError(f"fips must be a county of these data, got {fips!r}")
     county = rows.iloc[0]
-    place = (int(county["latitude_index"]), int(county["longitude_index"]))
-    days = _days(dataset, fit, grids, place)
+    cell = tuple(int(county[name]) for name in CELL)
+    named = answers.all_places.loc[answers.all_places["cell"] == county["cell"], "place"].tolist()
+    place = named[0] if named else ""
+    days = _days(dataset, fit, grids, cell).assign(place=place)
     together = dataset.table[dataset.table["cell"] == county["cell"]]
-    whole = of_cell(len(together))
     return CountyView(
-        name=f"{county['county']}, {county['state']}",
-        cell=str(county["cell"]),
+        name=labels_of_counties(rows).iloc[0],
+        place=place,
         summary=_summary(answers, fips, so_far),
-        shared=_shared(together, fips),
+        combined=_combined(together, fips),
         days=days,
-        p_title=title + whole,
-        rate_title=rate_title(grids.scale) + whole,
-        reported_title=f"reported cases per day{whole}",
     )
 
 
 def rate_title(scale: Scale) -> str:
-    """What an axis of λ of this data set says."""
-    if not scale.absolute:
-        return "relative λ per day (as if p were its median)"
-    return f"estimated true cases per day, λ ({anchor_words(scale)})"
+    """What an axis of λ per day says."""
+    return f"{rate_name(scale, NOUN)} per day"
 
 
-def _days(
-    dataset: Dataset, fit: Fit, grids: DetectionGrids, place: tuple[int, int]
-) -> pd.DataFrame:
+def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ...]) -> pd.DataFrame:
     counts = dataset.counts
     n = counts.shape[2]
-    entries = np.column_stack([np.full(n, place[0]), np.full(n, place[1]), np.arange(n)])
-    rate = grids.scale.rate(fit.rate(entries))
-    p = grids.p[place]
+    entries = np.column_stack([np.full(n, cell[0]), np.full(n, cell[1]), np.arange(n)])
+    p = grids.p[cell]
     expected = fit.expected(entries, counts.attributes_at(entries, unknown_as_nan=True))
     table = pd.DataFrame(
         {
             "day": counts.labels[2],
-            "reported": dense(counts)[place],
+            "reported": dense(counts)[cell],
             "predicted": np.where(np.isnan(p), np.nan, expected),
-            "rate": rate,
+            "rate": grids.scale.rate(fit.rate(entries)),
             "p": p,
         }
     )
-    if fit.mode_effects is not None and reports_late(fit):
+    late = reports_late(fit)
+    if fit.mode_effects is not None and late:
         table["reporting"] = fit.mode_effects.reporting(entries)
     if grids.ends:
         interval = grids.scale.rate_interval(fit.rate(entries, spread=True))
         table["rate_low"], table["rate_high"] = interval.low, interval.high
-        table["p_low"], table["p_high"] = grids.ends["low"][place], grids.ends["high"][place]
-    if grids.scale.absolute and not reports_late(fit):
+        table["p_low"], table["p_high"] = grids.ends["low"][cell], grids.ends["high"][cell]
+    if grids.scale.absolute and not late:
         for name in [name for name in table if name.startswith("rate")]:
             table[name] = np.fmax(table[name], table["reported"])  # no fewer than were reported
     return table
@@ -568,30 +504,28 @@ def _summary(answers: CovidAnswers, fips: str, so_far: bool) -> str:
         return "Nothing was counted here, so nothing is estimated."
     row = answers.counties.loc[fips].to_dict()
     if not np.isfinite(row["detection"]):
-        return "p cannot be estimated here: no attributes are known."
-    said = answer(row, answers.scale, so_far=so_far)
-    rank = rank_words(row, len(answers.all_places)) if answers.apart.ranking else ""
-    return " ".join(filter(None, (said, rank, _why_not_p(row))))
-
-
-def _why_not_p(row: dict[str, Any]) -> str:
-    """Why % counted is far from p, where it is."""
+        return "p cannot be estimated here: no covariates are known."
+    sentences = [
+        answer(row, answers.scale, NOUN, so_far=so_far),
+        rank_words(row, len(answers.all_places)),
+    ]
     share, p = row.get("share", np.nan), row["detection"]
     if row["reported"] == 0:
-        return "Nothing was reported here, so p rests on what its attributes do elsewhere."
-    if not np.isfinite(share) or p / _DIFFER <= share <= p * _DIFFER:
-        return ""
-    return f"p is {p:.2g}: {share_words(late=True)}"
+        sentences.append("No case was reported here: p rests on its covariates alone.")
+    elif np.isfinite(share) and not p / _DIFFER <= share <= p * _DIFFER:
+        sentences.append(f"p is {p:.2g}: unlike it, % detected reflects reporting delays and gaps.")
+    return " ".join(sentences)
 
 
-def _shared(together: pd.DataFrame, fips: str) -> str | None:
+def _combined(together: pd.DataFrame, fips: str) -> str:
     if len(together) == 1:
-        return None
-    others = together[together["fips"] != fips].sort_values("population", ascending=False)
-    names = others["county"].tolist()
-    named = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        return ""
+    together = together.sort_values("population", ascending=False)
+    names, own = labels_of_counties(together), together["fips"] == fips
+    others = names[~own].tolist()
+    named = [*names[own], *others[:6]]
+    last = f"{len(others) - 6} more" if len(others) > 6 else named.pop()
     return (
-        f"**Cell of {len(together)} counties**: this one, {named}. They share one p; the county's "
-        "estimate is its part of the cell's, as its reported cases are (its people, where none "
-        "were reported)."
+        f"Time series of {len(together)} counties combined, which share one p: "
+        f"{', '.join(named)} and {last}."
     )

@@ -9,8 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dashboard.countymap.picture import MapPicture, county_map
-from dashboard.countymap.states import by_county
+from dashboard.countymap.picture import MapPicture, by_county, county_map
 from dashboard.overview.view import N_BINS, Pattern, build_places
 from dashboard.shared.charts.style import BAR_COLORS, GREY, below, framed, short_names, top_bar
 from dashboard.shared.text.words import day_text
@@ -208,5 +207,5 @@ def county_picture(dataset: Dataset, step: int | None = None) -> MapPicture:
         limits=(0.0, 1.0) if shares else None,
         log=not shares,
         missing="not counted here",
-        number_format=".0%" if shares else ",.3g",
+        number_format=".0%" if shares else ".3g",
     )

@@ -19,7 +19,7 @@ _HALF_BAND = 0.2  # visits that a band reaches beyond its first and last
 def visits_chart(
     visits: pd.DataFrame, *, title: str, limits: tuple[float, float], log: bool
 ) -> go.Figure:
-    """p over the visits, one panel per year on shared axes; lines break where nobody looked.
+    """p over the visits, one panel per year on shared axes; lines break at visits without a count.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def visits_chart(
         y = {"range": [0, room * limits[1]]}
     x = {"title": "visit", "dtick": 1, "range": [0.5, last + 0.5]}
     top = 58  # years below the toolbar
-    framed(figure, 420 + 22 * len(labels), x=x, y=y, top=top, legend=below(-0.22))
+    framed(figure, 310 + 22 * len(labels), x=x, y=y, top=top, legend=below(-0.22))
     return figure.update_yaxes(title=title, col=1)
 
 

@@ -1,21 +1,17 @@
-"""Parts of the plant–pollinator page: its choices, and what a click chooses."""
+"""What the plant–pollinator page asks for, and what a click chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from dashboard.ppi.view import (
     MOST_CHOSEN,
-    PICKS,
     PpiView,
     build_ppi_view,
-    meadows_of,
     pair_labels,
     pair_sums,
-    quick_pick,
     toggled,
 )
 from dashboard.shared.cache import cached, grids_of
@@ -23,19 +19,21 @@ from dashboard.shared.fit_status.running import unfinished
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
+_CHOSEN = "interaction"  # in the address and the session
+_SO_FAR = "picked-so-far"  # chosen by the page itself from estimates so far
+
 
 class Filters(NamedTuple):
     """What is averaged and compared; nothing chosen means everything."""
 
     years: tuple[int, ...]
     guilds: tuple[str, ...]
-    meadows: tuple[str, ...]
 
 
-def filters(dataset: Dataset) -> tuple[Filters, int]:
-    """Ask for seasons, guilds, meadows and the number of bars."""
-    tables, known_meadows = dataset.mode_tables, meadows_of(dataset)
-    left, middle, right = st.columns([2, 3, 2])
+def filters(dataset: Dataset) -> Filters:
+    """Ask for seasons and guilds."""
+    tables = dataset.mode_tables
+    left, right = st.columns(2)
     years = left.pills(
         "Seasons",
         sorted(tables["visit"]["year"].unique().tolist()),
@@ -44,7 +42,7 @@ def filters(dataset: Dataset) -> tuple[Filters, int]:
         bind="query-params",
         help="The years whose visits are averaged and drawn. None chosen: all.",
     )
-    guilds = middle.multiselect(
+    guilds = right.multiselect(
         "Guilds of pollinators",
         sorted(tables["pollinator"]["guild"].unique()),
         key="guilds",
@@ -52,28 +50,7 @@ def filters(dataset: Dataset) -> tuple[Filters, int]:
         placeholder="all guilds",
         help="Only pollinators of these guilds are compared. None chosen: all.",
     )
-    meadows: list[str] = []
-    if known_meadows:  # simulated counts have none
-        meadows = middle.multiselect(
-            "Meadows",
-            known_meadows,
-            key="meadows",
-            bind="query-params",
-            placeholder="all meadows",
-            help="Only interactions counted in any of these meadows are compared. None chosen: "
-            "all. It changes no number: the counts of a visit are sums over its meadows, and so "
-            "p is the same in all of them.",
-        )
-    n = right.slider(
-        "Interactions to list",
-        5,
-        30,
-        10,
-        key="bars_n",
-        bind="query-params",
-        help="How many interactions with the highest and the lowest mean p to list.",
-    )
-    return Filters(tuple(years), tuple(guilds), tuple(meadows)), n
+    return Filters(tuple(years), tuple(guilds))
 
 
 def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> PpiView:
@@ -89,40 +66,36 @@ def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> P
 
 
 def choose_interactions(dataset: Dataset, view: PpiView, fit: Fit) -> list[str]:
-    """Draw quick picks and the list of interactions, and return what is chosen."""
-    with st.container(horizontal=True):
-        for pick, (*_, name) in PICKS.items():
-            if st.button(name, key=f"pick-{pick}", help=f"Shows the one with the {pick} of p"):
-                st.session_state["interaction"] = [quick_pick(view, pick)]
+    """Draw the list of interactions, and return what is chosen: at first the one detected best."""
     labels = pair_labels(dataset)
-    _keep_valid(labels, view, fit)
+    provisional = st.session_state.pop(_SO_FAR, None)
+    given = st.session_state.get(_CHOSEN)
+    valid = [label for label in given or [] if label in labels]
+    if given is None or valid == provisional or (given and not valid):
+        valid = view.ranked["label"].head(1).tolist()
+        if unfinished(fit):
+            st.session_state[_SO_FAR] = valid
+    if valid != given:
+        st.session_state[_CHOSEN] = valid
     return st.multiselect(
         "Interactions",
         labels,
-        key="interaction",
+        key=_CHOSEN,
         bind="query-params",
         max_selections=MOST_CHOSEN,
+        select_all=False,  # else Enter takes all that the text finds
         placeholder="type a plant or a pollinator",
         help=f"Up to {MOST_CHOSEN} are drawn in one chart. Type part of a name to search. Click a "
         "bar or a square of the matrix to add an interaction or remove it.",
     )
 
 
-def on_click(chart: str) -> None:
-    """Add the interaction clicked on in a chart, or remove it."""
-    for point in st.session_state[chart].selection.points:
-        label = point["customdata"] if chart == "matrix" else point["y"]
-        st.session_state["interaction"] = toggled(st.session_state.get("interaction", []), label)
+def toggle(label: str) -> None:
+    """Add an interaction to those chosen, or remove it."""
+    st.session_state[_CHOSEN] = toggled(st.session_state.get(_CHOSEN, []), label)
 
 
-def _keep_valid(labels: Sequence[str], view: PpiView, fit: Fit) -> None:
-    """Choose the best-detected interaction where nothing fitting is chosen."""
-    provisional = st.session_state.pop("picked-so-far", None)  # from estimates so far
-    given = st.session_state.get("interaction")
-    kept = [label for label in given or [] if label in labels]
-    if given is None or kept == provisional or (given and not kept):
-        kept = [quick_pick(view, next(iter(PICKS)))]
-        if unfinished(fit):
-            st.session_state["picked-so-far"] = kept
-    if kept != given:
-        st.session_state["interaction"] = kept
+def on_matrix() -> None:
+    """Choose the interactions of the squares clicked on."""
+    for point in st.session_state["matrix"].selection.points:
+        toggle(point["customdata"])

@@ -1,28 +1,31 @@
-"""A page of one fit, part by part: its head, both ends of a ranking, its table, and its foot."""
+"""The parts of a page of one fit: its head, both ends of a ranking, its table, its foot."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard.shared.charts.answers import Answers, alike
+from dashboard.shared.charts.answers import Answers, not_distinguishable
+from dashboard.shared.charts.bars import bar_limits, ranked_bars
 from dashboard.shared.charts.places import Ranking
 from dashboard.shared.charts.style import BAR_COLORS
 from dashboard.shared.fit_status import running
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar import sidebar as controls
-from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
-from dashboard.shared.text.page import fit_details, meaning, role_details, show_chart, show_table
-from uncletc import Anchor, Fit
+from dashboard.shared.text.page import help_drawer, show_chart, show_table
+from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
+
+_TABLE = 248  # pixels of six rows
 
 
 class FittedPage(NamedTuple):
@@ -30,7 +33,7 @@ class FittedPage(NamedTuple):
 
     dataset: Dataset
     fit: Fit
-    roles: ModelChoice
+    roles: RoleChoice
     anchor: Anchor
 
 
@@ -58,70 +61,80 @@ def fitted_page(family: Family, title: str, *, scale: bool = True) -> FittedPage
 
 def both_ends(
     view: Ranking,
-    answers: Answers,
-    draw: partial[go.Figure],
     *,
     of: str,
-    ranking: bool,
+    title: str,
+    level: bool,
     chosen: Sequence[str],
     on_click: Callable[[str], None],
+    log: bool = False,
 ) -> None:
-    """Draw the lowest and the highest side by side, or say why none is listed first.
+    """Draw the lowest and the highest side by side, and where their order says nothing, say so.
 
     Parameters
     ----------
     view : Ranking
-    answers : Answers
-    draw : partial
-        A function of charts that takes bars and, by name, color and chosen.
+        Its bars are those of :func:`dashboard.shared.charts.answers.bars_of`.
     of : str
         What is ranked: "detection".
-    ranking : bool
-        Whether the order says anything.
+    title : str
+        What the values are.
+    level : bool
+        Whether the level of p is uncertain: a toggle adds that to the intervals.
     chosen : sequence of str
-        Labels of bars that stand out.
+        Labels of bars to outline.
     on_click : callable
-        Called with the key of the chart that was clicked on.
+        Called with the label of a bar.
+    log : bool
+        Whether the axis is logarithmic.
     """
-    if not ranking:
-        st.header(f"Lowest and highest {of}")
-        why = answers.apart.words or "Their order by p says nothing here."
-        st.info(f"{why} So none is listed first.", icon=":material/help:")
-        return
+    here = st.container()
+    ends = ["low", "high"]
+    if "low" in view.ranked and level:
+        wide = st.toggle(
+            "Include the uncertainty of the overall level",
+            key="level",
+            bind="query-params",
+            help="The level moves all p by one factor: it matters for how high a p is, and not for "
+            "which is higher.",
+        )
+        if wide:
+            shown = view.ranked.assign(**{end: view.ranked[f"level_{end}"] for end in ends})
+            view = replace(view, ranked=shown)
     sides = (("bottom", "Lowest", view.bottom), ("top", "Highest", view.top))
-    for column, (side, end, bars) in zip(st.columns(2), sides, strict=True):
+    limits = bar_limits(view.bottom, view.top, log=log)
+    with here:
+        columns = st.columns(2)
+    for column, (side, end, bars) in zip(columns, sides, strict=True):
         key, labels = f"bars-{side}", set(bars["label"])
         with column:
-            st.header(f"{end} {of}")
+            st.subheader(f"{end} {of}")
             show_chart(
-                # Only what is among them: the same figure for all other choices.
                 partial(
-                    draw,
-                    bars,
+                    ranked_bars,
+                    bars[[name for name in ("label", "value", *ends, "note") if name in bars]],
+                    title=title,
                     color=BAR_COLORS[side],
+                    limits=limits,
+                    log=log,
+                    # Only what is among them: the same figure for all other choices.
                     chosen=tuple(each for each in chosen if each in labels),
                 ),
                 key=key,
-                on_select=partial(on_click, key),
+                on_select=partial(_clicked, key, on_click),
                 selection_mode="points",
                 alt=f"{end} {of}: {len(bars)} bars of p",
             )
-            if alike(bars):
-                st.caption(
-                    f"**These {len(bars)} cannot be told apart from each other**: each might be "
-                    "the first of them or the last."
-                )
+            if remark := not_distinguishable(bars):
+                st.caption(remark)
 
 
-def answer_table(
-    answers: Answers,
-    title: str,
-    *,
-    names: Mapping[str, str],
-    notes: str,
-    shares: str,
-    uncertain_scale: bool,
-) -> None:
+def _clicked(chart: str, on_click: Callable[[str], None]) -> None:
+    for point in st.session_state[chart].selection.points[:1]:
+        on_click(point["customdata"][-1])
+
+
+def answer_table(answers: Answers, title: str, *, names: Mapping[str, str]) -> None:
     """Draw what was reported and estimated, by what the reader chooses.
 
     Parameters
@@ -130,12 +143,6 @@ def answer_table(
     title : str
     names : mapping of str to str
         What each of ``answers.tables`` is called.
-    notes : str
-        What the rows are.
-    shares : str
-        What "% counted" is.
-    uncertain_scale : bool
-        Whether intervals hold how uncertain the scale is.
     """
     st.header(title)
     by = segmented(
@@ -146,17 +153,11 @@ def answer_table(
         label_visibility="collapsed",
         help="What a row is.",
     )
-    show_table(answers.shown[by], key=f"answers-{by}", alt=f"Reported and estimated by {names[by]}")
-    absolute, intervals = answers.scale.absolute, "rate_low" in answers.total
-    st.caption(
-        f"Click a heading to sort. {notes} "
-        + (
-            shares
-            if absolute
-            else "**Relative λ**: what would have been counted if p were its median everywhere."
-        )
-        + (" 90 %: intervals, from chance in the counts." if intervals else "")
-        + (" They hold how uncertain the scale is, too." if intervals and uncertain_scale else "")
+    show_table(
+        answers.shown[by],
+        key=f"answers-{by}",
+        alt=f"Reported and estimated by {names[by]}",
+        height=_TABLE,
     )
 
 
@@ -164,14 +165,13 @@ def foot(
     page: FittedPage,
     name: str,
     *,
-    means: str,
+    scale: Scale,
+    means: Sequence[str],
     tables: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]],
     code: str,
 ) -> None:
-    """Draw what the numbers mean, the roles, the course of the fit, and what may be downloaded."""
-    meaning(means)
-    role_details(page.roles)
-    fit_details(page.fit, page.roles)
+    """Draw the drawer of help, and what may be downloaded."""
+    help_drawer(*means, scale=scale, roles=page.roles, fit=page.fit)
     take_away(
         name,
         dataset=page.dataset,

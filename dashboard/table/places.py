@@ -9,8 +9,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard.countymap.component import show_county_map
-from dashboard.countymap.picture import county_map
-from dashboard.countymap.states import by_county
+from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.charts.places import located_mode
 from dashboard.shared.own_table import PREFIX
 from dashboard.shared.sidebar.widgets import segmented

@@ -10,9 +10,9 @@ import streamlit as st
 
 from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import for_download, share_words
-from dashboard.shared.charts.bars import interaction_bars, log_range
+from dashboard.shared.charts.bars import bar_limits, ranked_bars
 from dashboard.shared.charts.matrix import matrix_chart
-from dashboard.shared.charts.style import BAR_COLORS, axis_limit
+from dashboard.shared.charts.style import BAR_COLORS
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
@@ -78,8 +78,8 @@ def results() -> None:
         st.info("No entry has a value here. Choose another view.")
         return
     st.markdown(view.sentence(so_far=unfinished(fit)))
-    apart = view.apart.words if choice.quantity == "p" and values.caution is None else ""
-    insight_with_caution(f"{values.insight} {apart}", values.caution)
+    ranks = view.precision.words if choice.quantity == "p" and values.caution is None else ""
+    insight_with_caution(f"{values.insight} {ranks}", values.caution)
     _picture(dataset, choice, view, values)
     lines = _bars_and_lines(dataset, fit, choices.anchor, choice, view, values)
     _table(view)
@@ -256,12 +256,12 @@ def _choose_lines(
 def _bars(values: LevelValues, chosen: tuple[str, ...]) -> None:
     """Draw the levels or pairs with the highest and the lowest values, on one axis."""
     both = [values.top, values.bottom]
-    limits = log_range(*both) if values.log else (0.0, axis_limit(*both))
+    limits = bar_limits(*both, log=values.log)
     for column, side, bars in zip(st.columns(2), _ENDS, both, strict=True):
         column.header(_ENDS[side])
         show_chart(
             partial(
-                interaction_bars,
+                ranked_bars,
                 bars,
                 title=values.title,
                 color=BAR_COLORS[side],

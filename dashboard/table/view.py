@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import (
-    Apart,
+    RankPrecision,
     answer,
     axis_title,
     chance_words,
@@ -21,8 +21,8 @@ from dashboard.shared.charts.answers import (
     for_display,
     for_download,
     open_scale,
+    rank_precision,
     reports_late,
-    told_apart,
 )
 from dashboard.shared.charts.places import (
     Matrix,
@@ -109,8 +109,8 @@ class LevelView:
         where attributes act on p, the columns of :meth:`uncletc.estimates.Sums.ranks`.
     total : dict
         One row of the same for all together, without a label.
-    apart : Apart
-        Whether the order of levels by p says anything.
+    precision : RankPrecision
+        Of ranks of levels by p.
     rest : int
         How many levels the last row holds.
     moved : bool
@@ -124,7 +124,7 @@ class LevelView:
     names: tuple[str, ...]
     table: pd.DataFrame
     total: dict[str, Any]
-    apart: Apart
+    precision: RankPrecision
     rest: int
     moved: bool
     late: bool
@@ -169,7 +169,7 @@ class LevelView:
         same = quantity == "p" and not self.moved
         return LevelValues(
             ranked=groups[["label", "value", *ends]].assign(
-                inside=[f"{total:,} counted" for total in groups["counted"]]
+                note=[f"{total:,} counted" for total in groups["counted"]]
             ),
             n=n,
             groups=groups,
@@ -249,20 +249,20 @@ def level_view(
     scale, late, moved = anchor.scale(counts, fit), reports_late(fit), bool(fit.n_attributes)
     in_time = any(is_ordered(dataset, k) for k in modes)
     parts = [found.levels, found.sums.table(scale, at_least_reported=not (in_time and late))]
-    apart = Apart(words="", ranking=True, known=False)
+    precision = RankPrecision(words="", clear=True, known=False)
     names = tuple(counts.modes[k] for k in modes)
     if moved:
         group = np.arange(len(found.levels))
         group[len(group) - bool(found.rest) :] = -1
         parts.append(found.sums.over(group).ranks())
         what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
-        apart = told_apart(parts[-1], what)
+        precision = rank_precision(parts[-1], what)
     return LevelView(
         modes=modes,
         names=names,
         table=pd.concat(parts, axis=1),
         total=found.sums.over().table(scale).iloc[0].to_dict(),
-        apart=apart,
+        precision=precision,
         rest=found.rest,
         moved=moved,
         late=late,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +23,7 @@ from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.own_table import PREFIX, OwnTable
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.choice import PAPER
+from dashboard.shared.sidebar.roles import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
 from dashboard.table.files import sample_table
@@ -31,7 +33,7 @@ from uncletc import Fit, StopReason, datasets
 from uncletc.datasets import Dataset
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
-PLAIN = {f"{family}_model": PAPER for family in ("covid", "ppi")}
+PLAIN = {f"{family}_twin_roles": PAPER for family in ("covid", "ppi")}
 """Address of pages of simulated counts as they are: no roles, effects or further processes."""
 APP = Path(running.__file__).parents[2] / "app.py"
 
@@ -223,6 +225,11 @@ def words(at: AppTest) -> str:
     blocks = [*at.info, *at.warning, *at.error, *at.success, *at.markdown, *at.caption]
     bars = [bar.proto.text for bar in at.get("progress")]
     return "\n".join([block.value for block in [*blocks, *at.header, *at.subheader]] + bars)
+
+
+def unpacked(picture: str) -> Any:
+    """What the browser reads of a map's picture."""
+    return json.loads(zlib.decompress(base64.b64decode(picture)))
 
 
 def in_address(at: AppTest, key: str) -> str | None:

@@ -20,6 +20,7 @@ def fit_by_hand(
     *,
     ratio: float | None = None,
     reporting: float | None = None,
+    alike: bool = True,
 ) -> SimpleNamespace:
     """Return what views ask of a fit.
 
@@ -33,6 +34,8 @@ def fit_by_hand(
         Every interval, of an entry, a mean or a sum, ends at the estimate times and over this.
     reporting : float, optional
         A factor of reporting that all entries have.
+    alike : bool
+        Whether all groups err alike; else the first one the other way.
     """
     effects = None
     if reporting is not None:
@@ -52,7 +55,8 @@ def fit_by_hand(
     def log_sums(_of, _member, _where, _z, _values, groups):  # type: ignore[no-untyped-def]
         size = int(groups.max(initial=-1)) + 1
         half = np.log(ratio) / Z
-        return np.tile([-half, half], (size, 1)), np.zeros(size)
+        sign = np.where((np.arange(size) == 0) | alike, 1, -1)[:, None]
+        return sign * np.array([-half, half]), np.zeros(size)
 
     draws = SimpleNamespace(log_sums=log_sums, widths=lambda _: (1.0, 0.0)) if ratio else None
     return SimpleNamespace(

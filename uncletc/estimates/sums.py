@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -128,6 +128,22 @@ class Summed:
             inflation=self.inflation,
         )
 
+    def relative(self) -> Summed:
+        """Return the groups relative to one another: without errors that all of them share.
+
+        In each draw and each member the mean logarithm over the groups is that of the estimate.
+        """
+        known = self.values[0] > 0
+        if not known.any():
+            return self
+        logs = np.log(np.maximum(self.values[:, known], _LEAST)).mean(axis=1)
+        return Summed(
+            values=self.values * np.exp(logs[0] - logs)[:, None],
+            log_deviation=self.log_deviation - self.log_deviation[known].mean(axis=0),
+            independent=self.independent,
+            inflation=self.inflation,
+        )
+
     def interval(self, level: float, most: FloatArray | float = np.inf) -> Interval:
         """Return the sums with their intervals, which end at `most` or at the estimate; (G,)."""
         variance = self.beyond
@@ -209,6 +225,14 @@ class Sums:
             detection=self.detection.weighted(weights),
             scale=self.scale,
         )
+
+    def relative(self) -> Sums:
+        """Return the same with intervals of p that leave out how uncertain its level is.
+
+        They are for comparing the groups with one another: the level, which may rest on a fatality
+        ratio that is known to within a factor of 2, moves all of them alike.
+        """
+        return replace(self, detection=self.detection.relative())
 
     def table(
         self, scale: Scale | None = None, *, level: float = 0.9, at_least_reported: bool = True

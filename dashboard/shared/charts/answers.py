@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dashboard.shared.text.words import SCALE_IN_WHISKERS, UNLIKELY, WHISKERS, caution, times
+from dashboard.shared.text.words import ALIKE, P_IS_THE_SAME, UNLIKELY, caution, times
 from uncletc import Anchor, CountTensor, Fit, Interval, Scale
 from uncletc.datasets import Dataset
+from uncletc.estimates import Sums
 
 FittedDetection = NDArray[np.float64] | Interval
 _ALIKE = 1.02  # ratio of the ends of a colour scale, below which p hardly differs
@@ -45,13 +46,6 @@ class DetectionGrids:
     ends: dict[str, NDArray[np.float64]]
     scale: Scale
     uncertain_scale: bool = False
-
-    @property
-    def whiskers(self) -> str:
-        """What intervals in a chart of these p mean; empty without."""
-        if not self.ends:
-            return ""
-        return WHISKERS + (SCALE_IN_WHISKERS if self.uncertain_scale else "")
 
 
 def detection_grids(
@@ -113,30 +107,6 @@ def fitted_detection(dataset: Dataset, fit: Fit) -> FittedDetection:
     return fit.detection(attributes)
 
 
-def mean_ends(
-    counts: CountTensor, fit: Fit, scale: Scale, entries: ArrayLike, groups: ArrayLike
-) -> dict[str, NDArray[np.float64]]:
-    """Return "low" and "high" of 90 % intervals of mean p over groups of entries.
-
-    Errors of entries of one group are alike: the interval of their mean is not the mean of their
-    intervals.
-
-    Parameters
-    ----------
-    counts : CountTensor
-    fit : Fit
-        With draws.
-    scale : Scale
-    entries : array_like of int, shape (n, K)
-        With attributes.
-    groups : array_like of int, shape (n,)
-        The group of each entry, from 0.
-    """
-    found = fit.mean("detection", entries, counts.attributes_at(entries), groups=groups)
-    shown = scale.detection_interval(found)
-    return {"low": shown.low, "high": shown.high}
-
-
 def for_download(table: pd.DataFrame, *, absolute: bool) -> pd.DataFrame:
     """Return a table with columns of p called detection, and `relative_` before free scales.
 
@@ -171,46 +141,40 @@ def contrast(p: ArrayLike) -> float:
 
 
 BY_CHANCE = 0.1  # share of 90 % ranges that leave out the middle rank where all places are alike
-BELOW = (
-    "On a single day λ may lie below what was reported: reports of other days come in then, and "
-    "that belongs to reporting."
-)
+BELOW = "On a single day λ may lie below the reported count, which may be of other days."
+NOT_DISTINGUISHABLE = "The order among these {n} is not statistically distinguishable."
 _FAR = 0.15  # share of what was reported, by which a fit may miss it unsaid
-_OPEN = 0.8  # of all ranks; a range that is wider tells nothing
+_OPEN = 0.8  # of all ranks; beyond, a range says nothing
 _WIDEST = 2  # decimals of a share below 1 %
 _QUANTITIES = ("rate", "detection", "share")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Apart:
-    """Whether places or pairs can be told apart by p.
+class RankPrecision:
+    """How precisely places or pairs can be ranked by p.
 
     Attributes
     ----------
     words : str
-        What ranks are worth, in a sentence; empty for a fit without intervals.
-    ranking : bool
+        In a sentence; empty for a fit without intervals.
+    clear : bool
         Whether a ranking says anything.
     known : bool
-        Whether intervals say so.
+        Whether the fit has intervals, without which only the size of differences warns.
     """
 
     words: str
-    ranking: bool
+    clear: bool
     known: bool = True
 
     def caution(self, ratio: float) -> str | None:
-        """Why not to trust p that differs by this ratio; intervals tell whether little is clear."""
-        return None if self.known and self.ranking and ratio <= UNLIKELY else caution(ratio)
-
-    def ranks(self, ratio: float) -> bool:
-        """Whether to list the lowest and the highest of p that differs by this ratio."""
-        return self.ranking and ratio <= UNLIKELY
+        """Why not to trust p that differs by this ratio; intervals say whether little is clear."""
+        return None if self.known and self.clear and ratio <= UNLIKELY else caution(ratio)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answers:
-    """Counts, λ, p and the share counted, with intervals where the fit has them.
+    """Counts, λ, p and the share reported, with intervals where the fit has them.
 
     Attributes
     ----------
@@ -220,22 +184,25 @@ class Answers:
         Which names of each table a page shows.
     total : dict
         One row of the same for all together.
-    apart : Apart
-        Whether places or pairs can be told apart by p.
+    precision : RankPrecision
+        Of ranks by p.
     scale : Scale
+    noun : str
+        What λ counts: "infections".
     """
 
     tables: dict[str, pd.DataFrame]
     columns: dict[str, list[str]]
     total: dict[str, Any]
-    apart: Apart
+    precision: RankPrecision
     scale: Scale
+    noun: str = "true count"
 
     @cached_property
     def shown(self) -> dict[str, pd.DataFrame]:
         """`tables` as a page tabulates them."""
         return {
-            by: for_display(table, self.columns[by], self.scale).rename(
+            by: for_display(table, self.columns[by], self.scale, self.noun).rename(
                 columns=lambda name: name.replace("_", " ")
             )
             for by, table in self.tables.items()
@@ -257,18 +224,22 @@ def percent(share: float) -> str:
 
 def axis_title(scale: Scale) -> str:
     """What an axis or a colour bar of p says."""
-    return f"p ({scale.statement})" if scale.absolute else "relative p (median = 1)"
+    if not scale.absolute:
+        return "relative p (median = 1)"
+    return f"detection probability p ({anchor_words(scale)})"
 
 
 def anchor_words(scale: Scale) -> str:
-    """What absolute numbers rest on: "by what deaths say", "if mean detection is 25%"."""
-    rule = scale.statement
+    """What absolute numbers rest on: "calibrated to deaths", "if mean detection is 25 %"."""
+    rule = scale.statement.replace("%", " %")
     if rule.startswith("anchored by data: "):
-        return f"by what {rule.removeprefix('anchored by data: ')} say"
+        return f"calibrated to {rule.removeprefix('anchored by data: ')}"
     return f"if {rule.removeprefix('anchored: ')}"
 
 
-def answer(row: Mapping[str, Any], scale: Scale, *, so_far: bool = False) -> str:
+def answer(
+    row: Mapping[str, Any], scale: Scale, noun: str = "true count", *, so_far: bool = False
+) -> str:
     """One place, or all together, in a sentence.
 
     Parameters
@@ -276,6 +247,8 @@ def answer(row: Mapping[str, Any], scale: Scale, *, so_far: bool = False) -> str
     row : mapping
         A row of :meth:`uncletc.estimates.Sums.table` on `scale`.
     scale : Scale
+    noun : str
+        What λ counts: "infections".
     so_far : bool
         Whether the fit still runs.
     """
@@ -285,24 +258,20 @@ def answer(row: Mapping[str, Any], scale: Scale, *, so_far: bool = False) -> str
         return f"{head}λ cannot be estimated here."
     least = reported if "share" in row else 0.0
     rate = f"**{amount(max(row['rate'], least), least)}**{_between(row, 'rate', least)}"
-    if "share" in row:
-        counted = ""
-        if np.isfinite(row["share"]):
-            counted = f", **{percent(row['share'])} % counted**{_percents(row)}"
-        return f"{head}estimated true {rate}{counted}, {anchor_words(scale)}."
-    if scale.absolute:  # a day on which reports of others come in
-        return f"{head}estimated true {rate}, {anchor_words(scale)}."
-    return (
-        f"{head}relative λ {rate}, which is what the median p would have counted; p is "
-        f"**{times(float(row['detection']))}** the median{_between(row, 'detection')}."
-    )
+    if not scale.absolute:
+        return (
+            f"{head}{rate} expected at median detection; p is "
+            f"**{times(float(row['detection']))}** the median{_between(row, 'detection')}."
+        )
+    detected = ""
+    if np.isfinite(row.get("share", np.nan)):
+        detected = f"; **{percent(row['share'])} % detected**{_percents(row)}"
+    return f"{head}estimated {noun} {rate}{detected}, {anchor_words(scale)}."
 
 
 def open_scale(scale: Scale) -> str:
-    """What to do for true numbers where the scale is relative; empty where it is absolute."""
-    if scale.absolute:
-        return ""
-    return "How many there truly were stays open until you state something under *Scale of p*."
+    """What absolute numbers need where the scale is relative; empty where it is absolute."""
+    return "" if scale.absolute else "Absolute totals need an assumed detection level."
 
 
 def chance_words(row: Mapping[str, Any], scale: Scale) -> str:
@@ -314,10 +283,10 @@ def chance_words(row: Mapping[str, Any], scale: Scale) -> str:
     expected, reported = float(row["rate"] * row["detection"]), float(row["reported"])
     if scale.absolute or not abs(expected - reported) > _FAR * reported:
         return ""
-    side = "above" if expected < reported else "below"
+    side = "large" if expected < reported else "small"
     return (
-        f"The fit itself expects {amount(expected)} counts here, λ times p: single counts far "
-        f"{side} it are taken for chance."
+        f"The fit expects {amount(expected)} counts, λp: isolated {side} counts are treated as "
+        "noise."
     )
 
 
@@ -328,27 +297,24 @@ def reports_late(fit: Fit) -> bool:
 
 
 def share_words(*, late: bool) -> str:
-    """What "% counted" is, and how it differs from p where reports may come late."""
-    words = "*% counted* is what was reported, of λ."
-    if not late:
-        return words
-    return f"{words} It holds how reports come in, too, such as late or never; p does not."
+    """What "% reported" is, and how it differs from p where reports may come late."""
+    words = "*% reported*: reported counts over λ."
+    return f"{words} It also reflects reporting delays and gaps; p does not." if late else words
 
 
 def rank_words(row: Mapping[str, Any], n: int) -> str:
     """Where a place stands by p, as a range where the fit has intervals."""
     if "rank_low" not in row:
-        return f"By p it is number {row['rank']:,.0f} of {n:,}, 1 being the highest."
+        return f"Detection rank {row['rank']:,.0f} of {n:,} (1 = highest)."
     low, high = int(row["rank_low"]), int(row["rank_high"])
     if high - low >= _OPEN * n:
-        return f"Its rank by p cannot be told: anything from {low:,} to {high:,} of {n:,}."
-    if low == high:
-        return f"By p it is number {low:,} of {n:,}, 1 being the highest."
-    return f"By p it is between number {low:,} and {high:,} of {n:,}, 1 being the highest."
+        return f"Its detection rank is open: {low:,}–{high:,} of {n:,} (90 % interval)."
+    ranks = f"{low:,}–{high:,}" if low < high else f"{low:,}"
+    return f"Detection rank {ranks} of {n:,} (1 = highest; 90 % interval)."
 
 
-def told_apart(ranks: pd.DataFrame, what: str) -> Apart:
-    """Say what a ranking of places is worth.
+def rank_precision(ranks: pd.DataFrame, what: str) -> RankPrecision:
+    """Return how precisely places can be ranked.
 
     Parameters
     ----------
@@ -359,36 +325,105 @@ def told_apart(ranks: pd.DataFrame, what: str) -> Apart:
     """
     n = len(ranks)
     if "rank_low" not in ranks or n < 2:
-        return Apart(words="", ranking=True, known=False)
+        return RankPrecision(words="", clear=True, known=False)
     middle = (n + 1) / 2
-    clear = float(((ranks["rank_low"] > middle) | (ranks["rank_high"] < middle)).mean())
-    if clear <= BY_CHANCE:
-        return Apart(
-            words=f"**These {what} cannot be told apart by p**: nearly each might be in the upper "
-            "half or in the lower one.",
-            ranking=False,
-        )
+    share = float(((ranks["rank_low"] > middle) | (ranks["rank_high"] < middle)).mean())
+    if share <= BY_CHANCE:
+        words = f"**Almost any of these {what} could lie above or below the median p.**"
+        return RankPrecision(words=words, clear=False)
     wide = float((ranks["rank_high"] - ranks["rank_low"]).median())
-    return Apart(
-        words=f"For {percent(clear)} % of the {what} the counts tell whether p is in the upper or "
-        f"the lower half. A typical rank is known to within {wide:,.0f} of {n:,}.",
-        ranking=True,
+    return RankPrecision(
+        words=f"For {percent(share)} % of {what} p is clearly above or below the median; a typical "
+        f"rank has a 90 % interval {wide:,.0f} positions wide (of {n:,}).",
+        clear=True,
     )
 
 
-def alike(ranks: pd.DataFrame) -> bool:
-    """Whether none of these places can be told from any other of them by its range of ranks."""
+def bars_of(
+    table: pd.DataFrame, sums: Sums, scale: Scale, **columns: Sequence[Any] | pd.Series
+) -> pd.DataFrame:
+    """Return bars of mean p, highest first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        ``sums.table(scale)``, with the columns of ``sums.ranks()``.
+    sums : Sums
+        Of places or pairs.
+    scale : Scale
+    **columns
+        label, note, and what else a bar has.
+
+    Returns
+    -------
+    DataFrame
+        The columns, value and, where the fit has intervals, low and high (relative to all others),
+        level_low and level_high (with the uncertainty of the level, too), rank_low, rank_high. No
+        row without p.
+    """
+    bars = pd.DataFrame({**columns, "value": table["detection"]}, table.index)
+    if sums.has_intervals:
+        alone = sums.relative().table(replace(scale, log_error=0.0))
+        for end in ("low", "high"):
+            bars[end] = alone[f"detection_{end}"].to_numpy()
+            bars[f"level_{end}"] = table[f"detection_{end}"]
+            bars[f"rank_{end}"] = table[f"rank_{end}"]
+    if scale.absolute:
+        shown = ["value", *(name for name in bars if str(name).endswith(("low", "high")))]
+        shown = [name for name in shown if not name.startswith("rank")]
+        bars[shown] = bars[shown].clip(upper=1.0)
+    bars = bars[np.isfinite(bars["value"])]
+    return bars.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+
+
+def findings(
+    dataset: Dataset, precision: RankPrecision, p: ArrayLike, event: str, places: str
+) -> dict[str, str | None]:
+    """Return the main finding about p in a sentence or two, and why not to trust it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    precision : RankPrecision
+    p : array_like of float, shape (n,)
+        Of places or pairs.
+    event, places : str
+        What is reported or not, and where: "A case", "places".
+
+    Returns
+    -------
+    dict
+        insight and caution, the latter None where there is no reason.
+    """
+    ratio = contrast(p)
+    if not dataset.counts.n_attributes:
+        return {"insight": P_IS_THE_SAME, "caution": None}
+    if ratio < ALIKE:
+        insight = f"**This fit finds no difference in detection between {places}.**"
+        return {"insight": insight, "caution": None}
+    insight = (
+        f"{event} is **{times(ratio)}** as likely to be reported in the 5 % of {places} with the "
+        f"highest detection as in the 5 % with the lowest. {precision.words}"
+    )
+    return {"insight": insight.strip(), "caution": precision.caution(ratio)}
+
+
+def not_distinguishable(ranks: pd.DataFrame) -> str:
+    """A line where none of these places differs from any other by its range of ranks; or ""."""
     if "rank_low" not in ranks or len(ranks) < 2:
-        return False
-    return bool(ranks["rank_low"].max() <= ranks["rank_high"].min())
+        return ""
+    alike = ranks["rank_low"].max() <= ranks["rank_high"].min()
+    return NOT_DISTINGUISHABLE.format(n=len(ranks)) if alike else ""
 
 
-def rate_name(scale: Scale, what: str = "true") -> str:
-    """What λ is called on a scale: "true, λ", or "relative λ" while the scale is free."""
-    return f"{what}, λ" if scale.absolute else "relative λ"
+def rate_name(scale: Scale, noun: str = "true count") -> str:
+    """What λ is called on a scale: "estimated infections", or "relative λ" while it is free."""
+    return f"estimated {noun}" if scale.absolute else "relative λ"
 
 
-def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale) -> pd.DataFrame:
+def for_display(
+    table: pd.DataFrame, names: Sequence[str], scale: Scale, noun: str = "true count"
+) -> pd.DataFrame:
     """Return answers as a page tabulates them: estimates as numbers, their intervals as text.
 
     Parameters
@@ -398,11 +433,13 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale) -> pd.D
     names : sequence of str
         Columns that say what a row is about, and others to keep.
     scale : Scale
+    noun : str
+        What λ counts.
     """
     titles = {
-        "rate": rate_name(scale),
+        "rate": rate_name(scale, noun),
         "detection": "p" if scale.absolute else "relative p",
-        "share": "% counted",
+        "share": "% reported",
     }
     shown = table[[*names, "reported"]].copy()
     for quantity in _QUANTITIES:
@@ -412,7 +449,7 @@ def for_display(table: pd.DataFrame, names: Sequence[str], scale: Scale) -> pd.D
         shown[titles[quantity]] = _rounded(times_what * table[quantity])
         if f"{quantity}_low" in table:
             ends = (times_what * table[f"{quantity}_{end}"] for end in ("low", "high"))
-            shown[f"{titles[quantity]}: 90 %"] = [
+            shown[f"{titles[quantity]} (90 % interval)"] = [
                 f"{_three(low)}–{_three(high)}" if np.isfinite(low) else ""
                 for low, high in zip(*ends, strict=True)
             ]
@@ -448,4 +485,4 @@ def _between(row: Mapping[str, Any], name: str, least: float = 0.0) -> str:
 def _percents(row: Mapping[str, Any]) -> str:
     if "share_low" not in row:
         return ""
-    return f" ({percent(row['share_low'])}–{percent(row['share_high'])} %)"
+    return f" (90 % interval {percent(row['share_low'])}–{percent(row['share_high'])} %)"

@@ -1,8 +1,9 @@
-"""Bars and dots of places and pairs, ranked. Tables in, figures out; no Streamlit."""
+"""Bars of places and pairs, ranked. Tables in, figures out; no Streamlit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,12 @@ import plotly.graph_objects as go
 from dashboard.shared.charts.style import (
     AMBER,
     BLUE,
+    CLEAR,
     GREEN,
     GREY,
     PINK,
+    ROWS,
     VERMILION,
-    bar_chart,
     framed,
     short_names,
     two_lines,
@@ -32,115 +34,118 @@ LINES = (
 )
 CHOSEN = VERMILION  # outline of what is chosen
 LONGEST_LINE = 28  # characters of a title
-_BESIDE = 76  # pixels to the right of dots, for text
+_LONGEST_WHISKER = 1.6  # times the longest bar; beyond, it would leave no room for the bars
+_BESIDE = 64  # pixels to the right of the bars, for their values
+_AROUND, _ROW = 90, 23  # pixels of a chart without bars, and of a bar
 
 
 def short_pair(label: str, longest: int = 15) -> str:
-    """Shorten both names of an interaction."""
-    return " – ".join(short_names(label.split(" – "), longest))
+    """Shorten both names of an interaction, or one name of up to twice the length."""
+    names = label.split(" – ")
+    return " – ".join(short_names(names, longest if len(names) > 1 else 2 * longest))
 
 
-def interaction_bars(
+def bar_limits(*charts: pd.DataFrame, log: bool = False) -> tuple[float, float]:
+    """Return the ends of an axis that charts share: room for all values and usual whiskers.
+
+    Parameters
+    ----------
+    *charts : DataFrame
+        As for :func:`ranked_bars`.
+    log : bool
+        Whether the axis is logarithmic.
+    """
+    bars = pd.concat(charts)
+    low, high = float(bars["value"].min()), float(bars["value"].max())
+    if log:
+        room = max((high / low) ** 0.1, 1.5)
+        return low / room, high * room
+    if "high" in bars:
+        high = min(float(bars["high"].max()), _LONGEST_WHISKER * high)
+    return 0.0, 1.05 * high
+
+
+def ranked_bars(
     bars: pd.DataFrame,
     *,
     title: str,
     color: str,
     limits: tuple[float, float],
-    log: bool,
+    log: bool = False,
     chosen: Sequence[str] = (),
 ) -> go.Figure:
-    """Mean p of interactions, the first row on top; dots in place of bars on a log axis.
+    """Return horizontal bars, the first row on top; dots in their place on a log axis.
 
     Parameters
     ----------
     bars : DataFrame
-        label, value, inside; where there are low and high, whiskers reach from one to the other.
+        label, value, note (a line for the tooltip); where there are low and high, whiskers reach
+        from one to the other.
     title : str
         What the value is.
     color : str
     limits : tuple of float
-        Ends of the axis; pass the same to charts that are compared. Bars begin at 0 whatever the
-        first is.
+        Of :func:`bar_limits`; pass the same to charts that are compared.
     log : bool
     chosen : sequence of str
-        Labels of interactions to outline.
+        Labels of bars to outline.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Its first trace holds the values. The second fills each row and is what a click or a tap
+        finds, so that short bars can be chosen, too: its customdata ends with the label.
     """
-    draw = _dots if log else _bars
-    figure = draw(bars, title=title, color=color, limits=limits)
-    outlined = bars["label"].isin(list(chosen))
-    figure.update_traces(
-        selector=0,
-        hovertext=bars["label"],
-        marker_line={"color": CHOSEN if color != CHOSEN else GREY, "width": 3 * outlined},
+    marker: dict[str, Any] = {"color": color}
+    outline = GREY if color == CHOSEN else CHOSEN
+    marker["line"] = {"color": outline, "width": 3 * bars["label"].isin(list(chosen))}
+    rows: dict[str, Any] = {"y": bars["label"], "x": bars["value"], "hoverinfo": "skip"}
+    ends = [end for end in ("low", "high") if end in bars]
+    if ends:
+        rows["error_x"] = whiskers(bars["value"], bars["low"], bars["high"], width=3)
+    figure = go.Figure()
+    if log:
+        figure.add_scatter(**rows, mode="markers", marker=marker | {"size": 12})
+    else:
+        figure.add_bar(**rows, orientation="h", marker=marker)
+    interval = "90 % interval: %{customdata[1]:.3g} to %{customdata[2]:.3g}<br>" if ends else ""
+    figure.add_bar(
+        x=np.full(len(bars), limits[1] - limits[0]),
+        base=limits[0],
+        y=bars["label"],
+        orientation="h",
+        width=1,
+        marker_color=CLEAR,
+        customdata=bars[["value", *ends, "note", "label"]],
+        hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{customdata[0]:.3g}}<br>{interval}"
+        f"%{{customdata[{1 + len(ends)}]}}<extra></extra>",
     )
-    figure.update_traces(unselected_marker_opacity=1)
-    y = {
+    # Plotly fails on the second click where a trace says nothing of selected points, and fades all
+    # others after the first.
+    figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
+    beside = {"x": 1, "xref": "paper", "xanchor": "left", "showarrow": False}
+    values = [
+        {"y": label, "text": f"{value:.2g}" if value < 100 else f"{value:,.0f}"} | beside
+        for label, value in zip(bars["label"], bars["value"], strict=True)
+    ]
+    axis: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE), "range": list(limits)}
+    if log:
+        axis |= {"type": "log", "range": list(np.log10(limits)), "exponentformat": "power"}
+    names = {
         "type": "category",
         "tickmode": "array",
         "tickvals": bars["label"],
         "ticktext": [short_pair(label, 14) for label in bars["label"]],
-        "range": [len(bars) - 0.4, -0.6],
-        "automargin": True,
     }
     return framed(
         figure,
-        110 + 27 * len(bars),
-        x=two_lines(title, LONGEST_LINE),
-        y=y,
-        right=_BESIDE if log else 8,
+        _AROUND + _ROW * len(bars),
+        x=axis,
+        y=ROWS | names,
+        right=_BESIDE,
         showlegend=False,
+        annotations=values,
+        barmode="overlay",
+        bargap=0.25,
+        dragmode=False,
     )
-
-
-def log_range(*charts: pd.DataFrame) -> tuple[float, float]:
-    """Ends of a log axis for dots: room for all of them, and for a part of their whiskers.
-
-    Parameters
-    ----------
-    charts : DataFrame
-        As for :func:`interaction_bars`.
-    """
-    values = pd.concat(charts)
-    low, high = float(values["value"].min()), float(values["value"].max())
-    room = max((high / low) ** 0.1, 1.5)
-    return low / room, high * room
-
-
-def _bars(bars: pd.DataFrame, *, title: str, color: str, limits: tuple[float, float]) -> go.Figure:
-    figure = bar_chart(bars, title=title, color=color, limit=limits[1])
-    template = figure.data[0].hovertemplate.replace("%{y}", "%{hovertext}")
-    return figure.update_traces(selector=0, hovertemplate=template)
-
-
-def _dots(bars: pd.DataFrame, *, title: str, color: str, limits: tuple[float, float]) -> go.Figure:
-    """Dots with whiskers: the length of a bar means nothing on a log axis."""
-    interval = "low" in bars
-    note = "90 %: %{customdata[0]:.3g} to %{customdata[1]:.3g}<br>" if interval else ""
-    figure = go.Figure(
-        go.Scatter(
-            x=bars["value"],
-            y=bars["label"],
-            mode="markers",
-            marker={"size": 12, "color": color},
-            customdata=bars[["low", "high"]] if interval else None,
-            text=bars["inside"],
-            showlegend=False,
-            hovertemplate=f"<b>%{{hovertext}}</b><br>{title}: %{{x:.3g}}<br>{note}%{{text}}"
-            "<extra></extra>",
-            error_x=whiskers(bars["value"], bars["low"], bars["high"], width=3)
-            if interval
-            else None,
-        )
-    )
-    figure.add_scatter(
-        x=np.full(len(bars), limits[1]),
-        y=bars["label"],
-        mode="text",
-        text="\u00a0" + bars["inside"],
-        textposition="middle right",
-        cliponaxis=False,
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    figure.update_xaxes(type="log", range=list(np.log10(limits)), exponentformat="power")
-    return figure

@@ -85,7 +85,7 @@ def matrix_chart(
     axis = {"type": "category", "showgrid": False}
     return framed(
         figure,
-        160 + 12 * max(len(rows), 12),
+        150 + 9 * max(len(rows), 16),
         x=axis
         | {
             "title": {"text": matrix.p.columns.name, "standoff": 12},  # below the longest label

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dashboard.countymap.shapes import county_names
 from dashboard.shared.text.words import escape
 from uncletc import CountTensor
 from uncletc.datasets import Dataset
@@ -47,13 +48,13 @@ class Ranking:
     Attributes
     ----------
     ranked : DataFrame
-        Best first.
+        Highest first.
     n : int
         Bars at each end.
     """
 
     ranked: pd.DataFrame
-    n: int
+    n: int = 10
 
     @property
     def top(self) -> pd.DataFrame:
@@ -62,7 +63,7 @@ class Ranking:
 
     @property
     def bottom(self) -> pd.DataFrame:
-        """The last n of `ranked`, worst first."""
+        """The last n of `ranked`, the lowest first."""
         return self.ranked.tail(self.n).iloc[::-1]
 
 
@@ -141,8 +142,9 @@ def labels_of_pairs(table: pd.DataFrame) -> pd.Series:
 
 
 def labels_of_counties(table: pd.DataFrame) -> pd.Series:
-    """Names of counties, from a table with county and state."""
-    return table["county"] + ", " + table["state"]
+    """Names of counties, "Los Angeles County, CA", from a table with fips, county and state."""
+    known = table["fips"].map(county_names())
+    return known.fillna(table["county"] + ", " + table["state"])
 
 
 def level_groups(counts: CountTensor, modes: Sequence[int]) -> tuple[pd.DataFrame, NDArray]:
@@ -249,7 +251,7 @@ def of_cell(n: int) -> str:
 
 
 def cell_notes(table: pd.DataFrame) -> list[str | None]:
-    """What to say of counties that share a value with others; None where alone."""
+    """Whose value counties share with others; None for those alone in their cell."""
     return [
         f"one value for its cell of {n} counties" if n > 1 else None
         for n in table["counties_in_cell"]

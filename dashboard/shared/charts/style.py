@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.colors import get_colorscale, sample_colorscale
 
-# Okabe and Ito's hues, told apart with any kind of colour vision; shifted in lightness until each
+# Okabe and Ito's hues, distinct with any kind of colour vision; shifted in lightness until each
 # stands out against the light and the dark page by 3 to 1.
 COLORS = ("#0068A8", "#C68600", "#009E73", "#CC79A7", "#3B9CDA", "#B83E00")
 BLUE, AMBER, GREEN, PINK, SKY, VERMILION = COLORS
@@ -32,7 +32,6 @@ CHART_CONFIG: dict[str, Any] = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
     "toImageButtonOptions": {"format": "svg", "filename": "uncletc"},
 }
-_LONGEST_WHISKER = 1.6  # times the longest bar; beyond, it would leave no room for the bars
 _LONGEST_NAME = 15  # characters of a species on an axis
 
 
@@ -156,7 +155,7 @@ def two_lines(title: str, longest: int) -> str:
 def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]:
     """Shorten names to `longest` characters with an ellipsis; they stay distinct.
 
-    Species are often told apart by their end (sp 2, sp 23), so that both ends are kept. Names that
+    Species often differ in their end (sp 2, sp 23), so that both ends are kept. Names that
     would become equal are left as they are.
     """
     tail = longest // 3
@@ -167,85 +166,6 @@ def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]
     return [
         short if cut.count(short) == 1 else name for short, name in zip(cut, names, strict=True)
     ]
-
-
-def axis_limit(*charts: pd.DataFrame) -> float:
-    """Right end of an axis that bars share: room for all bars, and for whiskers of usual length.
-
-    Parameters
-    ----------
-    charts : DataFrame
-        As for :func:`bar_chart`.
-    """
-    bars = pd.concat(charts)
-    longest = float(bars["value"].max())
-    if "high" in bars:
-        longest = min(float(bars["high"].max()), _LONGEST_WHISKER * longest)
-    return 1.05 * longest
-
-
-def bar_chart(
-    bars: pd.DataFrame, *, title: str, color: str, limit: float, height: int = 360
-) -> go.Figure:
-    """Horizontal bars, the first row on top, with text inside.
-
-    Parameters
-    ----------
-    bars : DataFrame
-        label, value, inside; where there are low and high, whiskers reach from one to the other.
-    title : str
-        What the value is.
-    color : str
-    limit : float
-        Right end of the axis; pass the same to charts that are compared.
-    """
-    figure = go.Figure(
-        go.Bar(
-            x=bars["value"],
-            y=bars["label"],
-            orientation="h",
-            text=bars["inside"],
-            textposition=np.where(bars["value"] > 0.45 * limit, "inside", "outside"),
-            insidetextanchor="start",
-            cliponaxis=False,
-            marker_color=color,
-            hovertemplate=f"<b>%{{y}}</b><br>{title}: %{{x:.3g}}<br>%{{text}}<extra></extra>",
-        )
-    )
-    if "high" in bars:
-        _add_whiskers(figure, bars)
-        height += 100
-    return framed(
-        figure,
-        height,
-        x={"title": title, "range": [0, limit]},
-        y=ROWS,
-        showlegend=False,
-        bargap=0.15,
-    )
-
-
-def _add_whiskers(figure: go.Figure, bars: pd.DataFrame) -> None:
-    """Draw whiskers below bars, so that the text on the bars stays readable."""
-    figure.update_traces(
-        offset=-0.45,
-        width=0.65,
-        customdata=bars[["low", "high"]],
-        hovertemplate=figure.data[0].hovertemplate.replace(
-            "%{text}", "90 %: %{customdata[0]:.3g} to %{customdata[1]:.3g}<br>%{text}"
-        ),
-    )
-    figure.add_bar(
-        x=bars["value"],
-        y=bars["label"],
-        orientation="h",
-        offset=0.2,
-        width=0.2,
-        marker_color=CLEAR,
-        hoverinfo="skip",
-        error_x=whiskers(bars["value"], bars["low"], bars["high"], width=3),
-    )
-    figure.update_layout(barmode="overlay")
 
 
 def objective_chart(histories: Mapping[str, Sequence[float]], *, height: int = 220) -> go.Figure:

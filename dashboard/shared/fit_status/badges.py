@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.charts.places import place_words
+from dashboard.shared.fit_status.outcome import outcome_words
 from dashboard.shared.fit_status.service import session
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import simulated_badge
@@ -22,10 +23,6 @@ NO_ORDER = (
     "with one p for all. "
 )
 _KINDS: tuple[FoldKind, ...] = ("entry", "fibre")  # which is shown first where both are known
-_NOT_YET = (
-    "Whether the attributes improve predictions of held-out counts is not measured yet: the page "
-    f"Model check does it, under *{SECTION}*"
-)
 
 
 def whole(dataset: Dataset) -> str:
@@ -44,15 +41,11 @@ def known_gain(dataset: Dataset, fit: Fit) -> Gain | None:
 
 
 def gain_in_headline(dataset: Dataset, fit: Fit) -> Gain | None:
-    """Say what attributes add, as a warning where it is nothing; return it where it is known."""
+    """Warn where attributes add nothing; return what they add where it is known."""
     if not dataset.counts.n_attributes:
         return None
     gain = known_gain(dataset, fit)
-    if gain is None:
-        st.caption(_NOT_YET)
-    elif gain.improves:
-        st.markdown(gain.sentence(whole(dataset)))
-    else:
+    if gain is not None and not gain.improves:
         st.warning(gain.sentence(whole(dataset)), icon=":material/error:")
     return gain
 
@@ -219,7 +212,7 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
         "Converged",
         "gray" if verdict is None else "green",
         ":material/check_circle:",
-        "The estimates no longer changed.",
+        " ".join(filter(None, ("The estimates no longer changed.", outcome_words(fit)))),
     )
 
 

@@ -83,12 +83,12 @@ def times(ratio: float) -> str:
 
 
 UNLIKELY = 20.0  # the same ratio, beyond which p is hardly detection alone
-_ALIKE = 1.15  # ratio of the 95th to the 5th percentile of p, below which p hardly differs
+ALIKE = 1.15  # ratio of the 95th to the 5th percentile of p, below which p hardly differs
 
 
 def caution(ratio: float) -> str | None:
     """What to say when the spread of p is too small or too large to believe; None otherwise."""
-    if ratio < _ALIKE:
+    if ratio < ALIKE:
         return (
             "This fit found almost no difference in detection: with these settings the counts do "
             "not show that the attributes matter. The order of places or pairs by p says nothing."

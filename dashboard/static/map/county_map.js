@@ -1,12 +1,14 @@
-// A map of US counties: colours, selection, keyboard, tip. Zoom, search, playing and saving are
-// in the files beside this one, which are asked for under this file's own version.
+// A map of US counties: colours, selection, tip. Zoom, search, colours and saving are in the files
+// beside this one, which are asked for under this file's own version.
 
 const version = new URL(import.meta.url).search;
 const load = (name) => import(`./${name}.js${version}`);
-const [paint, save] = await Promise.all(["paint", "save"].map(load));
-const [{ View }, { Search }, { Play, levelsFrom }, { Tip }, { neighbour, nearest }] =
-  await Promise.all(["view", "search", "play", "tip", "neighbour"].map(load));
+const [paint, { View }, { Search }, { savePng }] = await Promise.all(
+  ["paint", "view", "search", "save"].map(load),
+);
 const NS = "http://www.w3.org/2000/svg";
+const AWAY = 14; // pixels between the pointer and its tip
+const ZOOM = 1.6;
 const maps = new WeakMap(); // by the element that a map stands in
 let loading; // the shapes, once for all maps
 
@@ -15,7 +17,7 @@ export default function show({ parentElement, data, setStateValue }) {
   const frame = parentElement.querySelector(".map");
   if (!maps.has(frame)) maps.set(frame, new CountyMap(frame));
   const map = maps.get(frame);
-  map.update(data, setStateValue).catch((error) => map.fail(error));
+  map.draw(data, setStateValue).catch((error) => map.fail(error));
   return () => map.remove();
 }
 
@@ -32,58 +34,30 @@ class CountyMap {
   constructor(frame) {
     this.frame = frame;
     this.svg = this.find(".canvas");
-    this.tip = new Tip(this.find(".tip"), this.svg);
+    this.tip = this.find(".tip");
     this.sent = 0; // when the reader last chose
-    this.chosen = this.cursor = null;
+    this.chosen = null;
   }
 
   find(selector) {
     return this.frame.querySelector(selector);
   }
 
-  // One drawing at a time, and then the last one asked for: a page may ask faster than it goes.
-  update(data, setStateValue) {
+  async draw(data, setStateValue) {
     this.data = data;
     this.notify = setStateValue;
-    this.waiting = true;
-    this.work ??= this.drawAll().finally(() => (this.work = null));
-    return this.work;
-  }
-
-  async drawAll() {
-    while (this.waiting && !this.removed) {
-      this.waiting = false;
-      await this.draw(this.data);
-    }
-  }
-
-  async draw(data) {
-    const [shapes, picture, frames] = await Promise.all([
+    const [shapes, picture] = await Promise.all([
       loadShapes(new URL(data.shapes, document.baseURI)),
-      this.packed === data.picture ? this.picture : paint.unpack(data.picture),
-      data.play?.frames ? this.unpackFrames(data.play.frames) : null,
+      this.packed === data.picture ? this.sentPicture : paint.unpack(data.picture),
     ]);
-    if (this.removed) return;
-    this.frame.ariaLabel = this.svg.ariaLabel = data.alt;
+    if (this.removed || this.data !== data) return; // a later call draws
+    this.frame.setAttribute("aria-label", data.alt);
+    this.svg.setAttribute("aria-label", data.alt);
     this.svg.style.maxHeight = `min(${data.height}px, max(15rem, 100vh - 29rem))`;
     if (!this.shapes) this.build(shapes);
-    const { paper } = this.colors();
-    if (this.packed !== data.picture || this.paper !== paper)
-      this.setPicture({ ...picture, colors: paint.aboveGround(picture.colors, paper) }, data.picture);
-    this.paper = paper;
-    if (data.seen >= this.sent) this.choose(this.index(data.selected), { show: true });
-    this.play.update(data.play, frames);
+    [this.sentPicture, this.packed] = [picture, data.picture];
     this.colour();
-  }
-
-  async unpackFrames(packed) {
-    if (packed !== this.packedFrames) {
-      const frames = await paint.unpack(packed);
-      const changes = new Uint8Array(await paint.inflate(frames.changes).arrayBuffer());
-      this.frames = { ...frames, levels: levelsFrom(changes, frames.length) };
-      this.packedFrames = packed;
-    }
-    return this.frames;
+    if (data.seen >= this.sent) this.choose(this.places.get(data.selected) ?? null, true);
   }
 
   fail(error) {
@@ -94,12 +68,7 @@ class CountyMap {
   remove() {
     this.removed = true;
     this.view?.remove();
-    this.play?.halt();
     maps.delete(this.frame);
-  }
-
-  index(fips) {
-    return fips === null ? null : (this.places.get(fips) ?? null);
   }
 
   build(shapes) {
@@ -109,29 +78,28 @@ class CountyMap {
     svg.setAttribute("viewBox", `0 0 ${shapes.width} ${shapes.height}`);
     svg.replaceChildren(element("defs"));
     this.world = svg.appendChild(element("g", { class: "world", "stroke-linejoin": "round" }));
-    const counties = element("g", { class: "counties", fill: "none", "fill-rule": "evenodd" });
+    this.counties = element("g", { class: "counties", fill: "none", "fill-rule": "evenodd" });
     this.paths = shapes.paths.map((d, i) => {
       const path = element("path", { d, "data-fips": shapes.fips[i] });
       path.county = i;
       return path;
     });
-    counties.append(...this.paths);
+    this.counties.append(...this.paths);
     const layer = (name, more) =>
       element("path", { class: name, fill: "none", "pointer-events": "none", ...more });
     this.layers = {
-      hatch: layer("hatch", { "fill-rule": "evenodd" }),
+      hatch: layer("hatch", { "fill-rule": "evenodd", "stroke-opacity": 0.4 }),
       dots: layer("dots", { "fill-rule": "evenodd" }),
-      borders: layer("borders", { d: shapes.borders }),
+      borders: layer("borders", { d: shapes.borders, "stroke-opacity": 0.55 }),
       halo: layer("halo"),
       chosen: layer("chosen"),
-      cursor: layer("cursor"),
     };
-    this.world.append(counties, ...Object.values(this.layers));
+    this.world.append(this.counties, ...Object.values(this.layers));
     this.find(".wait").hidden = true;
     this.view = new View(svg, this.world, this.data.key, shapes, {
       onMove: (unit) => {
         this.scaled(unit);
-        this.tip.hide();
+        this.tip.hidden = true;
       },
       onClick: (event) => this.clicked(event),
     });
@@ -140,37 +108,14 @@ class CountyMap {
       onChoose: (i) => this.pick(i, { near: 4 }),
       onClear: () => this.pick(null),
     });
-    this.play = new Play(this.find(".steps"), {
-      onStep: () => this.colour(),
-      onAsk: (step) => this.notify("play", { on: true, step }),
-      onPause: (step) => this.notify("play", { on: false, step }),
-    });
-    this.listen();
-  }
-
-  listen() {
-    const { svg } = this;
     svg.addEventListener("pointermove", (event) => {
       if (event.pointerType !== "touch") this.point(event.target.county, event);
     });
-    svg.addEventListener("pointerleave", () => this.tip.hide());
-    svg.addEventListener("keydown", (event) => this.press(event));
-    svg.addEventListener("blur", () => {
-      this.move(null);
-      this.tip.hide();
-    });
-    this.find(".in").onclick = () => this.view.zoom(1.6);
-    this.find(".out").onclick = () => this.view.zoom(1 / 1.6);
+    svg.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    this.find(".in").onclick = () => this.view.zoom(ZOOM);
+    this.find(".out").onclick = () => this.view.zoom(1 / ZOOM);
     this.find(".whole").onclick = () => this.view.reset();
-    const drawn = () =>
-      save.picture(svg, { ...this.picture, heading: this.heading() }, paint, this.colors());
-    this.find(".svg").onclick = () => save.saveSvg(drawn(), "county-map");
-    this.find(".png").onclick = () => save.savePng(drawn(), "county-map");
-  }
-
-  heading() {
-    const { play, picture } = this;
-    return play.playing ? `${picture.title}, ${play.steps.labels[play.step]}` : picture.title;
+    this.find(".png").onclick = () => savePng(svg, this.picture, paint, this.colors(), "county-map");
   }
 
   colors() {
@@ -182,72 +127,61 @@ class CountyMap {
     };
   }
 
-  setPicture(picture, packed) {
-    this.picture = picture;
-    this.packed = packed;
+  // Give every county its colour, in the theme of the page.
+  colour() {
+    const { text, paper } = this.colors();
+    const shown = `${this.packed} ${text} ${paper}`;
+    if (shown === this.shown) return;
+    this.shown = shown;
+    const sent = this.sentPicture;
+    const picture = (this.picture = { ...sent, colors: paint.aboveGround(sent.colors, paper) });
+    const ramp = paint.ramp(picture.colors);
+    this.paths.forEach((path, i) => {
+      const number = picture.numbers[i];
+      const fill = number === null ? "transparent" : ramp[paint.levelOf(number, picture)];
+      if (path.getAttribute("fill") !== fill) path.setAttribute("fill", fill);
+    });
+    this.tip.hidden = true;
     this.search.people = picture.people;
-    this.tip.hide();
-    this.ramp = paint.ramp(picture.colors);
-    this.ramp[paint.NONE] = "transparent";
     this.find(".legend").innerHTML = paint.legend(picture);
     this.find(".remark").textContent = picture.remark;
     this.find(".remark").hidden = !picture.remark;
     const outlines = (counties) => counties.map((i) => this.shapes.paths[i]).join("");
     const without = picture.numbers.flatMap((number, i) => (number === null ? [i] : []));
-    this.layers.hatch.setAttribute("d", outlines(without));
-    this.layers.dots.setAttribute("d", outlines(picture.uncertain));
-  }
-
-  // Give every county its colour: of the step that is played, or of its number.
-  colour() {
-    const { picture, play, paths } = this;
-    const levels = play.playing
-      ? play.levels()
-      : picture.numbers.map((n) => (n === null ? paint.NONE : paint.levelOf(n, picture)));
-    levels.forEach((level, i) => {
-      if (paths[i].level === level && paths[i].ramp === this.ramp) return;
-      paths[i].level = level;
-      paths[i].ramp = this.ramp;
-      paths[i].setAttribute("fill", this.ramp[level]);
-    });
-    this.layers.dots.style.display = play.playing ? "none" : "";
-    const { text, paper } = this.colors();
-    this.ink = text;
-    this.world.querySelector(".counties").setAttribute("stroke", paper);
-    this.layers.hatch.setAttribute("fill", "url(#hatch)");
-    this.layers.hatch.setAttribute("stroke", text);
-    this.layers.hatch.setAttribute("stroke-opacity", 0.4);
-    this.layers.dots.setAttribute("fill", "url(#dots)");
-    this.layers.borders.setAttribute("stroke", text);
-    this.layers.borders.setAttribute("stroke-opacity", 0.55);
-    this.layers.halo.setAttribute("stroke", paper);
-    this.layers.chosen.setAttribute("stroke", text);
-    this.layers.cursor.setAttribute("stroke", text);
-    this.scaled(this.view.unit / this.view.at.k);
+    const { hatch, dots, borders, halo, chosen } = this.layers;
+    hatch.setAttribute("d", outlines(without));
+    dots.setAttribute("d", outlines(picture.uncertain));
+    hatch.setAttribute("fill", "url(#hatch)");
+    dots.setAttribute("fill", "url(#dots)");
+    for (const lines of [hatch, borders, chosen]) lines.setAttribute("stroke", text);
+    for (const lines of [this.counties, halo]) lines.setAttribute("stroke", paper);
+    this.unit = null; // patterns are in the colour of text
+    this.view.apply();
   }
 
   // Keep lines and patterns as wide on the screen as they are; `unit` is map units per pixel.
   scaled(unit) {
-    const step = 6 * unit;
-    const drawn = `${step} ${this.ink}`;
-    if (this.drawn !== drawn)
-      this.svg.querySelector("defs").innerHTML = paint.patterns(step, this.ink ?? "gray");
-    this.drawn = drawn;
-    const widths = { borders: 0.9, hatch: 0.5, halo: 5, chosen: 2.5, cursor: 2.5 };
+    if (unit === this.unit) return;
+    this.unit = unit;
+    this.svg.querySelector("defs").innerHTML = paint.patterns(6 * unit, this.colors().text);
+    const widths = { borders: 0.9, hatch: 0.5, halo: 5, chosen: 2.5 };
     for (const [name, width] of Object.entries(widths))
       this.layers[name].setAttribute("stroke-width", width * unit);
-    this.layers.cursor.setAttribute("stroke-dasharray", `${4 * unit} ${3 * unit}`);
-    this.world.querySelector(".counties").setAttribute("stroke-width", 0.35 * unit);
+    this.counties.setAttribute("stroke-width", 0.35 * unit);
   }
 
+  // Show a county's name and numbers beside the pointer.
   point(i, { clientX, clientY }) {
-    if (i === undefined) return this.tip.hide();
-    const { left, top } = this.svg.getBoundingClientRect();
-    return this.tip.show(this.describe(i), clientX - left, clientY - top);
-  }
-
-  describe(i) {
-    return paint.describe(this.picture, this.shapes, i, this.play.playing ? this.paths[i].level : undefined);
+    const { tip, svg } = this;
+    tip.hidden = i === undefined;
+    if (tip.hidden) return;
+    const [name, ...lines] = paint.describe(this.picture, this.shapes, i);
+    tip.replaceChildren(textIn("b", name), ...lines.map((line) => textIn("div", line)));
+    const { left, top } = svg.getBoundingClientRect();
+    const [x, y] = [clientX - left, clientY - top];
+    const beyond = (at, size, room) => (at + AWAY + size > room ? at - AWAY - size : at + AWAY);
+    tip.style.left = `${Math.max(beyond(x, tip.offsetWidth, svg.clientWidth), 0)}px`;
+    tip.style.top = `${Math.max(beyond(y, tip.offsetHeight, svg.clientHeight), 0)}px`;
   }
 
   clicked(event) {
@@ -262,11 +196,13 @@ class CountyMap {
     if (i !== null && near) this.view.show(this.shapes.x[i], this.shapes.y[i], near);
     if (i === this.chosen) return;
     this.choose(i);
+    this.find(".live").textContent =
+      i === null ? "" : paint.describe(this.picture, this.shapes, i).join(". ");
     this.sent = Date.now();
     this.notify("chosen", { fips: i === null ? null : this.shapes.fips[i], at: this.sent });
   }
 
-  choose(i, { show } = {}) {
+  choose(i, show = false) {
     const changed = i !== this.chosen;
     this.chosen = i;
     this.search.name(i);
@@ -276,60 +212,16 @@ class CountyMap {
     this.layers.chosen.setAttribute("data-fips", i === null ? "" : this.shapes.fips[i]);
     if (show && changed && i !== null) this.view.show(this.shapes.x[i], this.shapes.y[i]);
   }
-
-  press(event) {
-    const towards = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const zooms = { "+": 1.6, "=": 1.6, "-": 1 / 1.6 };
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (towards[event.key]) this.move(this.towards(towards[event.key]));
-    else if (event.key === "Enter" || event.key === " ") this.enter();
-    else if (event.key === "Escape") this.clear();
-    else if (zooms[event.key]) this.view.zoom(zooms[event.key]);
-    else if (event.key === "0") this.view.reset();
-    else return;
-    event.preventDefault();
-  }
-
-  enter() {
-    if (this.cursor === null) return;
-    this.pick(this.cursor);
-    this.say(`${this.name(this.cursor)} is chosen.`);
-  }
-
-  clear() {
-    this.move(null);
-    this.tip.hide();
-    this.pick(null);
-    this.say("No county is chosen.");
-  }
-
-  // Where the keys go at first: to the chosen county, or the one in the middle.
-  towards(direction) {
-    if (this.cursor !== null) return neighbour(this.shapes, this.cursor, direction);
-    return this.chosen ?? nearest(this.shapes, this.view.middle);
-  }
-
-  move(i) {
-    this.cursor = i;
-    this.layers.cursor.setAttribute("d", i === null ? "" : this.shapes.paths[i]);
-    this.layers.cursor.setAttribute("data-fips", i === null ? "" : this.shapes.fips[i]);
-    if (i === null) return;
-    this.view.show(this.shapes.x[i], this.shapes.y[i]);
-    this.tip.show(this.describe(i), ...this.view.pixels(this.shapes.x[i], this.shapes.y[i]));
-    this.say(this.describe(i).join(". "));
-  }
-
-  name(i) {
-    return `${this.shapes.county[i]}, ${this.shapes.state[i]}`;
-  }
-
-  say(text) {
-    this.find(".live").textContent = text;
-  }
 }
 
 function element(name, attributes = {}) {
-  const made = document.createElementNS(NS, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const found = document.createElementNS(NS, name);
+  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
+  return found;
+}
+
+function textIn(name, text) {
+  const found = document.createElement(name);
+  found.textContent = text;
+  return found;
 }

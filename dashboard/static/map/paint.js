@@ -1,14 +1,12 @@
 // Numbers to colours and words.
 
-export function inflate(deflated) {
-  const bytes = Uint8Array.from(atob(deflated), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+export function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).json();
 }
 
-export const unpack = (packed) => inflate(packed).json();
-
-export const LEVELS = 250; // colours of a scale
-export const NONE = 255; // what stands for no number among the levels
+const LEVELS = 250; // colours of a scale
 const MARK = 3; // contrast of a mark with the page, at least
 
 // The colours from the lowest level to the highest, between evenly spaced ones.
@@ -57,46 +55,25 @@ export function levelOf(number, { limits: [low, high], log }) {
   return Math.round(LEVELS * Math.min(Math.max(share, 0), 1));
 }
 
-export function numberAt(level, { limits: [low, high], log }) {
-  const share = level / LEVELS;
-  return log ? low * (high / low) ** share : low + (high - low) * share;
-}
-
-// The part of d3's formats that `number_format` allows.
-export function write(number, format) {
-  const [, plus, comma, digits, kind] = format.match(/^(\+?)(,?)\.(\d)([gfe%])$/);
-  const size = Math.abs(kind === "%" ? 100 * number : number);
-  const round = {
-    g: { maximumSignificantDigits: Math.max(+digits, 1), useGrouping: Boolean(comma) },
-    f: { minimumFractionDigits: +digits, maximumFractionDigits: +digits },
-    "%": { minimumFractionDigits: +digits, maximumFractionDigits: +digits },
-  }[kind];
-  const text = round
-    ? size.toLocaleString("en", { useGrouping: Boolean(comma), ...round })
-    : size.toExponential(+digits);
-  const sign = number < 0 ? "−" : plus;
-  return sign + text + (kind === "%" ? " %" : "");
-}
+const FORMATS = {
+  ".3g": { maximumSignificantDigits: 3 },
+  "+.2f": { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" },
+  ".0%": { style: "percent" },
+};
+const write = (number, format) =>
+  number.toLocaleString("en", FORMATS[format]).replace("-", "−").replace("%", " %");
 
 // What a county's tip and the spoken text say, line by line; the name comes first.
-export function describe(picture, shapes, i, level) {
+export function describe(picture, shapes, i) {
   const name = `${shapes.county[i]}, ${shapes.state[i]}`;
-  const notes = picture.notes
-    .filter(({ codes }) => codes[i] >= 0)
-    .map(({ start, ends, codes }) => start + ends[codes[i]]);
-  return [name, valueText(picture, i, level), ...notes];
-}
-
-function valueText(picture, i, level) {
-  const { title, format } = picture;
-  if (level !== undefined) {
-    if (level === NONE) return picture.noCount;
-    return `${title}: about ${write(numberAt(level, picture), format)}`;
-  }
+  const line = ({ start, ends, codes }) => (codes[i] < 0 ? "" : start + ends[codes[i]]);
   const number = picture.numbers[i];
-  if (number === null) return picture.noCount;
-  const unsure = picture.uncertain.includes(i) ? ` (${picture.uncertainMeans.split(":")[0]})` : "";
-  return `${title}: ${write(number, format)}${unsure}`;
+  let value = picture.noCount;
+  if (number !== null) {
+    const unsure = picture.uncertain.includes(i) ? ` (${picture.uncertainMeans.split(":")[0]})` : "";
+    value = `${picture.title}: ${write(number, picture.format)}${line(picture.marks)}${unsure}`;
+  }
+  return [name, value, ...picture.notes.map(line).filter(Boolean)];
 }
 
 export function escaped(text) {
@@ -130,12 +107,10 @@ export function legend(picture) {
       <div style="flex:1"><div class="ramp" style="background:linear-gradient(to right,${bar})"></div>
       <div class="ticks">${ticks}</div></div>
       <span title="${above ? "some counties lie above the scale" : ""}">${above ? "▸" : ""}</span></div></div>`;
-  return (
-    (some ? scale : "") +
-    keys(picture)
-      .map(([fill, text]) => `<div class="key">${swatch(fill)}<span>${escaped(text)}</span></div>`)
-      .join("")
-  );
+  const marks = keys(picture)
+    .map(([fill, text]) => `<div class="key">${swatch(fill)}<span>${escaped(text)}</span></div>`)
+    .join("");
+  return (some ? scale : "") + marks;
 }
 
 export function keys(picture) {

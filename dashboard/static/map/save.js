@@ -1,18 +1,16 @@
-// Pictures of the map as files, made here in the browser.
+// The map as a PNG file, made here in the browser.
 
-const WIDTH = 1000; // pixels of an SVG; a PNG has twice as many
+const WIDTH = 1000; // pixels of the drawing; the file has twice as many
 const NS = "http://www.w3.org/2000/svg";
 
 // What is seen of the map now, with title, colour bar and remark, as the text of an SVG.
-export function picture(svg, drawn, { escaped, keys, patterns }, style) {
+function drawing(svg, drawn, { escaped, keys, patterns }, style) {
   const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
   const mapHeight = (WIDTH * height) / width;
   const foot = drawn.remark ? 24 : 0;
   const all = mapHeight + 96 + foot;
   const copy = svg.cloneNode(true);
-  copy.querySelectorAll(".cursor").forEach((mark) => mark.remove());
   copy.removeAttribute("class");
-  copy.removeAttribute("tabindex");
   for (const [name, value] of Object.entries({ x: 0, y: 40, width: WIDTH, height: mapHeight }))
     copy.setAttribute(name, value);
   const text = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${escaped(words)}</text>`;
@@ -37,17 +35,14 @@ export function picture(svg, drawn, { escaped, keys, patterns }, style) {
     <defs><linearGradient id="bar">${stops}</linearGradient>
       ${patterns(7, style.text).replace(/id="/g, 'id="key-')}</defs>
     <rect width="100%" height="100%" fill="${style.paper}"/>
-    ${text(24, 28, drawn.heading, 'font-size="18"')}
+    ${text(24, 28, drawn.title, 'font-size="18"')}
     ${new XMLSerializer().serializeToString(copy)}
     <rect x="${bar.x}" y="${bar.y}" width="${bar.width}" height="14" fill="url(#bar)"/>
     ${ticks}${marks}${text(24, all - 12, drawn.remark)}</svg>`;
 }
 
-export function saveSvg(text, name) {
-  save(new Blob([text], { type: "image/svg+xml" }), `${name}.svg`);
-}
-
-export async function savePng(text, name) {
+export async function savePng(svg, picture, words, style, name) {
+  const text = drawing(svg, picture, words, style);
   const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   const image = new Image();
   image.src = url;
@@ -56,13 +51,8 @@ export async function savePng(text, name) {
   [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
-  canvas.toBlob((blob) => save(blob, `${name}.png`));
-}
-
-function save(blob, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
+  link.href = canvas.toDataURL("image/png");
+  link.download = `${name}.png`;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -12,7 +12,7 @@ const bare = (county) =>
   plain(county).replace(/ (county|parish|borough|census area|municipality|city and borough)$/, "");
 
 // 0: the name itself; 1: a name that begins with it; 2: all others.
-function nearness(name, word, tokens) {
+function rankOf(name, word, tokens) {
   const typed = tokens.join(" ");
   if (name === typed || typed.startsWith(`${name} `)) return 0;
   return word.startsWith(tokens[0]) ? 1 : 2;
@@ -33,7 +33,7 @@ export class Search {
     this.found = [];
     this.list.id = `${id}-list`;
     this.input.setAttribute("aria-controls", this.list.id);
-    this.input.oninput = () => this.look();
+    this.input.oninput = () => this.find();
     this.input.onfocus = () => this.input.select();
     this.input.onblur = () => this.close();
     this.input.onkeydown = (event) => this.press(event);
@@ -43,6 +43,7 @@ export class Search {
       if (item) this.choose(Number(item.dataset.i));
     };
     this.clear.onclick = onClear;
+    if (this.input.value) this.find(); // typed before the shapes were here
   }
 
   // Show which county is chosen, unless the reader is typing.
@@ -52,13 +53,13 @@ export class Search {
     if (this.list.hidden) this.input.value = this.chosen;
   }
 
-  look() {
+  find() {
     const tokens = plain(this.input.value).split(/\s+/).filter(Boolean);
     const hits = [];
     if (tokens.length)
       this.words.forEach((word, i) => {
         if (tokens.every((token) => word.includes(token)))
-          hits.push([nearness(this.names[i], word, tokens), i]);
+          hits.push([rankOf(this.names[i], word, tokens), i]);
       });
     const { people } = this;
     hits.sort((a, b) => a[0] - b[0] || (people[b[1]] ?? 0) - (people[a[1]] ?? 0) || a[1] - b[1]);

@@ -38,12 +38,6 @@ export class View {
     return this.at.k > 1;
   }
 
-  // The place in the middle of the picture.
-  get middle() {
-    const { at } = this;
-    return [(this.width / 2 - at.x) / at.k, (this.height / 2 - at.y) / at.k];
-  }
-
   apply() {
     const { at } = this;
     at.k = Math.min(Math.max(at.k, 1), NEAREST);
@@ -86,16 +80,7 @@ export class View {
     this.apply();
   }
 
-  // Where on the screen, relative to the picture, a place of the map is; pixels.
-  pixels(x, y) {
-    const { at, unit, svg } = this;
-    return [
-      (x * at.k + at.x) / unit + (svg.clientWidth - this.width / unit) / 2,
-      (y * at.k + at.y) / unit + (svg.clientHeight - this.height / unit) / 2,
-    ];
-  }
-
-  // The other way round, before zoom and pan.
+  // Where on the map, before zoom and pan, an event is.
   units({ clientX, clientY }) {
     const { left, top, width, height } = this.svg.getBoundingClientRect();
     return [

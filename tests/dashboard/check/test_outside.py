@@ -20,12 +20,12 @@ from dashboard.check.outside import (
     build_outside_view,
     difference_by_county,
 )
-from dashboard.countymap.picture import unpack
 from dashboard.shared import cache
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
+from dashboard.shared.sidebar.roles import STATED
 from dashboard.shared.sidebar.sidebar import Choices
-from tests.dashboard.looking import PLAIN, open_screen, words
+from tests.dashboard.looking import PLAIN, open_screen, unpacked, words
 from uncletc import CountTensor, StopReason, datasets
 from uncletc.data.simulate import Truth
 from uncletc.datasets import Dataset, Outside, Provenance
@@ -201,7 +201,7 @@ class TestOnThePage:
         monkeypatch.setattr(datasets, "load", lambda _: real)
 
         def shown(_: Dataset, choices: Choices) -> running.Shown:
-            return running.Shown(real, finished, replace(choices.roles, attributes=()))
+            return running.Shown(real, finished, replace(choices.roles, preset=STATED))
 
         monkeypatch.setattr(running, "fit_or_stop", shown)
         sources._load.clear()
@@ -263,4 +263,4 @@ class TestOnThePage:
 
 def map_title(at: AppTest) -> str:
     sent = [json.loads(component.proto.json) for component in at.get("bidi_component")]
-    return str(next(unpack(m["picture"])["title"] for m in sent if m["key"] == "outside-map"))
+    return str(next(unpacked(m["picture"])["title"] for m in sent if m["key"] == "outside-map"))

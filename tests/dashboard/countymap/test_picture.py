@@ -14,13 +14,11 @@ import pytest
 
 from dashboard.countymap.picture import (
     COLORS,
-    SHAPES_FILE,
+    by_county,
     county_map,
-    county_names,
-    inflate,
-    unpack,
 )
-from dashboard.countymap.play import Steps, color_levels
+from dashboard.countymap.shapes import SHAPES_FILE, county_names
+from tests.dashboard.looking import unpacked
 
 ROOT = Path(__file__).resolve().parents[3]
 POINTS_FILE = ROOT / "data" / "county_centroids.csv"
@@ -76,6 +74,12 @@ class TestPicture:
         assert content["uncertainMeans"] == "wide"
         assert not county_map(values, title="p").uncertain.any()
 
+    def test_a_number_has_its_own_mark(self, values):
+        content = county_map(values, title="p", mark="note").to_json()
+        assert content["notes"] == []
+        assert content["marks"]["codes"][at(BALTIMORE)] == -1
+        assert content["marks"]["codes"][at(AUTAUGA)] >= 0
+
     def test_limits_are_the_given_ones_and_what_lies_beyond_is_said(self, values):
         content = county_map(values, title="p", limits=(0.6, 40)).to_json()
         assert content["limits"] == (0.6, 40)
@@ -126,8 +130,8 @@ class TestTicks:
 
 class TestOnTheWire:
     def test_picture_comes_back_as_it_was(self, values):
-        picture = county_map(values, title="relative p", hover=["note"])
-        assert unpack(picture.packed) == json.loads(json.dumps(picture.to_json()))
+        picture = county_map(values, title="relative p", mark="note", hover=["note"])
+        assert unpacked(picture.packed) == json.loads(json.dumps(picture.to_json()))
 
     def test_a_full_map_is_small(self):
         rng = np.random.default_rng(1)
@@ -142,29 +146,18 @@ class TestOnTheWire:
         assert len(county_map(full, title="p", hover=["note"]).packed) < 60_000
 
 
-class TestSteps:
-    @pytest.fixture
-    def steps(self):
-        return Steps(
-            labels=("a", "b", "c"),
-            now=1,
-            fips=pd.Series([AUTAUGA, BALTIMORE, LOVING]),
-            places=np.array([0, 0, 1]),
-            numbers=np.array([[0.0, 0.5, 1.0], [2.0, np.nan, -1.0]]),
-        )
+class TestStates:
+    def test_each_county_has_the_value_of_its_state_unless_it_has_its_own(self):
+        values = pd.DataFrame({"fips": ["01", "02", "01001", "02"], "value": [1.0, 2.0, 3.0, 9.0]})
+        found = by_county(values).set_index("fips")["value"]
+        assert found["01001"] == 3
+        assert found["01003"] == 1
+        assert found[found.index.str[:2] == "02"].eq(2).all()
+        assert set(found.index) <= set(county_names())
 
-    def test_levels_of_a_log_scale(self):
-        levels = color_levels(np.array([0.01, 0.1, 1.0, 5.0, 0.0]), (0.01, 1), log=True)
-        assert levels.tolist() == [0, 62, 125, 125, 0]
-
-    def test_frames_come_back_as_levels(self, steps, values):
-        frames = unpack(steps.frames(county_map(values, title="p", limits=(0, 1))))
-        assert frames["rows"][at(AUTAUGA)] == frames["rows"][at(BALTIMORE)] == 0
-        assert frames["rows"][at(LOVING)] == 1
-        assert frames["rows"][at(LOS_ANGELES)] == -1
-        changes = np.frombuffer(inflate(frames["changes"]), dtype=np.uint8)
-        levels = np.cumsum(changes.reshape(-1, frames["length"]), axis=1, dtype=np.uint8)
-        assert levels.tolist() == [[0, 62, 125], [125, 127, 0]]
+    def test_counties_alone_stay_as_they_are(self):
+        values = pd.DataFrame({"fips": ["01001", "01003"], "value": [1.0, 2.0]})
+        pd.testing.assert_frame_equal(by_county(values), values)
 
 
 class TestChecks:

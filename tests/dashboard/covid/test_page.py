@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.countymap import component as map_component
-from dashboard.countymap.picture import county_names, unpack
+from dashboard.countymap.shapes import county_names
 from dashboard.shared.fit_status import running
-from tests.dashboard.looking import PLAIN, open_screen, showing, words
-from uncletc import Fit
+from tests.dashboard.looking import PLAIN, charts, open_screen, showing, unpacked, words
+from uncletc import Fit, StopReason
 
 BALTIMORE, COOK = "24510", "17031"
 
@@ -35,7 +37,7 @@ def open_page(shown: dict[str, Fit]) -> Callable[..., AppTest]:  # noqa: ARG001,
 def sent(at: AppTest) -> dict[str, Any]:
     """What the page sends to its map, unpacked."""
     (data,) = [json.loads(component.proto.json) for component in at.get("bidi_component")]
-    return data | {"picture": unpack(data["picture"])}
+    return data | {"picture": unpacked(data["picture"])}
 
 
 def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
@@ -45,21 +47,20 @@ def test_map_shows_every_county_and_says_that_counts_are_simulated(open_page):
     assert len([n for n in picture["numbers"] if n is not None]) == len(county_names())
     assert picture["title"] == "relative p (median = 1)"
     assert picture["remark"] == "Simulated counts."
-    assert "keys" in data["alt"]
-    assert data["play"] is None
+    assert "search box" in data["alt"]
     assert data["selected"] is None
-    assert "Choose a county" in words(at)
+    assert "Select a county" in words(at)
 
 
 def test_a_county_in_the_address_is_chosen_everywhere(open_page, covid_twin):
     at = open_page(county=BALTIMORE)
     assert sent(at)["selected"] == BALTIMORE
-    assert "Baltimore city, Maryland" in [each.value for each in at.header]
+    assert "Baltimore city, MD" in [each.value for each in at.header]
     text = words(at)
-    assert "Cell of 17 counties" in text
-    assert "Choose a county" not in text
-    panel = next(json.loads(c.proto.spec) for c in at.get("plotly_chart"))
-    assert len(panel["data"][0]["x"]) == covid_twin.counts.shape[2]
+    assert "17 counties combined" in text
+    assert "Select a county" not in text
+    series = charts(at)[2]  # after both ends of the ranking
+    assert len(series["data"][0]["x"]) == covid_twin.counts.shape[2]
     assert "".join(at.query_params["county"]) == BALTIMORE
 
 
@@ -70,21 +71,18 @@ def test_a_bad_county_in_the_address_is_dropped(open_page, value):
     assert "county" not in at.query_params
 
 
-def test_one_day_has_other_numbers_on_the_same_scale_and_may_be_played(open_page, covid_twin):
+def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     at = open_page()
     mean = sent(at)["picture"]
     at.button_group(key="span").set_value("day").run()
-    at.query_params["day"] = "2021-01-11"
-    at.session_state["day"] = "2021-01-11"  # as the slider of the map says
-    at.run()
+    at.select_slider(key="day").set_value("2021-01-11").run()
     assert not at.exception
-    data = sent(at)
-    assert data["picture"]["numbers"] != mean["numbers"]
-    assert data["picture"]["limits"] == mean["limits"]
-    play = data["play"]
-    assert play["now"] == 10
-    assert play["labels"] == list(covid_twin.counts.labels[2])
-    assert play["frames"] is None  # not before it plays
+    one = sent(at)["picture"]
+    assert one["numbers"] != mean["numbers"]
+    assert one["limits"] == mean["limits"]
+    assert "**All places together, 2021-01-11.**" in words(at)
+    linked = open_page(span="one day", day="2021-01-11")
+    assert sent(linked)["picture"] == one
 
 
 def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
@@ -102,11 +100,11 @@ def test_uncertainty_needs_intervals(open_page, shown, covid_twin, short_fit):
     assert "4-fold" in sent(at)["picture"]["uncertainMeans"]
 
 
-class TestWhatTheBrowserSays:
-    """Only known counties and whole steps are believed."""
+class TestWhatTheBrowserSends:
+    """Only known counties are taken."""
 
     @pytest.mark.parametrize(
-        ("said", "believed"),
+        ("sent", "taken"),
         [
             ({"chosen": {"fips": COOK, "at": 1}}, COOK),
             ({"chosen": {"fips": "99999"}}, None),
@@ -117,48 +115,50 @@ class TestWhatTheBrowserSays:
             (None, None),
         ],
     )
-    def test_chosen_county(self, monkeypatch, said, believed):
-        monkeypatch.setattr(map_component.st, "session_state", {"map": said})
-        assert map_component.chosen_in("map") == believed
-
-    @pytest.mark.parametrize(
-        ("said", "steps"),
-        [
-            ({"on": False, "step": 3}, [3]),
-            ({"on": True, "step": 3}, []),
-            ({"on": False, "step": 60}, []),
-            ({"on": False, "step": -1}, []),
-            ({"on": False, "step": True}, []),
-            ({"on": False, "step": "3"}, []),
-            ("a", []),
-        ],
-    )
-    def test_step_where_playing_stopped(self, monkeypatch, said, steps):
-        monkeypatch.setattr(map_component.st, "session_state", {"map": {"play": said}})
-        told: list[int] = []
-        map_component._stopped("map", 60, told.append)
-        assert told == steps
-        assert map_component.playing("map") is (said == {"on": True, "step": 3})
+    def test_chosen_county(self, monkeypatch, sent, taken):
+        monkeypatch.setattr(map_component.st, "session_state", {"map": sent})
+        assert map_component.chosen_in("map") == taken
 
 
 def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_twin, short_fit):
     at = open_page(county=COOK)
     text = words(at)
-    assert "**All places together**" in text
-    assert "relative λ" in text
-    assert "true cases" not in text.replace("of 100 true cases", "")
+    assert "**All places together.**" in text
+    assert "expected at median detection" in text
+    assert "infections" not in text
     shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
     text = words(open_page(county=COOK, scale="known mean"))
-    assert text.count("estimated true") == 2
-    assert "% counted" in text
-    assert "if mean detection is 25%" in text
+    assert text.count("estimated infections **") == 2
+    assert "% detected" in text
+    assert "if mean detection is 25 %" in text
+    assert "Only ratios of p are known" not in text  # under an absolute map
+
+
+@pytest.mark.parametrize("ranked", [True, False])
+def test_bars_are_drawn_whatever_the_uncertainty(open_page, shown, covid_twin, short_fit, ranked):
+    found = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
+    if not ranked:  # every draw is far off
+        far = np.random.default_rng(1).normal(size=found.draws.coefficients.shape)
+        wide = far.astype(np.float32)
+        draws = replace(found.draws, coefficients=wide)
+        found = replace(found, draws=draws, stop=StopReason.MAX_ITER)
+    shown["found"] = found
+    at = open_page(scale="known mean", range="true")
+    bars = charts(at)[:2]
+    assert [len(figure["data"][0]["y"]) for figure in bars] == [10, 10]
+    assert all("error_x" in figure["data"][0] for figure in bars)
+    assert ("is not statistically distinguishable" in words(at)) == (not ranked)
+    at.toggle(key="level").set_value(True).run()
+    for before, after in zip(bars, charts(at)[:2], strict=True):
+        values, wider = before["data"][0], after["data"][0]
+        assert values["x"] == wider["x"]
+        assert values["error_x"] != wider["error_x"]
 
 
 def test_states_can_be_chosen_and_all_follows(open_page):
     at = open_page(states=["Texas", "Utah"])
-    assert "**Texas, Utah**" in words(at)
-    table = at.dataframe[0].value
-    assert sorted(table["state"]) == ["Texas", "Utah"]
+    assert "**Texas, Utah.**" in words(at)
+    assert sorted(at.dataframe[0].value["state"]) == ["Texas", "Utah"]
     drawn = [number for number in sent(at)["picture"]["numbers"] if number is not None]
     assert len(drawn) == 254 + 29
     assert "another state" in sent(at)["picture"]["noCount"]
@@ -170,9 +170,9 @@ def test_the_map_may_show_rates(open_page):
     assert not at.exception
     picture = sent(at)["picture"]
     assert "per 1,000 people" in picture["title"]
-    assert "λ" in picture["title"]
+    assert "infections" in picture["title"]
     assert picture["log"]
-    relative = sent(open_page(map_of="relative λ in all"))["picture"]
+    relative = sent(open_page(map_of="λ"))["picture"]
     assert relative["title"].startswith("relative λ in 60 days")
 
 
@@ -184,7 +184,7 @@ def test_places_are_compared_each_with_its_answer(open_page):
     text = words(at)
     for label in labels[:2]:
         assert f"- **{label}**: So far: reported" in text or f"- **{label}**: Reported" in text
-    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    names = [{trace.get("name") for trace in spec["data"]} for spec in specs]
-    assert set(labels[:2]) in names
-    assert "Days of the places compared · 120 rows" in text
+    assert {trace.get("name") for trace in charts(at)[2]["data"]} >= set(labels[:2])
+    assert "Time series · 120 rows" in text
+    box = at.multiselect(key="compare").proto
+    assert not box.select_all  # Enter takes one of the counties that a text finds

@@ -9,10 +9,9 @@ import pytest
 
 from dashboard.ppi.charts import visits_chart
 from dashboard.ppi.view import MOST_CHOSEN
-from dashboard.shared.charts.bars import LINES, interaction_bars, short_pair
+from dashboard.shared.charts.bars import LINES
 from dashboard.shared.charts.matrix import matrix_chart
 from dashboard.shared.charts.places import Matrix
-from dashboard.shared.charts.style import short_names
 
 NAN = math.nan
 
@@ -20,63 +19,6 @@ NAN = math.nan
 def numbers(values):
     """A list with None for NaN."""
     return [None if value is None or math.isnan(value) else value for value in values]
-
-
-class TestNames:
-    def test_long_names_keep_both_ends(self):
-        assert short_names(["Franklinella occidentalis"], 15) == ["Frankline…talis"]
-        assert len(short_names(["Franklinella occidentalis"], 15)[0]) == 15
-
-    def test_both_names_of_an_interaction(self):
-        assert short_pair("Eriophyllum lanatum – bee 01", 9) == "Eriop…tum – bee 01"
-
-
-class TestBars:
-    @pytest.fixture
-    def bars(self):
-        return pd.DataFrame(
-            {
-                "label": ["Eriophyllum lanatum – Franklinella occidentalis", "a – b"],
-                "value": [100.0, 2.0],
-                "inside": ["1 seen", "20 seen"],
-                "low": [10.0, 1.0],
-                "high": [1e9, 3.0],
-            }
-        )
-
-    def draw(self, bars, **options):
-        return interaction_bars(
-            bars,
-            title="relative p",
-            color="#123456",
-            **({"limits": (0, 120), "log": False} | options),
-        )
-
-    def test_dots_with_whiskers_on_a_logarithmic_one(self, bars):
-        figure = self.draw(bars, limits=(1, 1000), log=True)
-        dots, text = figure.data
-        assert dots.mode == "markers"
-        assert list(dots.x) == [100, 2]
-        assert list(dots.error_x.array) == [1e9 - 100, 1]
-        assert list(dots.error_x.arrayminus) == [90, 1]
-        assert figure.layout.xaxis.type == "log"
-        assert tuple(figure.layout.xaxis.range) == pytest.approx((0, 3))
-        assert [each.strip() for each in text.text] == ["1 seen", "20 seen"]
-
-    @pytest.mark.parametrize("log", [True, False])
-    def test_names_are_short_on_the_axis_and_whole_in_the_hover(self, bars, log):
-        figure = self.draw(bars, limits=(1, 1000), log=log)
-        axis = figure.layout.yaxis
-        assert list(axis.tickvals) == list(figure.data[0].y) == bars["label"].tolist()
-        assert all(len(text) <= 31 for text in axis.ticktext)
-        assert list(figure.data[0].hovertext) == bars["label"].tolist()
-        assert "%{hovertext}" in figure.data[0].hovertemplate
-
-    @pytest.mark.parametrize("log", [True, False])
-    def test_first_on_top_and_the_chosen_outlined(self, bars, log):
-        figure = self.draw(bars, limits=(1, 1000), log=log, chosen=["a – b"])
-        assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
-        assert list(figure.data[0].marker.line.width) == [0, 3]
 
 
 class TestMatrix:

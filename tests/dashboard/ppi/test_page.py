@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from dashboard.ppi.view import pair_labels
@@ -37,7 +39,7 @@ def open_page(monkeypatch, tmp_path, ended) -> Callable[..., AppTest]:
 
 def named(at: AppTest) -> dict[str, dict]:
     """The figures by what they show; their order is that of the page."""
-    names = ("bottom", "top", "matrix", "visits", "objective")
+    names = ("bottom", "top", "visits", "matrix", "objective")
     figures = charts(at)
     if len(figures) < len(names):
         names = tuple(name for name in names if name != "visits")
@@ -53,11 +55,6 @@ def drawn(at: AppTest) -> list[str]:
     return [trace["name"] for trace in named(at)["visits"]["data"] if trace.get("showlegend")]
 
 
-def button(at: AppTest, label: str):
-    (found,) = [each for each in at.button if each.label == label]
-    return found
-
-
 def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     at = open_page()
     assert "Simulated counts." in words(at)
@@ -69,31 +66,19 @@ def test_draws_bars_matrix_and_visits(open_page, ppi_twin):
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == YEARS
 
 
-def test_quick_picks_choose_one_interaction(open_page):
-    at = open_page()
-    picked = {}
-    for name in ("Highest mean", "Lowest mean", "Varies most", "Varies least"):
-        ran(button(at, name).click())
-        (picked[name],) = chosen(at)
-        assert drawn(at) == [picked[name]]
-    assert picked["Highest mean"] == named(at)["top"]["data"][0]["y"][0]
-    assert picked["Lowest mean"] == named(at)["bottom"]["data"][0]["y"][0]
-    assert len(set(picked.values())) >= 3
-
-
 def test_none_chosen_is_a_sentence(open_page):
     at = open_page()
     ran(at.multiselect(key="interaction").set_value([]))
     assert "Choose an interaction" in words(at)
+    assert not at.multiselect(key="interaction").proto.select_all  # Enter takes one match
     assert "visits" not in named(at)
 
 
 def test_the_address_names_everything(open_page, ppi_twin):
     labels = list(pair_labels(ppi_twin)[7:9])
-    at = open_page(interaction=labels, order="guild", bars_n="7", seasons=["2012"], guilds="bee")
+    at = open_page(interaction=labels, order="guild", seasons=["2012"], guilds="bee")
     assert chosen(at) == drawn(at) == labels
     shown = named(at)
-    assert len(shown["top"]["data"][0]["y"]) == 7
     assert [each["text"] for each in shown["visits"]["layout"]["annotations"]] == ["2012"]
     assert all(label.split(" – ")[1].startswith("bee") for label in shown["top"]["data"][0]["y"])
     outlines = shown["matrix"]["layout"]["shapes"]
@@ -103,8 +88,8 @@ def test_the_address_names_everything(open_page, ppi_twin):
 def test_bad_values_in_the_address_are_ignored(open_page):
     usual = named(open_page())
     bad = {"order": "imagined", "seasons": "1999", "guilds": "dragons"}
-    assert named(open_page(**bad, interaction="nobody – nothing", bars_n="4")) == usual
-    assert named(open_page(interaction=["nobody – nothing", "plant"], bars_n="many")) == usual
+    assert named(open_page(**bad, interaction="nobody – nothing")) == usual
+    assert named(open_page(interaction=["nobody – nothing", "plant"])) == usual
 
 
 def test_a_choice_made_from_estimates_so_far_follows_the_fit(
@@ -128,6 +113,20 @@ def test_intervals_are_whiskers_and_bands(open_page, ppi_twin, short_fit):
     shown = named(at)
     assert any(trace.get("fill") == "toself" for trace in shown["visits"]["data"])
     assert any("error_x" in trace for trace in shown["top"]["data"])
+
+
+def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_page, ended):
+    flat = deepcopy(ended.network)
+    with torch.no_grad():
+        for parameter in flat.parameters():
+            parameter.zero_()
+    at = open_page(replace(ended, network=flat, stop=StopReason.MAX_ITER))
+    shown = named(at)
+    assert len(shown["top"]["data"][0]["y"]) == len(shown["bottom"]["data"][0]["y"]) == 10
+    assert shown["matrix"]["data"][0]["type"] == "heatmap"
+    assert "visits" in shown
+    assert words(at).count("no difference in detection") == 1
+    assert not at.warning
 
 
 def test_everything_may_be_taken_away(open_page):

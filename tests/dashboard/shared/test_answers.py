@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from dashboard.shared.charts.answers import (
-    alike,
     amount,
     answer,
+    axis_title,
+    bars_of,
     chance_words,
     color_limits,
+    findings,
     for_display,
+    not_distinguishable,
     open_scale,
     percent,
+    rank_precision,
     rank_words,
     share_words,
-    told_apart,
 )
 from uncletc import Scale
+from uncletc.estimates.sums import Summed, Sums
 
 ABSOLUTE = Scale(1.0, "anchored by data: deaths", True)
 STATED = Scale(1.0, "anchored: mean detection is 25%", True)
@@ -40,35 +46,35 @@ FREE = {name: value for name, value in ROW.items() if not name.startswith("share
 
 
 def test_a_place_in_a_sentence():
-    assert answer(ROW, ABSOLUTE) == (
-        "Reported **35,497**; estimated true **61,000** (48,000–79,000), **58 % counted** "
-        "(45–74 %), by what deaths say."
+    assert answer(ROW, ABSOLUTE, "infections") == (
+        "Reported **35,497**; estimated infections **61,000** (48,000–79,000); **58 % detected** "
+        "(90 % interval 45–74 %), calibrated to deaths."
     )
-    assert answer(ROW, STATED).endswith("if mean detection is 25%.")
+    assert answer(ROW, STATED).endswith("if mean detection is 25 %.")
     assert answer(ROW, ABSOLUTE, so_far=True).startswith("So far: reported")
 
 
 def test_a_relative_scale_has_no_true_cases():
-    said = answer(FREE, RELATIVE)
-    assert "relative λ **61,000** (48,000–79,000)" in said
-    assert "true" not in said
-    assert "counted**" not in said
-    assert "Scale of p" in open_scale(RELATIVE)
+    said = answer(FREE, RELATIVE, "infections")
+    assert "**61,000** (48,000–79,000) expected at median detection" in said
+    assert "infections" not in said
+    assert "assumed detection level" in open_scale(RELATIVE)
     assert open_scale(ABSOLUTE) == ""
+    assert axis_title(RELATIVE) == "relative p (median = 1)"
+    assert "calibrated to deaths" in axis_title(ABSOLUTE)
 
 
 def test_a_fit_that_expects_far_less_or_more_says_so():
     row = {"reported": 100.0, "rate": 50.0, "detection": 1.2}
-    assert "expects 60 counts here" in chance_words(row, RELATIVE)
-    assert "far above it" in chance_words(row, RELATIVE)
-    assert "far below it" in chance_words(row | {"rate": 100.0}, RELATIVE)
+    assert "expects 60 counts" in chance_words(row, RELATIVE)
+    assert "isolated large counts" in chance_words(row, RELATIVE)
+    assert "isolated small counts" in chance_words(row | {"rate": 100.0}, RELATIVE)
     assert chance_words(row | {"rate": 80.0}, RELATIVE) == ""
     assert chance_words(row, STATED) == ""
 
 
 def test_rounding_never_says_less_than_was_reported():
-    row = ROW | {"rate_low": 35497.0}
-    assert "(35,497–79,000)" in answer(row, ABSOLUTE)
+    assert "(35,497–79,000)" in answer(ROW | {"rate_low": 35497.0}, ABSOLUTE)
 
 
 def ranks(ranges: list[tuple[int, int]]) -> pd.DataFrame:
@@ -77,28 +83,70 @@ def ranks(ranges: list[tuple[int, int]]) -> pd.DataFrame:
 
 
 def test_ranks_are_ranges():
-    assert "between number 3 and 9 of 20" in rank_words(
-        {"rank": 4, "rank_low": 3, "rank_high": 9}, 20
+    assert "rank 3–9 of 20" in rank_words({"rank": 4, "rank_low": 3, "rank_high": 9}, 20)
+    assert "is open" in rank_words({"rank": 4, "rank_low": 1, "rank_high": 20}, 20)
+    assert "rank 4 of 20" in rank_words({"rank": 4}, 20)
+
+
+def test_how_precise_ranks_are():
+    vague = rank_precision(ranks([(1, 10)] * 10), "places")
+    assert not vague.clear
+    assert "above or below the median" in vague.words
+    clear = rank_precision(ranks([(k, k + 1) for k in range(1, 11)]), "places")
+    assert clear.clear
+    assert "1 positions wide (of 10)" in clear.words
+    assert rank_precision(pd.DataFrame({"rank": [1, 2]}), "places").clear
+
+
+def test_an_order_that_is_not_distinguishable_has_one_line():
+    assert "among these 2 is not" in not_distinguishable(ranks([(1, 5), (2, 6)]))
+    assert not_distinguishable(ranks([(1, 2), (3, 6)])) == ""
+
+
+def test_no_difference_in_detection_is_one_sentence():
+    dataset = SimpleNamespace(counts=SimpleNamespace(n_attributes=1))
+    precision = rank_precision(ranks([(1, 2), (1, 2)]), "interactions")
+    same = findings(dataset, precision, [0.5, 0.501], "A visit", "interactions")
+    assert same["insight"].count(".") == 1
+    assert "no difference in detection" in same["insight"]
+    assert same["caution"] is None
+    other = findings(dataset, precision, [0.1, 0.3], "A visit", "interactions")
+    assert "times** as likely" in other["insight"]
+    assert (
+        "unlikely" in findings(dataset, precision, np.geomspace(1e-3, 1), "A visit", "x")["caution"]
     )
-    assert "cannot be told" in rank_words({"rank": 4, "rank_low": 1, "rank_high": 20}, 20)
-    assert "number 4 of 20" in rank_words({"rank": 4}, 20)
 
 
-def test_places_whose_ranks_are_open_are_not_ranked():
-    apart = told_apart(ranks([(1, 10)] * 10), "places")
-    assert not apart.ranking
-    assert "These places cannot be told apart" in apart.words
-    clear = told_apart(ranks([(k, k + 1) for k in range(1, 11)]), "places")
-    assert clear.ranking
-    assert "known to within 1 of 10" in clear.words
-    assert told_apart(pd.DataFrame({"rank": [1, 2]}), "places").ranking
+def test_bars_leave_out_how_uncertain_the_level_is():
+    common, own = np.log(2) * np.array([-1.0, 1.0]), np.log(1.1) * np.array([1.0, -1.0])
+    p = Summed(
+        values=np.array([[0.2, 0.4, 0.0]] * 2),
+        log_deviation=np.array([common + own, common - own, common]),
+        independent=np.zeros(3),
+        inflation=(1.0, 0.0),
+    )
+    sums = Sums(
+        entries=np.array([1, 1, 0]),
+        attributed=np.array([1.0, 1.0, 0.0]),
+        reported=np.ones(3),
+        rate=p,
+        detection=p,
+        scale=ABSOLUTE,
+    )
+    table = pd.concat([sums.table(), sums.ranks()], axis=1)
+    bars = bars_of(table, sums, ABSOLUTE, label=list("abc"), note=["", "", ""])
+    assert bars["label"].tolist() == ["b", "a"]  # no bar without p
+    half = 1.6448536 * np.log(1.1)
+    assert np.log(bars["high"] / bars["value"]).to_numpy() == pytest.approx([half, half])
+    assert (bars["level_low"] < 0.5 * bars["low"]).all()
+    assert (bars["level_high"] <= 1).all()
 
 
 def test_a_table_to_read_has_intervals_as_text():
     table = pd.DataFrame([ROW | {"state": "Texas", "rank_low": 3, "rank_high": 9}])
-    shown = for_display(table, ["state"], ABSOLUTE)
+    shown = for_display(table, ["state"], ABSOLUTE, "infections")
     assert len(list(shown)) == 9
-    assert shown["true, λ: 90 %"].item() == "48,000–79,000"
+    assert shown["estimated infections (90 % interval)"].item() == "48,000–79,000"
     assert shown["rank by p"].item() == "3–9"
     assert "relative λ" in for_display(pd.DataFrame([FREE]), [], RELATIVE)
 
@@ -108,12 +156,6 @@ def test_numbers_have_three_digits_and_shares_two():
         *("61,200", "30,400,000", "4.2", "0")
     ]
     assert [percent(share) for share in (0.583, 0.0042, 0)] == ["58", "0.42", "0"]
-
-
-def test_those_listed_may_be_alike():
-    assert alike(ranks([(1, 5), (2, 6)]))
-    assert not alike(ranks([(1, 2), (3, 6)]))
-    assert "p does not" in share_words(late=True)
     assert share_words(late=False) in share_words(late=True)
 
 

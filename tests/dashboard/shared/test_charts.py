@@ -8,68 +8,76 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.shared.charts.bars import bar_limits, ranked_bars, short_pair
 from dashboard.shared.charts.style import (
     BAR_COLORS,
     COLORS,
-    axis_limit,
-    bar_chart,
     log_axis,
     objective_chart,
+    short_names,
 )
 
 
 class TestBars:
     @pytest.fixture
-    def figure(self):
-        bars = pd.DataFrame(
-            {"label": ["b", "a", "c"], "value": [3.0, 2.0, 1.0], "inside": ["x", "y", "z"]}
-        )
-        return bar_chart(bars, title="relative p", color="#123456", limit=4)
-
-    def test_values_labels_and_text(self, figure):
-        (trace,) = figure.data
-        assert list(trace.x) == [3, 2, 1]
-        assert list(trace.y) == ["b", "a", "c"]
-        assert list(trace.text) == ["x", "y", "z"]
-        assert trace.orientation == "h"
-        assert trace.marker.color == "#123456"
-
-    def test_text_of_short_bars_stands_outside(self):
-        # Plotly drops the text of a bar too short to see, unless it is told to put it outside.
-        bars = pd.DataFrame({"label": ["a", "b"], "value": [3.0, 1e-6], "inside": ["x", "y"]})
-        (trace,) = bar_chart(bars, title="p", color="#123456", limit=4).data
-        assert list(trace.textposition) == ["inside", "outside"]
-
-
-class TestWhiskers:
-    @pytest.fixture
     def bars(self):
         return pd.DataFrame(
             {
-                "label": ["b", "a"],
-                "value": [3.0, 2.0],
-                "inside": ["x", "y"],
-                "low": [1.0, 1.5],
-                "high": [4.0, 2.25],
+                "label": ["Eriophyllum lanatum – Franklinella occidentalis", "a – b"],
+                "value": [100.0, 2.0],
+                "note": ["1 seen", "20 seen"],
+                "low": [10.0, 1.0],
+                "high": [1e9, 3.0],
             }
         )
 
-    def test_reach_from_low_to_high(self, bars):
-        drawn, whiskers = bar_chart(bars, title="p", color="#123456", limit=4).data
-        assert list(drawn.x) == list(whiskers.x) == [3, 2]
-        assert list(whiskers.error_x.array) == [1, 0.25]
-        assert list(whiskers.error_x.arrayminus) == [2, 0.5]
-        assert drawn.customdata.tolist() == [[1, 4], [1.5, 2.25]]
+    def draw(self, bars, **options):
+        log = options.get("log", False)
+        limits = bar_limits(bars, log=log)
+        return ranked_bars(bars, title="relative p", color="#123456", limits=limits, **options)
 
-    def test_the_axis_has_room_for_them_but_not_for_very_long_ones(self, bars):
-        assert axis_limit(bars) == pytest.approx(1.05 * 4)
-        assert axis_limit(bars.assign(high=1e9)) < 2 * 3
-        assert axis_limit(bars.drop(columns=["low", "high"]), bars.head(1)[["value"]]) == (
-            pytest.approx(1.05 * 3)
-        )
+    @pytest.mark.parametrize(("log", "kind"), [(False, "bar"), (True, "scatter")])
+    def test_values_whiskers_and_names(self, bars, log, kind):
+        figure = self.draw(bars, log=log, chosen=["a – b"])
+        values, rows = figure.data
+        assert values.type == kind  # the length of a bar means nothing on a log axis
+        assert list(values.x) == [100, 2]
+        assert list(values.error_x.array) == [1e9 - 100, 1]
+        assert list(values.error_x.arrayminus) == [90, 1]
+        assert list(values.marker.line.width) == [0, 3]  # the chosen one is outlined
+        assert [each.text for each in figure.layout.annotations] == ["100", "2"]
+        assert figure.layout.yaxis.autorange == "reversed"  # the first on top
+        assert list(figure.layout.yaxis.tickvals) == bars["label"].tolist()
+        assert all(len(text) <= 31 for text in figure.layout.yaxis.ticktext)
+        assert [row[-1] for row in rows.customdata] == bars["label"].tolist()
+        assert rows.customdata[0][:4].tolist() == [100, 10, 1e9, "1 seen"]
+
+    @pytest.mark.parametrize("log", [True, False])
+    def test_rows_fill_the_axis_and_a_second_click_finds_them(self, bars, log):
+        figure = self.draw(bars.drop(columns=["low", "high"]), log=log)
+        values, rows = figure.data
+        low, high = bar_limits(bars.drop(columns=["low", "high"]), log=log)
+        assert rows.base == low
+        assert list(rows.x) == pytest.approx([high - low] * 2)
+        assert values.hoverinfo == "skip"
+        for trace in figure.data:  # without these Plotly fails on a selected point, or fades
+            assert trace.selected.marker.opacity == trace.unselected.marker.opacity == 1
+
+    def test_an_axis_has_room_for_whiskers_but_not_for_very_long_ones(self, bars):
+        usual = bars.assign(high=[120.0, 3.0])
+        assert bar_limits(usual) == pytest.approx((0, 1.05 * 120))
+        assert bar_limits(bars)[1] < 2 * 100
+        low, high = bar_limits(bars, log=True)
+        assert 0 < low < 2
+        assert 100 < high < 200
+
+    def test_long_names_keep_both_ends(self):
+        assert short_names(["Franklinella occidentalis"], 15) == ["Frankline…talis"]
+        assert short_pair("Eriophyllum lanatum – bee 01", 9) == "Eriop…tum – bee 01"
+        assert short_pair("Los Angeles, California") == "Los Angeles, California"
 
 
-def test_objectives_of_two_fits_are_told_apart():
+def test_objectives_of_two_fits_are_distinct():
     figure = objective_chart({"A": [9.0, 3.0, 2.0], "B": [8.0, 1.0]})
     a, b = figure.data
     assert (a.name, list(a.x), list(a.y)) == ("A", [1, 2], [3, 2])
@@ -122,7 +130,7 @@ class TestColors:
         assert (high + 0.05) / (low + 0.05) >= 3  # WCAG 2.1, 1.4.11
 
     @pytest.mark.parametrize("vision", VISIONS)
-    def test_are_told_apart_with_any_colour_vision(self, vision):
+    def test_differ_with_any_colour_vision(self, vision):
         seen = [lab(VISIONS[vision] @ linear(color)) for color in COLORS]
         distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
         assert min(distances) > 15

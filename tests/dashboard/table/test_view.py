@@ -45,9 +45,9 @@ def test_one_number_of_each_level_lies_within_its_interval():
 
 
 def test_the_sentence_says_relative_until_the_scale_is_stated(ppi_twin, ppi_fit, by_plant):
-    assert "relative λ" in by_plant.sentence()
+    assert "at median detection" in by_plant.sentence()
     known = level_view(ppi_twin, ppi_fit, Anchor(kind="mean", value=0.25), (0,))
-    assert "estimated true" in known.sentence(so_far=True)
+    assert "estimated true count" in known.sentence(so_far=True)
     assert (known.table["share"].dropna() <= 1).all()
 
 

@@ -1,0 +1,214 @@
+"""What the COVID-19 page asks for, and the parts that show what was chosen."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard.countymap.choice import choose_county
+from dashboard.countymap.component import show_county_map
+from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.covid.charts import series_chart
+from dashboard.covid.view import (
+    NOUN,
+    PER,
+    UNCERTAIN,
+    CountyView,
+    CovidView,
+    build_county_view,
+    build_covid_view,
+    cell_totals,
+    rate_title,
+)
+from dashboard.shared.cache import cached, grids_of
+from dashboard.shared.charts.answers import (
+    anchor_words,
+    answer,
+    color_limits,
+    rank_words,
+    rate_name,
+)
+from dashboard.shared.sidebar.widgets import segmented
+from dashboard.shared.text.page import show_chart
+from dashboard.shared.text.words import day_text
+from uncletc import Anchor, Fit, Scale
+from uncletc.datasets import Dataset
+
+Quantity = Literal["p", "per_1000", "rate"]
+MOST = 4  # places drawn beside the chosen one
+_LEAST = 1e-9  # of λ, for a logarithm
+
+
+class Shown(NamedTuple):
+    """What the map shows: the index of one day or all days, some states or all, a quantity."""
+
+    day: int | None
+    states: tuple[str, ...]
+    quantity: Quantity
+
+
+def choose_shown(dataset: Dataset, scale: Scale) -> Shown:
+    """Ask what the map shows."""
+    days, name = dataset.counts.labels[2], NOUN if scale.absolute else "λ"
+    left, middle, right = st.columns([6, 4, 4])
+    quantity: Quantity = segmented(
+        "Map of",
+        ["p", "per_1000", "rate"],
+        names={"p": "detection p", "per_1000": f"{name} per 1,000", "rate": name},
+        key="map_of",
+        where=left,
+        help="**Detection p**: the chance that an infection is reported. The others: how many the "
+        "fit expects over the time shown, while the scale is relative those at median detection.",
+    )
+    span = segmented(
+        "Time",
+        ["all", "day"],
+        names={"all": f"all {len(days)} days", "day": "one day"},
+        key="span",
+        where=middle,
+        help="The mean over all days, or one day.",
+    )
+    states = right.multiselect(
+        "States",
+        sorted(dataset.table["state"].unique()),
+        key="states",
+        bind="query-params",
+        placeholder="all states",
+        select_all=False,
+        help="Map, numbers, bars and tables show these states alone. None chosen: all.",
+    )
+    day = None
+    if span == "day":
+        chosen = st.select_slider(
+            "Day",
+            days,
+            days[0],
+            format_func=day_text,
+            key="day",
+            bind="query-params",
+            help="Arrow keys move it by one day.",
+        )
+        day = days.index(chosen)
+    return Shown(day, tuple(states), quantity)
+
+
+def covid_view(
+    dataset: Dataset, fit: Fit, anchor: Anchor, day: int | None, states: tuple[str, ...]
+) -> CovidView:
+    """Return the view of a fit, a day and some states; for `cached`."""
+    return build_covid_view(
+        dataset,
+        fit,
+        anchor,
+        day=day,
+        states=states,
+        grids=grids_of(dataset, fit, anchor),
+        sums=cached("covid sums", cell_totals, dataset, fit, day),
+    )
+
+
+def the_map(dataset: Dataset, fit: Fit, anchor: Anchor, shown: Shown, fips: str | None) -> None:
+    """Draw the map; a county chosen in it is chosen everywhere."""
+    picture = cached("covid map", _picture, dataset, fit, anchor, *shown)
+    show_county_map(
+        picture,
+        key="map",
+        alt=f"Map of US counties coloured by {picture.title}",
+        selected=fips,
+        on_choose=choose_county,
+    )
+
+
+def _picture(
+    dataset: Dataset,
+    fit: Fit,
+    anchor: Anchor,
+    day: int | None,
+    states: tuple[str, ...],
+    quantity: Quantity,
+) -> MapPicture:
+    view = cached("covid", covid_view, dataset, fit, anchor, day, states)
+    counties, of_p = view.counties, quantity == "p"
+    process: dict[str, Any] = {"title": view.title, "limits": view.limits, "log": view.log}
+    if not of_p:
+        values = np.maximum(counties[quantity].to_numpy(dtype=float), _LEAST)
+        counties = counties.assign(**{quantity: values}, uncertain=False)
+        process = {
+            "title": _title(view.scale, quantity, day),
+            "limits": color_limits(values),
+            "log": True,
+            "colorscale": "viridis",
+        }
+    return county_map(
+        counties,
+        color="value" if of_p else quantity,
+        mark="mark" if of_p else None,
+        hover=("spread", "reported", "estimate") if of_p else ("reported", "estimate"),
+        missing="no count" if not states else "no count, or another state",
+        uncertain="uncertain",
+        uncertain_means=f"uncertain: the ends of its 90 % interval differ by more than "
+        f"{UNCERTAIN:g}-fold",
+        remark="Simulated counts." if dataset.provenance.simulated else "",
+        people="population",
+        **process,
+    )
+
+
+def _title(scale: Scale, quantity: Quantity, day: int | None) -> str:
+    each = f" per {PER:,} people" if quantity == "per_1000" else ""
+    when = "in 60 days" if day is None else "on the day"
+    rest = anchor_words(scale) if scale.absolute else "at median detection"
+    return f"{rate_name(scale, NOUN)} {when}{each} ({rest})"
+
+
+def time_series(
+    dataset: Dataset,
+    fit: Fit,
+    anchor: Anchor,
+    view: CovidView,
+    county: CountyView | None,
+    day: str | None,
+) -> pd.DataFrame:
+    """Draw the days of the chosen county and of places to compare; return these days."""
+    st.header("Time series" if county is None else county.name)
+    if county is not None:
+        st.markdown(county.summary)
+    answers, grids = view.answers, grids_of(dataset, fit, anchor)
+    places = answers.all_places.set_index("place")
+    compared = st.multiselect(
+        "Compare places",
+        list(places.index),
+        key="compare",
+        bind="query-params",
+        max_selections=MOST,
+        select_all=False,  # else Enter takes all that the text finds
+        placeholder="type the name of a county",
+        help=f"Up to {MOST} cells, each named after its most populous county; +2 means that two "
+        "more counties share it.",
+    )
+    views = [] if county is None else [county]
+    for place in compared:
+        if county is None or place != county.place:
+            fips = str(places.loc[place, "fips"])
+            views.append(build_county_view(dataset, fit, grids, fips, answers=answers))
+            row = places.loc[place].to_dict()
+            words = answer(row, view.scale, NOUN), rank_words(row, len(places))
+            st.markdown(f"- **{place}**: {' '.join(words)}")
+    if not views:
+        st.caption("Select a county on the map, by its name or by a bar to see its time series.")
+        return pd.DataFrame()
+    series = pd.concat([each.days for each in views], ignore_index=True)
+    show_chart(
+        partial(
+            series_chart, series, p_title=view.title, rate_title=rate_title(view.scale), day=day
+        ),
+        key="county-days",
+        alt=f"Reported cases, λ and p of {', '.join(series['place'].unique())} over the days",
+    )
+    bands = "Bands: 90 % intervals. " if "p_low" in series else ""
+    st.caption(f"{bands}{'' if county is None else county.combined}")
+    return series
