@@ -23,8 +23,8 @@ from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.fit_status.badges import MARKS, SECTION, gain_table, whole
 from dashboard.shared.fit_status.service import progress_bar, say_failed, session
+from dashboard.shared.sidebar.choice import NONE_ON_DETECTION
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.roles import NONE_ON_DETECTION
 from dashboard.shared.sidebar.widgets import key_of, segmented
 from dashboard.shared.text.page import show_chart, show_table
 from dashboard.shared.text.words import capital, escape, times

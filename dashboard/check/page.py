@@ -10,7 +10,6 @@ from dashboard.shared.fit_status.badges import Verdict, remember_verdict
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
-from dashboard.shared.sidebar.roles import STATED
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
 from dashboard.shared.text.page import fit_details, meaning, role_details
@@ -42,7 +41,7 @@ parts.calibration(view, fit.mu)
 by = parts.places_and_times(dataset, fit, kind, view, family)
 outside = None
 if is_covid(dataset):
-    outside = parts.outside_section(dataset, fit, stated=roles.preset == STATED)
+    outside = parts.outside_section(dataset, fit, stated=roles.roles_as_stated)
 
 meaning(
     "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "

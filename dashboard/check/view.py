@@ -23,7 +23,7 @@ from dashboard.shared.charts.places import (
     pair_columns,
 )
 from dashboard.shared.memory import remembered
-from dashboard.shared.sidebar.roles import RoleChoice
+from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.shared.text.scripts import (
     COUNTS,
     DATASET,
@@ -182,7 +182,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
 
 
 def check_script(
-    source: str | Code, settings: FitSettings, kind: Kind, roles: RoleChoice | None = None
+    source: str | Code, settings: FitSettings, kind: Kind, roles: ModelChoice | None = None
 ) -> str:
     """Return a script that gives the table of held-out counts."""
     seen = call(seen_counts, COUNTS, kind)

@@ -22,10 +22,10 @@ from dashboard.drivers.view import (
 )
 from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.charts.places import is_covid, is_own, place_table, place_words
-from dashboard.shared.fit_status.outcome import joint_effect_words
+from dashboard.shared.fit_status.outcome import network_words
 from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.sidebar.widgets import bound, key_of, segmented
 from dashboard.shared.text.page import insight_with_caution, show_chart
 from dashboard.shared.text.words import capital, escape
@@ -35,7 +35,7 @@ from uncletc.datasets import Dataset
 Tables = dict[str, pd.DataFrame]
 
 
-def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: RoleChoice) -> Tables:
+def importance_and_effect(dataset: Dataset, fit: Fit, family: Family, roles: ModelChoice) -> Tables:
     """Draw how much covariates matter and, beside it, how p changes with the chosen one."""
     importance = cached("importance", importance_view, dataset, fit)
     insight_with_caution(f"{importance.insight} Associations, not causes.", importance.caution)
@@ -166,7 +166,7 @@ def interaction_section(dataset: Dataset, fit: Fit, family: Family, names: list[
     if fold is None:
         return
     with fold:
-        st.markdown(joint_effect_words(fit))
+        st.markdown(network_words(fit))
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         first = _linked("First covariate", names, key=first_key, where=left)
         others = [name for name in names if name != first]

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard.drivers.charts import RANGE, dots_chart, ratio_axis
 from dashboard.shared.charts.style import BLUE, GREY, ROWS, VERMILION, framed, top_bar
-from dashboard.shared.sidebar.roles import acts_on, effect_name
+from dashboard.shared.sidebar.choice import acts_on, effect_name
 from uncletc import Effect, Fit
 
 NEGLIGIBLE = 1.02  # factor below which an effect is called negligible

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.lab.lessons import STEP_NAMES, STEPS, Step
+from dashboard.lab.steps import STEPS
 from dashboard.lab.view import LEVERS, Setup
 from dashboard.shared.sidebar.model import MODEL, Control, settings_of
 from dashboard.shared.sidebar.widgets import draw
@@ -17,7 +17,7 @@ QUESTIONS = "questions"
 _LAST_STEP = "lab-step-in-address"  # what this page last put there: another is the reader's
 
 
-_SIMULATION = ("gamma_omega", "gamma_xi", "gamma_theta", "snr", "g", "rank", "events", "seed")
+_SIMULATION = ("gamma_omega", "gamma_xi", "g", "rank", "events", "seed")
 # Of the fit: as on other pages, under a name that no control of the simulation has.
 _FIT = {
     f"fit_{setting.name}" if setting.name in _SIMULATION else setting.name: replace(
@@ -28,29 +28,29 @@ _FIT = {
 }
 CONTROLS: dict[str, Control] = {
     "lambda": Control(
-        label="λ: true events to expect",
+        label="λ: events to expect",
         help="How many events happen on average. The number that do happen differs from draw to "
         "draw: it is Poisson.",
         default=20,
         limits=(1, 60, 1),
     ),
     "p": Control(
-        label="p: chance that an event is counted",
+        label="p: probability that one is counted",
         help="Each event is counted with this probability, independently of the others.",
         default=0.5,
         limits=(0.05, 1.0, 0.05),
     ),
     "draw": Control(
-        label="Draw",
-        help="Decides every random event. The same number gives the same events again.",
+        label="Draw (+: draw again)",
+        help="Decides which events happen and which are counted. The same number gives the same "
+        "events again.",
         default=0,
         limits=(0, 9999, 1),
         typed=True,
     ),
     "slice": Control(
-        label="Slice to look at",
-        help="The tensor has 20 slices of 20 × 20 entries, one per step of its third mode: "
-        "think of one map per day.",
+        label="Day shown",
+        help="Each of the 20 days has counts of 20 species in 20 places.",
         default=1,
         limits=(1, 20, 1),
     ),
@@ -61,28 +61,14 @@ CONTROLS: dict[str, Control] = {
         limits=(0.05, 1.0, 0.05),
     ),
     "gamma_xi": Control(
-        label="γ_Ξ: share of entries with attributes",
-        help="The smaller of the counted and the attributed entries is a random part of the "
-        "larger. With γ_Ξ below γ_Ω, some counts come without attributes.",
+        label="γ_Ξ: share of entries with covariates",
+        help="The smaller of the entries counted and those with covariates is a random part of the "
+        "larger. With γ_Ξ below γ_Ω, some counts come without covariates.",
         default=0.5,
         limits=(0.05, 1.0, 0.05),
     ),
-    "gamma_theta": Control(
-        label="γ_Θ: share of entries with similar attributes",
-        help="These have attributes near one common vector, so nearly one p. They are part of "
-        "the entries with attributes: more than γ_Ξ counts as γ_Ξ.",
-        default=0.2,
-        limits=(0.0, 1.0, 0.05),
-    ),
-    "snr": Control(
-        label="SNR of similar attributes (dB)",
-        help="How alike the similar attributes are: 0 dB, the noise is as large as what they "
-        "share; 40 dB, a hundredth of it.",
-        default=40,
-        limits=(0, 40, 5),
-    ),
     "g": Control(
-        label="True g: how p follows attributes",
+        label="True g: how p follows covariates",
         help="p is a sigmoid of a weighted sum of h(z), and the fit does not know h. cubic: "
         "0.5 z³ + 0.2 z. steep-cubic: 3 z³ + 0.2 z. log: 0.1 log z² + 0.1 z². tanh: tanh(z)³. "
         "interaction: a sigmoid of 3 (z₁z₂ + z₃z₄), so that covariates interact.",
@@ -122,39 +108,30 @@ CONTROLS: dict[str, Control] = {
         default="entries counted",
         options=tuple(LEVERS),
     ),
-    "draws": Control(
-        label="Simulations per value",
-        help="Each draws other counts from another truth. One alone may mislead.",
-        default=2,
-        limits=(1, 4, 1),
-    ),
 }
 
 
-def hidden_names() -> tuple[set[str], list[str]]:
-    """What the address asks to hide: names that exist, and those that do not."""
+def hidden_names() -> set[str]:
+    """Return the names that the address hides; the rank of a fit goes with the true one."""
     requested = [name.strip() for name in st.query_params.get("hide", "").split(",")]
-    existing = {*CONTROLS, QUESTIONS}
-    unknown = sorted({name for name in requested if name} - existing)
-    also = [f"fit_{name}" for name in requested]  # the rank of a fit goes with the true one
-    return existing.intersection([*requested, *also]), unknown
+    return {*requested, *(f"fit_{name}" for name in requested)}
 
 
-def choose_step() -> Step:
-    """Ask for a step of the story; the address holds it under its short name.
+def choose_step() -> str:
+    """Ask for a step, and return its name in the address.
 
     Not bound by Streamlit, which would put the words on the page into the address.
     """
-    steps = list(STEPS)
-    asked = st.query_params.get("step", steps[0])
+    first = next(iter(STEPS))
+    asked = st.query_params.get("step", first)
     last = st.session_state.get(_LAST_STEP)
     if asked != last or "step" not in st.session_state:
-        st.session_state["step"] = asked if asked in STEPS else steps[0]
-    step: Step = st.segmented_control(
+        st.session_state["step"] = asked if asked in STEPS else first
+    step: str = st.segmented_control(
         "Step",
-        steps,
+        list(STEPS),
         required=True,
-        format_func=STEP_NAMES.__getitem__,
+        format_func=lambda name: STEPS[name].title,
         key="step",
         width="stretch",
         help="Go in order, or jump. The address of this page always leads back to where you are.",
@@ -168,7 +145,7 @@ def choose_step() -> Step:
 def choose(name: str) -> Any:
     """Draw a control and return its value; where it is hidden, the address's or the default."""
     control, key = CONTROLS[name], f"lab_{name}"
-    if name in hidden_names()[0]:
+    if name in hidden_names():
         return control.read(st.query_params.get(key))
     return draw(control, key)
 
@@ -177,13 +154,9 @@ def simulation_controls() -> Setup:
     """Draw the controls of the simulation, and return what they say."""
     st.markdown("**How counts are simulated**")
     drawn = {name: choose(name) for name in _SIMULATION}
-    if drawn["gamma_theta"] > drawn["gamma_xi"]:
-        st.caption("γ_Θ is taken as γ_Ξ: only entries with attributes can have similar ones.")
     return Setup(
         observed=drawn["gamma_omega"],
         attributed=drawn["gamma_xi"],
-        similar=drawn["gamma_theta"],
-        snr_db=float(drawn["snr"]),
         detection=drawn["g"],
         rank=drawn["rank"],
         events=float(drawn["events"]),

@@ -1,92 +1,202 @@
-"""The Lab: a guided story from one entry to a theorem, on simulated counts."""
+"""The Lab: five steps from one place to a theorem, on simulated counts, drawn by one renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape as escape_html
+from typing import Any
 
 import streamlit as st
 
-from dashboard.lab.controls import choose_step, fit_controls, hidden_names, simulation_controls
-from dashboard.lab.lessons import STEP_NAMES, STEPS, lesson_named
-from dashboard.lab.steps import (
-    entry_step,
-    fit_step,
-    lessons_box,
-    levers_step,
-    scale_step,
-    tensor_step,
+from dashboard.lab.controls import (
+    CONTROLS,
+    QUESTIONS,
+    choose,
+    choose_step,
+    fit_controls,
+    hidden_names,
+    simulation_controls,
 )
-from dashboard.lab.view import Setup, simulated
+from dashboard.lab.lessons import LESSONS, Lesson, lesson_named
+from dashboard.lab.steps import STEPS, THEOREM, Choices, Result, Step
+from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, simulated
+from dashboard.shared.fit_status.running import say_outcome
+from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.sidebar.model import settings_of
 from dashboard.shared.sidebar.widgets import simulated_badge
-from dashboard.shared.text.words import escape
+from dashboard.shared.text.page import show_chart
 
-steps = list(STEPS)
+_PREPARED = "lab-prepared"  # lessons whose fits this session asked for ahead
 
 
-def go(by: int) -> None:
+def show_step(name: str, step: Step, lesson: Lesson | None) -> tuple[Choices, Result | None]:
+    """Draw a step, and return what was chosen and what it shows, if anything yet."""
+    st.markdown(step.intro)
+    if "lever" in step.controls:
+        with st.expander("What the theorem says"):
+            st.markdown(THEOREM)
+    setup, settings = Setup(), settings_of()
+    with st.sidebar:
+        if step.is_simulated:
+            setup = simulation_controls()
+        if step.is_fitted:
+            settings = fit_controls()
+    values = {}
+    for column, control in zip(st.columns(len(step.controls)), step.controls, strict=True):
+        with column:
+            values[control] = choose(control)
+    choices = Choices(setup=setup, settings=settings, values=values)
+    orders = step.orders(choices)
+    if lesson is not None and orders:
+        _prepare(lesson, orders)
+    answer = _ask(step, values.get("lever", ""), name)
+    if answer is None:
+        return choices, None
+    if answer and step.right:
+        _say_verdict(answer == step.right, step.why)
+    results = _results(step, orders)
+    if results is None:
+        return choices, None
+    result = step.build(choices, results)
+    if answer and result.right:
+        _say_verdict(answer == result.right, result.why)
+    _draw(name, result)
+    return choices, result
+
+
+def _ask(step: Step, lever: str, name: str) -> str | None:
+    """Return the answer to the question, None before there is one, "" where it is hidden."""
+    if QUESTIONS in hidden_names():
+        return ""
+    error = ERROR_NAMES[LEVERS[lever].judged] if lever else ""
+    with st.container(border=True):
+        answer = st.radio(
+            f"**Predict first.** {step.asks.format(error=error)}",
+            step.answers,
+            index=None,
+            key=f"lab_guess_{lever.replace(' ', '_') or name}",
+            bind="query-params",
+            help="The results show once you have chosen. Your answer is stored nowhere but in the "
+            "address of this page.",
+        )
+        if answer is None:
+            st.caption("Choose an answer to see the results.")
+    return answer
+
+
+def _say_verdict(is_right: bool, why: str) -> None:
+    if is_right:
+        st.success(f"**Right.** {why}", icon=":material/check:")
+    else:
+        st.info(f"**Not quite.** {why}", icon=":material/lightbulb:")
+
+
+def _prepare(lesson: Lesson, orders: Sequence[Any]) -> None:
+    """Begin the fits that a lesson shows while its question is read; once a session."""
+    prepared: set[str] = st.session_state.setdefault(_PREPARED, set())
+    if lesson.name not in prepared:
+        prepared.add(lesson.name)
+        session("lab").submit(session("lab").missing(orders))
+
+
+def _results(step: Step, orders: Sequence[Any]) -> list[Any] | None:
+    """Return the results of the orders, those made before at once; None while any is missing."""
+    mine = session("lab")
+    missing = len(mine.missing(orders))
+    pressed = missing > 0 and st.button(
+        step.button,
+        type="primary",
+        key="lab-run",
+        help=f"Makes {missing} of {len(orders)} fits of simulated counts, one after the other. "
+        "Those made before show at once.",
+    )
+    under_way = batch_under_way(
+        "lab",
+        tuple(orders),
+        orders,
+        pressed=pressed,
+        words="{done} of {all} simulated fits finished",
+    )
+    if under_way:
+        return None
+    if mine.missing(orders):
+        st.info(f"Press **{step.button}** to see the results for these settings.")
+        return None
+    return [mine.lookup(order) for order in orders]
+
+
+def _draw(name: str, result: Result) -> None:
+    if result.fit is not None:
+        say_outcome(result.fit)
+    if result.comparison is not None:
+        st.table(result.comparison)
+        st.caption("Relative errors: mean absolute error ÷ mean, over all entries. 0 is perfect.")
+    for i, row in enumerate(result.rows):
+        for k, (column, panel) in enumerate(zip(st.columns(len(row)), row, strict=True)):
+            column.markdown(f"**{panel.title}**")
+            show_chart(panel.figure, key=f"lab-{name}-{i}-{k}", alt=panel.alt, where=column)
+    st.markdown(result.words)
+
+
+def _go(by: int) -> None:
     """Move to the next step, or to the one before."""
-    st.session_state["step"] = steps[steps.index(st.session_state["step"]) + by]
+    names = list(STEPS)
+    st.session_state["step"] = names[names.index(st.session_state["step"]) + by]
 
 
-st.title("Lab: what can counts tell?")
-st.markdown(
-    "Five short steps, from one place to the theorem behind this dashboard. Predict, press, and "
-    "compare what happened with what was counted."
-)
+def _navigation(number: int) -> None:
+    titles = [step.title for step in STEPS.values()]
+    for column, by, word, icon in zip(
+        st.columns(2), (-1, 1), ("Back", "Next"), ("arrow_back", "arrow_forward"), strict=True
+    ):
+        if 0 <= number + by < len(titles):
+            column.button(
+                f"{word}: {titles[number + by]}",
+                key=f"lab-{word.lower()}",
+                on_click=_go,
+                args=(by,),
+                width="stretch",
+                icon=f":material/{icon}:",
+                help="Settings stay as they are.",
+            )
+
+
+def _lessons_box() -> None:
+    """Draw the folded list of lesson links, and how a teacher makes more."""
+    with st.expander("Five ready-made lessons, and how to hide controls"):
+        # Plain links: each opens a fresh Lab, so that nothing chosen before gets into a lesson.
+        links = "".join(
+            f'<li><a style="color:inherit" href="?{escape_html(each.query)}">'
+            f"{escape_html(each.title)}</a><br>{escape_html(each.aim)}</li>"
+            for each in LESSONS
+        )
+        st.html(f"<ol>{links}</ol>")
+        names = ", ".join(f"`{name}`" for name in [*CONTROLS, QUESTIONS])
+        st.markdown(
+            "**For teachers:** set the Lab up as you want it, copy its address, and add `&hide=` "
+            "with the names of controls to leave out, for example `&hide=gamma_xi,rank`. Hidden "
+            "controls keep the value that the address gives them (there, `lab_` is added before "
+            f"the name) or their default. Names: {names}."
+        )
+
+
+st.title("Lab: learning from counts")
 lesson = lesson_named(st.query_params.get("lesson"))
 if lesson is not None:
     st.info(f"**Lesson: {lesson.title}**  \n{lesson.aim}", icon=":material/school:")
 simulated_badge(simulated(Setup()))
-_, unknown = hidden_names()
-if unknown:
-    st.caption(
-        f"This link hides controls that the Lab does not have: {', '.join(map(escape, unknown))}."
-    )
-
-step = choose_step()
-number = steps.index(step)
-st.header(f"{number + 1} of {len(steps)} · {STEPS[step]}")
-
-setup = Setup()
-if step == "entry":
-    shown = entry_step()
-else:
-    with st.sidebar:
-        setup = simulation_controls()
-    if step == "tensor":
-        shown = tensor_step(setup)
-    elif step == "scale":
-        shown = scale_step(setup)
-    else:
-        with st.sidebar:
-            settings = fit_controls()
-        shown = fit_step(setup, settings) if step == "fit" else levers_step(setup, settings)
-
-before, after = st.columns(2)
-if number > 0:
-    before.button(
-        f"Back: {STEP_NAMES[steps[number - 1]]}",
-        key="lab-back",
-        on_click=go,
-        args=(-1,),
-        width="stretch",
-        icon=":material/arrow_back:",
-        help="Settings stay as they are.",
-    )
-if number < len(steps) - 1:
-    after.button(
-        f"Next: {STEP_NAMES[steps[number + 1]]}",
-        key="lab-next",
-        on_click=go,
-        args=(1,),
-        width="stretch",
-        icon=":material/arrow_forward:",
-        help="Settings stay as they are.",
-    )
-
-lessons_box()
-if shown is not None:
+name = choose_step()
+number = list(STEPS).index(name)
+st.header(f"{number + 1} of {len(STEPS)} · {STEPS[name].heading}")
+choices, result = show_step(name, STEPS[name], lesson)
+_navigation(number)
+_lessons_box()
+if result is not None:
     take_away(
-        f"lab-{step}",
-        dataset=simulated(setup),
-        fit=shown.fit,
-        tables=shown.tables,
-        code=shown.code,
+        f"lab-{name}",
+        dataset=simulated(choices.setup),
+        fit=result.fit,
+        tables={STEPS[name].title: result.table},
+        code=result.code,
     )

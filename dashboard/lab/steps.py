@@ -1,499 +1,362 @@
-"""The five steps of the Lab: the question before each, what is drawn, and its fits."""
+"""The five steps of the Lab, each declared once: its text, question, controls and results. Pure.
+
+:mod:`dashboard.lab.page` draws any of them. A step with orders needs fits, which a press begins;
+``build`` gets their results and returns what is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from html import escape
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-import streamlit as st
 
-from dashboard.lab import charts
-from dashboard.lab.controls import CONTROLS, choose, hidden_names
-from dashboard.lab.controls import QUESTIONS as QUESTIONS_HIDDEN
-from dashboard.lab.lessons import LESSONS, QUESTIONS, THEOREM, Step
-from dashboard.lab.view import (
-    ERROR_NAMES,
-    LEVERS,
-    Setup,
-    Trial,
-    change,
-    compare,
-    compare_models,
-    error_curve,
-    error_table,
-    final_errors,
-    in_figures,
-    lever_script,
-    models_words,
-    one_entry,
-    picture,
-    recovery,
-    rescaled,
-    simulated,
-    slice_table,
-    trials,
-)
+from dashboard.lab import charts, view
+from dashboard.lab.view import ERROR_NAMES, LEVERS, Setup, picture, simulated
 from dashboard.shared.charts.answers import for_download
-from dashboard.shared.fit_status.running import how_it_was_fitted, say_outcome
-from dashboard.shared.fit_status.service import (
-    batch_under_way,
-    say_changed,
-    service,
-    session,
-)
-from dashboard.shared.sidebar.model import describe
-from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.scripts import COUNTS, DATASET, FITTED, Code, call, fit_code, script
-from dashboard.shared.text.words import plural
-from dashboard.work.orders import FitOrder, Recovery
+from dashboard.work.orders import FitOrder, Order
 from uncletc import Fit, FitSettings
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Shown:
-    """What a step shows, to download.
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What the controls of a step say.
 
     Attributes
     ----------
-    tables : mapping of str to DataFrame
-        The main one first.
-    code : str
-        A script that makes the main one.
-    fit : Fit, optional
+    setup : Setup
+        How counts are simulated.
+    settings : FitSettings
+        How they are fitted.
+    values : mapping
+        Of the step's own controls, by name.
     """
 
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    setup: Setup
+    settings: FitSettings
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """A figure below its title; `alt` says what it shows to those who do not see it."""
+
+    title: str
+    figure: partial[go.Figure]
+    alt: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Result:
+    """What a step shows after the prediction.
+
+    Attributes
+    ----------
+    rows : sequence of sequence of Panel
+        Those of one row side by side.
+    words : str
+        Below them.
+    table : DataFrame
+        To download.
+    code : str
+        A script that makes it.
+    comparison : DataFrame, optional
+        A table on the page.
+    fit : Fit, optional
+    right, why : str
+        The right answer and its reason, where they depend on the results.
+    """
+
+    rows: Sequence[Sequence[Panel]]
+    words: str
+    table: pd.DataFrame
     code: str
+    comparison: pd.DataFrame | None = None
     fit: Fit | None = None
+    right: str = ""
+    why: str = ""
 
 
-def predict(step: Step) -> bool:
-    """Ask the question of a step, and return whether its results may be shown."""
-    answer = ask(step, f"lab_guess_{step}")
-    if answer is None:
-        return False
-    question = QUESTIONS[step]
-    if answer and question.right:
-        say_verdict(*question.verdict(answer))
-    return True
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A step of the Lab.
+
+    Attributes
+    ----------
+    title : str
+        Short, in the list of steps.
+    heading, intro : str
+    asks : str
+        The question to answer before the results show; "{error}" is the error judged.
+    answers : tuple of str
+        Three, short: they appear in the address.
+    right, why : str
+        One of the answers and its reason; empty where the results decide.
+    controls : tuple of str
+        Of the step itself, by name in :data:`dashboard.lab.controls.CONTROLS`.
+    is_simulated, is_fitted : bool
+        Whether the sidebar has the controls of the simulation, and those of the fit.
+    build : callable
+        Choices and the results of the orders in, :class:`Result` out.
+    orders : callable
+        What must be fitted.
+    button : str
+        What begins the fits.
+    """
+
+    title: str
+    heading: str
+    intro: str
+    asks: str
+    answers: tuple[str, str, str]
+    controls: tuple[str, ...]
+    build: Callable[[Choices, Sequence[Any]], Result]
+    right: str = ""
+    why: str = ""
+    is_simulated: bool = True
+    is_fitted: bool = False
+    orders: Callable[[Choices], list[Order[Any]]] = lambda _: []
+    button: str = ""
 
 
-def say_verdict(is_right: bool, words: str) -> None:
-    """Say whether a prediction was right."""
-    if is_right:
-        st.success(words, icon=":material/check:")
-    else:
-        st.info(words, icon=":material/lightbulb:")
-
-
-def ask(step: Step, key: str, asks: str = "") -> str | None:
-    """Return the answer to a question, None before there is one, "" where they are hidden."""
-    if QUESTIONS_HIDDEN in hidden_names()[0]:
-        return ""
-    question = QUESTIONS[step]
-    with st.container(border=True):
-        answer = st.radio(
-            f"**Predict first.** {asks or question.asks}",
-            question.answers,
-            index=None,
-            key=key,
-            bind="query-params",
-            help="The results show once you have chosen. Your answer is stored nowhere but in the "
-            "address of this page.",
-        )
-        if answer is None:
-            st.caption("Choose an answer to see the results.")
-    return answer
-
-
-def _side_by_side(
-    step: str, figures: Mapping[str, partial[go.Figure]], across: int, alt: str = "simulated"
-) -> None:
-    """Draw figures of simulated counts in rows, each below its name."""
-    places = [place for _ in range(0, len(figures), across) for place in st.columns(across)]
-    for place, (number, (title, figure)) in zip(places, enumerate(figures.items()), strict=False):
-        with place:
-            st.markdown(f"**{title}** (simulated)")
-            show_chart(figure, key=f"lab-{step}-{number}", alt=f"{title}, {alt}")
-
-
-def entry_step() -> Shown | None:
-    """One entry: dots for events, filled where counted; many draws beside the formula."""
-    st.markdown(
-        "At one place and time, **n** events happen: each draw of the model gives another n, "
-        "Poisson with mean **λ**. Each event is counted with probability **p**. All that we see "
-        "is the count **y**."
-    )
-    columns = st.columns(3, vertical_alignment="bottom")
-    with columns[0]:
-        rate = choose("lambda")
-    with columns[1]:
-        chance = choose("p")
-    with columns[2]:
-        draw = choose("draw")
-        if "draw" not in hidden_names()[0]:
-            st.button(
-                "Draw again",
-                key="draw-again",
-                on_click=_draw_again,
-                width="stretch",
-                icon=":material/casino:",
-                help="Draw again how many events happen and which of them are counted.",
-            )
-    if not predict("entry"):
-        return None
-    view = one_entry(rate, chance, draw)
-    left, right = st.columns([2, 3])
-    with left:
-        st.markdown(f"**This draw:** {view.happened} happened, **{view.counted} counted**")
-        show_chart(
-            partial(charts.events_chart, view.events),
-            key="lab-events",
-            alt=f"{view.happened} dots for simulated events, {view.counted} filled: counted",
-        )
-    with right:
-        st.markdown(f"**2,000 draws of y** beside Poisson with mean λp = {rate * chance:g}")
-        show_chart(
-            partial(charts.draws_chart, view.draws, rate=rate, chance=chance, counted=view.counted),
-            key="lab-draws",
-            alt="Histograms of simulated counts of two kinds of place and the Poisson formula, "
-            "which agree",
-        )
-    st.markdown(
-        f"**λ = {rate:g}, p = {chance:g}** and **λ = {2 * rate:g}, p = {chance / 2:g}** give the "
-        "same counts, except for chance: one count, or any number of them from one entry, cannot "
-        "tell many missed from few there."
-    )
-    return Shown(
-        tables={"draws": view.draws},
-        code=script(call(one_entry, rate, chance, draw, take=".draws")),
-    )
-
-
-def _draw_again() -> None:
-    st.session_state["lab_draw"] = (int(st.session_state["lab_draw"]) + 1) % 10_000
-
-
-def tensor_step(setup: Setup) -> Shown | None:
-    """Many entries: what happened, what is seen of it, and what a fit may learn from."""
-    dataset = simulated(setup)
-    st.markdown(
-        "Counts come by place, kind and time: a **tensor**, here of 20 × 20 × 20 entries. λ is "
-        "built from a few patterns that entries share; p follows **attributes** of the entry "
-        "(weather, tests, effort). Only this makes it possible to separate the two."
-    )
-    slice_number = choose("slice") - 1
-    if not predict("tensor"):
-        return None
-    table = slice_table(dataset, slice_number)
-    happened, seen = picture(table, "true_count"), picture(table, "counted")
-    limits = charts.limits_of(happened)
-    pictures = {
-        "What happened: n": partial(
-            charts.matrix_chart, happened, name="true count n", limits=limits
+def _entry(choices: Choices, _: Sequence[Any]) -> Result:
+    drawn: tuple[float, float, int] = tuple(choices.values.values())
+    rate, chance, _seed = drawn
+    events, draws = view.one_draw(*drawn), view.many_draws(*drawn)
+    there, counted = len(events), int(events["counted"].sum())
+    panels = [
+        Panel(
+            title=f"This draw: {there} are there, {counted} are counted",
+            figure=partial(charts.events_chart, events),
+            alt=f"{there} dots for simulated events, {counted} of them filled: counted",
         ),
-        "What is seen: y": partial(charts.matrix_chart, seen, name="count y", limits=limits),
-        "Detection: p": partial(
-            charts.matrix_chart, picture(table, "p"), name="p", limits=(0.0, 1.0)
+        Panel(
+            title=f"2,000 draws of y, and Poisson with mean λp = {rate * chance:g}",
+            figure=partial(charts.draws_chart, draws, rate=rate, chance=chance),
+            alt="Histograms of simulated counts of two places and the Poisson formula, which agree",
         ),
-        "What a fit may use": partial(charts.kinds_chart, picture(table, "known")),
+    ]
+    return Result(
+        rows=[panels],
+        words=f"**λ = {rate:g}, p = {chance:g}** and **λ = {2 * rate:g}, p = {chance / 2:g}** give "
+        "the same counts, except for chance.",
+        table=draws,
+        code=script(call(view.many_draws, *drawn)),
+    )
+
+
+def _tensor(choices: Choices, _: Sequence[Any]) -> Result:
+    dataset, day = simulated(choices.setup), choices.values["slice"]
+    table = view.entries_table(dataset)
+    on_day = table[table["day"] == day]
+    there = picture(on_day, "true_count")
+    limits = charts.limits_of(there)
+    shown = {
+        "What is there: n": (there, limits),
+        "What is counted: y": (picture(on_day, "counted"), limits),
+        "Detection probability p": (picture(on_day, "p"), (0.0, 1.0)),
     }
-    _side_by_side("slice", pictures, 2, f"slice {slice_number + 1} of 20, simulated")
-    st.markdown(in_figures(dataset))
-    st.caption(
-        "n and y have the same colours. Blank: nobody counted. In real data n, λ and p are never "
-        "seen; here they are known because everything was simulated."
-    )
-    return _shown("slice", table, call(slice_table, DATASET, slice_number), setup)
-
-
-def scale_step(setup: Setup) -> Shown | None:
-    """The common factor: λ·c and p/c move, ŷ does not, and p above 1 is impossible."""
-    dataset = simulated(setup)
-    st.markdown(
-        "Take the simulated truth itself, multiply every **λ by c**, and divide every **p by c**. "
-        "Ten of the 8,000 entries are shown."
-    )
-    if not predict("scale"):
-        return None
-    c = choose("c")
-    view = rescaled(dataset, c)
-    names = {"rate": "λ · c", "p": "p / c", "expected": "ŷ = λp"}
-    for column, (quantity, name) in zip(st.columns(3), names.items(), strict=True):
-        with column:
-            show_chart(
-                partial(
-                    charts.scale_chart,
-                    view.entries,
-                    quantity,
-                    name=name,
-                    limit=view.limits[quantity],
-                ),
-                key=f"lab-scale-{quantity}",
-                alt=f"{name} of ten simulated entries at c = {c:g}",
-            )
-    if view.n_impossible:
-        st.warning(
-            f"**Impossible:** with c = {c:g}, {view.n_impossible:,} of 8,000 entries would have p "
-            "above 1 (hatched above where shown), and a probability cannot exceed 1.",
-            icon=":material/block:",
+    panels = [
+        Panel(
+            title=title,
+            figure=partial(charts.matrix_chart, matrix, name=title[-1], limits=ends),
+            alt=f"{title}, day {day} of 20, simulated",
         )
-    st.markdown(
-        f"The largest p of all entries is {view.least:.3f}, so c cannot be below "
-        f"**{view.least:.3f}**. This is the only bound: every larger c gives the same ŷ. Absolute "
-        "numbers therefore need a statement from outside the counts, such as a serosurvey; other "
-        "pages ask for it under *Scale of p*."
+        for title, (matrix, ends) in shown.items()
+    ]
+    made = call(view.entries_table, DATASET)
+    return _of_truth(panels, view.entries_in_words(dataset), table, made, choices)
+
+
+def _scale(choices: Choices, _: Sequence[Any]) -> Result:
+    dataset, c = simulated(choices.setup), choices.values["c"]
+    scaled = view.rescaled(dataset, c)
+    names = zip(("λ · c", "p / c", "ŷ = λp"), scaled.limits.items(), strict=True)
+    panels = [
+        Panel(
+            title=name,
+            figure=partial(charts.scale_chart, scaled.entries, of, name=name, limit=limit),
+            alt=f"{name} in ten simulated places at c = {c:g}",
+        )
+        for name, (of, limit) in names
+    ]
+    words = (
+        f"The largest p is {scaled.least:.3f}, so c cannot be below **{scaled.least:.3f}**. Every "
+        "larger c gives the same ŷ. Absolute numbers therefore need an assumption from outside "
+        "the counts, such as a serosurvey."
     )
-    return _shown("scale", view.entries, call(rescaled, DATASET, c, take=".entries"), setup)
+    if scaled.n_impossible:
+        words = (
+            f"**Impossible:** with c = {c:g}, {scaled.n_impossible:,} of 8,000 entries would have "
+            f"p above 1 (hatched), and a probability cannot exceed 1. {words}"
+        )
+    made = call(view.rescaled, DATASET, c, take=".entries")
+    return _of_truth(panels, words, scaled.entries, made, choices)
 
 
-def _shown(name: str, table: pd.DataFrame, made: Code, setup: Setup) -> Shown:
-    """A table of simulated counts, whose p and λ are the true ones."""
-    return Shown(
-        tables={name: for_download(table, absolute=True)},
-        code=script(call(for_download, made, absolute=True), dataset=call(simulated, setup)),
-    )
-
-
-def fit_step(setup: Setup, settings: FitSettings) -> Shown | None:
-    """Fit on request; truth beside estimate, and both errors while it fits."""
-    st.markdown(
-        "The fit is given the counts and the attributes that step 2 shows, and nothing about the "
-        "truth. The settings in the sidebar say how counts are drawn, and how they are fitted."
-    )
-    slice_number = choose("slice") - 1
-    if not predict("fit"):
-        return None
-    orders = _orders(setup, settings)
-    missing = session("lab").missing(orders)
-    pressed = bool(missing) and st.button(
-        "Fit",
-        type="primary",
-        key="lab-fit",
-        help="Takes a second or two. Settings fitted before show at once.",
-    )
-    if batch_under_way(
-        "lab",
-        (setup, settings),
-        orders,
-        pressed=pressed,
-        words="Fitting simulated counts",
-        draw=partial(_errors_so_far, orders[0]),
-    ):
-        return None
-    if not session("lab").missing(orders):
-        st.session_state["lab-shown"] = (setup, settings)
-        return _result(setup, settings, slice_number)
-    before = st.session_state.get("lab-shown")
-    if before is not None and not session("lab").missing(_orders(*before)):
-        say_changed(describe(before[1]), "Press **Fit** for the settings in the sidebar.")
-        return _result(*before, slice_number)
-    st.info("Press **Fit** to see how close the estimates come to the truth.")
-    return None
-
-
-def _orders(setup: Setup, settings: FitSettings) -> tuple[Recovery, FitOrder]:
-    """Return what measures the errors on the way to a fit, and the fit itself."""
-    return recovery(setup, settings), FitOrder(simulated(setup).counts, settings)
-
-
-def _errors_so_far(order: Recovery) -> None:
-    job = service().job(order)
-    if job is not None and job.curve:
-        st.caption(f"Iteration {job.iteration}")
-        _draw_curve(error_curve({"curve": job.curve}), "so-far")
-
-
-def _draw_curve(curve: pd.DataFrame, key: str) -> None:
-    show_chart(
-        partial(charts.curve_chart, curve),
-        key=f"lab-{key}",
-        alt="Errors of λ and p over the iterations of a fit of simulated counts",
+def _of_truth(
+    panels: list[Panel], words: str, table: pd.DataFrame, made: Code, choices: Choices
+) -> Result:
+    """Return a result whose table is of simulated counts: p and λ are the true ones."""
+    code = call(for_download, made, absolute=True)
+    return Result(
+        rows=[panels],
+        words=words,
+        table=for_download(table, absolute=True),
+        code=script(code, dataset=call(simulated, choices.setup)),
     )
 
 
-def _result(setup: Setup, settings: FitSettings, slice_number: int) -> Shown:
-    dataset, (on_the_way, order) = simulated(setup), _orders(setup, settings)
-    fit, curve = session("lab").lookup(order), error_curve(session("lab").lookup(on_the_way))
-    view = compare(dataset, fit)
-    say_outcome(fit)
-    columns = st.columns(2)
-    columns[0].metric(
-        "Relative error of λ (MAE ÷ mean)",
-        f"{view.errors['rate']:.3f}",
-        help="Mean absolute error over all entries of λ, after both estimate and truth are "
-        "divided by their mean. 0.1: off by a tenth of the mean, on average.",
-    )
-    columns[1].metric(
-        "Relative error of p (MAE ÷ mean)",
-        f"{view.errors['detection']:.3f}",
-        help="The same for p, over all entries, counted or not.",
-    )
-    table, points = view.slice(slice_number), view.points
+def _model_orders(choices: Choices) -> list[Order[Any]]:
+    counts = simulated(choices.setup).counts
+    return [FitOrder(counts, each) for each in view.models_of(choices.settings).values()]
+
+
+def _fit(choices: Choices, fits: Sequence[Fit]) -> Result:
+    dataset, day = simulated(choices.setup), choices.values["slice"]
+    fit = fits[-1] if choices.settings.hidden else fits[0]
+    entries = view.entries_table(dataset, fit)
+    on_day = entries[entries["day"] == day]
+    points = entries.sample(charts.MOST_POINTS, random_state=0).sort_index()
+    rows = []
     for quantity, name in (("rate", "λ"), ("p", "p")):
-        truth, estimate = picture(table, quantity), picture(table, f"{quantity}_hat")
-        limits = charts.limits_of(truth, estimate)
+        truth, estimate = picture(on_day, quantity), picture(on_day, f"{quantity}_hat")
+        options = {"name": name, "limits": charts.limits_of(truth, estimate)}
         figures = {
-            f"True {name}": partial(charts.matrix_chart, truth, name=name, limits=limits),
-            f"Estimated {name}": partial(charts.matrix_chart, estimate, name=name, limits=limits),
-            f"{name}: estimate against truth": partial(
-                charts.truth_chart, points, quantity, name=name, height=300
-            ),
+            f"True {name}": partial(charts.matrix_chart, truth, **options),
+            f"Estimated {name}": partial(charts.matrix_chart, estimate, **options),
+            f"Estimated and true {name}": partial(charts.truth_chart, points, quantity, name=name),
         }
-        _side_by_side(quantity, figures, 3)
-    st.caption(
-        f"Slice {slice_number + 1}, and {len(points)} random entries of all. One factor, "
-        f"c = {view.scale.factor:.3g}, brings the mean of the estimated λ to that of the truth: "
-        "λ·c, p/c. Only simulated counts allow this."
-    )
-    st.markdown("**Both errors while it was fitted**")
-    _draw_curve(curve, "curve")
-    st.caption(
-        "The fit sees the objective, never these errors: they may rise while the objective falls. "
-        + how_it_was_fitted(fit)
-    )
-    models = _compare_models(setup, fit.settings)
-    errors, loaded = call(error_table, DATASET, FITTED), call(simulated, setup)
-    entries = {"entries": for_download(view.entries, absolute=True)}
-    return Shown(
-        tables={"errors": error_table(dataset, fit), "errors while it fits": curve}
-        | ({} if models is None else {"lines, curves, network": models})
-        | entries,
-        code=script(errors, dataset=loaded, fitted=fit_code(COUNTS, fit.settings)),
+        rows.append([Panel(title=t, figure=f, alt=f"{t}, simulated") for t, f in figures.items()])
+    by_model = dict(zip(view.models_of(choices.settings), fits, strict=True))
+    models = view.model_errors(dataset, by_model)
+    shown = models.rename(columns={"g": "g is made of"} | ERROR_NAMES).set_index("g is made of")
+    return Result(
+        rows=rows,
+        words=view.models_words(models),
+        table=for_download(entries, absolute=True),
+        code=script(
+            call(for_download, call(view.entries_table, DATASET, FITTED), absolute=True),
+            dataset=call(simulated, choices.setup),
+            fitted=fit_code(COUNTS, fit.settings),
+        ),
+        comparison=shown.map(lambda error: f"{error:.3f}"),
         fit=fit,
     )
 
 
-def _compare_models(setup: Setup, settings: FitSettings) -> pd.DataFrame | None:
-    """Draw three models of g on request, and return their errors once all have finished."""
-    st.markdown("**Straight lines, curves or a network?**")
-    tried = compare_models(setup, settings)
-    draw = partial(_draw_models, tried)
-    help_ = (
-        "Makes {fits} of the same counts: with a straight line for each attribute, with a curve "
-        "for each, and with a network beside the curves where counts that it has not seen ask for "
-        "one."
+def _lever_orders(choices: Choices) -> list[Order[Any]]:
+    tried = view.trials(choices.values["lever"], choices.setup, choices.settings)
+    return [order for _, order in tried]
+
+
+def _levers(choices: Choices, results: Sequence[Mapping[str, Any]]) -> Result:
+    asked = choices.values["lever"], choices.setup, choices.settings
+    lever, names = LEVERS[asked[0]], [name for name, _ in view.trials(*asked)]
+    table = view.final_errors(zip(names, results, strict=True))
+    kind, says = view.change(table, lever.judged)
+    panel = Panel(
+        title=f"Errors by {lever.label}",
+        figure=partial(charts.lever_chart, table, label=lever.label),
+        alt=f"Errors of λ and p of small simulated fits by {lever.label}",
     )
-    if _made("ways", tried, "Compare", help_, draw) is None:
-        return None
-    table = draw()
-    if len(table) < len(tried):
-        return None
-    st.markdown(models_words(table))
-    return table
-
-
-def _made(
-    part: str, tried: Sequence[Trial], label: str, help_: str, draw: partial[pd.DataFrame]
-) -> int | None:
-    """Make small fits on request; return how many are missing, None while they are under way.
-
-    Parameters
-    ----------
-    part : str
-        Of the session, and of keys.
-    tried : sequence of (dict, Recovery)
-    label, help_ : str
-        Of the button; "{fits}" is how many are missing.
-    draw : partial
-        Draws those that have finished.
-    """
-    orders = [order for _, order in tried]
-    missing = len(session(part).missing(orders))
-    fits = plural(missing, "fit")
-    pressed = missing > 0 and st.button(
-        label.format(fits=fits),
-        type="primary" if part == "levers" else "secondary",
-        key=f"lab-{part}",
-        help=help_.format(fits=fits),
+    return Result(
+        rows=[[panel]],
+        words=f"**The theorem:** {lever.says} With other seeds the picture may differ.",
+        table=table,
+        code=view.lever_script(*asked),
+        right=kind,
+        why=says,
     )
-    words = "{done} of {all} simulated fits finished"
-    under_way = batch_under_way(
-        part, tuple(orders), orders, pressed=pressed, words=words, draw=draw
-    )
-    return None if under_way else missing
 
 
-def _draw_models(tried: Sequence[Trial]) -> pd.DataFrame:
-    table = _finished("ways", tried)
-    if len(table):
-        shown = table.rename(columns={"g": "g is made of"} | ERROR_NAMES).set_index("g is made of")
-        st.table(shown.map(lambda error: f"{error:.3f}"))
-    return table
+STEPS: dict[str, Step] = {  # by name in the address
+    "entry": Step(
+        title="one place",
+        heading="One place: what is there, and what is counted",
+        intro="At one place and time **n** events happen, Poisson with mean **λ**. Each is counted "
+        "with probability **p**. All that we see is the count **y**.",
+        asks="In place A, 20 events are expected and each is counted with probability ½. In "
+        "place B, 40 are expected and each is counted with probability ¼. Where will more be "
+        "counted?",
+        answers=("In A: more are detected", "In B: more are there", "As many in both"),
+        right="As many in both",
+        why="Both counts are Poisson with mean λp = 10, not only on average but in every detail: "
+        "20 × ½ = 40 × ¼. No number of such counts distinguishes the two places.",
+        controls=("lambda", "p", "draw"),
+        is_simulated=False,
+        build=_entry,
+    ),
+    "tensor": Step(
+        title="many places",
+        heading="Many places: counts with gaps",
+        intro="Counts by place, species and day form a **tensor**, here of 20 × 20 × 20 entries. "
+        "λ is built from a few patterns that entries share; p follows **covariates** of the entry "
+        "(weather, tests, effort). Only this makes it possible to separate the two.",
+        asks="Some squares of the picture of counts will be blank. What does a blank one mean?",
+        answers=("Nothing is there", "What is there was all missed", "Nobody counted there"),
+        right="Nobody counted there",
+        why="Blank is missing, not zero. Where nothing is there, or all was missed, the count is 0 "
+        "and the square has the darkest colour.",
+        controls=("slice",),
+        build=_tensor,
+    ),
+    "fit": Step(
+        title="estimate",
+        heading="Estimate: three models, and the truth",
+        intro="A fit is given counts y and covariates z, and nothing of the truth. p = g(z) may be "
+        "made of straight lines, of curves, or of curves and a network.",
+        asks="The fit is given counts y and covariates z, nothing else. What can it find?",
+        answers=("Only the product λp", "λ and p, except for one common factor", "λ and p exactly"),
+        right="λ and p, except for one common factor",
+        why="λ has few patterns and p follows covariates, so the two can be separated. But λ·c "
+        "with p/c gives the same counts for every c, and counts are noisy, so even ratios are "
+        "only estimated.",
+        controls=("slice",),
+        is_fitted=True,
+        build=_fit,
+        orders=_model_orders,
+        button="Compare the three",
+    ),
+    "scale": Step(
+        title="identifiability",
+        heading="Identifiability: λ · c and p / c",
+        intro="Take the simulated truth, multiply every **λ by c**, and divide every **p by c**. "
+        "Ten of the 20 places are shown, for one species on one day.",
+        asks="Multiply every λ by c = 2 and divide every p by 2. What happens to the expected "
+        "counts, ŷ = λp?",
+        answers=("They double", "They stay the same", "They halve"),
+        right="They stay the same",
+        why="2λ × p/2 = λp. Nothing that can be counted changes, so no count can say which c is "
+        "true.",
+        controls=("c",),
+        build=_scale,
+    ),
+    "levers": Step(
+        title="sample size",
+        heading="Sample size: what makes the errors smaller?",
+        intro="Change one thing, fit a handful of small tensors, and compare both errors.",
+        asks="From the first value to the last, what will the {error} do? (Less than a fifth "
+        "counts as “hardly”.)",
+        answers=("Fall", "Hardly change", "Rise"),
+        controls=("lever",),
+        is_fitted=True,
+        build=_levers,
+        orders=_lever_orders,
+        button="Run the fits",
+    ),
+}
 
-
-def _finished(part: str, tried: Sequence[Trial]) -> pd.DataFrame:
-    """Return the errors of those fits that have finished."""
-    results = [(name, session(part).lookup(order)) for name, order in tried]
-    return final_errors([(name, result) for name, result in results if result is not None])
-
-
-def levers_step(setup: Setup, settings: FitSettings) -> Shown | None:
-    """Change one thing, fit a handful of small tensors, and see both errors."""
-    with st.expander("What the theorem says"):
-        st.markdown(THEOREM)
-    columns = st.columns(2)
-    with columns[0]:
-        name: str = choose("lever")
-    with columns[1]:
-        n_draws = choose("draws")
-    lever = LEVERS[name]
-    asks = QUESTIONS["levers"].asks.format(error=ERROR_NAMES[lever.judged])
-    answer = ask("levers", f"lab_guess_{name.replace(' ', '_')}", asks)
-    if answer is None:
-        return None
-    tried = trials(name, setup, settings, n_draws)
-    values = ", ".join(f"{value:g}" for value in lever.values)
-    st.markdown(f"**{lever.label}:** {values}; {plural(n_draws, 'simulation')} each")
-    draw = partial(_draw_lever, lever.label, tried)
-    help_ = "One after the other, about a second each. Those made before appear at once."
-    missing = _made("levers", tried, "Run {fits}", help_, draw)
-    if missing is None:
-        return None
-    if missing:
-        st.info("Press **Run** to make these fits of simulated counts.")
-        return None
-    table = draw()
-    kind, says = change(table, lever.judged)
-    if answer:
-        is_right = answer == kind
-        say_verdict(is_right, f"**{'Right' if is_right else 'Not this time'}.** {says}")
-    else:
-        st.markdown(says)
-    st.markdown(f"**The theorem:** {lever.says}")
-    st.caption("A few small simulations: with other seeds the picture may differ.")
-    return Shown(tables={"lever": table}, code=lever_script(name, setup, settings, n_draws))
-
-
-def _draw_lever(label: str, tried: Sequence[Trial]) -> pd.DataFrame:
-    table = _finished("levers", tried)
-    if len(table):
-        show_chart(
-            partial(charts.lever_chart, table, label=label),
-            key="lab-lever",
-            alt=f"Errors of λ and p of small simulated fits by {label}",
-        )
-    return table
-
-
-def lessons_box() -> None:
-    """Draw the folded list of lesson links, and how a teacher makes more."""
-    with st.expander("Five ready-made lessons, and how to hide controls"):
-        # Plain links: each opens a fresh Lab, so that nothing chosen before gets into a lesson.
-        links = "".join(
-            f'<li><a style="color:inherit" href="?{escape(each.query)}">{escape(each.title)}</a>'
-            f"<br>{escape(each.aim)}</li>"
-            for each in LESSONS
-        )
-        st.html(f"<ol>{links}</ol>")
-        names = ", ".join(f"`{name}`" for name in [*CONTROLS, QUESTIONS_HIDDEN])
-        st.markdown(
-            "**For teachers:** set the Lab up as you want it, copy its address, and add `&hide=` "
-            "with the names of controls to leave out, for example `&hide=gamma_xi,snr`. Hidden "
-            "controls keep the value that the address gives them (there, `lab_` stands before "
-            f"the name) or their default. Names: {names}."
-        )
+THEOREM = """\
+**The paper's recoverability theorem (3.1).** If entries are counted at random, all counted entries
+have covariates, λ has a known rank, factors and p are bounded and g is smooth, then the
+maximum-likelihood λ and p are, with high probability, close to the truth at *all* entries, up to a
+common factor. The bounds shrink with more counted entries, and with more entries whose covariates
+are similar; they grow with the rank, with smaller p, and with a network that is too simple or too
+complex. **Its limits**: a bound is not the error, its constants are unknown, no solver is sure to
+find the best solution, and counts must follow the model.
+"""

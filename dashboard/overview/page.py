@@ -15,7 +15,7 @@ from dashboard.shared.cache import cached_for_counts
 from dashboard.shared.fit_status.data_report import before_you_fit
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
-from dashboard.shared.sidebar.roles import roles_of
+from dashboard.shared.sidebar.choice import model_of
 from dashboard.shared.sidebar.widgets import (
     dataset_or_stop,
     family_choice,
@@ -80,7 +80,7 @@ if view.attributes.size:
         "(smallest value) to 1 (largest)."
     )
     attributes(dataset, view)
-    role_details(roles_of(dataset))
+    role_details(model_of(dataset))
 
 st.subheader("Where the data come from")
 provenance_card(dataset)

@@ -18,8 +18,8 @@ from dashboard.shared.fit_status import running
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.sidebar import sidebar as controls
+from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.shared.sidebar.model import Family
-from dashboard.shared.sidebar.roles import RoleChoice
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented, simulated_badge
 from dashboard.shared.text.page import help_drawer, show_chart, show_table
 from uncletc import Anchor, Fit, Scale
@@ -33,7 +33,7 @@ class FittedPage(NamedTuple):
 
     dataset: Dataset
     fit: Fit
-    roles: RoleChoice
+    roles: ModelChoice
     anchor: Anchor
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -12,10 +12,10 @@ import streamlit as st
 from dashboard.shared.cache import MADE
 from dashboard.shared.charts.places import is_own
 from dashboard.shared.fit_status.running import order_of
-from dashboard.shared.sidebar.controls import NOT_WITH_EFFECTS, choose_roles, set_roles
-from dashboard.shared.sidebar.model import MODEL, Family, settings_of, values_of
-from dashboard.shared.sidebar.roles import PAPER
-from dashboard.shared.sidebar.widgets import draw_setting, reset_settings, segmented
+from dashboard.shared.sidebar.choice import PAPER, RECOMMENDED
+from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.sidebar import choose_model, reset_settings, set_model, values_for
+from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import escape, escape_sentence
 from dashboard.whatif import runs
@@ -43,34 +43,21 @@ def choose_run(side: Side, family: Family, dataset: Dataset, closed: tuple[str, 
         The mode along which visits are closed, where the setting can have one.
     """
     last_mode = dataset.counts.modes[-1]
-    values: dict[str, Any] = {}
-    for group in ("model", "network"):
-        settings = [setting for setting in MODEL if setting.group == group]
-        for column, setting in zip(st.columns(len(settings)), settings, strict=True):
-            with column:
-                draw_setting(setting, values, prefix=side, family=family)
-    roles_here = st.container()  # drawn after the solver is known
-    with st.expander("Advanced: solver, counts used, restarts, seed"):
-        part = segmented(
-            "Counts used",
-            PARTS,
-            key=f"{side}_part",
-            help=f"Fit to the counts of all {escape(last_mode)}s or of one half of them. If the "
-            "halves give different results, trust neither.",
-        )
-        for setting in MODEL:
-            if setting.group == "rest":
-                draw_setting(setting, values, prefix=side, family=family)
-    with roles_here:
-        bcd = values["solver"] == "bcd"
-        roles = choose_roles(dataset, side, first=PAPER if side == "b" else None, bcd=bcd)
-        settings = roles.settings(settings_of(**values))
-        if closed and bcd:
-            st.caption("Block coordinate descent has no closed visits.")
-        elif closed and settings.effects:
-            st.warning(NOT_WITH_EFFECTS)
-        elif closed:
-            settings = replace(settings, closed=closed)
+    roles, settings = choose_model(
+        dataset,
+        side,
+        family,
+        first=PAPER if side == "b" else RECOMMENDED,
+        closed=closed,
+        solver=True,
+    )
+    part = segmented(
+        "Counts used",
+        PARTS,
+        key=f"{side}_part",
+        help=f"Fit to the counts of all {escape(last_mode)}s or of one half of them. If the "
+        "halves give different results, trust neither.",
+    )
     run = Run(settings=settings, part=part, roles=roles)
     asked = runs.order(dataset.counts, run)
     limited = order_of(asked.counts, settings, side=f"{side}_")  # where its reader continued it
@@ -97,9 +84,8 @@ def back_to_defaults() -> None:
 
 def _set_side(side: Side, name: str, run: Run) -> None:
     """Put a setting into the controls of one side; for callbacks, before widgets are drawn."""
-    for each, value in (values_of(run.settings) | {"part": run.part}).items():
-        st.session_state[f"{side}_{each}"] = value
-    set_roles(side, name, run.roles)
+    st.session_state[f"{side}_part"] = run.part
+    set_model(side, name, run.roles, values_for(run.roles, run.settings))
 
 
 def _swap(name: str, a: Run, b: Run) -> None:

@@ -116,7 +116,7 @@ def sweep_section(dataset: Dataset, base: Run) -> pd.DataFrame:
     )
     swept = runs.sweep_runs(base, parameter)
     if not swept:
-        st.info("A has no hidden layer, so there are no units to vary. Add a layer first.")
+        st.info("A trains no network, so its size cannot be varied.")
         return pd.DataFrame()
     orders = [
         runs.order(dataset.counts, run, held_out=held)

@@ -1,5 +1,6 @@
 """What if: two settings side by side, one setting varied, and the runs of this session."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -14,16 +15,15 @@ from dashboard.shared.fit_status.running import how_it_was_fitted, offer_more, s
 from dashboard.shared.fit_status.running import pressed as pressed_on
 from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
-from dashboard.shared.sidebar.controls import choose_closed
-from dashboard.shared.sidebar.roles import remark
-from dashboard.shared.sidebar.sidebar import choose_dataset
+from dashboard.shared.sidebar.choice import remark
+from dashboard.shared.sidebar.sidebar import choose_closed, choose_dataset
 from dashboard.shared.sidebar.widgets import dataset_or_stop, family_choice, simulated_badge
 from dashboard.shared.text.page import meaning, role_details, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
 from dashboard.whatif.charts import heat_chart, level_chart, scatter_chart
 from dashboard.whatif.fits import fits, pair_to_show, sweep_section
-from dashboard.whatif.runs import differences, order
+from dashboard.whatif.runs import Run, differences, order
 from dashboard.whatif.scores import as_text, held_out_words, score, score_table
 from dashboard.whatif.view import DIFFERENCE, WhatIfView, build_whatif_view, matrix, whatif_script
 from uncletc.datasets import Dataset
@@ -69,6 +69,11 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
         key=f"map-{side}",
         alt=f"{what}, by {' and '.join(view.sides)}",
     )
+
+
+def _seen(dataset: Dataset, run: Run) -> Dataset:
+    """The data set with the counts that a setting is fitted to."""
+    return replace(dataset, counts=order(dataset.counts, run).counts)
 
 
 st.title("What if the settings were different?")
@@ -119,7 +124,7 @@ if shown is not None:
         seen = order(counts, run).counts
         offer_more(seen, run.settings, first[side], side=f"{side.lower()}_", of=f"**{side}**")
     for side, run in runs.items():
-        say_outcome(first[side], of=f"**{side}**")
+        say_outcome(first[side], of=f"**{side}**", dataset=_seen(dataset, run))
         if words := remark(run.roles, dataset):
             st.info(f"**{side}**: {words}", icon=":material/alt_route:")
     st.header("What differs")

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.shared.memory import remembered
+from dashboard.shared.sidebar.choice import NO_MODEL, ModelChoice
 from dashboard.shared.sidebar.model import MODEL, changed, describe
-from dashboard.shared.sidebar.roles import NOBODYS, RoleChoice
 from dashboard.work.orders import FitOrder, limits_before
 from uncletc import CountTensor, FitSettings, checking
 
@@ -36,13 +36,13 @@ class Run:
     settings : FitSettings
     part : {"all", "first half", "second half"}
         Of the last mode: days or visits.
-    roles : RoleChoice
+    roles : ModelChoice
         What each attribute may change.
     """
 
     settings: FitSettings
     part: Part = "all"
-    roles: RoleChoice = NOBODYS
+    roles: ModelChoice = NO_MODEL
 
     def words(self, last_mode: str) -> str:
         """Return what a reader needs to recognise this setting, in one line."""
@@ -59,8 +59,7 @@ class Run:
     def choices(self) -> dict[str, Any]:
         """What two settings may differ in, by what a sentence calls it."""
         return {setting.label.lower(): setting.value(self.settings) for setting in MODEL} | {
-            "roles": self.roles.without_effects or self.roles.preset,
-            "effects": self.roles.effects.in_words,
+            "model": self.roles.words or self.roles.model,
             "closed visits": ", ".join(self.settings.closed) or "none",
             "counts": self.part,
             "iterations": self._limit,

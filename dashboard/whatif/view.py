@@ -258,7 +258,7 @@ def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
 
 def whatif_script(source: str | Code, a: Run, b: Run) -> str:
     """Return a script that makes `table` of :class:`WhatIfView`."""
-    same = (a.roles.roles, a.roles.observations) == (b.roles.roles, b.roles.observations)
+    same = (a.roles.roles, a.roles.deaths) == (b.roles.roles, b.roles.deaths)
     dataset = load(source, a.roles if same else None)
     of_run = {run: DATASET if same else given(DATASET, run.roles) for run in (a, b)}
     fits = {}

@@ -21,21 +21,16 @@ from playwright.sync_api import (
 )
 
 from dashboard.check.view import seen_dataset
-from dashboard.shared.sidebar.model import Family, default_settings
-from dashboard.shared.sidebar.roles import (
+from dashboard.shared.sidebar.choice import (
     PAPER,
-    Preset,
-    RoleChoice,
-    may_have_deaths,
-    observations_of,
-    roles_of,
+    RECOMMENDED,
+    at_first,
 )
 from dashboard.whatif.runs import Run
 from dashboard.whatif.runs import order as order_of
 from dashboard.work.orders import FitOrder
 from docs.screenshots import FLAGS, find_chromium, serving
 from uncletc import CountTensor, Fit, FitSettings, StopReason, datasets, fit
-from uncletc.datasets import Dataset
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 ENOUGH = 40  # iterations, for p to differ between places: on small problems not in the first 30
@@ -98,33 +93,22 @@ def short_fit(counts: CountTensor, settings: FitSettings) -> Fit:
     return replace(short, stop=StopReason.TOLERANCE)
 
 
-def at_first(
-    family: Family, dataset: Dataset, preset: Preset | None = None
-) -> tuple[RoleChoice, FitSettings]:
-    """What pages fit a data set with at first, or with the paper's choice."""
-    roles = roles_of(dataset, preset)
-    if may_have_deaths(dataset):
-        roles = replace(roles, observations=observations_of(dataset, deaths=preset != PAPER))
-    return roles, roles.settings(default_settings(family))
-
-
 def shown_at_first() -> Iterator[FitOrder]:
     """The fits of what pages show at first."""
     covid = datasets.load("covid" if datasets.available("covid") else "covid-twin")
-    for preset in (None, PAPER):  # What if
-        roles, settings = at_first("covid", covid, preset)
+    for model in (RECOMMENDED, PAPER):  # What if
+        roles, settings = at_first(covid, "covid", model)
         run = Run(settings=settings, roles=roles)
         for held_out in (False, True):
             yield order_of(covid.counts, run, held_out=held_out)
     seen = seen_dataset(covid, "entry")  # Model check
-    roles, settings = at_first("covid", covid)
+    roles, settings = at_first(covid, "covid")
     yield FitOrder(roles.of(seen.counts), settings)
-    for family, names in {"covid": ["covid-twin"], "ppi": ["ppi-twin", "ppi"]}.items():
-        for name in names:
-            if name.endswith("-twin") or datasets.available(name):
-                dataset = datasets.load(name)
-                roles, settings = at_first(family, dataset)
-                yield FitOrder(roles.of(dataset.counts), settings)
+    for name in ("covid-twin", "ppi-twin", "ppi"):
+        if name.endswith("-twin") or datasets.available(name):
+            dataset = datasets.load(name)
+            roles, settings = at_first(dataset, "covid" if "covid" in name else "ppi")
+            yield FitOrder(roles.of(dataset.counts), settings)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.shared.sidebar.roles import PAPER as ROLES
+from dashboard.shared.sidebar.choice import PAPER as ROLES
 from tests.browser.looking import finished, settle, slider
 from uncletc import Fit
 from uncletc.io.citation import PAPER
@@ -45,10 +45,10 @@ def test_settings_outlive_other_pages_and_are_reset_together(visit):
     usual = rank.input_value()
     rank.press("ArrowLeft")
     page.wait_for_function("location.search.includes('covid_rank=')")
-    unfold(page, "Network, members, seed")
-    expect(slider(page, "covid_layers")).to_be_visible()  # else it takes no key
-    slider(page, "covid_layers").press("ArrowLeft")
-    page.wait_for_function("location.search.includes('covid_layers=')")
+    unfold(page, "Advanced: network, restarts, seed")
+    expect(slider(page, "covid_members")).to_be_visible()  # else it takes no key
+    slider(page, "covid_members").press("ArrowRight")
+    page.wait_for_function("location.search.includes('covid_members=')")
     settle(page)
     chosen = address(page)
 
@@ -68,14 +68,14 @@ def test_settings_outlive_other_pages_and_are_reset_together(visit):
 
     page.get_by_role("button", name="Reset").first.click()
     expect(rank).to_have_value(usual)
-    page.wait_for_function("!/covid_(rank|layers)=/.test(location.search)")  # one after the other
+    page.wait_for_function("!/covid_(rank|members)=/.test(location.search)")  # one after the other
     assert address(page).keys() - {"covid_counts"} == {"live"}
     menu.get_by_role("link", name="Plant–pollinator").click()
     expect(slider(page, "ppi_rank")).to_have_value("4")
 
 
 def test_a_copied_link_opens_the_same_settings_and_nonsense_the_usual_ones(visit):
-    page = visit(PPI + "&live=false&ppi_mu=50&scale=I+know+the+average+detection&mean=40").page
+    page = visit(PPI + "&live=false&ppi_mu=50&scale=Average+detection+is+known&mean=40").page
     expect(slider(page, "mean")).to_have_value("40")
     other = visit(page.url)
     expect(slider(other.page, "mean")).to_have_value("40")
@@ -99,7 +99,7 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
         with page.expect_download() as waiting:
             page.locator(f"[class*='st-key-take-'][class*='{key}'] button").first.click()
         assert waiting.value.suggested_filename.startswith(("ppi", "plant-pollinator"))
-        assert "ppi-twin-rank5-20x20x20" in waiting.value.suggested_filename
+        assert "ppi-twin-rank5" in waiting.value.suggested_filename
         waiting.value.save_as(tmp_path / key)
         return (tmp_path / key).read_bytes()
 
@@ -131,7 +131,7 @@ def test_tables_fit_script_and_pictures_are_taken_away(visit, tmp_path: Path):
 
 
 def test_back_restores_what_was_set(visit):
-    quick = f"covid_layers=0&covid_twin_roles={quote(ROLES)}"
+    quick = f"covid_layers=0&covid_model={quote(ROLES)}"
     seen = visit(f"{COVID}&covid_rank=3&{quick}")
     page = seen.page
     fitted(page)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as LateError
 
-from dashboard.lab.lessons import STEP_NAMES
+from dashboard.lab.steps import STEPS
 from tests.browser.looking import LONGEST, in_address, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -31,7 +30,7 @@ def go_on(page: Page, step: str) -> None:
         settle(page)
         if in_address(page, "step") == step:
             return
-        page.get_by_role("button", name=f"Next: {STEP_NAMES[step]}").click()
+        page.get_by_role("button", name=f"Next: {STEPS[step].title}").click()
         with suppress(LateError):
             page.wait_for_function(
                 "step => location.search.includes('step=' + step)", arg=step, timeout=10_000
@@ -47,51 +46,51 @@ def bars(page: Page, key: str) -> list[str]:
 
 
 def test_the_story_from_one_entry_to_the_theorem(visit):
-    seen = visit("/lab?lab_layers=0&lab_members=1")  # quick fits
+    seen = visit("/lab?lab_layers=0")  # quick fits
     page = seen.page
     expect(page.get_by_role("heading", name="Lab")).to_be_visible()
     expect(page.get_by_text("Simulated counts.").first).to_be_visible()
-    expect(page.locator(".st-key-lab-events")).to_have_count(0)
+    expect(page.locator(".st-key-lab-entry-0-0")).to_have_count(0)
     answer(page, "lab_guess_entry", "As many in both")
     expect(page.get_by_text("Right.")).to_be_visible()
-    drawn(page, "lab-draws")
+    drawn(page, "lab-entry-0-1")
     before = page.locator("p", has_text="This draw:").inner_text()
-    page.get_by_role("button", name="Draw again").click()
+    page.locator(".st-key-lab_draw").get_by_test_id("stNumberInputStepUp").click()
     expect(page.locator("p", has_text="This draw:")).not_to_have_text(before)
     page.wait_for_function("location.search.includes('lab_draw=1')")
 
     go_on(page, "tensor")
-    answer(page, "lab_guess_tensor", "Nothing happened there")
+    answer(page, "lab_guess_tensor", "Nothing is there")
     expect(page.get_by_text("Not quite.")).to_be_visible()
-    drawn(page, "lab-slice-3")
+    drawn(page, "lab-tensor-0-2")
 
     go_on(page, "fit")
     answer(page, "lab_guess_fit", "λ and p exactly")
-    page.get_by_role("button", name="Fit", exact=True).click()
-    drawn(page, "lab-curve")
-    expect(page.get_by_test_id("stMetricValue")).to_have_count(2)
+    page.get_by_role("button", name="Compare the three").click()
+    drawn(page, "lab-fit-1-2")
+    expect(page.get_by_role("row")).to_have_count(4)
 
     go_on(page, "scale")
     answer(page, "lab_guess_scale", "They stay the same")
-    rates, counts = bars(page, "lab-scale-rate"), bars(page, "lab-scale-expected")
+    rates, counts = bars(page, "lab-scale-0-0"), bars(page, "lab-scale-0-2")
     slider = page.locator(".st-key-lab_c").get_by_role("slider")
     for _ in range(6):
         slider.press("ArrowLeft")
     page.wait_for_function("location.search.includes('lab_c=0.7')")
     expect(page.get_by_text("Impossible:")).to_be_visible()
     settle(page)
-    assert bars(page, "lab-scale-rate") != rates
-    assert bars(page, "lab-scale-expected") == counts
+    assert bars(page, "lab-scale-0-0") != rates
+    assert bars(page, "lab-scale-0-2") == counts
 
     go_on(page, "levers")
     answer(page, "lab_guess_entries_counted", "Fall")
-    page.get_by_role("button", name=re.compile("^Run")).click()
+    page.get_by_role("button", name="Run the fits").click()
     expect(page.get_by_text("The theorem:")).to_be_visible(timeout=LONGEST)
-    drawn(page, "lab-lever")
+    drawn(page, "lab-levers-0-0")
     settle(page)
     assert in_address(page, "lab_guess_entries_counted") == "Fall"
 
     # A copied link opens the same view for somebody else.
     other = visit(page.url)
-    drawn(other.page, "lab-lever")
-    expect(other.page.get_by_text("From 0.03 to 0.4")).to_be_visible()
+    drawn(other.page, "lab-levers-0-0")
+    expect(other.page.get_by_text("From 0.05 to 0.4")).to_be_visible()

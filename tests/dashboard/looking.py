@@ -23,7 +23,7 @@ from dashboard.shared.fit_status import running, service
 from dashboard.shared.fit_status.takeaway import BOX
 from dashboard.shared.own_table import PREFIX, OwnTable
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.roles import PAPER
+from dashboard.shared.sidebar.choice import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
 from dashboard.table.files import sample_table
@@ -33,7 +33,7 @@ from uncletc import Fit, StopReason, datasets
 from uncletc.datasets import Dataset
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
-PLAIN = {f"{family}_twin_roles": PAPER for family in ("covid", "ppi")}
+PLAIN = {f"{family}_model": PAPER for family in ("covid", "ppi")}
 """Address of pages of simulated counts as they are: no roles, effects or further processes."""
 APP = Path(running.__file__).parents[2] / "app.py"
 

@@ -1,4 +1,4 @@
-"""Pages under the roles and effects that a reader may choose, with fits of a few iterations."""
+"""Pages under the models that a reader may choose, with fits of a few iterations."""
 
 from __future__ import annotations
 
@@ -11,17 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.controls import role_key
-from dashboard.shared.sidebar.model import settings_of
-from dashboard.shared.sidebar.roles import (
-    NO_EFFECTS,
-    OWN,
-    OWN_EFFECTS,
-    PAPER,
-    STATED,
-    STATED_EFFECTS,
-    columns_of,
-)
+from dashboard.shared.sidebar.choice import CUSTOM, PAPER, RECOMMENDED, columns_of
+from dashboard.shared.sidebar.sidebar import role_key
 from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
@@ -45,7 +36,7 @@ def quick(
     tmp_path_factory: pytest.TempPathFactory, covid_twin: Dataset, ppi_twin: Dataset
 ) -> Iterator[None]:
     """Short fits of "real" counts: the simulated ones by another name, with stated effects."""
-    whole, load = state.sidebar, datasets.load
+    whole, whole_model, load = state.sidebar, state.choose_model, datasets.load
     days = pd.DatetimeIndex(covid_twin.counts.labels[2])
     degrees = {f"{mode}_degrees": covid_twin.table[mode] for mode in ("latitude", "longitude")}
     groups = covid_groups(covid_twin.table.assign(**degrees), days)
@@ -68,13 +59,13 @@ def quick(
             provenance=seen,
         )
 
-    def few(**values: object) -> object:
-        made = settings_of(**values)
-        return made if values["solver"] == "bcd" else replace(made, **FEW)
+    def few(*arguments: object, **options: object) -> object:
+        model, made = whole_model(*arguments, **options)
+        return model, made if made.solver.name == "bcd" else replace(made, **FEW)
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(state, "sidebar", sidebar)
-        patch.setattr(controls, "settings_of", few)
+        patch.setattr(controls, "choose_model", few)
         patch.setattr(datasets, "available", lambda name: name in twins or "twin" in name)
         patch.setattr(datasets, "load", real)
         sources._load.clear()
@@ -82,9 +73,9 @@ def quick(
 
 
 def all_have(dataset: Dataset, option: str) -> dict[str, str]:
-    """The address where each attribute has one role."""
+    """The address where each covariate has one role."""
     names = columns_of(dataset.counts)
-    return {"ppi_roles": OWN} | {role_key("", "ppi", name): option for name in names}
+    return {"ppi_model": CUSTOM} | {role_key("ppi", "ppi", name): option for name in names}
 
 
 def fitted(screen: str, **address: str) -> AppTest:
@@ -96,41 +87,47 @@ def downloads(at: AppTest) -> str:
     return " ".join(each.proto.help for each in at.get("download_button"))
 
 
-def test_stated_the_papers_and_no_effects_are_three_fits():
+def test_two_models_are_two_fits():
     at = fitted("ppi")
-    stated = charts(at)
+    recommended = charts(at)
     assert "hard to see in wind" in at.table[0].value.to_string()
     assert '("ppi").with_roles()\n' in at.code[0].value
-    at.selectbox(key="ppi_effects").set_value(NO_EFFECTS).run()
+    at.selectbox(key="ppi_model").set_value(PAPER).run()
     ended(at, lambda page: not waiting(page))
-    without = charts(at)
-    at.selectbox(key="ppi_roles").set_value(PAPER).run()
-    ended(at, lambda page: not waiting(page))
-    assert charts(at) not in (stated, without)
-    assert without != stated
-    assert "The paper's choice" in words(at)
-    assert "papers-roles" in downloads(at)
+    assert charts(at) != recommended
+    assert "as in the paper" in words(at)
+    assert "paper" in downloads(at)
     assert "with_roles" not in at.code[0].value
-    at.selectbox(key="ppi_roles").set_value(STATED).run()
-    at.selectbox(key="ppi_effects").set_value(STATED_EFFECTS).run()
-    assert charts(at) == stated
+    at.selectbox(key="ppi_model").set_value(RECOMMENDED).run()
+    assert charts(at) == recommended
 
 
-def test_an_earlier_fit_is_shown_with_its_own_roles():
+def test_a_control_that_cannot_act_starts_no_fit():
+    """Units of a network that is not trained: the page said "Fitting …" and changed no number."""
+    at = fitted("ppi")
+    before = charts(at)
+    at.session_state["ppi_units"] = 50
+    at.run()
+    assert not waiting(at)
+    assert charts(at) == before
+    assert at.slider(key="ppi_units").disabled
+
+
+def test_an_earlier_fit_is_shown_with_its_own_model():
     at = fitted("ppi", live="false")
     before = charts(at)
-    at.selectbox(key="ppi_roles").set_value(OWN).run()
-    at.selectbox(key="ppi_role_of_cloud").set_value("left out").run()
+    at.selectbox(key="ppi_model").set_value(CUSTOM).run()
+    at.selectbox(key=role_key("ppi", "ppi", "cloud")).set_value("nothing").run()
     assert not at.exception
     assert charts(at) == before
     (note,) = [each.value for each in at.info if "Changed since" in each.value]
-    assert "own roles (cloud: left out)" in note
+    assert "custom (cloud: nothing)" in note
 
 
 @pytest.mark.parametrize(
-    ("screen", "option"), [("ppi", "left out"), ("check", "true rate"), ("drivers", "true rate")]
+    ("screen", "option"), [("ppi", "nothing"), ("check", "λ"), ("drivers", "λ")]
 )
-def test_no_attribute_on_detection_is_said(screen, option, ppi_twin):
+def test_no_covariate_on_detection_is_said(screen, option, ppi_twin):
     at = fitted(screen, data=PPI, **all_have(ppi_twin, option))
     assert "p is the same everywhere" in words(at)
     assert not at.error
@@ -154,44 +151,32 @@ def test_reporting_has_a_table_of_its_own():
 class TestWhatIf:
     def test_each_side_has_its_own(self):
         at = open_screen("whatif", data=PPI)
-        assert [at.selectbox(key=f"{side}_ppi_roles").value for side in "ab"] == [STATED, PAPER]
-        assert at.selectbox(key="b_ppi_effects").disabled
+        assert [at.selectbox(key=f"{side}_model").value for side in "ab"] == [RECOMMENDED, PAPER]
         press(at, "compare")
         ended(at, lambda page: charts(page) and not waiting(page))
         assert "of_b=dataset" in at.code[0].value
         press(at, "swap")
-        assert [at.selectbox(key=f"{side}_ppi_roles").value for side in "ab"] == [PAPER, STATED]
-        presets = [at.selectbox(key=f"{side}_ppi_effects").value for side in "ab"]
-        assert presets == [NO_EFFECTS, STATED_EFFECTS]
+        assert [at.selectbox(key=f"{side}_model").value for side in "ab"] == [PAPER, RECOMMENDED]
         press(at, "return-1")
-        assert at.selectbox(key="a_ppi_roles").value == STATED
+        assert at.selectbox(key="a_model").value == RECOMMENDED
 
     def test_own_ones_are_copied(self):
-        address = {"a_ppi_roles": OWN, "a_ppi_role_of_wind": "left out"}
-        address |= {"a_ppi_effects": OWN_EFFECTS, "a_ppi_effect_plant": "false"}
+        address = {"a_model": CUSTOM, "a_ppi_role_of_wind": "nothing"}
+        address |= {"a_ppi_effect_plant": "false", "a_network": "never"}
         at = press(open_screen("whatif", data=PPI, **address), "copy")
-        assert at.selectbox(key="b_ppi_role_of_wind").value == "left out"
+        assert at.selectbox(key="b_ppi_role_of_wind").value == "nothing"
         assert not at.checkbox(key="b_ppi_effect_plant").value
         assert at.checkbox(key="b_ppi_effect_plant_x_visit").value
 
-    def test_the_papers_algorithm_has_no_roles(self):
+    def test_the_papers_algorithm_has_no_other_model(self):
         at = open_screen("whatif", data=PPI, a_solver="bcd")
-        assert at.selectbox(key="a_ppi_roles").disabled
-        assert "knows no roles" in words(at)
-
-
-def test_overview_lists_roles_effects_and_reasons():
-    at = open_screen("overview", data=PPI)
-    assert "hard to see in wind" in at.table[0].value.to_string()
-    assert at.table[1].value["why"].tolist() == list(EFFECTS["ppi"].values())
+        assert at.selectbox(key="a_model").disabled
+        assert at.slider(key="a_members").disabled
+        assert "paper's model alone" in words(at)
 
 
 def test_simulated_cases_have_roles_effects_and_deaths_at_first():
     at = fitted("covid", covid_counts="simulated")
-    assert at.selectbox(key="covid_twin_roles").value == STATED
-    assert at.selectbox(key="deaths_look").value == "deaths"
-    text = words(at)
-    for said in ("Simulated counts.", "anchored by data: deaths"):
-        assert said in text
-    at = fitted("covid", covid_counts="simulated", covid_twin_roles=PAPER)
+    assert "anchored by data: deaths" in words(at)
+    at = fitted("covid", covid_counts="simulated", covid_model=PAPER)
     assert "against** the truth" in words(at)

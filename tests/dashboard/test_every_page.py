@@ -13,7 +13,7 @@ import pytest
 import streamlit as st
 from plotly.colors import unlabel_rgb
 
-from dashboard.lab.lessons import STEPS
+from dashboard.lab.steps import STEPS
 from dashboard.shared.charts.style import on_dark
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar.sidebar import Choices

@@ -11,7 +11,7 @@ import pytest
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.own_table import OwnTable
-from dashboard.shared.sidebar.roles import roles_of
+from dashboard.shared.sidebar.choice import model_of
 from dashboard.table.files import sample_table
 from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit, FitSettings
@@ -54,7 +54,7 @@ def fitted_by_the_page(dataset: Dataset, settings: FitSettings) -> Fit:
 
 def test_to_the_last_digit(file, tmp_path):
     loaded = build(read_file(file.read_bytes(), file.name), COLUMNS)
-    roles = roles_of(loaded)
+    roles = model_of(loaded)
     shown = roles.apply(loaded)
     found = fitted_by_the_page(shown, roles.settings(SETTINGS))
     anchor = Anchor(kind="mean", value=(0.2, 0.4))
@@ -70,7 +70,7 @@ def test_to_the_last_digit_without_attributes(file, tmp_path):
     columns = replace(COLUMNS, attributes=())
     loaded = build(read_file(file.read_bytes(), file.name), columns)
     own = OwnTable(dataset=loaded, columns=columns, name=file.name, digest="mine")
-    roles = roles_of(own.whole.dataset)
+    roles = model_of(own.whole.dataset)
     shown = roles.apply(own.whole.dataset)
     found = fitted_by_the_page(shown, roles.settings(replace(SETTINGS, members=1, max_iter=20)))
     anchor = Anchor(kind="relative")

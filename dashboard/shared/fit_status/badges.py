@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.shared.charts.places import place_words
-from dashboard.shared.fit_status.outcome import outcome_words
 from dashboard.shared.fit_status.service import session
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import simulated_badge
@@ -212,7 +211,7 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
         "Converged",
         "gray" if verdict is None else "green",
         ":material/check_circle:",
-        " ".join(filter(None, ("The estimates no longer changed.", outcome_words(fit)))),
+        "The estimates no longer changed.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What a finished fit says about itself, in sentences: its μ, joint effects, a poor fit. Pure."""
+"""What a finished fit says about itself, in sentences: its μ, its network, a poor fit. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dashboard.shared.sidebar.model import FROM_COUNTS
-from uncletc import Fit, Scale, StopReason
-from uncletc.solvers.network.stage import MOST_ENTRIES
+from dashboard.shared.sidebar.model import FROM_COUNTS, may_train, size_words
+from uncletc import CountTensor, Fit, Joint, Scale, StopReason
 
 # Ratio of two μ below which they are called alike, and the μ from which counts look Poisson on
 # these pages: mean counts of some hundreds gain 10 % or less in standard deviation.
 _ALIKE, _POISSON = 1.5, 1000.0
 _LARGEST_SHOWN = 10_000.0
 _USUAL = 20  # expected count at which an entry has the μ of the fit
+_FAR = 1 / 3  # of the reported total, by which the expected one differs where pages warn
 
 
 def number_of_mu(mu: float) -> str:
@@ -34,33 +34,37 @@ def mu_words(fit: Fit) -> str:
             more = "more" if fit.mu_power > 0 else "less"
             return (
                 f"μ {number_of_mu(fit.mu)} where {_USUAL} counts are expected, {more} where more "
-                "are; from the counts."
+                "are; estimated."
             )
-        return f"μ {number_of_mu(fit.mu)}, from the counts."
+        return f"μ {number_of_mu(fit.mu)}, estimated."
     low, high = sorted((fit.likely_mu, fit.mu))
     if high < _ALIKE * low or low >= _POISSON:
         return ""
     return f"The counts prefer μ {number_of_mu(fit.likely_mu)} to {number_of_mu(fit.mu)}."
 
 
-def joint_effect_words(fit: Fit) -> str:
-    """Whether held-out counts showed that attributes act together; empty where nobody asked."""
-    if fit.network is None or fit.settings.solver.name != "joint" or not fit.settings.hidden:
+def network_words(fit: Fit) -> str:
+    """What was trained, and what held-out counts say for it; empty where p has no covariates."""
+    settings = fit.settings
+    if fit.network is None:
         return ""
-    if fit.mode_effects is not None:
-        return "One curve per attribute: beside effects of modes no network is tried."
-    if len(fit.observed_detection) > MOST_ENTRIES:
-        return f"One curve per attribute; on more than {MOST_ENTRIES:,} counts no network is tried."
-    units = fit.network_trained
-    if not units:
-        return "No sign that attributes act together: one curve per attribute."
-    network = f"{len(units)} × {units[0]}" if len(set(units)) == 1 else ", ".join(map(str, units))
-    return f"Attributes act together: a network of {network} units was kept."
+    if not settings.hidden:
+        return "p follows a straight line in each covariate; no network."
+    if fit.network_trained:
+        network = f"p follows a network of {size_words(fit.network_trained)}"
+        if not isinstance(settings.solver, Joint):
+            return f"{network}."
+        if settings.solver.network == "always":
+            return f"{network}, trained as chosen."
+        return f"{network}: held-out counts support it."
+    if may_train(settings) and settings.solver == Joint(network="supported"):
+        return "p follows one curve per covariate: held-out counts do not support a network."
+    return "p follows one curve per covariate; no network was trained."
 
 
 def outcome_words(fit: Fit) -> str:
-    """The sentences of :func:`mu_words` and :func:`joint_effect_words` that there are."""
-    return " ".join(filter(None, (mu_words(fit), joint_effect_words(fit))))
+    """The sentences of :func:`mu_words` and :func:`network_words` that there are."""
+    return " ".join(filter(None, (mu_words(fit), network_words(fit))))
 
 
 def limit_words(fit: Fit) -> str:
@@ -68,7 +72,7 @@ def limit_words(fit: Fit) -> str:
     if fit.stop is not StopReason.MAX_ITER:
         return ""
     return (
-        f"**Not settled: this fit stopped at its limit of {fit.settings.max_iter:,} iterations.** "
+        f"**Not converged: the fit stopped at its limit of {fit.settings.max_iter:,} iterations.** "
         "The estimates may still change."
     )
 
@@ -77,14 +81,28 @@ def misfit_words(fit: Fit) -> str:
     """A warning if counts scatter far more than the fit allows, and what may help; else empty."""
     if not fit.misfit:
         return ""
-    advice = "A higher rank or other attributes may explain them."
+    advice = "A higher rank or other covariates may explain them."
     if fit.likely_mu < fit.mu / 2:
-        advice = (
-            f"They are likeliest with μ {number_of_mu(fit.likely_mu)}: choose μ *{FROM_COUNTS}*."
-        )
+        advice = f"Their likeliest μ is {number_of_mu(fit.likely_mu)}: choose μ *{FROM_COUNTS}*."
     return (
-        f"**A poor fit: counts scatter {fit.dispersion:.1f} times as much about it as it allows.** "
-        f"{advice} Until then trust neither λ nor p."
+        f"**Poor fit: counts scatter {fit.dispersion:.1f} times as much as it allows.** {advice} "
+        "Interpret λ and p with caution."
+    )
+
+
+def totals(counts: CountTensor, fit: Fit) -> tuple[float, float]:
+    """Reported and expected total of the entries that have a count."""
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    return float(counts.counts.sum()), float(np.sum(fit.expected(counts.indices, z)))
+
+
+def totals_words(reported: float, expected: float) -> str:
+    """A warning if the expected total is far from the reported one; else empty."""
+    if abs(expected - reported) <= _FAR * reported:
+        return ""
+    return (
+        f"**The totals differ: this fit expects {expected:,.0f} reported counts, and "
+        f"{reported:,.0f} were reported.** Interpret it with caution; try another rank or μ."
     )
 
 
@@ -102,6 +120,6 @@ def impossible(scale: Scale, detection: ArrayLike) -> str:
         return ""
     return (
         f"**This statement and this fit do not agree.** With “{scale.statement}” the highest p "
-        f"is {most:.3g}, and a probability cannot exceed 1. Ranks and ratios still hold; state a "
+        f"is {most:.3g}, and a probability cannot exceed 1. Ranks and ratios still hold; assume a "
         "lower detection, or use relative values."
     )

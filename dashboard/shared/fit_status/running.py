@@ -10,7 +10,15 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dashboard.shared.fit_status.outcome import impossible, limit_words, misfit_words, outcome_words
+from dashboard.shared.cache import cached
+from dashboard.shared.fit_status.outcome import (
+    impossible,
+    limit_words,
+    misfit_words,
+    outcome_words,
+    totals,
+    totals_words,
+)
 from dashboard.shared.fit_status.service import (
     fit_words,
     progress_bar,
@@ -19,8 +27,8 @@ from dashboard.shared.fit_status.service import (
     session,
 )
 from dashboard.shared.own_table import state_key
+from dashboard.shared.sidebar.choice import ModelChoice, effects_in_fit, remark
 from dashboard.shared.sidebar.model import describe
-from dashboard.shared.sidebar.roles import RoleChoice, effects_in_fit, remark
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.work.jobs import Job
 from dashboard.work.orders import FitOrder, limits_before
@@ -148,12 +156,12 @@ class Shown(NamedTuple):
         Its counts have the roles of the fit, which are not those chosen now while an earlier fit
         is shown.
     fit : Fit
-    roles : RoleChoice
+    roles : ModelChoice
     """
 
     dataset: Dataset
     fit: Fit
-    roles: RoleChoice
+    roles: ModelChoice
 
 
 @dataclass
@@ -174,8 +182,6 @@ class _Track:
         Of the last one asked for, in words.
     estimate : tuple
         Which estimates so far were drawn last, and when: run, number, time.
-    detection : tuple, optional
-        A fit and its p over Ξ.
     """
 
     finished: Shown | None = None
@@ -184,15 +190,14 @@ class _Track:
     left: str = ""
     roles: str = ""
     estimate: tuple[str, int, float] = ("", 0, 0.0)
-    detection: tuple[Fit, NDArray[np.float64]] | None = None
 
 
 def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
     """Return the fit to show and what it is of, with its progress or a note drawn above it.
 
     Settings fitted before show at once. The first view of a data set fits by itself, and so does
-    every change while *Fit as I change* is on: this session's earlier fit of the data set is left
-    then. Without it changes wait for the Fit button. Until a fit has estimates the last result
+    every change while *Refit automatically* is on: this session's earlier fit of the data set is
+    left then. Without it changes wait for the Fit button. Until a fit has estimates the last result
     stays, with a note that says so; then its estimates so far are returned.
     """
     # One box, empty or not: what follows keeps its place on the page, and so its state.
@@ -201,7 +206,7 @@ def fit_or_stop(dataset: Dataset, choices: Choices) -> Shown:
         if shown is not None:
             _say_if_impossible(shown, choices)
             offer_more(shown.dataset.counts, choices.settings, shown.fit)
-            say_misfit(shown.fit)
+            say_outcome(shown.fit, dataset=shown.dataset)
             if words := remark(shown.roles, shown.dataset):
                 st.info(words, icon=":material/alt_route:")
     if shown is None:
@@ -274,47 +279,55 @@ def _say_changed(before: Shown, choices: Choices, *, waiting: bool) -> None:
     requested = describe(choices.settings, choices.roles.words)
     then = f"{requested} follows." if waiting else f"Press **Fit** for {requested}."
     so_far = " (estimates so far)" if unfinished(before.fit) else ""
-    say_changed(f"{describe(before.fit.settings, before.roles.words)}{so_far}", then)
+    done = None if unfinished(before.fit) else before.fit
+    say_changed(f"{describe(before.fit.settings, before.roles.words, fit=done)}{so_far}", then)
 
 
 def _say_if_impossible(shown: Shown, choices: Choices) -> None:
     (dataset, fit, _), anchor = shown, choices.anchor
     if anchor.kind not in ("mean", "entry", "total"):
         return
-    track = _track(state_key(dataset, "fits"))
-    if track.detection is None or track.detection[0] is not fit:
-        track.detection = (fit, fit.detection(dataset.counts.attributes))
-    p = track.detection[1]
+    p = cached("p of covariates", _detection, dataset, fit)
     note = impossible(anchor.scale(dataset.counts, fit, p), p)
     if note:
         st.warning(note, icon=":material/balance:")
 
 
-def say_outcome(fit: Fit, of: str = "") -> None:
-    """Say what a finished fit found about μ and joint effects, and warn where it is poor.
+def _detection(dataset: Dataset, fit: Fit) -> NDArray[np.float64]:
+    return fit.detection(dataset.counts.attributes)
+
+
+def _totals(dataset: Dataset, fit: Fit) -> tuple[float, float]:
+    return totals(dataset.counts, fit)
+
+
+def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> None:
+    """Say what a finished fit found about μ and its network, and warn where it is poor.
 
     Parameters
     ----------
     fit : Fit
     of : str
         Which fit it is, in Markdown, where a page shows several.
+    dataset : Dataset, optional
+        Its counts are those of the fit, to compare totals.
     """
-    say_misfit(fit, of)
-    words = "" if unfinished(fit) else outcome_words(fit)
-    if words:
-        st.caption(f"{of}: {words}" if of else words)
+    if unfinished(fit):
+        return
+    before = f"{of}: " if of else ""
+    warnings = [misfit_words(fit)]
+    if dataset is not None:
+        warnings.append(totals_words(*cached("totals", _totals, dataset, fit)))
+    for words in filter(None, warnings):
+        st.warning(before + words, icon=":material/warning:")
+    if words := outcome_words(fit):
+        st.caption(before + words)
 
 
-def say_misfit(fit: Fit, of: str = "") -> None:
-    """Warn where a finished fit is poor; the parameters are those of :func:`say_outcome`."""
-    words = "" if unfinished(fit) else misfit_words(fit)
-    if words:
-        st.warning(f"{of}: {words}" if of else words, icon=":material/warning:")
-
-
-def how_it_was_fitted(fit: Fit, roles: RoleChoice | None = None) -> str:
+def how_it_was_fitted(fit: Fit, roles: ModelChoice | None = None) -> str:
     """One line under a result: its settings, how long it ran and why it stopped."""
-    last, how = fit.history[-1], describe(fit.settings, roles.words if roles else "")
+    done = None if unfinished(fit) else fit
+    last, how = fit.history[-1], describe(fit.settings, roles.words if roles else "", fit=done)
     took = f"{last.iteration} iterations in {last.seconds:.1f} s"
     if unfinished(fit):
         return f"Still being fitted with {how}: {took} so far."

@@ -12,9 +12,9 @@ import streamlit as st
 
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
+from dashboard.shared.sidebar.choice import ModelChoice
 from dashboard.shared.sidebar.model import stem_of
-from dashboard.shared.sidebar.roles import RoleChoice
-from dashboard.shared.sidebar.sidebar import PICTURES
+from dashboard.shared.text.page import PICTURES
 from dashboard.shared.text.words import escape, plural
 from dashboard.work.orders import limits_before
 from uncletc import Anchor, Deaths, Fit, FitSettings, Recipe, Roles
@@ -35,7 +35,7 @@ def take_away(
     fit: Fit | None,
     tables: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]],
     code: str,
-    roles: RoleChoice | None = None,
+    roles: ModelChoice | None = None,
     anchor: Anchor | None = None,
 ) -> None:
     """Draw the folded box with everything that a reader may download or cite.
@@ -54,13 +54,13 @@ def take_away(
         By name, in the order to offer them. A function is called when the box is open.
     code : str
         A script that gives the numbers of the page; see :mod:`dashboard.shared.text.scripts`.
-    roles : RoleChoice, optional
+    roles : ModelChoice, optional
         Those of the fit.
     anchor : Anchor, optional
         The statement about the scale. None: the scale that the data state, or relative values.
     """
     settings = None if fit is None else fit.settings
-    stem = file_stem(page, dataset.name, settings, roles.stem if roles else "")
+    stem = file_stem(page, dataset.name, settings, roles.stem if roles else "", fit=fit)
     folded = st.expander("Download & cite", icon=":material/download:", key=BOX, on_change="rerun")
     with folded:
         st.markdown("**Pictures**: the camera above each chart saves it as")
@@ -96,17 +96,24 @@ def take_away(
         st.code(citation(dataset.title, dataset.provenance), language=None, wrap_lines=True)
 
 
-def file_stem(page: str, dataset_name: str, settings: FitSettings | None, roles: str = "") -> str:
-    """Page, data set, settings and unusual roles as the beginning of a file name.
+def file_stem(
+    page: str,
+    dataset_name: str,
+    settings: FitSettings | None,
+    model: str = "",
+    *,
+    fit: Fit | None = None,
+) -> str:
+    """Page, data set, settings and an unusual model as the beginning of a file name.
 
     Examples
     --------
-    >>> file_stem("map", "covid", FitSettings(rank=5))
-    'map-covid-rank5-20x20x20-seed0'
+    >>> file_stem("map", "covid", FitSettings(rank=5, hidden=()))
+    'map-covid-rank5-linear-seed0'
     """
     if settings is None:
         return f"{page}-{dataset_name}"
-    return f"{page}-{dataset_name}-{stem_of(settings, roles)}"
+    return f"{page}-{dataset_name}-{stem_of(settings, model, fit=fit)}"
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
@@ -127,7 +134,7 @@ def recipe_of(
     fit: Fit,
     *,
     anchor: Anchor,
-    roles: RoleChoice | None = None,
+    roles: ModelChoice | None = None,
     table: str = "",
     columns: Columns | None = None,
 ) -> Recipe:
@@ -140,28 +147,25 @@ def recipe_of(
     fit : Fit
     anchor : Anchor
         The statement about the scale.
-    roles : RoleChoice, optional
+    roles : ModelChoice, optional
         None: the paper's.
     table : str
         Name of a reader's own file.
     columns : Columns, optional
         What its columns are.
     """
-    observations = None if roles is None else roles.observations
     return Recipe(
         fit=fit.settings,
         table=table or dataset.name,
         columns=columns,
         anchor=anchor,
         roles=Roles() if roles is None else roles.roles,
-        deaths=Deaths(used=False)
-        if observations is None or not observations.deaths
-        else Deaths(lag=observations.lag, fatality=observations.fatality),
+        deaths=Deaths(used=False) if roles is None else roles.deaths,
         continued_from=limits_before(fit.settings),
     )
 
 
-def _fitted(dataset: Dataset, fit: Fit, roles: RoleChoice | None) -> Dataset | None:
+def _fitted(dataset: Dataset, fit: Fit, roles: ModelChoice | None) -> Dataset | None:
     """The data set with the very counts that were fitted; None where they were a part of them."""
     if dataset.counts.digest == fit.counts_digest or roles is None:
         return dataset if dataset.counts.digest == fit.counts_digest else None
@@ -172,7 +176,9 @@ def _fitted(dataset: Dataset, fit: Fit, roles: RoleChoice | None) -> Dataset | N
     return given if given.counts.digest == fit.counts_digest else None
 
 
-def _whole(stem: str, dataset: Dataset, fit: Fit, roles: RoleChoice | None, anchor: Anchor) -> None:
+def _whole(
+    stem: str, dataset: Dataset, fit: Fit, roles: ModelChoice | None, anchor: Anchor
+) -> None:
     """Offer every entry, a report and the settings."""
     own = own_table() if dataset.name == "own" else None
     named = {"table": own.name, "columns": own.columns} if own is not None else {}

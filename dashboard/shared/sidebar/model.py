@@ -1,8 +1,8 @@
-"""What a reader may choose of a fit, each control declared once. Pure.
+"""The numbers that a reader chooses for a fit, each control declared once. Pure.
 
 The sidebar, both sides of What if and the Lab draw what is declared here; descriptions, names of
 files, sweeps, differences and Reset follow from it. One more slider for the fit is one more item
-of `MODEL`.
+of `MODEL`. Controls that cannot act say why, and settings that lead to the same fit are equal.
 """
 
 from __future__ import annotations
@@ -11,11 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from uncletc import FitSettings
+from uncletc import Fit, FitSettings, Joint
 
 Family = Literal["covid", "ppi", "own"]
-FROM_COUNTS = "from the counts"  # of μ, as a reader sees it and the address says it
+FROM_COUNTS = "estimated"  # of μ, as a reader sees it and the address says it
+NETWORK: dict[str, Literal["always", "supported", "never"]] = {
+    "if held-out counts support it": "supported",
+    "always": "always",
+    "never": "never",
+}
+SUPPORTED, ALWAYS, NEVER = NETWORK
+NO_NETWORK = "no_network"  # among values of controls: why none can be trained; "" if one can
 _BCD_ITERATIONS = 100  # the paper's rule
+_DEFAULT_HIDDEN = (20, 20, 20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +76,14 @@ class Setting(Control):
     by_family : mapping of str to value
         Defaults of a data set, where they are others.
     group : {"model", "network", "rest"}
-        With what it is drawn.
+        With what it is drawn: the last folded.
     in_sidebar : bool
     lab : mapping, optional
         What is different in the Lab; None: it is not there.
     sweep : tuple
         Values that What if tries; empty: it does not.
     off : callable
-        Whether the values chosen so far leave it without effect.
+        Why it cannot act beside the values chosen so far; "" where it can.
     of : callable, optional
         Its value in settings, None where they have none; by default the field of its name.
     into : callable, optional
@@ -92,11 +100,11 @@ class Setting(Control):
     in_sidebar: bool = True
     lab: Mapping[str, Any] | None = None
     sweep: tuple[int | str, ...] = ()
-    off: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    off: Callable[[Mapping[str, Any]], str] = lambda _: ""
     of: Callable[[FitSettings], Any] | None = None
     into: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
-    words: Callable[[FitSettings], str] | None = None
-    stem: Callable[[FitSettings], str] | None = None
+    words: Callable[[FitSettings, Fit | None], str] | None = None
+    stem: Callable[[FitSettings, Fit | None], str] | None = None
 
     @property
     def word(self) -> str:
@@ -115,26 +123,76 @@ class Setting(Control):
         """The fields of `FitSettings` that it decides."""
         return {self.name: values[self.name]} if self.into is None else self.into(values)
 
-    def description(self, settings: FitSettings) -> str:
-        """What one line about settings says of it; empty for nothing."""
-        return self.words(settings) if self.words else self._unusual(settings, f"{self.word} ")
+    def description(self, settings: FitSettings, fit: Fit | None = None) -> str:
+        """What one line about settings, or about a fit with them, says of it; empty for nothing."""
+        return self.words(settings, fit) if self.words else self._unusual(settings, f"{self.word} ")
 
-    def part_of_stem(self, settings: FitSettings) -> str:
+    def part_of_stem(self, settings: FitSettings, fit: Fit | None = None) -> str:
         """What a file's name says of it; empty for nothing."""
-        return self.stem(settings) if self.stem else self._unusual(settings, self.name)
+        return self.stem(settings, fit) if self.stem else self._unusual(settings, self.name)
 
     def _unusual(self, settings: FitSettings, before: str) -> str:
         value = self.value(settings)
         return "" if value == self.default else f"{before}{value}"
 
 
+def _why_not(values: Mapping[str, Any]) -> str:
+    """Why no network is trained with these values; empty where one may be."""
+    if _is_bcd(values):
+        return ""
+    if values.get(NO_NETWORK):
+        return str(values[NO_NETWORK])
+    return "*Network* is set to *never*." if values["network"] == NEVER else ""
+
+
 def _hidden(values: Mapping[str, Any]) -> dict[str, Any]:
+    if values["layers"] and _why_not(values):
+        return {"hidden": _DEFAULT_HIDDEN}  # curves, whatever the size
     return {"hidden": (values["units"],) * values["layers"]}
 
 
-def _network(settings: FitSettings) -> str:
-    hidden = settings.hidden
-    return f"{len(hidden)} × {hidden[0]} units" if hidden else "linear g"
+def _solver(values: Mapping[str, Any]) -> dict[str, Any]:
+    if _is_bcd(values):
+        return {"solver": "bcd", "max_iter": _BCD_ITERATIONS}
+    if not values["layers"]:
+        return {"solver": Joint()}  # straight lines alone
+    return {"solver": Joint(network="never" if _why_not(values) else NETWORK[values["network"]])}
+
+
+def _network_of(settings: FitSettings) -> str | None:
+    if not isinstance(settings.solver, Joint) or not settings.hidden:
+        return None
+    return next(text for text, name in NETWORK.items() if name == settings.solver.network)
+
+
+def may_train(settings: FitSettings) -> bool:
+    """Whether a fit with these settings may train a network."""
+    never = isinstance(settings.solver, Joint) and settings.solver.network == "never"
+    return bool(settings.hidden) and not settings.closed and not never
+
+
+def size_words(units: Sequence[int]) -> str:
+    """A network's size: "3 × 20 units"."""
+    if len(set(units)) == 1:
+        return f"{len(units)} × {units[0]} units"
+    return f"{', '.join(map(str, units))} units"
+
+
+def _network_words(settings: FitSettings, fit: Fit | None) -> str:
+    if not settings.hidden:
+        return "linear g"
+    units = settings.hidden if fit is None else fit.network_trained
+    if not units or not may_train(settings):
+        return "no network"
+    unsure = fit is None and _network_of(settings) == SUPPORTED
+    return f"network {size_words(units)}{' if supported' if unsure else ''}"
+
+
+def _network_stem(settings: FitSettings, fit: Fit | None) -> str:
+    units = settings.hidden if fit is None else fit.network_trained
+    if units and may_train(settings):
+        return "x".join(map(str, units))
+    return "curves" if settings.hidden else "linear"
 
 
 def _mu(settings: FitSettings) -> int | float | str:
@@ -145,11 +203,6 @@ def _mu(settings: FitSettings) -> int | float | str:
 
 def _is_bcd(values: Mapping[str, Any]) -> bool:
     return bool(values.get("solver") == "bcd")
-
-
-def _solver(values: Mapping[str, Any]) -> dict[str, Any]:
-    iterations = {"max_iter": _BCD_ITERATIONS} if _is_bcd(values) else {}
-    return {"solver": values["solver"]} | iterations
 
 
 # The defaults predict held-out real counts well: enough patterns that λ, not g, carries the size
@@ -171,16 +224,16 @@ MODEL = (
             "limits": (1, 8, 1),
         },
         sweep=(2, 5, 10, 15, 20),
-        words=lambda settings: f"rank {settings.rank}",
-        stem=lambda settings: f"rank{settings.rank}",
+        words=lambda settings, _: f"rank {settings.rank}",
+        stem=lambda settings, _: f"rank{settings.rank}",
     ),
     Setting(
         name="mu",
         symbol="μ",
-        label="μ",
-        help="How closely each entry's detection follows its attributes. It is g(z) times a "
+        label="Dispersion μ",
+        help="How closely each entry's detection follows its covariates. It is g(z) times a "
         "deviation of this entry, with mean 1 and variance 1/μ: the larger μ, the closer to g(z). "
-        f"*{FROM_COUNTS.capitalize()}* takes the likeliest μ, and the page says which it is.",
+        f"*{FROM_COUNTS.capitalize()}*: the likeliest μ, which the page names.",
         default=FROM_COUNTS,
         options=(FROM_COUNTS, 2, 10, 50, 100, 200, 500, 1000, 2000, 3000, 5000, 10000),
         group="model",
@@ -188,24 +241,26 @@ MODEL = (
         sweep=(FROM_COUNTS, 2, 10, 100, 2000),
         of=_mu,
         into=lambda values: {"mu": None if values["mu"] == FROM_COUNTS else float(values["mu"])},
-        words=lambda settings: f"μ {_mu(settings)}",
-        stem=lambda settings: "" if settings.mu is None else f"mu{_mu(settings)}",
+        words=lambda settings, _: f"μ {_mu(settings)}",
+        stem=lambda settings, _: "" if settings.mu is None else f"mu{_mu(settings)}",
     ),
     Setting(
         name="layers",
         label="Hidden layers",
-        help="Of the network that g(z) may have beside one curve per attribute. It is trained on "
-        "the counts, and kept only where held-out counts show that attributes act together; it is "
-        "not tried on more than 20,000 counts. 0: straight lines, no curves and no network.",
+        help="Of the network that g(z) may have beside one curve per covariate. 0: straight lines, "
+        "no curves and no network.",
         default=3,
         limits=(0, 5, 1),
         group="network",
         lab={},
         sweep=(0, 1, 2, 3, 5),
-        of=lambda settings: len(settings.hidden),
+        off=lambda values: _why_not(values) if values.get("layers", 1) else "",
+        of=lambda settings: (
+            len(settings.hidden) if may_train(settings) or not settings.hidden else None
+        ),
         into=_hidden,
-        words=_network,
-        stem=lambda settings: "x".join(map(str, settings.hidden)) or "linear",
+        words=_network_words,
+        stem=_network_stem,
     ),
     Setting(
         name="units",
@@ -215,48 +270,69 @@ MODEL = (
         limits=(5, 50, 5),
         group="network",
         sweep=(5, 10, 20, 35, 50),
-        off=lambda values: values["layers"] == 0,
-        of=lambda settings: settings.hidden[0] if settings.hidden else None,
+        off=lambda values: _why_not(values) or ("" if values["layers"] else "No hidden layers."),
+        of=lambda settings: settings.hidden[0] if may_train(settings) else None,
         into=_hidden,
-        words=lambda _: "",  # beside the layers
-        stem=lambda _: "",
+        words=lambda *_: "",  # beside the layers
+        stem=lambda *_: "",
+    ),
+    Setting(
+        name="network",
+        label="Network",
+        help="**Always**: it is trained whatever held-out counts say. **If held-out counts support "
+        "it**: it is kept only if it predicts counts better that the fit has not seen. **Never**: "
+        "one curve per covariate.",
+        default=SUPPORTED,
+        options=tuple(NETWORK),
+        sweep=tuple(NETWORK),
+        off=lambda values: (
+            "Block coordinate descent always trains its network."
+            if _is_bcd(values)
+            else values.get(NO_NETWORK) or ("" if values["layers"] else "No hidden layers.")
+        ),
+        of=_network_of,
+        into=_solver,
+        words=lambda *_: "",
+        stem=lambda settings, _: (
+            "always" if _network_of(settings) == ALWAYS and may_train(settings) else ""
+        ),
     ),
     Setting(
         name="solver",
         label="Solver",
-        help="How the estimates are found. **joint**: all at once, the default. **bcd**: "
-        "block coordinate descent, the paper's algorithm; slower, one member, and its μ is on a "
-        "scale of its own, 2000 unless chosen.",
+        help="**joint**: all estimates at once, the default. **bcd**: block coordinate descent, "
+        "the paper's algorithm; slower, and its μ has its own scale, 2000 unless chosen.",
         default="joint",
         options=("joint", "bcd"),
         in_sidebar=False,
         of=lambda settings: settings.solver.name,
         into=_solver,
-        words=lambda settings: "block coordinate descent" if settings.solver.name == "bcd" else "",
-        stem=lambda settings: "" if settings.solver.name == "joint" else settings.solver.name,
+        words=lambda settings, _: (
+            "block coordinate descent" if settings.solver.name == "bcd" else ""
+        ),
+        stem=lambda settings, _: "" if settings.solver.name == "joint" else settings.solver.name,
     ),
     Setting(
         name="members",
-        label="Members",
+        label="Random restarts",
         help="From how many starts to fit. Those that end about as likely as the best are combined "
-        "(geometric mean). More take longer, and help where fits end in different places. Small "
-        "data sets take several in any case.",
+        "(geometric mean). Small data sets take several in any case.",
         default=1,
         limits=(1, 8, 1),
         lab={"limits": (1, 5, 1)},
-        off=_is_bcd,
+        off=lambda values: "Block coordinate descent has one start." if _is_bcd(values) else "",
         into=lambda values: {"members": 1 if _is_bcd(values) else values["members"]},
-        words=lambda settings: f"{settings.members} members" if settings.members > 1 else "",
+        words=lambda settings, _: f"{settings.members} restarts" if settings.members > 1 else "",
     ),
     Setting(
         name="seed",
         label="Seed",
-        help="Decides every random start. If two seeds tell different stories, trust neither.",
+        help="Decides every random start. If two seeds give different results, trust neither.",
         default=0,
         limits=(0, 9999, 1),
         typed=True,
-        words=lambda settings: f"seed {settings.seed}",
-        stem=lambda settings: f"seed{settings.seed}",
+        words=lambda settings, _: f"seed {settings.seed}",
+        stem=lambda settings, _: f"seed{settings.seed}",
     ),
 )
 SETTINGS = {setting.name: setting for setting in MODEL}
@@ -264,16 +340,14 @@ SETTINGS = {setting.name: setting for setting in MODEL}
 
 def settings_of(**values: Any) -> FitSettings:
     """The settings that values of controls stand for; the default of each that is not given."""
-    chosen = _defaults() | values
+    return FitSettings(**_fields(_defaults() | values))
+
+
+def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for setting in MODEL:
-        given |= setting.fields(chosen)
-    return FitSettings(**given)
-
-
-def default_settings(family: Family) -> FitSettings:
-    """What pages fit a data set with at first."""
-    return settings_of(**{setting.name: setting.default_for(family) for setting in MODEL})
+        given |= setting.fields(values)
+    return given
 
 
 def values_of(settings: FitSettings) -> dict[str, Any]:
@@ -285,21 +359,33 @@ def values_of(settings: FitSettings) -> dict[str, Any]:
 def changed(settings: FitSettings, name: str, value: Any) -> FitSettings:
     """Return settings with another value of one control, all else as it was."""
     values = _defaults() | values_of(settings) | {name: value}
-    return replace(settings, **SETTINGS[name].fields(values))
+    fields = SETTINGS[name].fields(values)
+    if name in ("layers", "network") and not _is_bcd(values):  # together: what is trained
+        fields |= _hidden(values) | _solver(values)
+    return replace(settings, **fields)
 
 
-def describe(settings: FitSettings, roles: str = "") -> str:
-    """The settings that a reader needs to recognise a result, and unusual roles, in one line."""
+def describe(settings: FitSettings, model: str = "", *, fit: Fit | None = None) -> str:
+    """The settings that a reader needs to recognise a result, and an unusual model, in one line.
+
+    Parameters
+    ----------
+    settings : FitSettings
+    model : str
+        What is unusual of the model.
+    fit : Fit, optional
+        With these settings, where it has finished: a network is then named only if it was trained.
+    """
     closed = [f"closed {name}" for name in settings.closed]
-    said = (each.description(settings) for each in MODEL)
-    return ", ".join(filter(None, (*said, *closed, roles)))
+    words = (each.description(settings, fit) for each in MODEL)
+    return ", ".join(filter(None, (*words, *closed, model)))
 
 
-def stem_of(settings: FitSettings, roles: str = "") -> str:
-    """The settings, and unusual roles, as a part of a file's name."""
+def stem_of(settings: FitSettings, model: str = "", *, fit: Fit | None = None) -> str:
+    """The settings, and an unusual model, as a part of a file's name; as for :func:`describe`."""
     closed = ["closed"] if settings.closed else []
-    said = (each.part_of_stem(settings) for each in MODEL)
-    return "-".join(filter(None, (*said, *closed, roles)))
+    words = (each.part_of_stem(settings, fit) for each in MODEL)
+    return "-".join(filter(None, (*words, *closed, model)))
 
 
 def _defaults() -> dict[str, Any]:

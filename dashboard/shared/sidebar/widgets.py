@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.shared.charts.places import OWN
 from dashboard.shared.own_table import (
@@ -18,7 +17,7 @@ from dashboard.shared.own_table import (
     rank_for,
     read_own_table,
 )
-from dashboard.shared.sidebar.model import MODEL, SETTINGS, Control, Family, Setting
+from dashboard.shared.sidebar.model import Control, Family, Setting
 from dashboard.shared.text.words import escape
 from uncletc import datasets
 
@@ -89,33 +88,12 @@ def draw(control: Control, key: str, *, default: Any = None, disabled: bool = Fa
     return round(value, 2)  # 0.15, not 0.15000000000000002
 
 
-def draw_setting(setting: Setting, values: dict[str, Any], *, prefix: str, family: Family) -> None:
-    """Draw a control of the model and add its value to those chosen so far."""
-    values[setting.name] = draw(
-        setting,
-        f"{prefix}_{setting.name}",
-        default=default_of(setting, family),
-        disabled=setting.off(values),
-    )
-
-
-def reset_settings(prefix: str, family: Family) -> None:
-    """Put the controls of the model back to the defaults of a data set; for callbacks."""
-    for setting in MODEL:
-        st.session_state[f"{prefix}_{setting.name}"] = default_of(setting, family)
-
-
 def default_of(setting: Setting, family: Family) -> Any:
     """The default of a setting for a data set; the rank of a reader's own table is by its size."""
     table = own_table()
     if family == "own" and setting.name == "rank" and table is not None:
         return rank_for(table.dataset.counts)
     return setting.default_for(family)
-
-
-def first_rank(family: Family) -> int:
-    """The rank that pages fit a data set with at first."""
-    return int(default_of(SETTINGS["rank"], family))
 
 
 FAMILY_NAMES: dict[Family, str] = {"covid": "COVID-19", "ppi": "Plant–pollinator", "own": NAME}
@@ -223,12 +201,3 @@ def _offer_download(name: str) -> None:
         st.error(f"The download did not finish: {error}")
         return
     st.rerun()
-
-
-def say_in_address(key: str, value: str) -> None:
-    """Put a value into the address as if the link had said it; before the widget of it is drawn."""
-    st.query_params[key] = value
-    run = get_script_run_ctx()
-    if run is not None:
-        with run.session_state.query_params() as address:
-            address.set_initial_query_params_from_current()

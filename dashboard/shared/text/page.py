@@ -15,8 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard.shared.cache import drawn
 from dashboard.shared.charts.style import objective_chart, on_dark, picture_config
 from dashboard.shared.fit_status.running import how_it_was_fitted
-from dashboard.shared.sidebar.roles import NO_ROLES_YET, PAPER, RoleChoice
-from dashboard.shared.sidebar.sidebar import picture_format
+from dashboard.shared.sidebar.choice import ModelChoice
 from uncletc import Fit, Scale
 
 _STATIC = Path(__file__).parents[2] / "static"
@@ -84,7 +83,14 @@ def glossary() -> None:
         st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
 
 
+PICTURES = ["svg", "png"]
 HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
+
+
+def picture_format() -> str:
+    """What the camera above charts saves: as chosen under *Download & cite*, or in the address."""
+    requested = st.session_state.get("picture", st.query_params.get("picture"))
+    return requested if requested in PICTURES else PICTURES[0]
 
 
 def show_chart(
@@ -143,7 +149,7 @@ def insight_with_caution(insight: str, caution: str | None) -> None:
         st.warning(caution, icon=":material/error:")
 
 
-def help_drawer(*points: str, scale: Scale | None, roles: RoleChoice, fit: Fit) -> None:
+def help_drawer(*points: str, scale: Scale | None, roles: ModelChoice, fit: Fit) -> None:
     """Draw the one folded box of a page: how to read it, what each covariate affects, the fit."""
     with st.expander("Help: how to read this page, covariates, the fit", icon=":material/help:"):
         meaning(*points, scale=scale)
@@ -176,33 +182,15 @@ def meaning(*points: str, scale: Scale | None = None) -> None:
         st.markdown("\n".join(f"- {point}" for point in (*points, *always) if point))
 
 
-def role_details(roles: RoleChoice) -> None:
-    """Draw the folded tables of what each attribute may change, and of effects, with reasons."""
-    with st.expander("What each attribute may change, and why"):
-        st.markdown(
-            "**p** is the chance that an event is counted, **λ** how many events there are. Counts "
-            "alone hardly tell a place where more happens from one where more is noticed; what is "
-            "known of an attribute from elsewhere does. Roles and directions are stated before any "
-            "fit, and are ours; in the paper every attribute acts on p. On the pages that fit, the "
-            "sidebar changes them."
-        )
-        if roles.usual == PAPER:
-            st.markdown(NO_ROLES_YET)
-        st.table(roles.table.set_index("attribute"))
-    if not roles.effects.stated:
-        return
-    with st.expander(roles.effects.title):
-        st.markdown(
-            "An effect is one factor for each of its levels, or for each pair of levels. **On λ** "
-            "it changes how many events there are, **on reporting** how many of those counted are "
-            "published then. Factors are shrunk towards 1 as far as the counts allow. In brackets: "
-            "the distance over which near ones are alike. In the paper there are none. On the "
-            "pages that fit, the sidebar changes them."
-        )
-        st.table(roles.effects.table.set_index("effect"))
+def role_details(roles: ModelChoice) -> None:
+    """Draw the folded tables of what covariates affect, and of random effects, with reasons."""
+    with st.expander("What each covariate affects, and why"):
+        st.table(roles.table.set_index("covariate"))
+        if roles.stated_effects:
+            st.table(roles.effect_table.set_index("effect"))
 
 
-def fit_details(fit: Fit, roles: RoleChoice) -> None:
+def fit_details(fit: Fit, roles: ModelChoice) -> None:
     """Draw the folded account of how a fit went; its chart is drawn once it is open."""
     folded = st.expander("How it was fitted", key=HOW, on_change="rerun")
     with folded:

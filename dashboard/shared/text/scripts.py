@@ -9,7 +9,7 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any
 
 import uncletc
-from dashboard.shared.sidebar.roles import STATED, RoleChoice
+from dashboard.shared.sidebar.choice import ModelChoice
 from uncletc import FitSettings, Role, Roles
 
 
@@ -49,28 +49,26 @@ def call(function: Callable[..., Any], *arguments: Any, take: str = "", **option
     return _called(function, given, named, take)
 
 
-def load(source: str | Code, roles: RoleChoice | None = None) -> Code:
+def load(source: str | Code, roles: ModelChoice | None = None) -> Code:
     """Return what loads a data set and gives it its roles and observations."""
     loaded = source if isinstance(source, Code) else call(uncletc.datasets.load, source)
     return given(loaded, roles)
 
 
-def given(dataset: Code, roles: RoleChoice | None) -> Code:
+def given(dataset: Code, roles: ModelChoice | None) -> Code:
     """Return a data set with roles and observation processes; without any they are the paper's."""
     if roles is None:
         return dataset
-    dataset, observations = _with_roles(dataset, roles), roles.observations
-    if not observations.deaths:
+    dataset, deaths = _with_roles(dataset, roles), roles.deaths
+    if not deaths.used:
         return dataset
-    return call(
-        uncletc.datasets.with_deaths, dataset, lag=observations.lag, fatality=observations.fatality
-    )
+    return call(uncletc.datasets.with_deaths, dataset, lag=deaths.lag, fatality=deaths.fatality)
 
 
-def _with_roles(dataset: Code, roles: RoleChoice) -> Code:
+def _with_roles(dataset: Code, roles: ModelChoice) -> Code:
     if not roles.roles.roles:
         return dataset
-    if roles.preset == STATED:
+    if roles.roles_as_stated:
         return Code(f"{dataset.text}.with_roles()", dataset.imports)
     each = [
         call(Role, role.attribute, role.acts_on, *([role.sign] if role.sign else []))
@@ -111,7 +109,7 @@ def fit_script(
     build: Callable[..., Any],
     *choices: Any,
     take: str = "",
-    roles: RoleChoice | None = None,
+    roles: ModelChoice | None = None,
     **options: Any,
 ) -> str:
     """Return a script that fits a data set and prints ``build(dataset, fitted, …)``."""

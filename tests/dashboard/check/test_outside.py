@@ -23,7 +23,6 @@ from dashboard.check.outside import (
 from dashboard.shared import cache
 from dashboard.shared.fit_status import running
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.roles import STATED
 from dashboard.shared.sidebar.sidebar import Choices
 from tests.dashboard.looking import PLAIN, open_screen, unpacked, words
 from uncletc import CountTensor, StopReason, datasets
@@ -201,7 +200,7 @@ class TestOnThePage:
         monkeypatch.setattr(datasets, "load", lambda _: real)
 
         def shown(_: Dataset, choices: Choices) -> running.Shown:
-            return running.Shown(real, finished, replace(choices.roles, preset=STATED))
+            return running.Shown(real, finished, replace(choices.roles, attributes=()))
 
         monkeypatch.setattr(running, "fit_or_stop", shown)
         sources._load.clear()

@@ -127,7 +127,7 @@ def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_tw
     assert "expected at median detection" in text
     assert "infections" not in text
     shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
-    text = words(open_page(county=COOK, scale="known mean"))
+    text = words(open_page(county=COOK, scale="Average detection is known"))
     assert text.count("estimated infections **") == 2
     assert "% detected" in text
     assert "if mean detection is 25 %" in text
@@ -143,7 +143,7 @@ def test_bars_are_drawn_whatever_the_uncertainty(open_page, shown, covid_twin, s
         draws = replace(found.draws, coefficients=wide)
         found = replace(found, draws=draws, stop=StopReason.MAX_ITER)
     shown["found"] = found
-    at = open_page(scale="known mean", range="true")
+    at = open_page(scale="Average detection is known", range="true")
     bars = charts(at)[:2]
     assert [len(figure["data"][0]["y"]) for figure in bars] == [10, 10]
     assert all("error_x" in figure["data"][0] for figure in bars)
@@ -165,7 +165,7 @@ def test_states_can_be_chosen_and_all_follows(open_page):
 
 
 def test_the_map_may_show_rates(open_page):
-    at = open_page(scale="best is complete")
+    at = open_page(scale="The best place detects everything")
     at.button_group(key="map_of").set_value("per_1000").run()
     assert not at.exception
     picture = sent(at)["picture"]

@@ -19,7 +19,7 @@ from dashboard.shared import cache
 from dashboard.shared.cache import cached, cached_for_counts, drawn
 from dashboard.shared.memory import forget_all
 from dashboard.shared.own_table import read_own_table
-from dashboard.shared.sidebar.roles import applied
+from dashboard.shared.sidebar.choice import applied
 from dashboard.whatif.runs import visible
 from uncletc import Role, Roles, StopReason
 

@@ -12,13 +12,14 @@ from dashboard.shared.fit_status import badges
 from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
 from dashboard.shared.fit_status.data_report import headline
 from dashboard.shared.fit_status.outcome import (
-    joint_effect_words,
     misfit_words,
     mu_words,
+    network_words,
     number_of_mu,
     outcome_words,
+    totals_words,
 )
-from uncletc import Fit, FitSettings, StopReason, fit, simulate
+from uncletc import Fit, FitSettings, Joint, StopReason, fit, simulate
 from uncletc.tables import Finding
 
 
@@ -34,7 +35,7 @@ def bare() -> Fit:
 def test_which_mu_was_taken_or_preferred(bare):
     assert [number_of_mu(mu) for mu in (2.137, 1234.0)] == ["2.1", "1,200"]
     taken = replace(bare, mu=2.1, likely_mu=2.1)
-    assert mu_words(taken) == "μ 2.1, from the counts."
+    assert mu_words(taken) == "μ 2.1, estimated."
     assert "more where more" in mu_words(replace(taken, mu_power=0.4))
     assert "less where more" in mu_words(replace(taken, mu_power=-0.4))
     chosen = replace(bare, settings=replace(bare.settings, mu=2000.0), mu=2000.0)
@@ -43,18 +44,28 @@ def test_which_mu_was_taken_or_preferred(bare):
         assert mu_words(replace(chosen, likely_mu=likely)) == ""
 
 
-def test_whether_attributes_act_together(bare):
-    assert "No sign" in joint_effect_words(bare)
+def test_what_was_trained_and_what_held_out_counts_say(bare):
+    assert "do not support" in network_words(bare)
     layers = (np.ones((3, 4)), np.ones(4), np.ones((4, 4)), np.ones(4), np.ones(4))
     kept = replace(bare, network=replace(bare.network, layers=layers))
-    assert "2 × 4 units" in joint_effect_words(kept)
-    assert joint_effect_words(kept) in outcome_words(kept)
-    assert "20,000" in joint_effect_words(replace(bare, observed_detection=np.ones(20_001)))
-    for settings in (
-        replace(bare.settings, hidden=()),
-        replace(bare.settings, solver="bcd"),
-    ):
-        assert joint_effect_words(replace(bare, settings=settings)) == ""
+    assert "2 × 4 units: held-out counts support it" in network_words(kept)
+    assert network_words(kept) in outcome_words(kept)
+    always = replace(kept.settings, solver=Joint(network="always"))
+    assert "as chosen" in network_words(replace(kept, settings=always))
+    never = replace(bare.settings, solver=Joint(network="never"))
+    for settings in (never, replace(bare.settings, hidden=())):
+        words = network_words(replace(bare, settings=settings))
+        assert "no network" in words
+        assert "held-out" not in words
+    assert network_words(replace(bare, network=None)) == ""
+
+
+@pytest.mark.parametrize(("expected", "warns"), [(10_761, False), (14_000, False), (17_100, True)])
+def test_totals_that_differ_by_more_than_a_third_are_warned_of(expected, warns):
+    """The plants' twin at μ 10000: 17,100 expected for 10,761 reported, and nothing was said."""
+    words = totals_words(10_761.0, expected)
+    assert ("17,100" in words and "10,761" in words) == warns
+    assert bool(totals_words(10_761.0, 10_761.0**2 / expected)) == warns
 
 
 def test_a_poor_fit_says_how_poor_and_what_may_help(bare):
@@ -63,7 +74,7 @@ def test_a_poor_fit_says_how_poor_and_what_may_help(bare):
     said = misfit_words(replace(bare, dispersion=4.2, mu=2.0, likely_mu=2.0))
     assert "4.2 times" in said
     assert "rank" in said
-    assert "μ 2.1" in misfit_words(replace(bare, dispersion=4.2, mu=2000.0, likely_mu=2.1))
+    assert "μ is 2.1" in misfit_words(replace(bare, dispersion=4.2, mu=2000.0, likely_mu=2.1))
 
 
 def test_a_page_warns_of_a_poor_fit_once_it_has_ended(bare):
@@ -77,7 +88,7 @@ def test_a_page_warns_of_a_poor_fit_once_it_has_ended(bare):
     at = AppTest.from_function(page, default_timeout=30)
     at.session_state["found"] = replace(bare, dispersion=4.2)
     (warning,) = at.run().warning
-    assert warning.value.startswith("**A**: **A poor fit")
+    assert warning.value.startswith("**A**: **Poor fit")
     at.session_state["found"] = replace(bare, dispersion=4.2, stop=StopReason.CALLBACK)
     assert not at.run().warning
 

@@ -1,24 +1,27 @@
-"""Controls of the model: one declaration, from which all that is said and drawn of it follows."""
+"""Controls of a fit: one declaration, from which all that is said and drawn of it follows."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard.shared.sidebar import model
 from dashboard.shared.sidebar.model import (
+    ALWAYS,
     FROM_COUNTS,
     MODEL,
-    Setting,
+    NEVER,
+    NO_NETWORK,
+    SETTINGS,
+    SUPPORTED,
     changed,
     describe,
     settings_of,
     stem_of,
     values_of,
 )
-from uncletc import FitSettings
+from uncletc import FitSettings, Joint
 
 VALUES = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3, "seed": 1}
 
@@ -26,15 +29,23 @@ VALUES = {"rank": 5, "mu": 100, "layers": 2, "units": 10, "members": 3, "seed": 
 class TestDescribe:
     def test_names_what_was_chosen(self):
         text = describe(FitSettings(rank=4, mu=500.0, hidden=(15, 15), seed=3))
-        for part in ("rank 4", "500", "2 × 15 units", "seed 3"):
+        for part in ("rank 4", "500", "2 × 15 units if supported", "seed 3"):
             assert part in text
 
     def test_different_choices_read_differently(self):
         base = {"rank": 4, "hidden": (10,)}
-        others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"seed": 1}]
-        others += [{"members": 4}, {"solver": "bcd"}]
+        others = [{}, {"rank": 5}, {"mu": 100.0}, {"hidden": (10, 10)}, {"hidden": ()}, {"seed": 1}]
+        others += [{"members": 4}, {"solver": "bcd"}, {"solver": Joint(network="always")}]
         for text in (describe, stem_of):
             assert len({text(FitSettings(**base | other)) for other in others}) == len(others)
+
+    def test_a_network_that_was_not_trained_is_not_named(self):
+        """As in file names and code: "Fitting … 3 × 50 units" where none could be trained."""
+        settings = settings_of(**VALUES | {"units": 50})
+        fit = SimpleNamespace(network_trained=())
+        for text in (describe, stem_of):
+            assert "50" in text(settings)
+            assert "50" not in text(settings, fit=fit)
 
 
 class TestValues:
@@ -47,13 +58,12 @@ class TestValues:
         assert (settings.solver.name, settings.members, settings.max_iter) == ("bcd", 1, 100)
 
     def test_come_back_from_settings(self):
-        assert values_of(settings_of(**VALUES)) == VALUES | {"solver": "joint"}
+        usual = VALUES | {"solver": "joint", "network": SUPPORTED}
+        assert values_of(settings_of(**VALUES)) == usual
         assert "units" not in values_of(settings_of(layers=0))
 
-    def test_mu_is_taken_from_the_counts_unless_chosen(self):
+    def test_mu_is_estimated_unless_chosen(self):
         assert settings_of().mu is None
-        assert settings_of(**values_of(settings_of())).mu is None
-        assert settings_of(mu=100).mu == 100.0
         assert changed(settings_of(mu=100), "mu", FROM_COUNTS).mu is None
         assert values_of(settings_of(solver="bcd"))["mu"] == 2000
 
@@ -66,44 +76,32 @@ class TestValues:
 
     @pytest.mark.parametrize("setting", MODEL, ids=lambda setting: setting.name)
     def test_every_default_can_be_chosen(self, setting):
-        defaults = {setting.default} | {setting.default_for(family) for family in ("covid", "ppi")}
-        for default in defaults:
-            if setting.limits is None:
-                assert default in setting.options
-            else:
-                assert setting.limits[0] <= default <= setting.limits[1]
+        for default in {setting.default_for(family) for family in ("covid", "ppi", "own")}:
+            assert setting.read(str(default)) == default
+        assert setting.read("nonsense") == setting.default
 
 
-class TestOneMore:
-    """A control that the project does not have yet, declared and nothing else."""
+class TestWhatCannotAct:
+    """Settings that lead to the same fit are equal: a control that cannot act starts none."""
 
-    @pytest.fixture(autouse=True)
-    def one_more(self, monkeypatch):
-        iterations = Setting(
-            name="max_iter",
-            label="Iterations at most",
-            help="When to stop.",
-            default=300,
-            limits=(10, 1000, 10),
-        )
-        monkeypatch.setattr(model, "MODEL", (*MODEL, iterations))
+    @pytest.mark.parametrize("why", [{"network": NEVER}, {NO_NETWORK: "No covariate affects p."}])
+    def test_the_size_of_no_network(self, why):
+        small, large = (settings_of(**why, layers=2, units=units) for units in (5, 50))
+        assert small == large == settings_of(**why, layers=3)
+        assert small.solver.network == "never"
+        for name in ("layers", "units"):
+            assert SETTINGS[name].off({"layers": 2, "network": SUPPORTED} | why)
+            assert SETTINGS[name].value(small) is None
 
-    def test_it_is_drawn_in_the_sidebar(self, monkeypatch):
-        from dashboard.shared.sidebar import sidebar, widgets
+    def test_straight_lines_have_no_network(self):
+        linear = [settings_of(layers=0, network=each) for each in (ALWAYS, SUPPORTED, NEVER)]
+        assert len(set(linear)) == 1
+        assert SETTINGS["network"].off({"layers": 0})
+        assert changed(linear[0], "layers", 2) == settings_of(layers=2)
 
-        for module in (sidebar, widgets):
-            monkeypatch.setattr(module, "MODEL", model.MODEL)
-
-        def page() -> None:
-            import streamlit as st
-
-            from dashboard.shared.sidebar.sidebar import sidebar
-
-            st.session_state["choices"] = sidebar("ppi")
-
-        at = AppTest.from_function(page, default_timeout=30)
-        at.query_params["ppi_max_iter"] = "50"
-        at.run()
-        assert at.session_state["choices"].settings.max_iter == 50
-        at.button(key="ppi_reset").click().run()
-        assert at.session_state["choices"].settings.max_iter == 300
+    def test_what_can_act_is_another_fit(self):
+        base = settings_of(network=ALWAYS)
+        assert base.solver.network == "always"
+        for name, value in (("units", 5), ("layers", 1), ("network", NEVER)):
+            assert changed(base, name, value) != base
+        assert not SETTINGS["units"].off({"layers": 3, "network": ALWAYS})

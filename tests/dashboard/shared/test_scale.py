@@ -13,8 +13,8 @@ from dashboard.shared.charts.answers import axis_title
 from dashboard.shared.charts.places import entries_at, place_modes, place_table
 from dashboard.shared.fit_status.outcome import impossible
 from dashboard.shared.fit_status.takeaway import recipe_of
-from dashboard.shared.sidebar.roles import PAPER, observations_of, roles_of
-from dashboard.shared.sidebar.sidebar import _labels_of_places
+from dashboard.shared.sidebar.choice import CUSTOM, PAPER, model_of
+from dashboard.shared.sidebar.sidebar import labels_of_places
 from dashboard.work.orders import limits_before
 from uncletc import Anchor, Deaths, FitSettings, Recipe, Roles, Scale, datasets
 
@@ -26,7 +26,7 @@ class TestPlaces:
     def test_a_known_place_is_scaled_to_what_was_stated(self, request, name):
         dataset = request.getfixturevalue(name)
         fit = request.getfixturevalue(name.replace("twin", "fit"))
-        known = _labels_of_places(dataset)
+        known = labels_of_places(dataset)
         label, place = list(known.items())[5]
         counts = dataset.counts
         where = tuple(counts.labels[k].index(one) for k, one in enumerate(place))
@@ -36,7 +36,7 @@ class TestPlaces:
         assert axis_title(scale) == f"detection probability p (if {label} detects 30 %)"
 
     def test_largest_first(self, covid_twin):
-        known, table = _labels_of_places(covid_twin), covid_twin.table
+        known, table = labels_of_places(covid_twin), covid_twin.table
         largest = table.loc[table["population"].idxmax()]
         assert next(iter(known)).startswith(largest["county"])
         assert len(known) == len(table)
@@ -52,7 +52,7 @@ class TestPlaces:
         at = pd.DataFrame({"site": list("abc"), "latitude": [1, 2, 3], "longitude": [4, 5, 6]})
         own = replace(read, name="own", mode_tables={"site": at})
         assert place_modes(own) == (1,)
-        assert sorted(_labels_of_places(own).values()) == [("", "a"), ("", "b"), ("", "c")]
+        assert sorted(labels_of_places(own).values()) == [("", "a"), ("", "b"), ("", "c")]
         assert len(place_table(own)) == 3
 
         class Fit:
@@ -84,8 +84,7 @@ class TestImpossible:
 
 class TestRecipe:
     def test_prepares_what_the_page_fitted(self, covid_twin, covid_fit):
-        observations = observations_of(covid_twin, deaths=True, lag=10, fatality=1.5)
-        roles = replace(roles_of(covid_twin), observations=observations)
+        roles = model_of(covid_twin, CUSTOM, deaths=Deaths(lag=10, fatality=1.5))
         anchor = Anchor(kind="mean", value=(0.2, 0.4))
         found = recipe_of(covid_twin, covid_fit, anchor=anchor, roles=roles)
         read = Recipe.from_toml(found.to_toml())
@@ -96,7 +95,7 @@ class TestRecipe:
         assert read.settings(covid_twin) == covid_fit.settings
 
     def test_of_the_papers_roles(self, covid_twin, covid_fit):
-        found = recipe_of(covid_twin, covid_fit, anchor=Anchor(), roles=roles_of(covid_twin, PAPER))
+        found = recipe_of(covid_twin, covid_fit, anchor=Anchor(), roles=model_of(covid_twin, PAPER))
         assert (found.roles, found.deaths) == (Roles(), Deaths(used=False))
 
     def test_a_fit_that_was_continued_says_from_where(self):

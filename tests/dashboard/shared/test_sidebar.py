@@ -4,342 +4,302 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.shared.cache import MADE
 from dashboard.shared.sidebar import widgets as sources
-from dashboard.shared.sidebar.roles import (
-    NO_EFFECTS,
-    OWN,
-    OWN_EFFECTS,
+from dashboard.shared.sidebar.choice import (
+    CUSTOM,
     PAPER,
-    STATED,
-    STATED_EFFECTS,
+    RECOMMENDED,
+    WITH_ROLES,
+    at_first,
+    may_have_deaths,
 )
-from dashboard.shared.sidebar.sidebar import _labels_of_places
-from tests.dashboard.looking import in_address
-from uncletc import Anchor, Role, Roles, datasets
-from uncletc.datasets.covid_facts import COVID_ROLES
+from dashboard.shared.sidebar.model import ALWAYS, NEVER, SUPPORTED
+from dashboard.shared.sidebar.sidebar import labels_of_places
+from tests.dashboard.looking import in_address, ran, read_own, words
+from uncletc import Anchor, Observations, datasets
+from uncletc.datasets import Dataset
 
-EFFECTS = {
-    "plant": "Plants differ.",
-    "smooth(visit, 2)": "Weeks are alike.",
-    "reporting(plant × visit)": "Some are told of later.",
-}
-PPI_ROLES = Roles([Role("wind", "both", -1, "Insects are hard to see in wind.")])
+CLOSED = f"{MADE}-closed"
+EFFECT = "ppi_twin_effect_smooth_visit_4_x_pollinator"
 
 
-def page(family: str) -> None:
+@pytest.fixture(autouse=True)
+def absent(monkeypatch):
+    """Simulated counts alone."""
+    monkeypatch.setattr(datasets, "available", lambda name: name.endswith("-twin"))
+
+
+def page(family: str, scale: bool) -> None:
     import streamlit as st
 
     from dashboard.shared.sidebar.sidebar import sidebar
 
-    st.session_state["choices"] = sidebar(family)
+    st.session_state["choices"] = sidebar(family, scale=scale)
 
 
-@pytest.fixture
-def absent(monkeypatch):
-    monkeypatch.setattr(datasets, "available", lambda name: name.endswith("-twin"))
-
-
-@pytest.fixture
-def present(monkeypatch, covid_twin, ppi_twin):
-    """Real counts with stated roles, which are the simulated ones by another name."""
-    load = datasets.load
-
-    def real(name):
-        if name.endswith("-twin"):
-            return load(name)
-        roles = {"covid": COVID_ROLES, "ppi": PPI_ROLES}[name]
-        twin = {"covid": covid_twin, "ppi": ppi_twin}[name]
-        known = [role for role in roles if role.attribute in twin.counts.attribute_names]
-        effects = EFFECTS if name == "ppi" else {}
-        return replace(twin, name=name, roles=Roles(known), effects=effects)
-
-    monkeypatch.setattr(datasets, "available", lambda _: True)
-    monkeypatch.setattr(datasets, "load", real)
-    sources._load.clear()
-    yield
-    sources._load.clear()
-
-
-def run(family="covid", **address: str | list[str]) -> AppTest:
-    at = AppTest.from_function(page, kwargs={"family": family}, default_timeout=30)
+def run(family="covid", with_scale=True, **address: str | list[str]) -> AppTest:
+    at = AppTest.from_function(
+        page, kwargs={"family": family, "scale": with_scale}, default_timeout=30
+    )
     for name, value in address.items():
         at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
+    return ran(at)
 
 
 def choices(at: AppTest):
     return at.session_state["choices"]
 
 
-@pytest.mark.usefixtures("absent")
-def test_no_scale_is_asked_for_where_no_number_has_one():
-    def page() -> None:
-        import streamlit as st
-
-        from dashboard.shared.sidebar.sidebar import sidebar
-
-        st.session_state["choices"] = sidebar("covid", scale=False)
-
-    at = AppTest.from_function(page, default_timeout=30)
-    at.query_params["anchor"] = "mean"
-    at.run()
-    assert not at.exception
-    assert choices(at).anchor == Anchor()
-    assert "Scale of p" not in [each.label for each in at.selectbox]
-    assert "Scale of p" in [each.label for each in run().selectbox]
-
-
-@pytest.mark.usefixtures("absent")
-class TestSidebar:
-    def test_simulated_counts_where_real_ones_are_absent(self):
-        assert choices(run("covid")).dataset == "covid-twin"
-        assert choices(run("ppi")).dataset == "ppi-twin"
+class TestSettings:
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_first_are_those_that_others_prepare(self, family):
+        found = choices(run(family))
+        assert found.dataset == f"{family}-twin"
+        assert (found.roles, found.settings) == at_first(datasets.load(f"{family}-twin"), family)
 
     def test_widgets_become_settings(self):
-        at = run()
-        at.slider(key="covid_rank").set_value(7)
-        at.slider(key="covid_layers").set_value(2)
-        at.slider(key="covid_units").set_value(10)
-        at.slider(key="covid_members").set_value(3)
-        at.number_input(key="covid_seed").set_value(42)
-        at.run()
-        settings = choices(at).settings
+        at = run("ppi", ppi_model=PAPER)
+        for key, value in {"rank": 7, "layers": 2, "units": 10, "members": 3}.items():
+            at.slider(key=f"ppi_{key}").set_value(value)
+        at.number_input(key="ppi_seed").set_value(42)
+        at.select_slider(key="ppi_mu").set_value(50)
+        settings = choices(ran(at)).settings
         assert (settings.rank, settings.hidden, settings.seed) == (7, (10, 10), 42)
-        assert settings.members == 3
+        assert (settings.members, settings.mu) == (3, 50)
         assert not choices(at).pressed
 
-    def test_mu_is_taken_from_the_counts_unless_chosen(self):
-        at = run()
-        assert choices(at).settings.mu is None
-        at.select_slider(key="covid_mu").set_value(50).run()
-        assert choices(at).settings.mu == 50
-        assert choices(run(covid_mu="50")).settings.mu == 50
-        assert choices(run(covid_mu="from the counts")).settings.mu is None
-
     def test_address_drives_the_widgets(self):
-        address = {"covid_rank": "3", "covid_layers": "1", "covid_seed": "9", "covid_members": "2"}
-        settings = choices(run(**address)).settings
-        assert (settings.rank, len(settings.hidden), settings.seed) == (3, 1, 9)
-        assert settings.members == 2
+        address = {"rank": "3", "layers": "1", "seed": "9", "members": "2", "mu": "50"}
+        at = run("ppi", ppi_model=PAPER, **{f"ppi_{key}": value for key, value in address.items()})
+        settings = choices(at).settings
+        assert (settings.rank, settings.hidden, settings.seed) == (3, (20,), 9)
+        assert (settings.members, settings.mu) == (2, 50)
 
     @pytest.mark.parametrize(
-        ("name", "value"),
+        "bad",
         [
-            ("covid_rank", "abc"),
-            ("covid_rank", "99"),
-            ("covid_rank", ""),
-            ("covid_layers", "-1"),
-            ("covid_units", "many"),
-            ("covid_members", "9"),
-            ("covid_seed", "1e9"),
-            ("covid_rank", "999"),
-            ("covid_mu", "3.3"),
-            ("covid_mu", "many"),
-            ("live", "perhaps"),
-            ("mean", "200"),
-            ("picture", "gif"),
-            ("covid_counts", "imagined"),
-            ("scale", "imagined"),
+            {"covid_rank": "abc", "covid_layers": "-1", "covid_members": "9", "covid_mu": "3.3"},
+            {"covid_rank": "999", "covid_units": "many", "covid_seed": "1e9", "covid_mu": "many"},
+            {"covid_rank": "", "live": "perhaps", "mean": "200", "picture": "gif"},
+            {"covid_counts": "imagined", "scale": "I state nothing", "covid_model": "imagined"},
+            {"covid_mu": "from the counts", "covid_network": "?", "covid_twin_roles": "my own"},
         ],
     )
-    def test_a_bad_value_in_the_address_is_no_setting(self, name, value):
-        at = run(**{name: value})
-        assert choices(at) == choices(run())
-
-    def test_scale_of_p(self):
-        at = run()
-        assert choices(at).anchor.kind == "relative"
-        at.selectbox(key="scale").set_value("best").run()
-        assert choices(at).anchor.kind == "best"
-        at.selectbox(key="scale").set_value("mean").run()
-        at.slider(key="mean").set_value(40).run()
-        assert (choices(at).anchor.kind, choices(at).anchor.value) == ("mean", 0.4)
-
-    @pytest.mark.parametrize("family", ["covid", "ppi"])
-    def test_one_place_of_a_known_detection(self, family):
-        at = run(family, scale="known place or pair")
-        known = _labels_of_places(datasets.load(f"{family}-twin"))
-        first = next(iter(known))
-        assert choices(at).anchor == Anchor(kind="entry", place=known[first], name=first, value=0.5)
-        other = sorted(known)[3]
-        at.selectbox(key=f"{family}_place").set_value(other)
-        at.slider(key=f"{family}_detects").set_value(80).run()
-        anchor = choices(at).anchor
-        assert (anchor.name, anchor.place, anchor.value) == (other, known[other], 0.8)
-
-    @pytest.mark.parametrize("family", ["covid", "ppi"])
-    def test_a_known_total(self, family):
-        at = run(family, scale="known total")
-        reported = int(datasets.load(f"{family}-twin").counts.counts.sum())
-        assert choices(at).anchor == Anchor(kind="total", value=4.0 * reported)
-        assert f"{reported:,}" in at.main.caption[-1].value
-        assert not at.main.warning
-        at.number_input(key=f"{family}_twin_total").set_value(reported - 1).run()
-        assert choices(at).anchor.value == reported - 1
-        assert "Fewer than were reported" in at.main.warning[0].value
-
-    def test_a_mean_may_be_a_range_and_is_in_the_address(self):
-        at = run(scale="known mean")
-        assert in_address(at, "scale") == "I know the average detection"
-        assert "mean_range" not in [slider.key for slider in at.slider]
-        at.toggle(key="range").set_value(True).run()
-        assert choices(at).anchor == Anchor(kind="mean", value=(0.2, 0.4))
-        assert "A 90 % interval" in at.main.caption[-1].value
-        assert "its middle, 28.3 %" in at.main.caption[-1].value
-        linked = run(scale="known mean", range="true", mean_range=["10", "35"])
-        assert choices(linked).anchor == Anchor(kind="mean", value=(0.1, 0.35))
-        assert not linked.main.warning
-        usual = run(scale="known mean", range="true", mean_range=["0", "400"])
-        assert choices(usual).anchor.value == (0.2, 0.4)
-
-    @pytest.mark.parametrize("ends", [["30", "10"], ["30", "30"]])
-    def test_a_range_that_is_none_is_a_sentence(self, ends):
-        at = run(scale="known mean", range="true", mean_range=ends)
-        (words,) = [each.value for each in at.main.warning]
-        assert words.startswith(f"30 to {ends[1]} % is no range: its low end must be below")
-        assert choices(at).anchor.value == 0.3
-
-    @pytest.mark.parametrize("kind", ["known place or pair", "known total"])
-    def test_statements_about_absent_counts_wait(self, kind):
-        assert choices(run(scale=kind, covid_counts="real")).anchor == Anchor()
+    def test_bad_and_old_values_in_the_address_are_no_settings(self, bad):
+        assert choices(run(**bad)) == choices(run())
 
     @pytest.mark.parametrize("family", ["covid", "ppi"])
     def test_reset_brings_the_defaults_back(self, family):
         usual = choices(run(family))
-        address = {
-            "rank": "3",
-            "mu": "50",
-            "layers": "1",
-            "units": "5",
-            "members": "4",
-            "seed": "8",
-        }
+        address = {"rank": "3", "mu": "50", "layers": "1", "units": "5", "members": "4"}
+        address |= {"seed": "8", "model": PAPER, "network_always": NEVER}
         at = run(
             family,
-            scale="best is complete",
+            scale="The best place detects everything",
             **{f"{family}_{key}": value for key, value in address.items()},
         )
         assert choices(at) != usual
-        at.button(key=f"{family}_reset").click().run()
-        assert not at.exception
+        ran(at.button(key=f"{family}_reset").click())
         assert choices(at) == usual
-        at.run()
-        assert choices(at) == usual
+        assert choices(ran(at)) == usual
 
 
-@pytest.mark.usefixtures("present")
-def test_real_counts_come_first_where_they_are():
-    assert choices(run("covid")).dataset == "covid"
+class TestModel:
+    def test_recommended_first_and_each_with_a_sentence(self):
+        at = run("ppi")
+        control = at.selectbox(key="ppi_model")
+        assert control.value == RECOMMENDED
+        assert control.options == [PAPER, WITH_ROLES, RECOMMENDED, CUSTOM]
+        captions = set()
+        for model in control.options:
+            ran(at.selectbox(key="ppi_model").set_value(model))
+            captions.add(at.sidebar.caption[0].value)
+            assert choices(at) == choices(run("ppi", ppi_model=model))
+        assert len(captions) == 4
+
+    def test_it_goes_into_settings_and_counts(self):
+        recommended, roles, paper = (
+            choices(run(covid_model=name)) for name in (RECOMMENDED, WITH_ROLES, PAPER)
+        )
+        assert recommended.settings.effects
+        assert roles.settings.signs == recommended.settings.signs != ()
+        assert roles.settings.effects == paper.settings.effects == paper.settings.signs == ()
+        assert not paper.roles.roles.roles
+
+    def test_the_network_is_always_trained_in_the_paper_unless_its_reader_says_else(self):
+        at = run("ppi", ppi_model=PAPER)
+        assert choices(at).settings.solver.network == "always"
+        ran(at.selectbox(key="ppi_network_always").set_value(SUPPORTED))
+        assert choices(at).settings.solver.network == "supported"
+        ran(at.selectbox(key="ppi_model").set_value(WITH_ROLES))
+        assert choices(at).settings.solver.network == "supported"
+
+    def test_a_control_that_cannot_act_is_disabled_with_its_reason(self):
+        at = run("ppi", ppi_model=PAPER, ppi_network_always=NEVER)
+        before = choices(at)
+        for name in ("layers", "units"):
+            assert at.slider(key=f"ppi_{name}").disabled
+        assert "*never*" in words(at)
+        assert (
+            choices(run("ppi", ppi_model=PAPER, ppi_network_always=NEVER, ppi_units="50")) == before
+        )
+        at = run("ppi", ppi_model=PAPER, ppi_layers="0", ppi_network_always=ALWAYS)
+        assert at.selectbox(key="ppi_network_always").disabled
+        assert at.slider(key="ppi_units").disabled
+        assert not at.slider(key="ppi_layers").disabled
+
+    def test_custom_begins_as_recommended_and_changes_by_a_click(self):
+        at = run("ppi", ppi_model=CUSTOM)
+        first = choices(at)
+        assert first.settings == choices(run("ppi")).settings
+        assert at.selectbox(key="ppi_ppi_twin_role_of_wind").help
+        ran(at.selectbox(key="ppi_ppi_twin_role_of_wind").set_value("nothing"))
+        effect = at.checkbox[0]
+        ran(effect.set_value(False))
+        assert choices(at).roles.changes[0] == "wind: nothing"
+        assert len(choices(at).settings.effects) == len(first.settings.effects) - 1
+        linked = run(
+            "ppi", ppi_model=CUSTOM, ppi_ppi_twin_role_of_wind="nothing", **{effect.key: "false"}
+        )
+        assert choices(linked) == choices(at)
+        ran(at.button(key="ppi_reset").click())
+        ran(at.selectbox(key="ppi_model").set_value(CUSTOM))
+        assert choices(at) == first
+
+    def test_custom_has_deaths_with_lag_and_ifr(self):
+        at = run("covid", covid_model=CUSTOM, covid_deaths_lag="10")
+        assert choices(at).roles.deaths.lag == 10
+        ran(at.checkbox(key="covid_deaths").set_value(False))
+        assert not choices(at).roles.deaths.used
+        assert at.slider(key="covid_deaths_lag").disabled
+
+    def test_deaths_that_cannot_be_read_are_a_sentence(self, monkeypatch):
+        def torn(*_: object, **__: object) -> None:
+            raise datasets.DataUnavailableError("the file is torn")
+
+        monkeypatch.setattr(datasets, "deaths_observations", torn)
+        from dashboard.shared.sidebar import choice
+
+        choice._deaths.cache_clear()
+        at = run("covid")
+        assert "the file is torn" in at.sidebar.warning[0].value
+        assert not choices(at).roles.deaths.used
+        assert may_have_deaths(datasets.load("covid-twin"))
+
+
+class TestScale:
+    def test_none_is_asked_for_where_no_number_has_one(self):
+        at = run(with_scale=False)
+        assert choices(at).anchor == Anchor()
+        assert "scale" not in [each.key for each in at.selectbox]
+
+    def test_statements(self):
+        at = run()
+        assert choices(at).anchor.kind == "relative"
+        ran(at.selectbox(key="scale").set_value("best"))
+        assert choices(at).anchor.kind == "best"
+        ran(at.selectbox(key="scale").set_value("mean"))
+        ran(at.slider(key="mean").set_value(40))
+        assert (choices(at).anchor.kind, choices(at).anchor.value) == ("mean", 0.4)
+
+    def test_what_data_set_is_said(self):
+        options = run().selectbox(key="scale").options
+        assert options[0] == "Set by reported deaths"
+        assert run(covid_model=PAPER).selectbox(key="scale").options[0].startswith("No assumption")
+
+    @pytest.mark.parametrize("family", ["covid", "ppi"])
+    def test_one_place_of_a_known_detection(self, family):
+        at = run(family)
+        ran(at.selectbox(key="scale").set_value("entry"))
+        known = labels_of_places(datasets.load(f"{family}-twin"))
+        first = next(iter(known))
+        assert choices(at).anchor == Anchor(kind="entry", place=known[first], name=first, value=0.5)
+        other = sorted(known)[3]
+        at.selectbox(key=f"{family}_place").set_value(other)
+        ran(at.slider(key=f"{family}_detects").set_value(80))
+        anchor = choices(at).anchor
+        assert (anchor.name, anchor.place, anchor.value) == (other, known[other], 0.8)
+
+    def test_a_known_total(self):
+        at = run("ppi", scale="The true total is known")
+        reported = int(datasets.load("ppi-twin").counts.counts.sum())
+        assert choices(at).anchor == Anchor(kind="total", value=4.0 * reported)
+        assert f"{reported:,}" in at.main.caption[-1].value
+        ran(at.number_input(key="ppi_twin_total").set_value(reported - 1))
+        assert "Fewer than were reported" in at.main.warning[0].value
+        ran(at.toggle(key="range").set_value(True))
+        assert choices(at).anchor.value == (reported - 1, 8.0 * reported)
+
+    def test_a_mean_may_be_a_range(self):
+        known = {"scale": "Average detection is known", "range": "true"}
+        at = run(**known)
+        assert choices(at).anchor == Anchor(kind="mean", value=(0.2, 0.4))
+        assert "its middle, 28.3 %" in at.main.caption[-1].value
+        linked = run(**known, mean_range=["10", "35"])
+        assert choices(linked).anchor == Anchor(kind="mean", value=(0.1, 0.35))
+        assert choices(run(**known, mean_range=["0", "400"])).anchor.value == (0.2, 0.4)
+        none = run(**known, mean_range=["30", "10"])
+        assert "30 to 10 % is no range" in none.main.warning[0].value
+        assert choices(none).anchor.value == 0.3
+
+    def test_statements_about_absent_counts_wait(self):
+        for kind in ("Detection at one place is known", "The true total is known"):
+            assert choices(run(scale=kind, covid_counts="real")).anchor == Anchor()
+
+
+def test_real_counts_come_first_where_they_are(monkeypatch, ppi_twin):
+    monkeypatch.setattr(datasets, "available", lambda _: True)
+    monkeypatch.setattr(datasets, "load", lambda name: replace(ppi_twin, name=name))
+    sources._load.clear()
     assert choices(run("ppi")).dataset == "ppi"
-    assert choices(run("covid", covid_counts="simulated")).dataset == "covid-twin"
+    assert choices(run("ppi", ppi_counts="simulated")).dataset == "ppi-twin"
+    sources._load.clear()
 
 
-@pytest.mark.usefixtures("present")
-class TestRoles:
-    def test_stated_ones_first_with_their_signs(self):
-        found = choices(run("ppi"))
-        assert found.roles.preset == STATED
-        assert found.settings.signs == (("wind", -1),)
-        assert dict(choices(run("covid")).settings.signs)["testing gap"] == -1
+class TestClosed:
+    @pytest.fixture
+    def nests(self) -> Dataset:
+        sites, visits = np.indices((4, 3)).reshape(2, -1)
+        frame = pd.DataFrame({"site": sites, "visit": visits, "count": sites + 1})
+        return read_own(frame, modes=("site", "visit")).dataset
 
-    def test_the_papers_are_one_click_away_and_in_the_address(self):
-        at = run("ppi")
-        at.selectbox(key="ppi_roles").set_value(PAPER).run()
-        assert not at.exception
-        assert choices(at).settings.signs == ()
-        assert not choices(at).roles.roles.roles
-        assert choices(run("ppi", ppi_roles=PAPER)) == choices(at)
+    def asked(self, dataset: Dataset | None) -> AppTest:
+        def page() -> None:
+            import streamlit as st
 
-    def test_own_ones_begin_as_stated_and_change_by_a_click(self):
-        at = run("ppi", ppi_roles=OWN)
-        boxes = [each for each in at.selectbox if " role" in (each.key or "").replace("_", " ")]
-        assert at.selectbox(key="ppi_role_of_wind").value == "both, p falls"
-        assert "hard to see in wind" in at.selectbox(key="ppi_role_of_wind").help
-        assert len(boxes) == 1 + len(choices(at).roles.attributes)
-        assert choices(at).settings.signs == (("wind", -1),)
-        at.selectbox(key="ppi_role_of_wind").set_value("true rate").run()
-        assert choices(at).settings.signs == ()
-        assert choices(at).roles.changes == ["wind: true rate"]
-        linked = run("ppi", ppi_roles=OWN, ppi_role_of_wind="true rate")
-        assert choices(linked) == choices(at)
+            from dashboard.shared.sidebar.sidebar import choose_closed, choose_model
 
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [("ppi_roles", "imagined"), ("ppi_role_of_wind", "imagined"), ("ppi_roles", "")],
-    )
-    def test_a_bad_value_in_the_address_is_no_role(self, name, value):
-        assert choices(run("ppi", **{name: value})) == choices(run("ppi"))
+            dataset = st.session_state["dataset"]
+            closed = choose_closed(dataset)
+            st.session_state["chosen"] = choose_model(dataset, "own", "own", closed=closed)[1]
 
-    def test_reset_brings_the_stated_ones_back(self):
-        at = run("ppi", ppi_roles=OWN, ppi_role_of_wind="left out")
-        at.button(key="ppi_reset").click().run()
-        assert not at.exception
-        assert choices(at) == choices(run("ppi"))
-        at.selectbox(key="ppi_roles").set_value(OWN).run()
-        assert choices(at).roles.changes == []
+        at = AppTest.from_function(page)
+        at.session_state["dataset"] = dataset
+        return ran(at)
 
-    def test_without_any_the_papers_are_had_and_why_is_said(self, monkeypatch, ppi_twin):
-        plain = replace(ppi_twin, roles=Roles(), effects={})
-        monkeypatch.setattr(datasets, "load", lambda _: plain)
-        at = run("ppi", ppi_counts="simulated")
-        assert choices(at).roles.preset == PAPER
-        assert "have no stated roles" in "".join(each.value for each in at.sidebar.caption)
-        assert at.selectbox(key="ppi_twin_roles").options == [PAPER, OWN]
+    def test_a_mode_is_chosen_and_random_effects_give_way(self, nests):
+        at = self.asked(replace(nests, effects={"site": "Sites differ."}))
+        assert at.session_state["chosen"].closed == ()
+        assert at.session_state["chosen"].effects == ("site",)
+        ran(at.selectbox(key=CLOSED).set_value("visit"))
+        assert at.session_state["chosen"].closed == ("visit",)
+        assert at.session_state["chosen"].effects == ()
+        assert in_address(at, CLOSED) is None
 
+    def test_nothing_is_asked_of_other_counts(self, ppi_twin):
+        for dataset in (ppi_twin, None):
+            assert CLOSED not in [each.key for each in self.asked(dataset).selectbox]
 
-@pytest.mark.usefixtures("present")
-class TestEffects:
-    def test_stated_ones_first(self):
-        at = run("ppi")
-        assert at.selectbox(key="ppi_effects").value == STATED_EFFECTS
-        assert "ignore the network" in at.selectbox(key="ppi_effects").help
-        assert choices(at).settings.effects == tuple(EFFECTS)
-        assert choices(at).roles.words == ""
-
-    def test_none_is_one_click_away_and_in_the_address(self):
-        at = run("ppi")
-        at.selectbox(key="ppi_effects").set_value(NO_EFFECTS).run()
-        assert not at.exception
-        assert choices(at).settings.effects == ()
-        assert choices(at).roles.words == "no effects"
-        assert choices(run("ppi", ppi_effects=NO_EFFECTS)) == choices(at)
-
-    def test_own_ones_are_switched_one_by_one(self):
-        at = run("ppi", ppi_effects=OWN_EFFECTS)
-        assert [each.label for each in at.checkbox] == [
-            "plant",
-            "visit (2 visits)",
-            "reporting: plant × visit",
-        ]
-        assert at.checkbox[0].help == "Plants differ."
-        assert choices(at).settings.effects == tuple(EFFECTS)
-        at.checkbox(key="ppi_effect_smooth_visit_2").set_value(False).run()
-        assert choices(at).settings.effects == ("plant", "reporting(plant × visit)")
-        linked = run("ppi", ppi_effects=OWN_EFFECTS, ppi_effect_smooth_visit_2="false")
-        assert choices(linked) == choices(at)
-
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [("ppi_effects", "imagined"), ("ppi_effects", ""), ("ppi_effect_plant", "perhaps")],
-    )
-    def test_a_bad_value_in_the_address_is_no_effect(self, name, value):
-        assert choices(run("ppi", **{name: value})) == choices(run("ppi"))
-
-    def test_the_papers_roles_have_none(self):
-        at = run("ppi", ppi_roles=PAPER)
-        assert at.selectbox(key="ppi_effects").disabled
-        assert choices(at).settings.effects == ()
-        assert choices(at).roles.words == "the paper's roles, no effects"
-
-    def test_reset_brings_the_stated_ones_back(self):
-        at = run("ppi", ppi_effects=OWN_EFFECTS, ppi_effect_plant="false")
-        at.button(key="ppi_reset").click().run()
-        assert not at.exception
-        assert choices(at) == choices(run("ppi"))
-        at.selectbox(key="ppi_effects").set_value(OWN_EFFECTS).run()
-        assert choices(at).settings.effects == tuple(EFFECTS)
+    def test_repeated_observations_do_not_go_with_it(self, nests):
+        y = nests.counts
+        observations = [Observations("look 2", y.indices, y.counts)]
+        at = self.asked(replace(nests, counts=y.with_observations(*observations)))
+        ran(at.selectbox(key=CLOSED).set_value("visit"))
+        assert at.session_state["chosen"].closed == ()
+        assert "observations" in words(at)

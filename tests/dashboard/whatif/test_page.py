@@ -11,8 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
-from dashboard.shared.sidebar.model import settings_of
-from dashboard.shared.sidebar.roles import STATED
+from dashboard.shared.sidebar.choice import RECOMMENDED
 from dashboard.table.files import sample_table
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
@@ -31,7 +30,6 @@ from tests.dashboard.looking import (
     waiting,
     words,
 )
-from uncletc import FitSettings, Joint
 
 REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
 QUICK = {"a_rank": "2", "b_rank": "1", "a_members": "1", "b_members": "1"} | {
@@ -49,14 +47,15 @@ class Limit:
 def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
     """Short fits, in a cache of their own."""
 
-    def short(**values) -> FitSettings:
-        settings = replace(settings_of(**values), max_iter=Limit.iterations, tol=0.0)
-        if isinstance(settings.solver, Joint):
-            settings = replace(settings, solver=Joint(network=False))
-        return settings
+    whole = controls.choose_model
+
+    def short(*arguments: object, **options: object) -> object:
+        model, settings = whole(*arguments, **options)
+        few = replace(settings, max_iter=Limit.iterations, tol=0.0, effects=())
+        return model, few
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
-        patch.setattr(controls, "settings_of", short)
+        patch.setattr(controls, "choose_model", short)
         yield Limit
 
 
@@ -109,9 +108,15 @@ class TestAddress:
         }
         at = open_page(**{f"b_{name}": value for name, value in given.items()}, b_solver="joint")
         second = [each.value for each in at.caption if each.value.startswith("rank")][1]
-        for part in ("rank 4", "μ 50", "1 × 10 units", "seed 7", "no effects", "half of the days"):
+        for part in (
+            "rank 4",
+            "μ 50",
+            "seed 7",
+            "as in the paper",
+            "half of the days",
+        ):
             assert part in second
-        for name in ("rank", "μ", "hidden layers", "units per layer", "seed", "counts"):
+        for name in ("rank", "dispersion μ", "seed", "counts"):
             assert f"{name} (" in words(at)
 
     def test_bad_values_are_ignored(self, open_page):
@@ -156,7 +161,7 @@ class TestCompare:
 
     def test_the_same_fit_twice_is_said_before_it_is_fitted(self, open_page):
         at = open_page(
-            **PPI | {"b_rank": "2", "b_ppi_twin_roles": STATED, "a_seed": "9"} | {"b_seed": "9"}
+            **PPI | {"b_rank": "2", "b_model": RECOMMENDED, "a_seed": "9"} | {"b_seed": "9"}
         )
         assert "are the same fit" in words(at)
         assert at.button(key="compare").disabled
@@ -231,7 +236,7 @@ def test_a_sweep_fills_in_and_can_be_cancelled(compared):
 
 
 def test_units_need_a_layer_to_be_varied(open_page):
-    assert "no hidden layer" in words(open_page(**PPI, sweep="units"))
+    assert "no network" in words(open_page(**PPI, sweep="units"))
 
 
 def test_runs_come_back_with_one_click_also_to_another_data_set(compared):
@@ -251,7 +256,7 @@ def test_runs_come_back_with_one_click_also_to_another_data_set(compared):
 
 def test_closed_visits_of_an_own_table_are_part_of_both_settings(limit):  # noqa: ARG001
     at = open_own("whatif", read_own(), data=NAME, **QUICK)
-    (closed,) = [each for each in at.selectbox if each.label == "Closed visits"]
+    (closed,) = [each for each in at.selectbox if "repeat visits" in each.label]
     ran(closed.set_value("week"))
     assert words(at).count("closed week") == 2
     ran(at.selectbox(key="b_solver").set_value("bcd"))

@@ -1,0 +1,431 @@
+"""The model that a reader chooses: what covariates affect, data sources, random effects. Pure.
+
+Three models are ready-made, and *Custom* begins with the recommended one. What is chosen is a
+:class:`ModelChoice`: it goes into settings, roles and observation processes, and all that pages say
+of a model follows from it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import pandas as pd
+
+from dashboard.shared.charts.places import is_covid
+from dashboard.shared.memory import remembered
+from dashboard.shared.sidebar.model import (
+    ALWAYS,
+    MODEL,
+    NO_NETWORK,
+    SUPPORTED,
+    Family,
+    settings_of,
+)
+from dashboard.shared.text.words import escape, plural
+from uncletc import CountTensor, Deaths, Effect, Fit, FitSettings, Observations, Role, Roles
+from uncletc import datasets as sources
+from uncletc.data.roles import ActsOn
+from uncletc.datasets import Dataset
+from uncletc.effects import attribute_groups
+from uncletc.solvers.network.stage import MOST_ENTRIES
+
+Model = Literal["UncleTC, as in the paper", "UncleTC with covariate roles", "Recommended", "Custom"]
+PAPER: Model = "UncleTC, as in the paper"
+WITH_ROLES: Model = "UncleTC with covariate roles"
+RECOMMENDED: Model = "Recommended"
+CUSTOM: Model = "Custom"
+SENTENCES: dict[Model, str] = {
+    PAPER: "All covariates affect p, through a network g; no random effects, no other data.",
+    WITH_ROLES: "Each covariate affects p, λ or both, in its stated direction, with a network g.",
+    RECOMMENDED: "Covariate roles and random effects; a network if held-out counts support it.",
+    CUSTOM: "The recommended model, with roles, data sources and random effects of your choice.",
+}
+NO_DEATHS = Deaths(used=False)
+OPTIONS: dict[str, tuple[ActsOn, int]] = {
+    "p, increasing": ("detection", 1),
+    "p, decreasing": ("detection", -1),
+    "p": ("detection", 0),
+    "λ": ("rate", 0),
+    "λ and p, increasing": ("both", 1),
+    "λ and p, decreasing": ("both", -1),
+    "λ and p": ("both", 0),
+    "nothing": ("neither", 0),
+}
+_OPTION_OF = {value: option for option, value in OPTIONS.items()}
+_UNITS = {"place": "°", "day": " days", "visit": " visits"}  # of distances, by their group
+
+NONE_ON_DETECTION = (
+    "**No covariate affects detection here, so p is the same everywhere**: 1, unless another data "
+    "source or an assumed detection level says otherwise."
+)
+_PAPERS = "**Every covariate may change p either way, and none changes λ**, as in the paper."
+# Real counts: benchmarks/results/outside.md; simulated: tests/uncletc/test_twins_recovered.py.
+_REVERSED = {
+    True: " Here that reverses the map: p by state runs **against** the truth (rank correlation "
+    "−0.5), and agrees with it in the recommended model (above 0.9).",
+    False: " Here that reverses the map: p by state runs **against** blood surveys not used in the "
+    "fit (rank correlation −0.26), and agrees with them in the recommended model (0.33).",
+}
+
+
+@dataclass(frozen=True)
+class AttributeRole:
+    """A covariate, and what it may affect.
+
+    Attributes
+    ----------
+    name : str
+        Of a category the name without its levels.
+    columns : tuple of str
+        Its names in the counts: its levels, or itself.
+    stated : Role
+        What a data set states, with its reason, or else the paper's.
+    now : Role
+        What is chosen.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    stated: Role
+    now: Role
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What may be chosen for it; levels of a category have no order to increase with."""
+        several = len(self.columns) > 1
+        return tuple(option for option, (_, sign) in OPTIONS.items() if not (several and sign))
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model of a data set.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    attributes : tuple of AttributeRole
+        Empty where the counts are not here.
+    deaths : Deaths
+        Whether deaths are a second observation process, and with which lag and fatality.
+    observations : tuple of Observations
+        These deaths.
+    effects : tuple of str
+        Random effects.
+    stated_effects : tuple of (effect, reason)
+        Those of the recommended model.
+    """
+
+    model: Model = RECOMMENDED
+    attributes: tuple[AttributeRole, ...] = ()
+    deaths: Deaths = NO_DEATHS
+    observations: tuple[Observations, ...] = ()
+    effects: tuple[str, ...] = ()
+    stated_effects: tuple[tuple[str, str], ...] = ()
+    may_have_deaths: bool = False
+
+    @property
+    def network(self) -> str:
+        """When a network is trained, unless the reader chooses otherwise."""
+        return ALWAYS if self.model in (PAPER, WITH_ROLES) else SUPPORTED
+
+    @property
+    def roles(self) -> Roles:
+        """Roles of the columns of the counts, without those that are the paper's."""
+        return Roles(
+            replace(each.now, attribute=column, reason="")
+            for each in self.attributes
+            for column in each.columns
+            if (each.now.acts_on, each.now.sign) != ("detection", 0)
+        )
+
+    @property
+    def roles_as_stated(self) -> bool:
+        """Whether each covariate has the role that the data set states."""
+        return all(option_of(each.now) == option_of(each.stated) for each in self.attributes)
+
+    def apply(self, dataset: Dataset) -> Dataset:
+        """Return the data set with these roles; the same counts for the same counts."""
+        return replace(dataset, counts=self.of(dataset.counts))
+
+    def settings(self, settings: FitSettings) -> FitSettings:
+        """Return settings with the signs of these roles, and with the random effects."""
+        return replace(settings, signs=self.roles.signs, effects=self.effects)
+
+    def of(self, counts: CountTensor) -> CountTensor:
+        """Return counts with these roles and observations; the same object for the same counts."""
+        return applied(counts, self.roles, self.observations)
+
+    def why_no_network(self, counts: CountTensor, *, closed: bool = False) -> str:
+        """Why the joint solver trains no network for this model; empty where it may."""
+        if not self.on_detection:
+            return "No covariate affects p."
+        if closed:
+            return "Closed-population repeat visits have no network."
+        if self.effects:
+            return "No network is trained beside random effects."
+        if counts.n_observed > MOST_ENTRIES:
+            return f"No network is trained on more than {MOST_ENTRIES:,} counts."
+        return ""
+
+    @property
+    def words(self) -> str:
+        """What a description of a fit says; empty for the recommended model."""
+        if self.model == CUSTOM:
+            return f"custom ({_first_of(self.changes, 3) or 'as recommended'})"
+        return {PAPER: "as in the paper", WITH_ROLES: "with covariate roles"}.get(self.model, "")
+
+    @property
+    def stem(self) -> str:
+        """The same as a part of a file's name."""
+        return {PAPER: "paper", WITH_ROLES: "roles", CUSTOM: "custom"}.get(self.model, "")
+
+    @property
+    def changes(self) -> list[str]:
+        """What differs from the recommended model."""
+        changed = [
+            f"{each.name}: {option_of(each.now)}"
+            for each in self.attributes
+            if option_of(each.now) != option_of(each.stated)
+        ]
+        if self.may_have_deaths and not self.deaths.used:
+            changed.append("without deaths")
+        elif self.deaths.used and self.deaths != Deaths():
+            changed.append(f"deaths {self.deaths.lag} days later, IFR × {self.deaths.fatality:g}")
+        left_out = [text for text, _ in self.stated_effects if text not in self.effects]
+        return changed + [f"without effect of {effect_name(text)}" for text in left_out]
+
+    @property
+    def on_detection(self) -> str:
+        """Names of the covariates that affect p, in a row; empty for none."""
+        return ", ".join(escape(each.name) for each in self.attributes if each.now.on_detection)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per covariate: covariate, affects, and where roles are stated recommended, why.
+
+        Examples
+        --------
+        >>> list(ModelChoice().table)
+        ['covariate', 'affects']
+        """
+        table = pd.DataFrame(
+            {
+                "covariate": [each.name for each in self.attributes],
+                "affects": [option_of(each.now) for each in self.attributes],
+            }
+        )
+        if not any(each.stated.reason for each in self.attributes):
+            return table
+        if not self.roles_as_stated:
+            table["recommended"] = [option_of(each.stated) for each in self.attributes]
+        return table.assign(why=[each.stated.reason for each in self.attributes])
+
+    @property
+    def effect_table(self) -> pd.DataFrame:
+        """One row per recommended random effect: effect, acts on, used, why."""
+        return pd.DataFrame(
+            {
+                "effect": [effect_name(text) for text, _ in self.stated_effects],
+                "acts on": [acts_on(text) for text, _ in self.stated_effects],
+                "used": ["yes" if t in self.effects else "no" for t, _ in self.stated_effects],
+                "why": [reason for _, reason in self.stated_effects],
+            }
+        )
+
+    def sign_words(self, attribute: str) -> str:
+        """Which way p may go with a covariate; empty where it does not affect p."""
+        for each in self.attributes:
+            if each.name == attribute and each.now.on_detection:
+                way = {1: "only rise", -1: "only fall", 0: "rise and fall"}[each.now.sign]
+                also = " It may change λ, too." if each.now.on_rate else ""
+                return f"By its role p may {way} with {escape(attribute)}.{also}"
+        return ""
+
+
+NO_MODEL = ModelChoice()  # of counts that are not here
+
+
+def models_of(dataset: Dataset) -> tuple[Model, ...]:
+    """The models that differ on a data set."""
+    roles = bool(dataset.roles.roles)
+    return tuple(model for model in SENTENCES if roles or model != WITH_ROLES)
+
+
+def model_of(
+    dataset: Dataset,
+    model: Model = RECOMMENDED,
+    *,
+    roles: Mapping[str, str] | None = None,
+    deaths: Deaths | None = None,
+    effects: Mapping[str, bool] | None = None,
+) -> ModelChoice:
+    """Return a model of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As it was loaded: all covariates affect detection.
+    model : str
+    roles : mapping of str to str, optional
+        Options by covariate, for `CUSTOM`; those not named are as stated.
+    deaths : Deaths, optional
+        Other than those of the model.
+    effects : mapping of str to bool, optional
+        Whether to have each random effect, for `CUSTOM`; those not named are had.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the model has deaths, and their files cannot be read.
+    """
+    attributes = []
+    for name, columns in columns_of(dataset.counts).items():
+        stated = replace(dataset.roles.of(columns[0]), attribute=name)
+        now = Role(name) if model == PAPER else stated
+        if roles and name in roles:
+            now = Role(name, *OPTIONS[roles[name]])
+        attributes.append(AttributeRole(name, columns, stated, now))
+    possible = may_have_deaths(dataset)
+    used = deaths or Deaths(used=possible and model != PAPER)
+    has_effects = model in (RECOMMENDED, CUSTOM)
+    return ModelChoice(
+        model=model,
+        attributes=tuple(attributes),
+        deaths=used,
+        observations=(_deaths(_ByName(dataset), used),) if used.used else (),
+        effects=tuple(
+            text for text in dataset.effects if has_effects and (effects or {}).get(text, True)
+        ),
+        stated_effects=tuple(dataset.effects.items()),
+        may_have_deaths=possible,
+    )
+
+
+def at_first(
+    dataset: Dataset, family: Family, model: Model = RECOMMENDED
+) -> tuple[ModelChoice, FitSettings]:
+    """Return a model, and the settings with which pages fit it at first."""
+    choice = model_of(dataset, model)
+    values = {setting.name: setting.default_for(family) for setting in MODEL}
+    values |= {"network": choice.network, NO_NETWORK: choice.why_no_network(dataset.counts)}
+    return choice, choice.settings(settings_of(**values))
+
+
+def may_have_deaths(dataset: Dataset) -> bool:
+    """Whether a data set has deaths: simulated cases do, real ones where their files are here."""
+    if dataset.deaths is not None:
+        return True
+    return dataset.name == "covid" and sources.available(sources.OUTSIDE)
+
+
+class _ByName:
+    """A data set that is the same key as another of its name and rules."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self._key = (dataset.name, dataset.provenance.rules)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByName) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@lru_cache(maxsize=8)  # reads 60 files; the very object for the same choice
+def _deaths(of: _ByName, deaths: Deaths) -> Observations:
+    return sources.deaths_observations(of.dataset, lag=deaths.lag, fatality=deaths.fatality)
+
+
+def option_of(role: Role) -> str:
+    """What a covariate with this role affects."""
+    return _OPTION_OF[role.acts_on, role.sign]
+
+
+def effect_name(text: str) -> str:
+    """A random effect as pages call it; in brackets the distance over which near levels are alike.
+
+    Examples
+    --------
+    >>> effect_name("reporting(state × smooth(day, 7))")
+    'reporting: state × day (7 days)'
+    """
+    effect = Effect.parse(text)
+    parts = [
+        name + _over(name, length) for name, length in zip(effect.of, effect.lengths, strict=True)
+    ]
+    before = "reporting: " if effect.reporting else ""
+    return f"{before}{' × '.join(parts)}{' beyond attributes' if effect.apart else ''}"
+
+
+def _over(name: str, length: float) -> str:
+    if length == 0:
+        return ""
+    return " (smooth)" if math.isnan(length) else f" ({length:g}{_UNITS.get(name, '')})"
+
+
+def acts_on(text: str) -> str:
+    """What a random effect changes: "λ" or "reporting"."""
+    return "reporting" if Effect.parse(text).reporting else "λ"
+
+
+def effects_in_fit(fit: Fit) -> str:
+    """What random effects a fit has, in one sentence; empty without any."""
+    if fit.mode_effects is None:
+        return ""
+    late = sum(each.reporting for each in fit.mode_effects.effects)
+    own = plural(len(fit.mode_effects.effects) - late, "random effect")
+    if not late:
+        return f"λ has {own}."
+    return f"λ has {own}, and reporting {late}, which are no part of λ or p."
+
+
+def remark(choice: ModelChoice, dataset: Dataset) -> str:
+    """What a reader should know of a model beside its fit, where that is something; else empty."""
+    if choice.attributes and not choice.on_detection:
+        return NONE_ON_DETECTION
+    if choice.model != PAPER or not dataset.roles.roles:
+        return ""
+    return _PAPERS + (_REVERSED[dataset.provenance.simulated] if is_covid(dataset) else "")
+
+
+def slug(*parts: str) -> str:
+    """Return words as the address has them, in a key of a widget.
+
+    Examples
+    --------
+    >>> slug("", "covid", "effect", "reporting(state × smooth(day, 7))")
+    'covid_effect_reporting_state_x_smooth_day_7'
+    """
+    return re.sub(r"[^a-z0-9]+", "_", " ".join(parts).lower().replace("×", "x")).strip("_")
+
+
+def _first_of(names: list[str], most: int) -> str:
+    """Return the first names in a row, and how many more there are."""
+    more = len(names) - most
+    return "; ".join([*names[:most], *([f"{more} more"] if more > 0 else [])])
+
+
+@remembered(8)  # looks at every entry; a data set is loaded once
+def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
+    """Columns of each covariate by its name; levels of one category count as one covariate."""
+    names = counts.attribute_names
+    return {
+        attribute: tuple(names[j] for j in columns)
+        for attribute, columns in attribute_groups(counts).items()
+    }
+
+
+@remembered(16)  # copies of the attributes, some MB each
+def applied(
+    counts: CountTensor, roles: Roles, observations: tuple[Observations, ...] = ()
+) -> CountTensor:
+    """Return counts with roles and observations, the very object where it was made before."""
+    given = roles.apply(counts) if roles.roles else counts
+    return given.with_observations(*observations) if observations else given
