@@ -29,9 +29,9 @@ from dashboard.shared.text.page import HOW
 from dashboard.table.files import sample_table
 from dashboard.work.jobs import Job
 from dashboard.work.pool import LocalProcess
-from uncletc import Fit, StopReason, datasets
+from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
-from uncletc.tables import AttributeColumn, Columns, ModeColumn
+from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
 
 PLAIN = {f"{family}_model": PAPER for family in ("covid", "ppi")}
 """Address of pages of simulated counts as they are: no roles, effects or further processes."""
@@ -158,9 +158,7 @@ def read_own(
         count=count,
         attributes=tuple(AttributeColumn(column=name) for name in attributes),
     )
-    dataset = datasets.read_table(
-        frame, modes=modes, count=count, attributes=attributes, name="mine.csv"
-    )
+    dataset = build(RawTable.of(frame, "mine.csv"), columns)
     return OwnTable(dataset=dataset, columns=columns, name="mine.csv", digest="d" * 64)
 
 

@@ -227,10 +227,6 @@ class TestRegistry:
             fetch.find("owner/repository/0/unknown.csv")
         with pytest.raises(ValueError, match=r"name must be one of \('covid', 'ppi', .* got 'flu'"):
             datasets.load("flu")
-        with pytest.raises(ValueError, match="'covid' has no rule 'plants'; it has exposure"):
-            datasets.load("covid", plants=3)
-        with pytest.raises(ValueError, match="'ppi-twin' has no rule 'plants'; it has none"):
-            datasets.load("ppi-twin", plants=3)
 
 
 @pytest.mark.realdata

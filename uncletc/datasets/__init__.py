@@ -3,7 +3,7 @@
 - ``"covid"``, ``"ppi"``: real counts, from public files (:mod:`uncletc.datasets.fetch`).
 - ``"covid-twin"``, ``"ppi-twin"``: simulated stand-ins whose truth is known; they need no network.
 
-:func:`read_table` makes a data set of your own table; :mod:`uncletc.tables` does more.
+:mod:`uncletc.tables` makes a data set of your own table.
 
 Beside the real cases stand outside estimates of their detection: :func:`load_outside` reads them
 (`OUTSIDE` names their files), :func:`deaths_observations` makes deaths a second observation process
@@ -26,7 +26,6 @@ from uncletc.datasets.covid_outside import (
 )
 from uncletc.datasets.fetch import available, fetch_all, problems
 from uncletc.datasets.loading import NAMES, load
-from uncletc.datasets.table import read_table
 
 __all__ = [
     "DEATHS_LAG",
@@ -50,6 +49,5 @@ __all__ = [
     "problems",
     "read_deaths",
     "read_ifr",
-    "read_table",
     "with_deaths",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -63,28 +63,28 @@ class Provenance:
     rules: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AttributeInfo:
     """What the values of an attribute are, for readers: counts hold it scaled to 0..1.
 
     Attributes
     ----------
-    minimum, maximum : float
-        The values that 0 and 1 stand for, in its unit.
-    unit : str
-        Such as "%" or "people"; empty where there is none, or it is not known.
     explanation : str
         What it is, in a sentence; empty where nobody has said.
+    unit : str
+        Such as "%" or "people"; empty where there is none, or it is not known.
+    minimum, maximum : float
+        The values that 0 and 1 stand for, in its unit.
     levels : tuple of str
         Names of its two values, the smaller first, where it has no others; else empty.
     cumulative : bool
         Whether it only rises in time, so that its effect cannot be separated from that of time.
     """
 
+    explanation: str = ""
+    unit: str = ""
     minimum: float = 0.0
     maximum: float = 1.0
-    unit: str = ""
-    explanation: str = ""
     levels: tuple[str, ...] = ()
     cumulative: bool = False
 
@@ -92,6 +92,43 @@ class AttributeInfo:
         """Values in the attribute's unit, from scaled ones; of the same shape."""
         share = np.asarray(scaled, dtype=np.float64)
         return self.minimum + share * (self.maximum - self.minimum)
+
+
+def described(
+    values: Mapping[str, FloatArray], known: Mapping[str, AttributeInfo] | None = None
+) -> dict[str, AttributeInfo]:
+    """Return what unscaled attributes are, by name.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray
+        Finite, as they are before :func:`uncletc.datasets.reading.scaled`.
+    known : mapping of str to AttributeInfo, optional
+        What stored values are; 1 stands for its `maximum`.
+    """
+    found = {}
+    for name, column in values.items():
+        about = (known or {}).get(name, AttributeInfo())
+        ends = [column.min(), column.max()] if np.size(column) else [0.0, 1.0]
+        low, high = about.value(ends).tolist()
+        found[name] = replace(about, minimum=low, maximum=high)
+    return found
+
+
+def simulated_info(
+    names: Iterable[str], known: Mapping[str, AttributeInfo]
+) -> dict[str, AttributeInfo]:
+    """Return what simulated attributes are: values without a unit, of what real ones would be."""
+    found = {}
+    for name in names:
+        about = known.get(name, AttributeInfo())
+        found[name] = AttributeInfo(
+            unit="" if about.levels else "simulated; 0: smallest, 1: largest",
+            explanation=about.explanation and f"Simulated after: {about.explanation}",
+            levels=about.levels,
+            cumulative=about.cumulative,
+        )
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

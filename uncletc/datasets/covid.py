@@ -11,10 +11,9 @@ from scipy.sparse import csr_array
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.datasets import covid_files as files
-from uncletc.datasets.base import AttributeInfo, Dataset, Provenance
+from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, described
 from uncletc.datasets.covid_facts import ATTRIBUTES, COVID_ROLES, EFFECTS, covid_groups
 from uncletc.datasets.covid_files import DAYS, read_attributes, read_daily, with_population
-from uncletc.datasets.described import described
 from uncletc.datasets.reading import every_day, scaled
 
 Exposure = Literal["population", "none"]

@@ -8,51 +8,55 @@ import pandas as pd
 from uncletc.common.validation import FloatArray
 from uncletc.data.groups import Group
 from uncletc.data.roles import Role, Roles
-from uncletc.datasets.described import Description
+from uncletc.datasets.base import AttributeInfo
 
 ATTRIBUTES = {
-    "population": Description("People who live there, 2019.", "people"),
-    "% older than 60": Description("Share of people older than 60, census of 2010.", "%"),
-    "median income": Description("Median income of a household in a year, 2012–2016.", "US$"),
-    "% African American": Description("Share of African Americans, 2012–2016.", "%"),
-    "% Hispanic": Description("Share of Hispanics, 2012–2016.", "%"),
-    "unemployment rate": Description("Share of the labour force without work, 2012–2016.", "%"),
-    "% rural": Description("Share of people who live outside towns.", "%"),
-    "population density": Description("People per square mile.", "people per square mile"),
-    "transit mode share": Description("Share of workers who go by public transport.", "%", 100),
-    "working from home": Description(
-        "Share of jobs that can be done from home, a proxy for who does.", "%", 100
+    "population": AttributeInfo("People who live there, 2019.", "people"),
+    "% older than 60": AttributeInfo("Share of people older than 60, census of 2010.", "%"),
+    "median income": AttributeInfo("Median income of a household in a year, 2012–2016.", "US$"),
+    "% African American": AttributeInfo("Share of African Americans, 2012–2016.", "%"),
+    "% Hispanic": AttributeInfo("Share of Hispanics, 2012–2016.", "%"),
+    "unemployment rate": AttributeInfo("Share of the labour force without work, 2012–2016.", "%"),
+    "% rural": AttributeInfo("Share of people who live outside towns.", "%"),
+    "population density": AttributeInfo("People per square mile.", "people per square mile"),
+    "transit mode share": AttributeInfo(
+        "Share of workers who go by public transport.", "%", maximum=100
     ),
-    "hospital beds/1000": Description("Staffed hospital beds per 1000 people.", "beds per 1000"),
-    "unemployment claims/1000": Description(
+    "working from home": AttributeInfo(
+        "Share of jobs that can be done from home, a proxy for who does.", "%", maximum=100
+    ),
+    "hospital beds/1000": AttributeInfo("Staffed hospital beds per 1000 people.", "beds per 1000"),
+    "unemployment claims/1000": AttributeInfo(
         "People who newly asked for unemployment pay that week, per 1000 of the labour force.",
         "claims per 1000",
     ),
-    "testing gap": Description(
+    "testing gap": AttributeInfo(
         "Share of tests in the state that were positive over the last 7 days: the larger it is, "
         "the fewer of the infected are tested.",
         "% of tests positive",
-        100,
+        maximum=100,
     ),
-    "work trips": Description(
-        "Time at work places in the state, against normal: 0 is as usual.", "% against normal", 100
+    "work trips": AttributeInfo(
+        "Time at work places in the state, against normal: 0 is as usual.",
+        "% against normal",
+        maximum=100,
     ),
-    "non-work trips": Description(
+    "non-work trips": AttributeInfo(
         "Time at shops, leisure and groceries in the state, against normal: 0 is as usual.",
         "% against normal",
-        100,
+        maximum=100,
     ),
-    "% staying home": Description(
-        "Time at home in the state, against normal: 0 is as usual.", "% against normal", 100
+    "% staying home": AttributeInfo(
+        "Time at home in the state, against normal: 0 is as usual.", "% against normal", maximum=100
     ),
-    "cumulative inflation": Description(
+    "cumulative inflation": AttributeInfo(
         "The national consumer price index of the month.", "1982–84 = 100", cumulative=True
     ),
-    "miles/person": Description(
+    "miles/person": AttributeInfo(
         "Median distance from home that people went, against normal: 100 is as usual.",
         "% of normal",
     ),
-    "weekend": Description("Saturdays and Sundays.", levels=("weekday", "weekend")),
+    "weekend": AttributeInfo("Saturdays and Sundays.", levels=("weekday", "weekend")),
 }
 
 COVID_ROLES = Roles(

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.datasets import fetch
-from uncletc.datasets.base import Dataset, Provenance, Source
-from uncletc.datasets.described import described
+from uncletc.datasets.base import Dataset, Provenance, Source, described
 from uncletc.datasets.ppi_facts import (
     ATTRIBUTES,
     EFFECTS,

@@ -9,18 +9,18 @@ import pandas as pd
 
 from uncletc.data.groups import Group
 from uncletc.data.roles import ActsOn, Role, Roles
-from uncletc.datasets.described import Description
+from uncletc.datasets.base import AttributeInfo
 
 ATTRIBUTES = {
-    "flower abundance": Description(
+    "flower abundance": AttributeInfo(
         "Flowers of the plant at the visit, as log(1 + flowers): one more is 2.7 times as many.",
         "log(1 + flowers)",
     ),
-    "month": Description("Month of the visit's mean day.", "month"),
-    "day of year": Description("Mean day of the visit, from 1 January.", "day of the year"),
-    "wind": Description("Share of watches with a breeze.", "share of watches"),
-    "cloud": Description("Mean cloud of the watches: 0 sunny, 1 cloudy or shade.", "0 to 1"),
-    "air temperature": Description("Mean air temperature of the watches.", "°C"),
+    "month": AttributeInfo("Month of the visit's mean day.", "month"),
+    "day of year": AttributeInfo("Mean day of the visit, from 1 January.", "day of the year"),
+    "wind": AttributeInfo("Share of watches with a breeze.", "share of watches"),
+    "cloud": AttributeInfo("Mean cloud of the watches: 0 sunny, 1 cloudy or shade.", "0 to 1"),
+    "air temperature": AttributeInfo("Mean air temperature of the watches.", "°C"),
 }
 EFFECTS = {
     "plant": "Plants draw more visitors or fewer.",

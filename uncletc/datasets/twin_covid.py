@@ -13,9 +13,8 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.roles import Roles
 from uncletc.data.simulate import Truth
-from uncletc.datasets.base import Dataset, Provenance, Source
+from uncletc.datasets.base import Dataset, Provenance, Source, simulated_info
 from uncletc.datasets.covid_facts import ATTRIBUTES, COVID_ROLES, covid_groups
-from uncletc.datasets.described import simulated_info
 from uncletc.datasets.reading import every_day
 from uncletc.datasets.twins import LEVELS, Arrays, detection_probability, read_twin
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.simulate import Truth
-from uncletc.datasets.base import Dataset, Provenance
-from uncletc.datasets.described import simulated_info
+from uncletc.datasets.base import Dataset, Provenance, simulated_info
 from uncletc.datasets.ppi_facts import ATTRIBUTES, plant_roles, visits_in_time
 from uncletc.datasets.twins import LEVELS, Arrays, detection_probability, read_twin
 from uncletc.model.cp import rate_tensor

@@ -16,7 +16,8 @@ from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.sidebar.choice import CUSTOM, PAPER, model_of
 from dashboard.shared.sidebar.sidebar import labels_of_places
 from dashboard.work.orders import limits_before
-from uncletc import Anchor, Deaths, FitSettings, Recipe, Roles, Scale, datasets
+from uncletc import Anchor, Deaths, FitSettings, Recipe, Roles, Scale
+from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
 
 P = np.array([0.1, 0.2, 0.2, 0.4])
 
@@ -46,8 +47,13 @@ class TestPlaces:
         rows = [(week, site) for week in range(4) for site in ("a", "b", "c")]
         frame = pd.DataFrame(rows, columns=["week", "site"]).assign(count=3)
         frame["site size"] = frame["site"].map({"a": 1, "b": 2, "c": 3})
-        read = datasets.read_table(
-            frame, modes=("week", "site"), count="count", attributes=("site size",)
+        read = build(
+            RawTable.of(frame, "own"),
+            Columns(
+                modes=(ModeColumn(column="week"), ModeColumn(column="site")),
+                count="count",
+                attributes=(AttributeColumn(column="site size"),),
+            ),
         )
         at = pd.DataFrame({"site": list("abc"), "latitude": [1, 2, 3], "longitude": [4, 5, 6]})
         own = replace(read, name="own", mode_tables={"site": at})

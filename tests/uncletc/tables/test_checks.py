@@ -10,8 +10,12 @@ from uncletc import CountTensor, datasets, simulate
 from uncletc.data.groups import Group
 from uncletc.data.observations import Observations
 from uncletc.tables import (
+    Columns,
     Finding,
+    ModeColumn,
+    RawTable,
     as_missing,
+    build,
     check_counts,
     existing,
     n_existing,
@@ -167,7 +171,8 @@ def test_a_data_set_lacks_what_is_missing_everywhere():
     frame = pd.DataFrame(
         {"site": ["a", "a", "b"], "day": ["2024-01-01", "2024-01-02", "2024-01-01"], "n": [4, 0, 2]}
     )
-    own = datasets.read_table(frame, modes=("site", "day"), count="n")
+    modes = (ModeColumn(column="site"), ModeColumn(column="day"))
+    own = build(RawTable.of(frame, "own"), Columns(modes=modes, count="n"))
     without = as_missing(own, [("day", "2024-01-02")])
     assert without.counts.n_observed == 2
     assert without.table["count"].isna().tolist() == [False, True, False]
