@@ -52,7 +52,7 @@ def quantile_chart(quantiles: pd.DataFrame) -> go.Figure:
             hovertemplate=f"{name}<br>expected %{{x:.2f}}, observed %{{y:.2f}}<extra></extra>",
         )
     y = {"title": "residual quantile", "range": [-1.05 * _FURTHEST, 1.05 * _FURTHEST]}
-    return framed(figure, 320, x="expected normal quantile", y=y, **_WITH_LEGEND)
+    return framed(figure, 290, x="expected normal quantile", y=y, **_WITH_LEGEND)
 
 
 def decile_chart(deciles: pd.DataFrame) -> go.Figure:
@@ -89,7 +89,7 @@ def decile_chart(deciles: pd.DataFrame) -> go.Figure:
     ticks = {"type": "log", "range": [np.log10(low), np.log10(high)], "dtick": 1}
     return framed(
         figure,
-        320,
+        290,
         x={"title": "predicted count (mean of ŷ)", **ticks},
         y={"title": "observed count (mean of y)", **ticks},
         showlegend=False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from time import monotonic
 from typing import Any
 
 import pandas as pd
@@ -16,26 +15,23 @@ from dashboard.check.outside import (
     build_outside_view,
     difference_by_county,
 )
-from dashboard.check.verdict import Verdict, credited_words, dispersion_words, score_words
+from dashboard.check.verdict import Verdict, credited_words, dispersion_words
 from dashboard.check.view import CELL, CheckView, Kind, check_view, fibres_of
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.cache import cached, cached_for_counts
 from dashboard.shared.fit_status.badges import MARKS, SECTION, gain_table, whole
-from dashboard.shared.fit_status.service import progress_bar, say_failed, session
+from dashboard.shared.fit_status.service import batch_under_way, session
 from dashboard.shared.sidebar.choice import NONE_ON_DETECTION
 from dashboard.shared.sidebar.model import Family
 from dashboard.shared.sidebar.widgets import key_of, segmented
-from dashboard.shared.text.page import show_chart, show_table
+from dashboard.shared.text.page import show_chart
 from dashboard.shared.text.words import capital, escape, times
-from dashboard.work.jobs import Job
 from dashboard.work.orders import AttributeGain
 from uncletc import Fit, datasets
 from uncletc.datasets import Dataset, Outside
 
 _MAP_LIMIT = 2.0
-_POLL = 0.5  # seconds between two updates of the progress
-_LONG_WAIT = 6.0  # seconds; alone it has begun by then
 # Of `benchmarks/results/outside.md`.
 _MOSTLY_STATED = (
     "**Most of this agreement comes from the stated roles, not from the counts**: an index of "
@@ -70,22 +66,6 @@ def draw_verdict(verdict: Verdict) -> None:
     with st.container(border=True, key="verdict"):
         st.badge(verdict.headline, icon=icon, color=color)
         st.markdown("\n".join(f"- {point}" for point in verdict.points))
-
-
-def scores(view: CheckView) -> None:
-    """Draw the held-out score of the fit beside those of simpler models."""
-    st.header("Held-out score against simpler models")
-    st.markdown(score_words(view.scores))
-    table = view.scores.rename(
-        columns={"log_score": "log score", "worse_by": "worse by", "error": "± SE"}
-    )
-    show_table(
-        table.round(4),
-        key="scores",
-        alt="Held-out log scores of this and simpler models",
-        height=143,
-    )
-    st.caption("Mean −log P of a held-out count, negative binomial; lower is better.")
 
 
 def calibration(view: CheckView, mu: float) -> None:
@@ -126,7 +106,7 @@ def places_and_times(
             cached("check map", _residual_map, dataset, fit, kind),
             key="residual-map",
             alt="Map of US counties coloured by mean residual of held-out counts",
-            height=400,
+            height=340,
         )
     else:
         show_chart(
@@ -178,15 +158,14 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
             f"Compares this model with one whose p is the same everywhere, on {held}, a fifth at a "
             f"time: {order.trials} fits in the background."
         )
-        asked = mine.lookup(order) is not None or bool(mine.under_way([order]))
-        if not asked and st.button("Measure what covariates add", key="measure-gain"):
-            mine.submit([order])
-            st.rerun()
-        # Before the result is looked up: a comparison that ends in between is found.
-        if mine.under_way([order]):
-            _gain_progress(order)
-        else:
-            say_failed(mine, [order], "The comparison")
+        idle = mine.lookup(order) is None and not mine.under_way([order])
+        batch_under_way(
+            "gain",
+            order.key,
+            [order],
+            pressed=idle and st.button("Measure what covariates add", key="measure-gain"),
+            words="Comparing fits with and without covariates",
+        )
         gain = mine.lookup(order)
         if gain is None:
             return pd.DataFrame()
@@ -199,26 +178,6 @@ def gain_section(dataset: Dataset, fit: Fit, kind: Kind) -> pd.DataFrame:
             f"with one p; ±: standard error over folds. {credited_words(counts)}"
         )
     return gain_table(gain, dataset)
-
-
-@st.fragment(run_every=_POLL)
-def _gain_progress(order: AttributeGain) -> None:
-    mine = session("gain")
-    under_way = mine.under_way([order])
-    if not under_way:
-        st.rerun()
-    (job,) = under_way
-    progress_bar(
-        job.share, _gain_text(job), key="cancel-gain", on_cancel=mine.cancel, args=([order],)
-    )
-
-
-def _gain_text(job: Job) -> str:
-    if job.state == "waiting":
-        waits = monotonic() - job.asked > _LONG_WAIT
-        return f"Comparing: {'waiting for another run to finish' if waits else 'getting ready'} …"
-    number = min(job.trial + 1, job.order.trials)
-    return f"Comparing: fit {number} of {job.order.trials}, iteration {job.iteration}"
 
 
 def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView | None:
@@ -270,7 +229,7 @@ def outside_section(dataset: Dataset, fit: Fit, *, stated: bool) -> OutsideView 
             alt=f"Map of US states coloured by {picture.title}",
             height=250,
         )
-        st.caption(f"By state. Orange: p is higher than {NAMES[name]} suggest; violet: lower.")
+        st.caption("By state. Orange: p is relatively higher; violet: lower.")
     if view.sources:
         with st.expander("Sources of these estimates"):
             st.markdown("\n".join(f"- {each}" for each in view.sources))

@@ -12,7 +12,7 @@ from dashboard.shared.fit_status.takeaway import take_away
 from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.sidebar import choose_family, sidebar
 from dashboard.shared.sidebar.widgets import dataset_or_stop, simulated_badge
-from dashboard.shared.text.page import fit_details, meaning, role_details
+from dashboard.shared.text.page import help_drawer
 
 st.title("Does the model fit the counts?")
 family = choose_family()
@@ -35,7 +35,6 @@ remember_verdict(dataset, fit, Verdict(view.verdict.status, view.verdict.headlin
 with verdict_here:
     parts.draw_verdict(view.verdict)
 held_here.caption(view.held)
-parts.scores(view)
 gain = parts.gain_section(dataset, fit, kind)
 parts.calibration(view, fit.mu)
 by = parts.places_and_times(dataset, fit, kind, view, family)
@@ -43,14 +42,15 @@ outside = None
 if is_covid(dataset):
     outside = parts.outside_section(dataset, fit, stated=roles.roles_as_stated)
 
-meaning(
+help_drawer(
     "**A good check does not prove p.** Predicted counts are λ times p; a model can predict "
     "counts well and still attribute to λ what belongs to p.",
     "**A misfit does not make the data bad.** Counts that come in bulk, or are corrected later, "
     "vary more than any model of separate events allows.",
+    scale=None,
+    roles=roles,
+    fit=fit,
 )
-role_details(roles)
-fit_details(fit, roles)
 tables = {
     "Held-out counts": view.table,
     "Scores": view.scores,

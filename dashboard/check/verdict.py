@@ -42,7 +42,7 @@ class Verdict:
     ----------
     status : {"fits", "misfit", "open"}
     points : tuple of str
-        A sentence or two each: on dispersion, on averages, on places and times.
+        A sentence or two each: on scores, on dispersion, on averages, on places and times.
     """
 
     status: Status
@@ -56,6 +56,7 @@ class Verdict:
 
 def verdict(
     check: Check,
+    scores: pd.DataFrame,
     *,
     mu: float,
     strengths: pd.DataFrame,
@@ -68,6 +69,8 @@ def verdict(
     Parameters
     ----------
     check : Check
+    scores : DataFrame
+        As :func:`dashboard.check.view.score_table` returns it.
     mu : float
         Of the fit, which explains the dispersion φ = 1/μ.
     strengths : DataFrame
@@ -92,6 +95,7 @@ def verdict(
         or (far["share"].head(1) > BETWEEN).any()
         or len(off) >= _SIZES
         or lag is not None
+        or (scores["worse_by"] < -2 * scores["error"]).any()
     )
     average, groups = _average(check.ratio), _largest(far)
     if len(off) >= _SIZES:
@@ -104,9 +108,8 @@ def verdict(
         steps, value = lag
         distance = f"{steps} {mode}s apart" if steps > 1 else f"at neighbouring {mode}s"
         groups += f" Errors {distance} are correlated ({value:.2f})."
-    return Verdict(
-        status="misfit" if wrong else "fits", points=(_spread(check, mu), average, groups)
-    )
+    points = (score_words(scores), _spread(check, mu), average, groups)
+    return Verdict(status="misfit" if wrong else "fits", points=points)
 
 
 def unexplained(check: Check, mu: float) -> bool:
@@ -120,12 +123,12 @@ def _spread(check: Check, mu: float) -> str:
         head = f"Counts vary about as Poisson counts do (variance/mean ≈ {poisson.pearson:.2g})"
         close = min(poisson.distance, wide.distance) <= CLOSE
         return f"{head}." if close else f"{head}, but their distribution has another shape."
-    shape = "has" if wide.distance <= CLOSE else "does not have"
+    shape = "has about" if wide.distance <= CLOSE else "does not have"
     return (
         "Counts are overdispersed (variance/mean ≈ "
         f"{poisson.pearson:,.{0 if poisson.pearson > 10 else 1}f}), "
         f"{'**more than this fit allows**' if unexplained(check, mu) else 'as this fit allows'}; "
-        f"a negative binomial {shape} about the right shape."
+        f"a negative binomial {shape} the right shape."
     )
 
 
@@ -229,7 +232,7 @@ def dispersion_words(check: Check, mu: float) -> str:
 
 
 def score_words(scores: pd.DataFrame) -> str:
-    """Whether the fit predicts held-out counts better than each simpler model.
+    """Whether the fit predicts held-out counts better than each simpler model, and by how much.
 
     Parameters
     ----------
@@ -240,9 +243,9 @@ def score_words(scores: pd.DataFrame) -> str:
     for row in scores.iloc[1:].itertuples():
         how = "better than" if row.worse_by > 0 else "worse than"
         if abs(row.worse_by) <= 2 * row.error:
-            how = "about as well as"
-        words.append(f"**{how}** {row.model}")
-    return f"This model predicts held-out counts {' and '.join(words)}."
+            how = "about as good as"
+        words.append(f"**{how}** {row.model} ({abs(row.worse_by):.2g} ± {row.error:.1g} per count)")
+    return f"The held-out log score is {' and '.join(words)}."
 
 
 def credited_words(counts: CountTensor) -> str:

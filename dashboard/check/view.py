@@ -159,10 +159,12 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
     ranked = pd.DataFrame(strengths).sort_values("share", ascending=False, ignore_index=True)
     lags = _lags(dataset, where, table["residual"])
     places = f"{len(np.unique(place)):,} {escape(fibres_of(dataset)[1])}"
+    scores = score_table(counts, predicted, kind)
     return CheckView(
         check=check,
         verdict=verdict(
             check,
+            scores,
             mu=fit.mu,
             strengths=ranked.assign(by=ranked["by"].map(escape)),
             lags=lags,
@@ -171,7 +173,7 @@ def check_view(dataset: Dataset, fit: Fit, kind: Kind) -> CheckView:
         ),
         held=held_out_words(len(y), counts.n_observed, None if kind == "entry" else places),
         table=table,
-        scores=score_table(counts, predicted, kind),
+        scores=scores,
         quantiles=_quantiles(check),
         groups=groups,
         ordered=frozenset(name for name, each in divided.items() if each.ordered),

@@ -6,25 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.check.charts import (
-    ALL_GROUPS,
-    AT_EITHER_END,
-    decile_chart,
-    group_chart,
-)
+from dashboard.check.charts import ALL_GROUPS, AT_EITHER_END, decile_chart, group_chart
 
 
 def test_deciles_on_equal_logarithmic_axes_with_a_mark_for_none():
-    deciles = pd.DataFrame(
-        {
-            "n": [10, 10],
-            "predicted": [0.2, 5.0],
-            "observed": [0.0, 6.0],
-            "low": [0.0, 4.0],
-            "high": [0.0, 8.0],
-        }
-    )
-    figure = decile_chart(deciles)
+    deciles = pd.DataFrame({"n": 10, "predicted": [0.2, 5.0], "observed": [0.0, 6.0]})
+    figure = decile_chart(deciles.assign(low=[0.0, 4.0], high=[0.0, 8.0]))
     _, dots = figure.data
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert figure.layout.xaxis.range == figure.layout.yaxis.range
@@ -38,41 +25,29 @@ def test_deciles_on_equal_logarithmic_axes_with_a_mark_for_none():
 
 def groups(n: int, names: list[str] | None = None) -> pd.DataFrame:
     mean = np.linspace(-0.9, 0.9, n)
-    return pd.DataFrame(
-        {
-            "group": names or [f"place {i}" for i in range(n)],
-            "n": 10,
-            "observed": 3.0,
-            "predicted": 2.0,
-            "mean": mean,
-            "low": mean - 0.2,
-            "high": mean + 0.2,
-            "far": mean > 0.8,
-        }
-    )
+    table = pd.DataFrame({"group": names or [f"place {i}" for i in range(n)], "n": 10})
+    table = table.assign(observed=3.0, predicted=2.0, mean=mean, far=mean > 0.8)
+    return table.assign(low=mean - 0.2, high=mean + 0.2)
 
 
-class TestGroups:
-    def test_of_many_those_at_either_end(self):
-        table = groups(ALL_GROUPS + 1)
-        # A few counts far off are less clear than many somewhat off.
-        table.loc[ALL_GROUPS, "n"] = 1
-        figure = group_chart(table, by="place", ordered=False)
-        drawn = list(figure.data[0].y)
-        assert len(drawn) == 2 * AT_EITHER_END
-        assert drawn[0] == f"place {ALL_GROUPS - 1}"
-        assert drawn[-1] == "place 0"
+def test_of_many_groups_those_at_either_end():
+    table = groups(ALL_GROUPS + 1)
+    table.loc[ALL_GROUPS, "n"] = 1  # a few counts far off are less clear than many somewhat off
+    drawn = list(group_chart(table, by="place", ordered=False).data[0].y)
+    assert len(drawn) == 2 * AT_EITHER_END
+    assert (drawn[0], drawn[-1]) == (f"place {ALL_GROUPS - 1}", "place 0")
 
-    @pytest.mark.parametrize(
-        ("names", "kind"),
-        [
-            (["2021-01-01", "2021-01-02"], "date"),
-            (["-81", "-80"], "linear"),
-            (["2011-1", "2011-2"], "category"),
-        ],
-    )
-    def test_a_line_over_what_has_an_order(self, names, kind):
-        figure = group_chart(groups(2, names), by="time", ordered=True)
-        assert list(figure.data[0].x) == names
-        assert figure.layout.xaxis.type == kind
-        assert figure.layout.yaxis.range == (-2, 2)
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (["2021-01-01", "2021-01-02"], "date"),
+        (["-81", "-80"], "linear"),
+        (["2011-1", "2011-2"], "category"),
+    ],
+)
+def test_a_line_over_what_has_an_order(names, kind):
+    figure = group_chart(groups(2, names), by="time", ordered=True)
+    assert list(figure.data[0].x) == names
+    assert figure.layout.xaxis.type == kind
+    assert figure.layout.yaxis.range == (-2, 2)

@@ -58,7 +58,7 @@ def test_verdict_scores_and_every_check(open_page, covid_twin):
     assert f"{held:,} of the {covid_twin.counts.n_observed:,} counts" in text
     # Two patterns are too few for these counts, and the page must say so.
     assert "Poor fit: interpret with caution" in text
-    assert "This model predicts held-out counts" in text
+    assert "The held-out log score is **" in text
     assert "Does p agree with the truth?" in text
     keys = {"residual-map", "outside-map"}
     assert keys <= {key for m in at.get("bidi_component") for key in keys if key in m.proto.json}

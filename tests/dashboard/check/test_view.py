@@ -44,76 +44,63 @@ def ppi_view(ppi_twin, short_fit):
     return check_view(ppi_twin, found, "fibre")
 
 
-class TestHeldOut:
-    def test_a_fifth_is_not_seen_and_attributes_stay(self, covid_twin):
-        counts = covid_twin.counts
-        seen = seen_dataset(covid_twin, "entry")
-        assert seen.counts.n_observed == counts.n_observed - counts.n_observed // 5
-        assert seen.counts.n_attributed == counts.n_attributed
-        assert seen.name != seen_dataset(covid_twin, "fibre").name != covid_twin.name
-        assert seen_dataset(covid_twin, "entry").counts is seen.counts
+def test_a_fifth_is_not_seen_and_attributes_stay(covid_twin):
+    counts, seen = covid_twin.counts, seen_dataset(covid_twin, "entry")
+    assert seen.counts.n_observed == counts.n_observed - counts.n_observed // 5
+    assert seen.counts.n_attributed == counts.n_attributed
+    assert seen.name != seen_dataset(covid_twin, "fibre").name != covid_twin.name
+    assert seen_dataset(covid_twin, "entry").counts is seen.counts
 
 
-class TestTable:
-    def test_labels_counts_and_predictions(self, covid_view, covid_twin, covid_seen):
-        counts, held = covid_twin.counts, held_mask(covid_twin.counts, "entry")
-        table = covid_view.table
-        assert table["observed"].tolist() == counts.counts[held].tolist()
-        row = int(np.flatnonzero(held)[7])
-        names = [counts.labels[k][i] for k, i in enumerate(counts.indices[row])]
-        assert table.iloc[7][list(counts.modes)].tolist() == names
-        z = counts.attributes_at(counts.indices[[row]])
-        expected = covid_seen.expected(counts.indices[[row]], z)[0]
-        assert table.iloc[7]["predicted"] == pytest.approx(expected)
-
-    def test_the_script_gives_the_same(self, covid_view, covid_seen, covid_twin, run_script):
-        settings = FitSettings(rank=3, members=2)
-        table = run_script(check_script("covid-twin", settings, "entry"), covid_seen)
-        pd.testing.assert_frame_equal(table, covid_view.table)
-        ((counts, asked),) = run_script.asked
-        assert asked == settings
-        assert counts.digest == seen_counts(covid_twin.counts, "entry").digest
+def test_labels_counts_and_predictions(covid_view, covid_twin, covid_seen):
+    counts, held = covid_twin.counts, held_mask(covid_twin.counts, "entry")
+    table = covid_view.table
+    assert table["observed"].tolist() == counts.counts[held].tolist()
+    row = counts.indices[[np.flatnonzero(held)[7]]]
+    names = [counts.labels[k][i] for k, i in enumerate(row[0])]
+    assert table.iloc[7][list(counts.modes)].tolist() == names
+    expected = covid_seen.expected(row, counts.attributes_at(row))[0]
+    assert table.iloc[7]["predicted"] == pytest.approx(expected)
 
 
-class TestGroups:
-    def test_every_name_is_offered(self, covid_view, ppi_view):
-        assert list(covid_view.groups) == [CELL, "day", "weekday", "latitude", "longitude"]
-        names = [PAIR, "visit", "year", "month", "plant", "pollinator", "guild"]
-        assert sorted(ppi_view.groups) == sorted(names)
+def test_the_script_gives_the_same(covid_view, covid_seen, covid_twin, run_script):
+    settings = FitSettings(rank=3, members=2)
+    table = run_script(check_script("covid-twin", settings, "entry"), covid_seen)
+    pd.testing.assert_frame_equal(table, covid_view.table)
+    ((counts, asked),) = run_script.asked
+    assert asked == settings
+    assert counts.digest == seen_counts(covid_twin.counts, "entry").digest
 
-    def test_weekdays_by_hand(self, covid_view):
-        table = covid_view.table
-        day = pd.to_datetime(table["day"]).dt.day_name()
-        found = covid_view.groups["weekday"].set_index("group")
-        assert list(found.index)[:2] == ["Monday", "Tuesday"]
-        expected = table["residual"].groupby(day).mean()
-        assert found["mean"].to_dict() == pytest.approx(expected.to_dict())
-        assert found["observed"].to_dict() == pytest.approx(
-            table["observed"].groupby(day).mean().to_dict()
-        )
-        assert found["n"].sum() == len(table)
 
-    def test_map_shows_each_countys_cell(self, covid_view, covid_twin):
-        shown = covid_view.counties.set_index("fips")
-        table, residuals = covid_twin.table.set_index("fips"), covid_view.table
-        counts = covid_twin.counts
-        assert list(shown.index) == list(table.index)
-        for fips in table.index[:40]:
-            labels = [
-                counts.labels[k][table.loc[fips, name]]
-                for k, name in enumerate(("latitude_index", "longitude_index"))
-            ]
-            own = residuals[
-                (residuals["latitude"] == labels[0]) & (residuals["longitude"] == labels[1])
-            ]
-            if own.empty:
-                assert np.isnan(shown.loc[fips, "value"])
-                assert shown.loc[fips, "counted"] is None
-            else:
-                assert shown.loc[fips, "value"] == pytest.approx(own["residual"].mean())
-                assert f"held-out counts: {len(own)}," in shown.loc[fips, "counted"]
-        few = shown["counted"].str.contains(r"counts: [1-4],", na=False)
-        assert shown.loc[few, "unsure"].all()
+def test_groups_by_hand(covid_view, ppi_view):
+    names = [PAIR, "visit", "year", "month", "plant", "pollinator", "guild"]
+    assert sorted(ppi_view.groups) == sorted(names)
+    assert list(covid_view.groups) == [CELL, "day", "weekday", "latitude", "longitude"]
+    table = covid_view.table
+    means = table.groupby(pd.to_datetime(table["day"]).dt.day_name())[["residual", "observed"]]
+    found = covid_view.groups["weekday"].set_index("group")
+    assert list(found.index)[:2] == ["Monday", "Tuesday"]
+    assert found["mean"].to_dict() == pytest.approx(means.mean()["residual"].to_dict())
+    assert found["observed"].to_dict() == pytest.approx(means.mean()["observed"].to_dict())
+    assert found["n"].sum() == len(table)
+
+
+def test_map_shows_each_countys_cell(covid_view, covid_twin):
+    shown, table = covid_view.counties.set_index("fips"), covid_twin.table.set_index("fips")
+    labels = covid_twin.counts.labels
+    assert list(shown.index) == list(table.index)
+    own = covid_view.table.groupby(["latitude", "longitude"])["residual"]
+    means, n = own.mean(), own.size()
+    for fips, row in table.head(40).iterrows():
+        place = labels[0][row["latitude_index"]], labels[1][row["longitude_index"]]
+        if place in means:
+            assert shown.loc[fips, "value"] == pytest.approx(means[place])
+            assert f"held-out counts: {n[place]}," in shown.loc[fips, "counted"]
+        else:
+            assert np.isnan(shown.loc[fips, "value"])
+            assert shown.loc[fips, "counted"] is None
+    few = shown["counted"].str.contains(r"counts: [1-4],", na=False)
+    assert shown.loc[few, "unsure"].all()
 
 
 def clean(n: int = 4000, seed: int = 0):
@@ -122,6 +109,8 @@ def clean(n: int = 4000, seed: int = 0):
     return checking.check(np.random.default_rng(seed + 1).poisson(mean), mean)
 
 
+BETTER = pd.DataFrame({"model": ["this model", "one mean for all"]})
+BETTER = BETTER.assign(log_score=[2.0, 2.5], worse_by=[0, 0.5], error=[0, 0.1])
 NOTHING = pd.DataFrame({"by": ["day"], "share": [0.0], "most": [""]})
 FAR = pd.DataFrame({"by": ["weekday"], "share": [0.2], "most": ["less in Sunday"]})
 
@@ -130,9 +119,12 @@ QUIET = pd.DataFrame({"lag": [1], "value": [0.01], "chance": [0.1]})
 RIGHT = pd.DataFrame({"predicted": [1.0], "observed": [1.0], "low": [0.9], "high": [1.1]})
 
 
-def judge(check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, mu=1e6) -> Verdict:
+def judge(
+    check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, mu=1e6, scores=None
+) -> Verdict:
     return verdict(
         replace(check, deciles=deciles),
+        BETTER if scores is None else scores,
         mu=mu,
         strengths=strengths,
         positive=positive,
@@ -141,78 +133,71 @@ def judge(check, strengths=NOTHING, positive=4000, deciles=RIGHT, lags=QUIET, mu
     )
 
 
-class TestVerdict:
-    def test_a_right_model_fits(self):
-        found = judge(clean(), positive=4000)
-        assert found.status == "fits"
-        text = " ".join(found.points)
-        assert "about as Poisson counts do" in text
-        assert "within ± " in text
-        assert "No place or time stands out." in text
-
-    def test_spread_and_shape(self):
-        y = np.random.default_rng(0).negative_binomial(1, 1 / 21, 4000)
-        found = judge(checking.check(y, np.full(4000, 20.0)))
-        assert found.status == "misfit"
-        assert "**more than this fit allows**; a negative binomial has about" in found.points[0]
-        found = judge(checking.check(np.repeat([0, 40], 2000), np.full(4000, 20.0)))
-        assert "does not have about the right shape" in found.points[0]
-
-    def test_dispersion_that_the_fit_explains_is_no_misfit(self):
-        y = np.random.default_rng(0).negative_binomial(1, 1 / 21, 4000)
-        found = judge(checking.check(y, np.full(4000, 20.0)), mu=1.0)
-        assert found.status == "fits"
-        assert "as this fit allows" in found.points[0]
-
-    @pytest.mark.parametrize(
-        ("estimate", "low", "high", "status", "words"),
-        [
-            (1.0, 0.97, 1.034, "fits", "within ± 4 %"),
-            (1.03, 1.01, 1.05, "fits", "within ± 5 %"),
-            (1.3, 1.2, 1.4, "misfit", "too low on average: observed counts are **1.30 times**"),
-            (0.6, 0.5, 0.7, "misfit", "too high on average"),
-            (1.3, 0.8, 2.1, "fits", "Overall, observed counts are **1.30 times**"),
-        ],
-    )
-    def test_average(self, estimate, low, high, status, words):
-        ratio = Ratio(estimate=estimate, low=low, high=high, level=0.95)
-        found = judge(replace(clean(), ratio=ratio), positive=4000)
-        assert found.status == status
-        assert words in found.points[1]
-
-    def test_places_and_times(self):
-        found = judge(clean(), FAR, 4000)
-        assert found.status == "misfit"
-        assert "**by weekday** (20 % of the residual variance): less in Sunday" in found.points[2]
-        found = judge(clean(), FAR.assign(share=0.02), 4000)
-        assert found.status == "fits"
-        assert "No place or time is far off; furthest, by weekday" in found.points[2]
-
-    def test_sizes_and_rhythm(self):
-        off = pd.concat([RIGHT, RIGHT.assign(observed=3.0, low=2.0, high=4.0)] * 2)
-        found = judge(clean(), deciles=off)
-        assert found.status == "misfit"
-        assert "Where 1 are predicted, **3** were counted" in found.points[1]
-        assert judge(clean(), deciles=off.head(2)).status == "fits"
-        found = judge(clean(), lags=QUIET.assign(lag=7, value=0.4))
-        assert found.status == "misfit"
-        assert "Errors 7 days apart are correlated (0.40)" in found.points[2]
+def test_a_right_model_fits():
+    found = judge(clean())
+    assert found.status == "fits"
+    text = " ".join(found.points)
+    assert "as Poisson counts do" in text
+    assert "within ± " in text
+    assert "No place or time stands out." in text
+    assert judge(clean(), positive=5).status == "open"
+    assert judge(clean(), scores=BETTER.assign(worse_by=[0, -0.5])).status == "misfit"
 
 
-class TestWords:
-    def test_most_off_names_the_clearest_first(self):
-        groups = pd.DataFrame(
-            {
-                "group": ["a", "b", "c", "d"],
-                "n": [100, 4, 100, 9],
-                "mean": [0.5, 1.0, -0.8, 3.0],
-                "far": [True, True, True, False],
-            }
-        )
-        assert most_off(groups) == ("less was counted than predicted in c, more in a (3 stand out)")
-        assert most_off(groups[groups["group"] == "d"]) == ""
-        link = groups.assign(group="[w](http://127.0.0.1:9/l)")
-        assert "`[w](http://127.0.0.1:9/l)`" in most_off(link)  # a label is no markup
+def test_overdispersion_is_a_misfit_where_the_fit_does_not_explain_it():
+    y = np.random.default_rng(0).negative_binomial(1, 1 / 21, 4000)
+    check = checking.check(y, np.full(4000, 20.0))
+    found = judge(check)
+    assert found.status == "misfit"
+    assert "**more than this fit allows**; a negative binomial has about" in found.points[1]
+    found = judge(check, mu=1.0)
+    assert found.status == "fits"
+    assert "as this fit allows" in found.points[1]
+    found = judge(checking.check(np.repeat([0, 40], 2000), np.full(4000, 20.0)), mu=1.0)
+    assert found.status == "misfit"
+    assert "does not have the right shape" in found.points[1]
+
+
+@pytest.mark.parametrize(
+    ("estimate", "low", "high", "status", "words"),
+    [
+        (1.0, 0.97, 1.034, "fits", "within ± 4 %"),
+        (1.03, 1.01, 1.05, "fits", "within ± 5 %"),
+        (1.3, 1.2, 1.4, "misfit", "too low on average: observed counts are **1.30 times**"),
+        (0.6, 0.5, 0.7, "misfit", "too high on average"),
+        (1.3, 0.8, 2.1, "fits", "Overall, observed counts are **1.30 times**"),
+    ],
+)
+def test_averages(estimate, low, high, status, words):
+    found = judge(replace(clean(), ratio=Ratio(estimate=estimate, low=low, high=high, level=0.95)))
+    assert found.status == status
+    assert words in found.points[2]
+
+
+def test_places_times_sizes_and_rhythm():
+    found = judge(clean(), FAR)
+    assert found.status == "misfit"
+    assert "**by weekday** (20 % of the residual variance): less in Sunday" in found.points[3]
+    found = judge(clean(), FAR.assign(share=0.02))
+    assert found.status == "fits"
+    assert "No place or time is far off; furthest, by weekday" in found.points[3]
+    off = pd.concat([RIGHT, RIGHT.assign(observed=3.0, low=2.0, high=4.0)] * 2)
+    found = judge(clean(), deciles=off)
+    assert found.status == "misfit"
+    assert "Where 1 are predicted, **3** were counted" in found.points[2]
+    assert judge(clean(), deciles=off.head(2)).status == "fits"
+    found = judge(clean(), lags=QUIET.assign(lag=7, value=0.4))
+    assert found.status == "misfit"
+    assert "Errors 7 days apart are correlated (0.40)" in found.points[3]
+
+
+def test_most_off_names_the_clearest_first():
+    groups = pd.DataFrame({"group": list("abcd"), "n": [100, 4, 100, 9]})
+    groups = groups.assign(mean=[0.5, 1.0, -0.8, 3.0], far=[True, True, True, False])
+    assert most_off(groups) == "less was counted than predicted in c, more in a (3 stand out)"
+    assert most_off(groups.tail(1)) == ""
+    link = groups.assign(group="[w](http://127.0.0.1:9/l)")
+    assert "`[w](http://127.0.0.1:9/l)`" in most_off(link)  # a label is no markup
 
 
 def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(covid_view):
@@ -231,8 +216,8 @@ def test_scores_are_those_of_the_library_and_main_effects_are_harder_to_beat(cov
     assert scores["log_score"].iloc[1] < scores["log_score"].iloc[2]
     table = scores.assign(worse_by=[0, -0.1, 0.3], error=[0, 0.2, 0.1])
     words = score_words(table)
-    assert "**about as well as** main effects" in words
-    assert "**better than** one mean" in words
+    assert "**about as good as** main effects without covariates (0.1 ± 0.2 per count)" in words
+    assert "**better than** one mean for all (0.3 ± 0.1 per count)" in words
 
 
 def test_of_a_rhythm_the_first_beat_is_named():
