@@ -37,8 +37,10 @@ tables |= parts.rates_section(dataset, fit)
 foot(
     page,
     "drivers",
-    means="**Shuffles, curves and contributions describe the fit.** Where p has absorbed "
-    "differences that belong to λ, they show that too.",
+    means=(
+        "**Shuffles, curves and contributions describe the fit.** Where p has absorbed "
+        "differences that belong to λ, they show that too.",
+    ),
     tables=tables,
     code=fit_script(
         code_of(dataset),

@@ -165,12 +165,25 @@ def foot(
     page: FittedPage,
     name: str,
     *,
-    scale: Scale,
     means: Sequence[str],
     tables: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]],
     code: str,
+    scale: Scale | None = None,
 ) -> None:
-    """Draw the drawer of help, and what may be downloaded."""
+    """Draw the drawer of help, and what may be downloaded.
+
+    Parameters
+    ----------
+    page : FittedPage
+    name : str
+        Which names of files begin with.
+    means : sequence of str
+        What the numbers mean.
+    tables, code
+        See :func:`dashboard.shared.fit_status.takeaway.take_away`.
+    scale : Scale, optional
+        Of the numbers. None: they are relative.
+    """
     help_drawer(*means, scale=scale, roles=page.roles, fit=page.fit)
     take_away(
         name,
