@@ -8,7 +8,8 @@ import torch
 from uncletc import simulate
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.joint.curve_steps import Detection, _cholesky
+from uncletc.solvers.effects.blocks import _cholesky
+from uncletc.solvers.joint.curve_steps import Detection
 from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.joint.members import Entries
 

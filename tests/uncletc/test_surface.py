@@ -22,21 +22,52 @@ def surface():
 def linear(x, lowest):
     """Coefficients of the columns of x about 0, with precisions of 1."""
     size = x.shape[1]
-
-    def solver(free):
-        moved = np.flatnonzero(free)
-
-        def solve(right):
-            out = np.zeros(size)
-            own = 30 * x[:, moved].T @ x[:, moved] + np.eye(len(moved))
-            out[moved] = np.linalg.solve(own, right[moved])
-            return out
-
-        return solve
-
+    zero, one = np.zeros(size), np.ones(size)
     return Linear(
-        lambda change: x @ change, lambda v: x.T @ v, np.zeros(size), np.ones(size), lowest, solver
+        lambda change: x @ change,
+        lambda values: x.T @ values,
+        zero,
+        one,
+        lowest,
+        lambda rows: x[rows].astype(np.float32),
     )
+
+
+def nested(texts):
+    """Effects of 12 places in 3 states on 5 days, of two observation processes."""
+    place, day = (a.ravel() for a in np.indices((12, 5)))
+    indices = np.tile(np.column_stack([place, day]), (2, 1))
+    days = np.arange(5.0)[:, None]
+    groups = [
+        Group("place", ["place"], np.arange(12), list("abcdefghijkl"), np.arange(12.0)[:, None]),
+        Group("state", ["place"], np.arange(12) % 3, list("ABC")),
+        Group("day", ["day"], np.arange(5), list("12345"), days),
+    ]
+    effects = [Effect.parse(text) for text in texts]
+    named = {group.name: group for group in groups}
+    process = np.repeat([0, 1], 60)
+    return RandomEffectsSolver(effects, named, ("place", "day"), indices, process, 2, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["place", "place × smooth(day, 2)", "reporting(state × day)"],
+        ["state × smooth(day, 2)", "place", "reporting(place × day)"],
+        ["smooth(place, 3)", "smooth(day, 2)"],
+    ],
+)
+def test_places_are_eliminated_within_states_exactly(texts):
+    rng = np.random.default_rng(0)
+    effects, weights = nested(texts), rng.uniform(1, 20, 120)
+    effects._system(0, weights, None)
+    size = effects.values(0).size
+    design = effects.forward(0, np.eye(size))
+    centred = design - (weights @ design) / weights.sum() * (len(texts) == 2)
+    second = centred.T @ (weights[:, None] * centred) + np.eye(size)
+    right = rng.normal(size=(size, 2))
+    found = effects.divider(None, np.ones(size, dtype=bool))(right)
+    assert found == pytest.approx(np.linalg.solve(second, right), rel=1e-3, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,6 +1,7 @@
 """The quadratic approximation of a step: effects of one member, and coefficients beside them.
 
-No matrix is formed; its systems are solved by conjugate gradients, and bounds by an active set.
+The whole matrix is never formed: systems are solved by conjugate gradients, several right sides at
+once, preconditioned by exact blocks; bounds by an active set.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.result.posterior import Float32Array
 
 _STEPS, _PRECISION = 25, 0.03  # of conjugate gradients
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
@@ -22,13 +24,15 @@ class Effects(Protocol):
     """Effects of members, by the standard normal values t that they are made of."""
 
     def forward(self, m: int, t: FloatArray) -> FloatArray:
-        """Sum of the effects of member m that t stands for, at the rows; (N,)."""
+        """Sum of the effects that columns of t (n, C) stand for, at the rows; (N, C)."""
 
     def back(self, m: int, values: FloatArray) -> FloatArray:
-        """The transpose of :meth:`forward`, of values (N,)."""
+        """The transpose of :meth:`forward`, of columns of values (N, C)."""
 
-    def diagonal(self, m: int, weights: FloatArray) -> FloatArray:
-        """Diagonal of 1 + Aᵀ·diag(weights)·A, A being :meth:`forward`."""
+    def divider(
+        self, linear: Linear | None, free: NDArray[np.bool_]
+    ) -> Callable[[FloatArray], FloatArray]:
+        """Return what divides columns (n + Q, C) by about the second derivatives."""
 
     def values(self, m: int) -> FloatArray:
         """t of member m."""
@@ -41,15 +45,14 @@ class Linear:
     Attributes
     ----------
     forward, back : callable
-        From changes of the coefficients (Q,) to those of the logarithm of expected counts (N,),
-        and the transpose.
+        From changes of the coefficients (Q, C) to those of the logarithm of expected counts
+        (N, C), a column each, and the transpose.
     gap, precision : ndarray, shape (Q,)
         Of the coefficients from the centre of their normal prior, and its precisions.
     lowest : ndarray, shape (Q,)
         Least changes allowed; -inf where there is none.
-    solver : callable
-        From which coefficients may change (Q,) to a function that divides by the second
-        derivatives of these alone, prior included, and is 0 elsewhere.
+    design : callable
+        From numbers of rows (R,) to the derivatives of their logarithms (R, Q).
     """
 
     forward: Callable[[FloatArray], FloatArray]
@@ -57,24 +60,26 @@ class Linear:
     gap: FloatArray
     precision: FloatArray
     lowest: FloatArray
-    solver: Callable[[NDArray[np.bool_]], Callable[[FloatArray], FloatArray]]
+    design: Callable[[IntArray], Float32Array]
 
     def after(self, first: int) -> Linear:
-        """What is needed of the coefficients from `first` on alone; those before do not move."""
-        none = np.zeros(first)
+        """Return what is needed of the coefficients from `first` on; those before do not move."""
+
+        def whole(change: FloatArray) -> FloatArray:
+            return np.concatenate([np.zeros((first, change.shape[1])), change])
 
         def forward(change: FloatArray) -> FloatArray:
-            return self.forward(np.concatenate([none, change]))
+            return self.forward(whole(change))
 
         def back(values: FloatArray) -> FloatArray:
             return self.back(values)[first:]
 
-        def solver(free: NDArray[np.bool_]) -> Callable[[FloatArray], FloatArray]:
-            solve = self.solver(np.concatenate([none.astype(bool), free]))
-            return lambda right: solve(np.concatenate([none, right]))[first:]
-
         gap, precision, lowest = (x[first:] for x in (self.gap, self.precision, self.lowest))
-        return Linear(forward, back, gap, precision, lowest, solver)
+
+        def design(rows: IntArray) -> Float32Array:
+            return self.design(rows)[:, first:]
+
+        return Linear(forward, back, gap, precision, lowest, design)
 
 
 class System:
@@ -85,25 +90,24 @@ class System:
     ) -> None:
         self._effects, self._m, self._weights, self._linear = effects, m, weights, linear
         self._sum = max(float(weights.sum()), 1e-30)
-        self._diagonal = effects.diagonal(m, weights)
-        self._own = len(self._diagonal)
+        self._own = len(effects.values(m))
         self.size = self._own + (0 if linear is None else len(linear.gap))
+        self._prior = np.ones(self.size)
         self._lowest = np.full(self.size, -np.inf)
         if linear is not None:
+            self._prior[self._own :] = linear.precision
             self._lowest[self._own :] = linear.lowest
         self._leave(self._lowest < 0)
 
     def _leave(self, free: NDArray[np.bool_]) -> None:
         """Let these alone change."""
-        self._free = free
-        if self._linear is not None:
-            self._divided = self._linear.solver(free[self._own :])
+        self._free, self._roughly = free, self._effects.divider(self._linear, free)
 
     def forward(self, x: FloatArray) -> FloatArray:
-        """Changes of the logarithms of expected counts; (N,)."""
+        """Changes of the logarithms of expected counts, for columns of x (n, C); (N, C)."""
         moved = self._effects.forward(self._m, x[: self._own])
         if self._linear is not None:
-            moved = moved + self._linear.forward(x[self._own :])
+            moved += self._linear.forward(x[self._own :])
         return moved
 
     def back(self, values: FloatArray) -> FloatArray:
@@ -121,7 +125,7 @@ class System:
         return np.concatenate([own, self._linear.precision * self._linear.gap])
 
     def within_bounds(self, uphill: FloatArray) -> FloatArray:
-        """Highest point of the quadratic approximation that no bound forbids.
+        """Highest point of the quadratic approximation that no bound forbids; (n,).
 
         Coefficients that would cross their bound are set to it, and those leave it that the slope
         pulls away from it, until neither happens (a primal-dual active set).
@@ -131,9 +135,9 @@ class System:
         for _ in range(_ACTIVE_SETS):
             self._leave(~active)
             x = np.where(active, self._lowest, x)
-            rest = uphill - self._times(x) if x.any() else uphill
-            x = x + self.solve(rest)
-            rest = uphill - self._times(x) if active.any() else uphill
+            rest = uphill - self._times(x[:, None])[:, 0] if x.any() else uphill
+            x = x + self.solve(rest[:, None])[:, 0]
+            rest = uphill - self._times(x[:, None])[:, 0] if active.any() else uphill
             changed = np.where(active, rest <= 0, x < self._lowest)
             if (changed == active).all():
                 break
@@ -141,45 +145,40 @@ class System:
         return np.asarray(np.maximum(x, self._lowest))
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Solve for what may change, by conjugate gradients; 0 elsewhere.
+        """Solve for what may change, by conjugate gradients; 0 elsewhere; (n, C).
 
         The level of all counts is free, and profiled out.
         """
-        x, rest = np.zeros_like(right), np.where(self._free, right, 0.0)
-        scaled = self._roughly(rest)
-        direction, size = scaled, float(rest @ scaled)
+        free = self._free[:, None]
+        x, rest = np.zeros_like(right), np.where(free, right, 0.0)
+        direction = scaled = self._roughly(rest)
+        size = np.einsum("nc,nc->c", rest, scaled)
         enough = _PRECISION**2 * size
         for _ in range(_STEPS):
-            if not size > enough:
+            if not (size > enough).any():
                 break
-            product = np.where(self._free, self._times(direction), 0.0)
-            length = size / float(direction @ product)
+            product = np.where(free, self._times(direction), 0.0)
+            curved = np.einsum("nc,nc->c", direction, product)
+            length = np.where(size > enough, size / np.maximum(curved, 1e-300), 0.0)
             x += length * direction
             rest -= length * product
             scaled = self._roughly(rest)
-            before, size = size, float(rest @ scaled)
-            direction = scaled + size / before * direction
+            before, size = size, np.einsum("nc,nc->c", rest, scaled)
+            direction = (
+                scaled + np.where(length > 0, size / np.maximum(before, 1e-300), 0.0) * direction
+            )
         return x
 
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Draw from the normal distribution that has this matrix for its precision."""
-        noise = np.sqrt(self._weights) * rng.standard_normal(len(self._weights))
-        noise -= self._weights * float(noise.sum()) / self._sum
-        prior = rng.standard_normal(self.size)
-        if self._linear is not None:
-            prior[self._own :] *= np.sqrt(self._linear.precision)
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw from the normal distribution that has this matrix for its precision; (n, size)."""
+        weights = self._weights[:, None]
+        noise = np.sqrt(weights) * rng.standard_normal((len(weights), size))
+        noise -= weights * (noise.sum(axis=0) / self._sum)
+        prior = rng.standard_normal((self.size, size)) * np.sqrt(self._prior)[:, None]
         return self.solve(self.back(noise) + prior)
 
     def _times(self, x: FloatArray) -> FloatArray:
         moved = self.forward(x)
-        moved = self._weights * (moved - float(self._weights @ moved) / self._sum)
-        prior = x
-        if self._linear is not None:
-            prior = np.concatenate([x[: self._own], self._linear.precision * x[self._own :]])
-        return prior + self.back(moved)
-
-    def _roughly(self, right: FloatArray) -> FloatArray:
-        own = right[: self._own] / self._diagonal
-        if self._linear is None:
-            return own
-        return np.concatenate([own, self._divided(right[self._own :])])
+        moved -= (self._weights @ moved) / self._sum
+        moved *= self._weights[:, None]
+        return self._prior[:, None] * x + self.back(moved)

@@ -11,26 +11,24 @@ active set. Attributes that act on λ, x, multiply it by exp(xᵀβ); β moves i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
+from uncletc.result.posterior import Float32Array
 from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.joint.members import Entries
 from uncletc.solvers.joint.parallel import largest, total
 from uncletc.solvers.joint.smoothing import Smoothing
 
 START_LOGIT = -1.0
 _LEVEL_PRECISION = 1.0  # of β₀ about the start: holds the level if counts do not determine it
-_LEAST_RIDGE = 1e-4  # of the diagonal, where second derivatives are not positive definite
 _ACTIVE_SETS = 12  # tries to find which coefficients are 0; two or three are usual
 _LARGEST_STEP = 3.0  # in the logit of any entry
 _ROUNDS_BEFORE_SMOOTHING = 10  # so that dispersion is not taken from a misfit
@@ -198,47 +196,47 @@ class Detection:
             φ.
         """
         told, n = self.entries.n_told, len(self.entries.counts)
+        curves, lines = self.entries.curves, self.entries.rate_curves
+        assert isinstance(curves, BinnedCurves)
+        assert not isinstance(lines, PlainCurves)
         slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
         prior, theta = self.prior()[m], self.theta[m]
         curvature = self._gram(weights[:told], slope)[0] / dispersion
-        system = curvature + torch.diag(prior + self._damping[m] * torch.diagonal(curvature))
         inverse = torch.linalg.inv(curvature + torch.diag(prior + 1e-9))
         self._variance[m] = inverse.diagonal().clamp_min(0.0)
 
         def forward(change: FloatArray) -> FloatArray:
-            of_g, of_rate = self._along(torch.from_numpy(change)[None])
-            moved = np.zeros(n)
-            moved[: len(slope)] = (of_g * slope)[:, 0].double().numpy()
-            moved[:told] += of_rate[:, 0].double().numpy()
+            of_g, of_rate = self._along(torch.from_numpy(change.T))
+            moved = np.zeros((n, change.shape[1]))
+            moved[: len(slope)] = (of_g * slope).numpy()
+            moved[:told] += of_rate.numpy()
             return moved
 
         def back(values: FloatArray) -> FloatArray:
-            rows = torch.from_numpy(values[:told, None]).to(slope.dtype)
-            return np.asarray(self._slope_of(rows, slope).numpy())
+            rows = torch.from_numpy(values[:told]).to(slope.dtype)
+            return np.asarray(self._slope_of(rows, slope).numpy().T)
 
-        def solver(free: NDArray[np.bool_]) -> Callable[[FloatArray], FloatArray]:
-            moved = np.flatnonzero(free)
-            root = _cholesky(system.numpy()[np.ix_(moved, moved)])
-
-            def solve(right: FloatArray) -> FloatArray:
-                out = np.zeros_like(right)
-                out[moved] = cho_solve(root, right[moved])
-                return out
-
-            return solve
+        def design(rows: IntArray) -> Float32Array:
+            out = np.zeros((len(rows), len(theta)), dtype=np.float32)
+            of_g, of_rate = rows < len(slope), rows < told
+            features = curves.at(rows[of_g]) * slope[torch.from_numpy(rows[of_g])].float()
+            out[of_g, : features.shape[1]] = features.numpy()
+            if lines is not None:
+                out[of_rate, features.shape[1] :] = lines.at(rows[of_rate])[:, 1:].numpy()
+            return out
 
         lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
         gap = (theta - self.centre).numpy()
-        return Linear(forward, back, gap, prior.numpy(), lowest, solver)
+        return Linear(forward, back, gap, prior.numpy(), lowest, design)
 
     def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
-        """Sums of derivatives of log λp by θ and β, weighted by values (T, 1); (Q + P,)."""
+        """Sums of derivatives of log λp by θ and β, weighted by values (T, C); (C, Q + P)."""
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert curves is not None
-        sums = curves.against(values[: len(slope)] * slope)[0]
+        sums = curves.against(values[: len(slope)] * slope)
         if lines is None:
             return sums
-        return torch.cat([sums, lines.against(values)[0, 1:]])
+        return torch.cat([sums, lines.against(values)[:, 1:]], dim=1)
 
     def _against(self, residual: Tensor, mean: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
         """Sums of derivatives of log λp by θ and β, weighted by each column; (M, Q + P) each.
@@ -390,23 +388,3 @@ class Detection:
         system = curvature + torch.diag_embed(prior + 1e-9)
         inverse = torch.linalg.inv_ex(system)[0].nan_to_num(0.0)
         self._smoothing.update(self.theta, prior, torch.diagonal(inverse, dim1=1, dim2=2))
-
-
-def _cholesky(system: FloatArray) -> tuple[FloatArray, bool]:
-    """Cholesky factor of second derivatives, with as small a ridge as makes them positive definite.
-
-    Cross derivatives of curves and slopes are sums over bins, so the matrix is off by some 1e-4 of
-    its largest eigenvalues. Where counts weigh much (a large μ) that exceeds the smallest ones.
-    The factor only preconditions conjugate gradients, so a ridge costs iterations, not accuracy.
-    """
-    scale = np.sqrt(np.maximum(np.diagonal(system), 1e-300))
-    ridge = 0.0
-    while True:
-        try:
-            lower, is_lower = cho_factor(system + np.diag(ridge * scale**2), lower=True)
-        except np.linalg.LinAlgError:
-            if ridge > 1.0:
-                raise
-            ridge = max(10 * ridge, _LEAST_RIDGE)
-        else:
-            return lower, is_lower

@@ -1,13 +1,15 @@
 """The features of all entries, binned: a pass is one lookup per attribute and entry.
 
 An attribute with few values has a bin for each, and is exact. Others are cut into equal bins over
-their range, of which a curve takes the value at the middle. The features themselves, some seven
-columns per attribute, are made for a sample of rows only, for second derivatives.
+their range, of which a curve takes the value at the middle. Many entries share what attributes say
+(those of a place are the same on all days): curves are summed once for each distinct row, first of
+the attributes that repeat most. The features themselves, some seven columns per attribute, are made
+for a sample of rows only, for second derivatives.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,7 +17,14 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
-from uncletc.solvers.joint.kernels import IndexArray, bin_sums, curve_sums
+from uncletc.solvers.joint.kernels import (
+    CodeArray,
+    IndexArray,
+    add_at,
+    bin_sums,
+    curve_sums,
+    sum_at,
+)
 from uncletc.solvers.joint.parallel import total
 
 # Bins per attribute. A bin is 1/4096 of the range, so a curve is off by about its slope over the
@@ -25,6 +34,26 @@ _BINS = 4096
 # gradient is exact. Fewer rows slow the last rounds, more cost time in each.
 _ROWS_FOR_CURVATURE = 16_384
 _ROWS = 65_536
+_MOST_COMPARED = 1_000_000  # entries whose rows are compared, which takes 10 ms an attribute at 1e5
+_SELDOM = 8  # rows that repeat less often than so are not worth sums of their own
+_OFTEN = 0.7  # share of distinct rows up to which the others are worth them
+
+
+class _Rows(NamedTuple):
+    """Distinct rows of some attributes: their bins, and which of them each entry has.
+
+    Attributes
+    ----------
+    first : ndarray, shape (J,)
+        Where the bins of each attribute begin.
+    codes : ndarray, shape (U, J)
+    of_entry : ndarray, shape (A,), optional
+        None: each entry has its own.
+    """
+
+    first: IndexArray
+    codes: CodeArray
+    of_entry: IndexArray | None
 
 
 class BinnedCurves:
@@ -47,8 +76,8 @@ class BinnedCurves:
             column = attributes[:, attribute]
             values, codes[:, j] = _bins(column, column[rows])
             middles.append(values)
-        self._codes, self.n_features = codes, features.n_features
-        self._first = np.cumsum([0, *map(len, middles)])[:-1]
+        self._n, self.n_features = len(rows), features.n_features
+        self._groups = _distinct(codes, np.cumsum([0, *map(len, middles)])[:-1])
         self._tables = _tables(features, kept, middles)
         step = max(len(rows) // _ROWS_FOR_CURVATURE, 1)
         self._sample = slice(None, None, step)
@@ -58,13 +87,19 @@ class BinnedCurves:
     def along(self, theta: Tensor, like: Tensor) -> Tensor:
         """Features · θ of each entry (A, M), with θ (M, Q), in the precision of `like`."""
         n_members = len(theta)
-        out = np.empty((len(self._codes), n_members), dtype=_numpy(like))
+        out = np.empty((self._n, n_members), dtype=_numpy(like))
         out[:] = theta[:, 0].numpy()
         if self._tables:
             table = np.concatenate(
                 [t @ theta[:, columns].numpy().T for columns, t in self._tables], axis=0
             )
-            curve_sums(self._codes, self._first, table, out)
+            for first, codes, of_entry in self._groups:
+                if of_entry is None:
+                    curve_sums(codes, first, table, out)
+                    continue
+                distinct = np.zeros((len(codes), n_members))
+                curve_sums(codes, first, table, distinct)
+                add_at(of_entry, distinct, out)
         return torch.from_numpy(out)
 
     def against(self, values: Tensor) -> Tensor:
@@ -73,11 +108,17 @@ class BinnedCurves:
         sums[:, 0] = values.sum(dim=0, dtype=torch.float64).numpy()
         if self._tables:
             binned = np.zeros((sum(len(t) for _, t in self._tables), values.shape[1]))
-            bin_sums(self._codes, self._first, values.contiguous().numpy(), binned)
-            first = 0
+            for first, codes, of_entry in self._groups:
+                weights = values.contiguous().numpy()
+                if of_entry is not None:
+                    sums_of_rows = np.zeros((len(codes), values.shape[1]))
+                    sum_at(of_entry, weights, sums_of_rows)
+                    weights = sums_of_rows
+                bin_sums(codes, first, weights, binned)
+            begin = 0
             for columns, table in self._tables:
-                sums[:, columns] = (table.T @ binned[first : first + len(table)]).T
-                first += len(table)
+                sums[:, columns] = (table.T @ binned[begin : begin + len(table)]).T
+                begin += len(table)
         return total(torch.from_numpy(sums))
 
     def gram(self, weights: Tensor) -> Tensor:
@@ -86,6 +127,10 @@ class BinnedCurves:
         Of a sample of the entries, scaled to all of them.
         """
         return self.cross(self, weights)
+
+    def at(self, rows: IntArray) -> Tensor:
+        """Features of some entries (R, Q), single precision."""
+        return self._features(torch.from_numpy(self._attributes[self._rows[rows]])).float()
 
     def sampled(self, sample: slice, n: int) -> Tensor:
         """Features of a sample of the first n entries."""
@@ -146,6 +191,42 @@ class PlainCurves:
 
     def _design(self, part: slice) -> Tensor:
         return self._features(self._attributes[part])
+
+
+def _distinct(codes: CodeArray, first: IndexArray) -> list[_Rows]:
+    """Attributes whose rows repeat often, then the others, each by its distinct rows."""
+    n, n_attributes = codes.shape
+    if not codes.size or n > _MOST_COMPARED:
+        return [_Rows(first, codes, None)]
+    sizes = [len(np.unique(column)) for column in codes.T]
+    often: list[int] = []
+    rows = np.zeros(n, dtype=np.int64)
+    for j in np.argsort(sizes, kind="stable"):
+        more = _refined(rows, codes[:, j])
+        if _SELDOM * (more.max() + 1) <= n:
+            often.append(int(j))
+            rows = more
+    groups = []
+    seldom = [j for j in range(n_attributes) if j not in often]
+    for chosen in (often, seldom):
+        if not chosen:
+            continue
+        rows = np.zeros(n, dtype=np.int64)
+        for j in chosen:
+            rows = _refined(rows, codes[:, j])
+        own = np.ascontiguousarray(codes[:, chosen])
+        if rows.max() + 1 > _OFTEN * n:
+            groups.append(_Rows(first[chosen], own, None))
+            continue
+        at = np.unique(rows, return_index=True)[1]
+        groups.append(_Rows(first[chosen], own[at], rows.astype(np.int32)))
+    return groups
+
+
+def _refined(rows: IndexArray, codes: CodeArray) -> IndexArray:
+    """Numbers of the distinct pairs of a row so far and a bin; (A,)."""
+    key = rows * (int(codes.max(initial=0)) + 1) + codes
+    return np.asarray(np.unique(key, return_inverse=True)[1]).ravel()
 
 
 def _bins(column: FloatArray, of_entries: FloatArray) -> tuple[FloatArray, IndexArray]:

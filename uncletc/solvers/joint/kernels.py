@@ -135,3 +135,19 @@ def bin_sums(codes: CodeArray, first: IndexArray, values: FloatArray, out: Float
             b = first[j] + codes[n, j]
             for c in range(values.shape[1]):
                 out[b, c] += values[n, c]
+
+
+@compiled
+def add_at(where: IndexArray, values: FloatArray, out: FloatArray) -> None:
+    """values[where] (A, M), added to `out`."""
+    for n in range(len(where)):
+        for m in range(out.shape[1]):
+            out[n, m] += values[where[n], m]
+
+
+@compiled
+def sum_at(where: IndexArray, values: FloatArray, out: FloatArray) -> None:
+    """Sums of `values` (A, M) over the entries that have each row, added to `out` (U, M)."""
+    for n in range(len(where)):
+        for m in range(out.shape[1]):
+            out[where[n], m] += values[n, m]

@@ -55,6 +55,10 @@ _RENEWED_FIRST = 3  # steps of the curves that each recompute second derivatives
 _RENEW = 8  # later steps that share them
 _SETTLED = 5  # rounds over which the objective must not change
 _ROUNDS_FREE = 12  # at least, with g free, before the objective counts as settled
+# With effects of modes: rounds held, at least free, and between steps. Steps of the effects are
+# nearly exact, and factors have little left to do.
+_PACE_WITH_EFFECTS = (5, 6, 1)
+_CHANGE_SEEN = 100.0  # relative change of p between renewals, in units of tol, below which to stop
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
 _NATS_SETTLED = 0.001  # log-likelihood a round, below which a change tells nothing
 _START_SHAPE = 3.0  # c of uniform factors, the paper's
@@ -73,7 +77,7 @@ _MOST_REFINED, _ROUNDS_REFINED = 5, 15  # times, and rounds before each
 _LONGER, _LONGEST = 1.8, 0.7  # of the steps of log c, which are short ones of an EM algorithm
 _SAME_SHAPE = 0.1  # change of log c that is not worth further rounds
 START_MU = 2000.0  # until it is estimated: nearly Poisson
-_STEPS_DEVIATIONS = 4  # steps of effects between estimates of their deviations
+_STEPS_DEVIATIONS = 3  # steps of effects between estimates of their deviations
 _FASTER, _SLOWER, _FASTEST = 1.05, 0.5, 0.95  # changes of the factors' momentum, and its limit
 _ROUNDS_BALANCED = 20
 _ROWS = 65_536  # entries evaluated at once
@@ -146,7 +150,9 @@ class Rounds:
         self._screening = n_starts > self._finished
         self._rounds_screened = _ROUNDS_SCREENED if cheap else _ROUNDS_SCREENED_LARGE
         self._rounds_held = _ROUNDS_HELD_SCREENING if cheap else _ROUNDS_HELD
-        self._steps_every = 1 if cheap else 2
+        self._rounds_free, self._steps_every = _ROUNDS_FREE, 1 if cheap else 2
+        if settings.effects:
+            self._rounds_held, self._rounds_free, self._steps_every = _PACE_WITH_EFFECTS
         self._generator = torch.Generator().manual_seed(settings.seed)
         self._members = Members(
             self._starting_factors(n_starts, start), settings.rank, alike=bool(settings.effects)
@@ -158,6 +164,8 @@ class Rounds:
         self._rounds, self._settled_at, self._refinements = 0, 0, 0
         self._few = False  # whether counts are so few that the factors' prior matters
         self._values: list[Tensor] = []
+        self._change = math.inf
+        self._followed: Tensor | None = None
         self._earlier: list[Tensor] | None = None
         self._momentum = torch.full((n_starts,), 0.5, dtype=torch.float64, device=self.device)
         self._learns = self._entries.n_attributed > 0
@@ -226,15 +234,19 @@ class Rounds:
 
     def settled(self) -> bool:
         """Whether the objective changes no more; when it first does not, φ and μ are estimated."""
-        earliest = self._settled_at + _ROUNDS_FREE
+        earliest = self._settled_at + self._rounds_free
         if not self.dispersion_estimated and bool(self._held.any()):
             earliest += self._rounds_held
         if self._screening or self._rounds <= earliest:
             return False
         tol = self._settings.tol
-        if self._refinements or not self._unchanged(
-            tol if self.dispersion_estimated else max(tol, _SETTLED_FIRST)
-        ):
+        if self._effects is not None:
+            unchanged = self._change <= _CHANGE_SEEN * tol
+        else:
+            unchanged = self._unchanged(
+                tol if self.dispersion_estimated else max(tol, _SETTLED_FIRST)
+            )
+        if self._refinements or not unchanged:
             return False
         if self.dispersion_estimated:
             return not self._drop_orthogonality()
@@ -252,7 +264,7 @@ class Rounds:
         """Wait for the objective to settle again."""
         self._settled_at = self._rounds
         self._values.clear()
-        self._earlier = None
+        self._earlier, self._change = None, math.inf
 
     def _unchanged(self, tol: float) -> bool:
         values = self._values
@@ -356,11 +368,28 @@ class Rounds:
         )
         self._detect()
         self._entry_mu = self._mu_of_entries(rate, effects)
-        if not self.dispersion_estimated and renew and self._rounds >= _ROUNDS_HELD:
+        if renew:
+            self._follow(rate)
+        if not self.dispersion_estimated and renew and self._rounds >= self._rounds_held:
             best = int(self._likeliness().argmin())
             mean = rate[:, best] * self._multiplier[:, best]
             self._mu, self._dispersion = effects.learn(mean, self._mu)
             self._entry_mu = self._mu_of_entries(rate, effects)
+
+    def _follow(self, rate: Tensor) -> None:
+        """How much p, and half as much ŷ, changed since the deviations were last renewed.
+
+        The deviance is no guide: it rises and falls as the deviations of effects do.
+        """
+        best = int(self._likeliness().argmin())
+        logs = (
+            torch.stack([self._plain[:, best], (rate * self._multiplier)[:, best]]).double().log()
+        )
+        if self._followed is not None:
+            change = logs - self._followed
+            spread = (change - change.mean(dim=1, keepdim=True)).std(dim=1)
+            self._change = max(float(spread[0]), float(spread[1]) / 2)
+        self._followed = logs
 
     def _mu_of_entries(self, rate: Tensor, effects: ModeSteps) -> Tensor:
         mu = self._mu_of_observations()

@@ -1,0 +1,383 @@
+"""A preconditioner for the random effects: second derivatives that are exact within blocks.
+
+Effects that share a group without smoothness, such as *place*, *place × smooth(day)* and
+*reporting(place × weekday)*, form one block for each of its levels. Where these levels lie within
+those of another group, as places do within states, they are eliminated first and the blocks of the
+states are what remains (a Schur complement). Effects that are smooth over all their groups, and the
+coefficients of curves, form one more block. What couples it to the others, and covariates that an
+effect leaves alone, are left to the conjugate gradients.
+
+On real COVID-19 counts a step takes 8 iterations with these blocks, and 100 with the diagonal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag, cho_factor, cho_solve
+from scipy.linalg.blas import ssyrk
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.result.posterior import Float32Array
+from uncletc.solvers.effects.quadratic import Linear
+from uncletc.solvers.effects.terms import Term
+from uncletc.solvers.joint.kernels import IndexArray, compiled
+
+_MOST_IN_BLOCK = 400  # values of one level, whose second derivatives are a dense matrix
+_MOST_SMOOTH = 1_500  # values of smooth effects, which share one dense matrix
+_MOST_IN_ROW = 64  # values of a block that one row depends on
+_LEAST_RIDGE = 1e-4  # of the diagonal, where second derivatives are not positive definite
+_ROWS_SAMPLED = 8_000  # whose second derivatives by smooth effects and curves stand for all
+
+
+class Blocks:
+    """Blocks of second derivatives of the effects, by how their values are arranged.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+        Whose values follow each other.
+    """
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        bounds = np.cumsum([0, *(math.prod(term.inner) for term in terms)])
+        self.size = int(bounds[-1])
+        left = dict(enumerate(terms))
+        units: list[_Unit] = []
+        while found := _largest_unit(left):
+            units.append(_Unit(found[0], {i: left.pop(i) for i in found[1]}, bounds))
+        units.sort(key=lambda unit: -len(unit.index))
+        self._units: list[_Unit | _Nested] = []
+        for unit in units:
+            inner = self._units[-1] if self._units else None
+            parent = _parents(inner, unit) if isinstance(inner, _Unit) else None
+            if isinstance(inner, _Unit) and parent is not None:
+                self._units[-1] = _Nested(inner, unit, parent)
+            else:
+                self._units.append(unit)
+        while sum(math.prod(term.inner) for term in left.values()) > _MOST_SMOOTH:
+            del left[max(left, key=lambda i: math.prod(left[i].inner))]  # its diagonal has to do
+        self._smooth = _Smooth(left, bounds)
+
+    def weigh(self, weights: FloatArray, linear: Linear | None) -> None:
+        """Take second derivatives for weights (N,) of the rows."""
+        for unit in self._units:
+            unit.weigh(weights)
+        self._smooth.weigh(weights, linear)
+
+    def forget_constraints(self) -> None:
+        """Take the designs of effects anew, whose constraints have changed."""
+        self._smooth.forget()
+
+    def factor(self, deviation: FloatArray, diagonal: FloatArray) -> None:
+        """Take the inverse for the standard deviation of each value.
+
+        Parameters
+        ----------
+        deviation : ndarray, shape (n,)
+            σ of the effect of each value.
+        diagonal : ndarray, shape (n,)
+            Of the whole matrix, for values that are in no block.
+        """
+        self._diagonal, self._deviation = diagonal, deviation
+        for unit in self._units:
+            unit.factor(deviation)
+
+    def solver(
+        self, linear: Linear | None, free: NDArray[np.bool_]
+    ) -> Callable[[FloatArray], FloatArray]:
+        """Return what divides columns (n + Q, C) by the blocks.
+
+        Parameters
+        ----------
+        linear : Linear, optional
+            Of the Q coefficients beside the effects.
+        free : ndarray of bool, shape (n + Q,)
+            Coefficients that may change; the result is 0 for others.
+        """
+        divide = self._smooth.solver(self._deviation, linear, free)
+
+        def solve(right: FloatArray) -> FloatArray:
+            out = np.zeros_like(right)
+            out[: self.size] = right[: self.size] / self._diagonal[:, None]
+            for unit in self._units:
+                unit.solve(right, out)
+            divide(right, out)
+            return out
+
+        return solve
+
+
+class _Unit:
+    """Blocks of the levels of one group: (levels, B) values.
+
+    Attributes
+    ----------
+    index : ndarray, shape (levels, B)
+        Where the values of each level are among all.
+    level : ndarray, shape (N,)
+        Of each row; -1 for none.
+    columns, values : ndarray, shape (N, S)
+        Values of its level that a row depends on, and how much.
+    centred : ndarray, shape (B, B)
+        Takes the means of reporting out.
+    gram : ndarray, shape (levels, B, B)
+    """
+
+    gram: FloatArray
+
+    def __init__(self, name: str, terms: dict[int, Term], bounds: IntArray) -> None:
+        index, columns, values, centred = [], [], [], []
+        self.level = np.full(len(next(iter(terms.values())).where), -1, dtype=np.int32)
+        first = 0
+        for i, term in terms.items():
+            axis = term.axis_of(name)
+            at = np.arange(bounds[i], bounds[i + 1]).reshape(term.inner)
+            at = np.moveaxis(at, axis, 0).reshape(term.inner[axis], -1)
+            level = np.unravel_index(np.minimum(term.where, term.size - 1), term.shape)
+            own, value = term.design(level, without=axis)
+            absent = term.where >= term.size
+            value[absent] = 0.0
+            self.level = np.maximum(self.level, np.where(absent, -1, level[axis]))
+            index.append(at)
+            columns.append(own + first)
+            values.append(value)
+            centred.append(np.eye(at.shape[1]))
+            if term.effect.reporting and axis < len(term.shape) - 1:
+                last = term.inner[-1]
+                mean = np.full((last, last), 1 / last)
+                centred[-1] -= np.kron(np.eye(at.shape[1] // last), mean)
+            first += at.shape[1]
+        self.index = np.ascontiguousarray(np.concatenate(index, axis=1))
+        self.level = self.level.astype(np.int32)
+        self.columns = np.concatenate(columns, axis=1).astype(np.int32)
+        self.values = np.concatenate(values, axis=1)
+        self.centred = block_diag(*centred)
+
+    def weigh(self, weights: FloatArray) -> None:
+        n_levels, width = self.index.shape
+        self.gram = np.zeros((n_levels, width, width))
+        _grams(self.level, self.columns, self.values, self.columns, self.values, weights, self.gram)
+        self.gram = self.centred @ self.gram @ self.centred
+
+    def system(self, deviation: FloatArray) -> FloatArray:
+        """Second derivatives of the levels, the prior's included; (levels, B, B)."""
+        own = deviation[self.index]
+        system: FloatArray = self.gram * own[:, :, None] * own[:, None]
+        return system + np.eye(system.shape[1])
+
+    def factor(self, deviation: FloatArray) -> None:
+        self._inverse = np.linalg.inv(self.system(deviation))
+
+    def solve(self, right: FloatArray, out: FloatArray) -> None:
+        out[self.index] = self._inverse @ right[self.index]
+
+
+class _Nested:
+    """Blocks of the levels of a group, each of which lies within one level of another."""
+
+    def __init__(self, inner: _Unit, outer: _Unit, parent: IntArray) -> None:
+        self._inner, self._outer, self._parent = inner, outer, parent
+        self.index = outer.index
+
+    def weigh(self, weights: FloatArray) -> None:
+        inner, outer = self._inner, self._outer
+        inner.weigh(weights)
+        outer.weigh(weights)
+        width = inner.index.shape[1], outer.index.shape[1]
+        cross = np.zeros((len(inner.index), *width))
+        both = np.where(outer.level < 0, -1, inner.level)
+        _grams(both, inner.columns, inner.values, outer.columns, outer.values, weights, cross)
+        self._gram = inner.centred @ cross @ outer.centred
+
+    def factor(self, deviation: FloatArray) -> None:
+        inner, outer, parent = self._inner, self._outer, self._parent
+        self._inverse = np.linalg.inv(inner.system(deviation))
+        own, others = deviation[inner.index], deviation[outer.index]
+        cross = self._gram * own[:, :, None] * others[parent][:, None]
+        system = outer.system(deviation)
+        for level, into in enumerate(parent):
+            system[into] -= cross[level].T @ self._inverse[level] @ cross[level]
+        self._outer_inverse = np.linalg.inv(system)
+        self._cross = cross.astype(np.float32)  # read twice in every iteration
+
+    def solve(self, right: FloatArray, out: FloatArray) -> None:
+        inner, outer, parent = self._inner, self._outer, self._parent
+        first = self._inverse @ right[inner.index]
+        rest = np.ascontiguousarray(np.moveaxis(right[outer.index], 2, 0))
+        _take_from_parents(self._cross, parent, first, rest)
+        solved = self._outer_inverse @ np.moveaxis(rest, 0, 2)
+        out[outer.index] = solved
+        of_outer = np.empty_like(first)
+        _of_parents(self._cross, parent, np.ascontiguousarray(np.moveaxis(solved, 2, 0)), of_outer)
+        out[inner.index] = first - self._inverse @ of_outer
+
+
+def _parents(inner: _Unit, outer: _Unit) -> IntArray | None:
+    """The outer level in which each inner one lies; None if one lies in several."""
+    both = (inner.level >= 0) & (outer.level >= 0)
+    parent = np.zeros(len(inner.index), dtype=np.int64)
+    parent[inner.level[both]] = outer.level[both]
+    return parent if (parent[inner.level[both]] == outer.level[both]).all() else None
+
+
+class _Smooth:
+    """Effects that are smooth over all their groups, and coefficients: one dense matrix."""
+
+    def __init__(self, terms: dict[int, Term], bounds: IntArray) -> None:
+        parts = [np.arange(bounds[i], bounds[i + 1]) for i in terms]
+        self._index = np.concatenate([np.empty(0, dtype=np.int64), *parts])
+        self._terms, self._size = list(terms.values()), int(bounds[-1])
+        self._design: Float32Array | None = None
+
+    def forget(self) -> None:
+        self._design = None
+
+    def weigh(self, weights: FloatArray, linear: Linear | None) -> None:
+        n = len(weights)
+        rows = np.arange(n)
+        if n > _ROWS_SAMPLED:  # at random: rows are in order, a step would meet the same days
+            rows = np.sort(np.random.default_rng(0).choice(n, _ROWS_SAMPLED, replace=False))
+        if self._design is None:
+            self._design = self._of_effects(rows)
+        design = self._design
+        if linear is not None:
+            design = np.concatenate([design, linear.design(rows)], axis=1)
+        if not design.shape[1]:
+            self._gram = np.zeros((0, 0))
+            return
+        some = weights[rows].astype(np.float32)
+        design = design - (some @ design) / max(float(some.sum()), 1e-30)  # the level is free
+        design *= np.sqrt(some)[:, None]
+        gram = ssyrk(1.0, design.T)
+        gram += np.triu(gram, 1).T
+        self._gram = gram.astype(np.float64) * (weights.sum() / max(float(some.sum()), 1e-30))
+
+    def _of_effects(self, rows: IntArray) -> Float32Array:
+        """Design of the effects at some rows (R, S)."""
+        designs = [np.empty((len(rows), 0), dtype=np.float32)]
+        for term in self._terms:
+            where = term.where[rows]
+            level = np.unravel_index(np.minimum(where, term.size - 1), term.shape)
+            own, value = term.design(level)
+            value[where >= term.size] = 0.0
+            design = np.zeros((len(where), math.prod(term.inner)), dtype=np.float32)
+            np.put_along_axis(design, own, value.astype(np.float32), axis=1)
+            designs.append(design)
+        return np.concatenate(designs, axis=1)
+
+    def solver(
+        self, deviation: FloatArray, linear: Linear | None, free: NDArray[np.bool_]
+    ) -> Callable[[FloatArray, FloatArray], None]:
+        n_own = len(self._index)
+        own, precision = deviation[self._index], np.ones(n_own)
+        index = self._index
+        if linear is not None:
+            moved = np.flatnonzero(free[self._size :])
+            own = np.concatenate([own, np.ones(len(moved))])
+            precision = np.concatenate([precision, linear.precision[moved]])
+            index = np.concatenate([index, self._size + moved])
+            chosen = np.concatenate([np.arange(n_own), n_own + moved])
+            gram = self._gram[np.ix_(chosen, chosen)]
+        else:
+            gram = self._gram[:n_own, :n_own]
+        system = gram * own[:, None] * own[None]
+        root = _cholesky(system + np.diag(precision)) if len(index) else (system, True)
+
+        def divide(right: FloatArray, out: FloatArray) -> None:
+            if len(index):
+                out[index] = cho_solve(root, right[index])
+
+        return divide
+
+
+def _cholesky(system: FloatArray) -> tuple[FloatArray, bool]:
+    """Cholesky factor of second derivatives, with as small a ridge as makes them positive definite.
+
+    Sums in single precision over a sample are off by some 1e-4 of the largest eigenvalues. Where
+    counts weigh much (a large μ) that exceeds the smallest ones. The factor only preconditions
+    conjugate gradients, so a ridge costs iterations, not accuracy.
+    """
+    scale = np.sqrt(np.maximum(np.diagonal(system), 1e-300))
+    ridge = 0.0
+    while True:
+        try:
+            lower, is_lower = cho_factor(system + np.diag(ridge * scale**2), lower=True)
+        except np.linalg.LinAlgError:
+            if ridge > 1.0:
+                raise
+            ridge = max(10 * ridge, _LEAST_RIDGE)
+        else:
+            return lower, is_lower
+
+
+def _largest_unit(terms: dict[int, Term]) -> tuple[str, list[int]] | None:
+    """The group in whose blocks the most values lie, and the effects that they are of."""
+    best: tuple[int, str, list[int]] = (0, "", [])
+    for name in {name for term in terms.values() for name in term.separate}:
+        having = [i for i, term in terms.items() if name in term.separate]
+        width, covered, chosen = 0, 0, []
+        for i in sorted(having, key=lambda i: math.prod(terms[i].inner)):
+            axis = terms[i].axis_of(name)
+            assert axis is not None
+            size = math.prod(terms[i].inner)
+            own, in_row = size // terms[i].inner[axis], terms[i].n_in_row
+            if width + own > _MOST_IN_BLOCK or in_row > _MOST_IN_ROW:
+                continue
+            width, covered = width + own, covered + size
+            chosen.append(i)
+        best = max(best, (covered, name, chosen))
+    return (best[1], best[2]) if best[2] else None
+
+
+@compiled
+def _grams(
+    level: IndexArray,
+    columns: IndexArray,
+    values: FloatArray,
+    others: IndexArray,
+    other_values: FloatArray,
+    weights: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Σ weight · values · other valuesᵀ over the rows of each level, added to `out`."""
+    for n in range(len(level)):
+        u = level[n]
+        if u < 0:
+            continue
+        for a in range(columns.shape[1]):
+            scaled = weights[n] * values[n, a]
+            for b in range(others.shape[1]):
+                out[u, columns[n, a], others[n, b]] += scaled * other_values[n, b]
+
+
+@compiled
+def _take_from_parents(
+    cross: Float32Array, parent: IndexArray, values: FloatArray, out: FloatArray
+) -> None:
+    """crossᵀ · values (levels, B, C), taken from the parents' `out` (C, outer levels, B)."""
+    for c in range(values.shape[2]):
+        for u in range(len(parent)):
+            into = out[c, parent[u]]
+            for a in range(cross.shape[1]):
+                value = values[u, a, c]
+                for b in range(cross.shape[2]):
+                    into[b] -= cross[u, a, b] * value
+
+
+@compiled
+def _of_parents(
+    cross: Float32Array, parent: IndexArray, values: FloatArray, out: FloatArray
+) -> None:
+    """Cross times the parents' values (C, outer levels, B), into `out` (levels, B, C)."""
+    for c in range(out.shape[2]):
+        for u in range(len(parent)):
+            of = values[c, parent[u]]
+            for a in range(cross.shape[1]):
+                total = 0.0
+                for b in range(cross.shape[2]):
+                    total += cross[u, a, b] * of[b]
+                out[u, a, c] = total

@@ -1,0 +1,202 @@
+"""One random effect of a fit, σ·L·t: how its values t act on the levels of its groups."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.groups import Group
+from uncletc.model.random_effects import Effect, level_of
+
+MOST_LEVELS = 3_000  # of a group over which an effect is smooth: its correlations are a matrix
+_SHARE = 6.0  # of the largest distance: the default length is one part in so many
+_VARIES = 0.05  # standard deviation over levels below which an attribute says nothing of them
+_LEFT_OUT = 0.05  # of the variance of a smooth effect: its roughest parts, which others are for
+
+
+@dataclass(eq=False)
+class Term:
+    """One effect: σ·L·t at the levels of each row.
+
+    Attributes
+    ----------
+    effect : Effect
+    groups : list of Group
+    roots : list of ndarray or None
+        Of the correlations over each axis, (levels, parts); None: independent.
+    shape : tuple of int
+        Levels of each axis; observation processes first where it acts on reporting.
+    where : ndarray of int, shape (N,)
+        Level of each row; the last, beyond all, for none.
+    covariate_basis : ndarray, shape (size, q), optional
+        Orthonormal means of attributes by level, which the effect leaves alone.
+    """
+
+    effect: Effect
+    groups: list[Group]
+    roots: list[FloatArray | None]
+    shape: tuple[int, ...]
+    where: IntArray
+    covariate_basis: FloatArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        effect: Effect,
+        named: dict[str, Group],
+        modes: tuple[str, ...],
+        indices: IntArray,
+        process: IntArray,
+        n_processes: int,
+        attributes: FloatArray | None,
+    ) -> Term:
+        """Place an effect on rows; see :class:`RandomEffectsSolver` for the arguments."""
+        own = effect.groups(named)
+        roots: list[FloatArray | None] = [
+            _root(group, length, joint=len(own) > 1)
+            for group, length in zip(own, effect.lengths, strict=True)
+        ]
+        shape = tuple(group.n_levels for group in own)
+        where = level_of(own, indices, modes)
+        if effect.reporting:
+            where = np.where(where < 0, -1, where + process * int(np.prod(shape)))
+            shape, roots = (n_processes, *shape), [None, *roots]
+        where = np.where(where < 0, int(np.prod(shape)), where)
+        term = cls(effect, own, roots, shape, where)
+        if attributes is not None and effect.apart:
+            term.covariate_basis = _covariate_basis(term, attributes)
+        return term
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """Shape of t."""
+        sizes = zip(self.shape, self.roots, strict=True)
+        return tuple(size if root is None else root.shape[1] for size, root in sizes)
+
+    @property
+    def size(self) -> int:
+        """How many levels there are."""
+        return math.prod(self.shape)
+
+    @property
+    def n_in_row(self) -> int:
+        """How many values a row depends on."""
+        return math.prod(1 if root is None else root.shape[1] for root in self.roots)
+
+    @property
+    def separate(self) -> list[str]:
+        """Names of the groups over which it is not smooth."""
+        own = self.roots[len(self.roots) - len(self.groups) :]
+        return [g.name for g, root in zip(self.groups, own, strict=True) if root is None]
+
+    def axis_of(self, name: str) -> int:
+        """Axis of a group."""
+        names = [group.name for group in self.groups]
+        return names.index(name) + len(self.roots) - len(names)
+
+    def design(
+        self, level: tuple[IntArray, ...], without: int | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """Values t that rows depend on, by the levels of each axis, and how much; (n, S) each.
+
+        Without one axis, positions are those among the others. Of constraints, those of smooth
+        effects of one group count.
+        """
+        columns = np.zeros((len(level[0]), 1), dtype=np.int64)
+        weights = np.ones((len(level[0]), 1))
+        for axis, (at, root) in enumerate(zip(level, self.roots, strict=True)):
+            if axis == without:
+                continue
+            own, value = at[:, None], np.ones((len(at), 1))
+            if root is not None:
+                value = root[at] if len(self.roots) > 1 else self._project_out(root)[at]
+                own = np.broadcast_to(np.arange(root.shape[1]), value.shape)
+            columns = (columns[:, :, None] * self.inner[axis] + own[:, None]).reshape(len(at), -1)
+            weights = (weights[:, :, None] * value[:, None]).reshape(len(at), -1)
+        return columns, weights
+
+    def spread(self, t: FloatArray) -> FloatArray:
+        """L·t for columns of t (n, C); (size, C)."""
+        return self._project_out(self._along(t, self.inner, transposed=False))
+
+    def gather(self, field: FloatArray) -> FloatArray:
+        """Lᵀ·field for columns of a field (size, C); (n, C)."""
+        return self._along(self._project_out(field), self.shape, transposed=True)
+
+    def _along(self, values: FloatArray, shape: tuple[int, ...], *, transposed: bool) -> FloatArray:
+        n_columns = values.shape[1]
+        values = values.reshape(*shape, n_columns)
+        for axis, root in enumerate(self.roots):
+            if root is not None:
+                matrix = root.T if transposed else root
+                values = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
+        return np.ascontiguousarray(values).reshape(-1, n_columns)
+
+    def _project_out(self, field: FloatArray) -> FloatArray:
+        """Leave to attributes what they say, and levels of reporting to λ and p."""
+        if self.effect.reporting:
+            values = field.reshape(-1, self.shape[-1], field.shape[1])
+            return np.asarray(values - values.mean(axis=1, keepdims=True)).reshape(field.shape)
+        if self.covariate_basis is None:
+            return field
+        return field - self.covariate_basis @ (self.covariate_basis.T @ field)
+
+    def squared(self, weights: FloatArray) -> FloatArray:
+        """Diagonal of Lᵀ·diag(weights)·L; (n,)."""
+        values = weights.reshape(self.shape)
+        for axis, root in enumerate(self.roots):
+            if root is not None:
+                values = np.moveaxis(np.tensordot(root.T**2, values, axes=(1, axis)), 0, axis)
+        return np.ascontiguousarray(values).ravel()
+
+    def over_rows(self, values: FloatArray) -> FloatArray:
+        """Sums of values (N,) at the rows over each level; (size,)."""
+        sums = np.bincount(self.where, values, minlength=self.size + 1)
+        return np.asarray(sums[: self.size], dtype=np.float64)
+
+    def first_process(self) -> int:
+        """How many levels there are for one observation process."""
+        return math.prod(self.shape[1:]) if self.effect.reporting else self.size
+
+
+def _covariate_basis(term: Term, attributes: FloatArray) -> FloatArray | None:
+    """Orthonormal columns that span the means of attributes over the levels of an effect."""
+    rows = term.over_rows(np.ones(len(attributes)))
+    seen = rows > 0
+    means = np.column_stack([term.over_rows(column) for column in attributes.T])
+    means[seen] /= rows[seen, None]
+    means = np.where(seen[:, None], means - means[seen].mean(axis=0), 0.0)
+    means /= np.maximum(attributes.std(axis=0), 1e-12)
+    left, sizes, _ = np.linalg.svd(means, full_matrices=False)
+    varies = sizes > _VARIES * math.sqrt(len(means))
+    if 2 * varies.sum() > len(means):
+        return None  # so few levels would have nothing of their own
+    return np.ascontiguousarray(left[:, varies])
+
+
+def _root(group: Group, length: float, *, joint: bool) -> FloatArray | None:
+    """Root (levels, parts) of the correlations exp(-(distance/length)²/2); None: independent.
+
+    Its columns are the smoothest parts, as many as most of the variance needs. Where the effect is
+    about several groups (`joint`), they have a mean of 0: the course of a place over days says
+    nothing of its level, which is for the effect of the place alone.
+    """
+    if length == 0 or group.positions is None:
+        return None
+    if group.n_levels > MOST_LEVELS:
+        raise ValueError(
+            f"effects can be smooth over at most {MOST_LEVELS:,} levels; "
+            f"{group.name!r} has {group.n_levels:,}"
+        )
+    distance = cdist(group.positions, group.positions)
+    near = distance.max() / _SHARE if np.isnan(length) else length
+    values, vectors = np.linalg.eigh(np.exp(-0.5 * (distance / max(near, 1e-12)) ** 2))
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    share = np.cumsum(values) / values.sum()
+    parts = int(np.searchsorted(share, 1 - _LEFT_OUT)) + 1
+    root = vectors[:, :parts] * np.sqrt(values[:parts] / share[parts - 1])
+    return np.ascontiguousarray(root - root.mean(axis=0) if joint else root)
