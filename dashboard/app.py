@@ -22,38 +22,24 @@ from dashboard.shared.text.page import (
 st.set_page_config(page_icon="🔎", layout="wide")
 gate()
 page = st.navigation(
-    {
-        "See": [
-            st.Page("overview/page.py", title="Overview", icon=":material/grid_on:", default=True),
-            st.Page("table/page.py", url_path="table", title="Your table", icon=":material/table:"),
-            st.Page("table/page.py", url_path="explore", title="Your table", visibility="hidden"),
-            st.Page("covid/page.py", url_path="covid", title="COVID-19", icon=":material/map:"),
-            st.Page(
-                "ppi/page.py",
-                url_path="ppi",
-                title="Plant–pollinator",
-                icon=":material/local_florist:",
-            ),
-        ],
-        "Ask": [
-            st.Page(
-                "whatif/page.py", url_path="whatif", title="What if", icon=":material/compare:"
-            ),
-            st.Page("drivers/page.py", url_path="drivers", title="Drivers", icon=":material/tune:"),
-        ],
-        "Judge": [
-            st.Page(
-                "check/page.py", url_path="check", title="Model check", icon=":material/fact_check:"
-            ),
-            st.Page(
-                "methods/page.py",
-                url_path="methods",
-                title="Methods",
-                icon=":material/leaderboard:",
-            ),
-        ],
-        "Learn": [st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:")],
-    },
+    [
+        st.Page("home/page.py", title="Home", icon=":material/home:", default=True),
+        st.Page("covid/page.py", url_path="covid", title="COVID-19", icon=":material/map:"),
+        st.Page(
+            "ppi/page.py", url_path="ppi", title="Plant–pollinator", icon=":material/local_florist:"
+        ),
+        st.Page("table/page.py", url_path="table", title="Your table", icon=":material/table:"),
+        st.Page("table/page.py", url_path="explore", title="Your table", visibility="hidden"),
+        st.Page("whatif/page.py", url_path="whatif", title="What if", icon=":material/compare:"),
+        st.Page("drivers/page.py", url_path="drivers", title="Drivers", icon=":material/tune:"),
+        st.Page(
+            "check/page.py", url_path="check", title="Model check", icon=":material/fact_check:"
+        ),
+        st.Page(
+            "methods/page.py", url_path="methods", title="Methods", icon=":material/leaderboard:"
+        ),
+        st.Page("lab/page.py", url_path="lab", title="Lab", icon=":material/science:"),
+    ],
     position=menu_position(),
 )
 st.set_page_config(page_title=f"{page.title} · uncletc")

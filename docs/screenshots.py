@@ -70,10 +70,10 @@ class Shot:
 
 SHOTS = (
     Shot(
-        name="overview",
-        path="/?counts=simulated",
-        last=".st-key-attribute-chart .main-svg",
-        end="overview-map",
+        name="home",
+        path="/",
+        last=".st-key-home-matrix .main-svg",
+        end="home-map",
     ),
     Shot(
         name="covid",

@@ -40,7 +40,7 @@ def names(wheel: Path) -> list[str]:
         "dashboard/.streamlit/config.toml",
         "dashboard/app.py",
         "dashboard/covid/page.py",
-        "dashboard/overview/page.py",
+        "dashboard/home/page.py",
         "dashboard/ppi/page.py",
         "dashboard/static/counties.json",
         "dashboard/static/map/county_map.css",

@@ -47,7 +47,6 @@ help_drawer(
     "counts well and still attribute to λ what belongs to p.",
     "**A misfit does not make the data bad.** Counts that come in bulk, or are corrected later, "
     "vary more than any model of separate events allows.",
-    scale=None,
     roles=roles,
     fit=fit,
 )

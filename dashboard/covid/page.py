@@ -18,9 +18,11 @@ from dashboard.shared.charts.answers import (
     reports_late,
     share_words,
 )
+from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.badges import gain_in_headline, gain_table, order_remark, why_here
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
+from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, day_text
@@ -92,6 +94,7 @@ if len(series):
 if gain is not None:
     tables["What covariates add"] = partial(gain_table, gain, dataset)
 shares = share_words(late=reports_late(fit)) if "share" in answers.total else BELOW
+data_section(dataset_or_stop(dataset.name))
 foot(
     page,
     "covid",

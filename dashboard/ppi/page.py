@@ -16,9 +16,11 @@ from dashboard.shared.charts.answers import (
     share_words,
 )
 from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.badges import gain_in_headline, gain_table, order_remark
 from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.page_kit import answer_table, both_ends, fitted_page, foot
+from dashboard.shared.sidebar.widgets import dataset_or_stop
 from dashboard.shared.text.page import insight_with_caution, show_chart
 from dashboard.shared.text.scripts import fit_script
 from dashboard.shared.text.words import NO_INTERVALS, WHISKERS
@@ -103,6 +105,7 @@ with above:
     )
 answer_table(answers, "Reported and estimated", names={by: by for by in BY})
 
+data_section(dataset_or_stop(dataset.name))
 foot(
     page,
     "plant-pollinator",

@@ -108,7 +108,7 @@ def both_ends(
     for column, (side, end, bars) in zip(columns, sides, strict=True):
         key, labels = f"bars-{side}", set(bars["label"])
         with column:
-            st.subheader(f"{end} {of}")
+            st.header(f"{end} {of}")
             show_chart(
                 partial(
                     ranked_bars,

@@ -12,7 +12,9 @@ from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import for_download, share_words
 from dashboard.shared.charts.bars import bar_limits, ranked_bars
 from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.charts.places import OWN
 from dashboard.shared.charts.style import BAR_COLORS
+from dashboard.shared.data_section.section import data_section
 from dashboard.shared.fit_status.badges import fit_badges
 from dashboard.shared.fit_status.running import fit_or_stop, unfinished
 from dashboard.shared.fit_status.takeaway import take_away
@@ -20,10 +22,8 @@ from dashboard.shared.own_table import PREFIX, code_of, read_own_table
 from dashboard.shared.sidebar import sidebar as controls
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
 from dashboard.shared.text.page import (
-    fit_details,
+    help_drawer,
     insight_with_caution,
-    meaning,
-    role_details,
     show_chart,
     show_table,
 )
@@ -84,13 +84,14 @@ def results() -> None:
     lines = _bars_and_lines(dataset, fit, choices.anchor, choice, view, values)
     _table(view)
     planning_section(dataset, fit)
-    meaning(
+    data_section(dataset_or_stop(OWN), report=False)
+    help_drawer(
         "**p is the chance that an event that happens is counted**, as far as the attributes that "
         f"act on detection explain it: {roles.on_detection or 'none here'}.",
         "**λ is how many events to expect** where somebody looks with full attention.",
+        roles=roles,
+        fit=fit,
     )
-    role_details(roles)
-    fit_details(fit, roles)
     tables = {f"By {' and '.join(view.names)}": view.main_table}
     if lines is not None:
         tables["Lines"] = for_download(lines, absolute=view.scale.absolute)

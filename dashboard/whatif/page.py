@@ -18,7 +18,7 @@ from dashboard.shared.own_table import code_of
 from dashboard.shared.sidebar.choice import remark
 from dashboard.shared.sidebar.sidebar import choose_closed, choose_dataset
 from dashboard.shared.sidebar.widgets import dataset_or_stop, family_choice, simulated_badge
-from dashboard.shared.text.page import meaning, role_details, show_chart
+from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
 from dashboard.whatif.charts import heat_chart, level_chart, scatter_chart
@@ -140,7 +140,7 @@ if shown is not None:
         "ratios."
     )
     if place is not None:
-        st.markdown(view.about(place))
+        st.markdown(view.help_drawer(place))
     if not view.same:
         left, right = st.columns(2)
         with left:
@@ -190,14 +190,14 @@ if len(swept):
 st.header("Runs of this browser session")
 controls.history_section()
 
-meaning(
+help_drawer(
     "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
     "counts well and still attribute to λ what belongs to p.",
     "**The 10 % of counts that are held out** are drawn at random once and are the same for all "
     "settings. They lie beside counted entries; days or places without any count are harder to "
     "predict.",
+    roles=a.roles,
 )
-role_details(a.roles)
 if fit is not None:
     script = whatif_script(code_of(dataset), *shown)
     take_away("what-if", dataset=dataset, fit=fit, tables=tables, code=script, roles=shown[0].roles)

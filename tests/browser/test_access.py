@@ -13,8 +13,7 @@ from tests.browser.looking import PHONE, finished, settle
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
-OVERVIEW, LAB = ".st-key-attribute-chart .main-svg", ".st-key-lab-next"
-SIMULATED = "/?counts=simulated"
+HOME, LAB = ".st-key-home-matrix .main-svg", ".st-key-lab-next"
 
 
 def faint(page: Page) -> list[str]:
@@ -35,10 +34,10 @@ def focused(page: Page) -> dict[str, str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_and_the_keyboard_followed(visit, scheme):
-    seen = visit(SIMULATED, color_scheme=scheme)
-    page = finished(seen.page, OVERVIEW)
+    seen = visit("/", color_scheme=scheme)
+    page = finished(seen.page, HOME)
     assert faint(page) == []
-    expect(page).to_have_title("Overview · uncletc")
+    expect(page).to_have_title("Home · uncletc")
     page.get_by_role("heading", level=1).click()
     stops = []
     for _ in range(30):

@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 SCREENSHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
 NAMES = ("covid", "ppi", "whatif", "drivers", "check", "methods", "lab")
 PAGES = {name: f"/{name}" for name in NAMES}
-PAGES |= {"overview": "/"}
+PAGES |= {"home": "/"}
 LAST = {  # what a page draws last, by CSS
-    "overview": ".st-key-attribute-chart .main-svg",
+    "home": ".st-key-home-matrix .main-svg",
     "covid": ".st-key-bars-bottom .main-svg",
     "ppi": ".st-key-visits .main-svg",
     "whatif": ".st-key-scatter .main-svg",
@@ -142,14 +142,14 @@ def test_page_at_every_size_and_in_both_colour_schemes(visit, name, size):
 def test_pages_are_reached_through_the_menu(visit):
     seen = visit("/")
     page = seen.page
-    wait_until_drawn(page, "overview")
+    wait_until_drawn(page, "home")
     for link, name in (
         ("COVID-19", "covid"),
         ("Plant–pollinator", "ppi"),
         ("What if", "whatif"),
         ("Drivers", "drivers"),
         ("Lab", "lab"),
-        ("Overview", "overview"),
+        ("Home", "home"),
     ):
         menu(page).get_by_role("link", name=link).click()
         wait_until_drawn(page, name)

@@ -57,16 +57,14 @@ def test_from_a_file_to_the_first_matrix(visit, visits):
     finished(page, MATRIX)
     assert not {"mine", "plant"} & set(re.findall(r"[?&]([^=&]+)=", page.url))
     nav = page.get_by_test_id("stSidebarNav")
-    nav.get_by_role("link", name="Overview").click()
-    expect(
-        page.get_by_text("Of 14,400 combinations of plant, pollinator and visit")
-    ).to_be_visible()
+    nav.get_by_role("link", name="What if").click()
+    expect(page.get_by_role("heading", name="A", exact=True)).to_be_visible()
     other = visit("/explore")  # the table is the first visitor's alone
     expect(other.page.get_by_text("There is no table of yours yet")).to_be_visible()
 
 
 HOSTILE = "![p](http://127.0.0.1:9/pixel.png)site,[w](http://127.0.0.1:9/l)eek,**k**,seen"
-PAGES = ("Overview", "What if", "Drivers", "Model check", "Methods")
+PAGES = ("What if", "Drivers", "Model check", "Methods")
 
 
 def test_no_name_of_a_table_makes_a_page_ask_another_origin(visit, tmp_path):

@@ -119,7 +119,7 @@ def test_the_provider_says_who_it_is(browser: Browser, address: str, provider: S
     provider.person = {"sub": "7", "email": "ada@example.org", "email_verified": True}
     page.goto(f"{address}/lab")
     page.get_by_role("button", name="Sign in").wait_for()
-    expect(page.get_by_text("Overview")).to_have_count(0)
+    expect(page.get_by_text("Home")).to_have_count(0)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_text("Signed in as ada@example.org").wait_for()
     page.get_by_role("button", name="Sign out").click()

@@ -175,7 +175,7 @@ def go(at: AppTest, screen: str) -> AppTest:
 def ran(changed: Any) -> AppTest:
     """Run a page again, after a widget changed."""
     at: AppTest = changed.run()
-    assert not at.exception
+    assert not at.exception, [each.message for each in at.exception]
     return at
 
 

@@ -21,7 +21,7 @@ from tests.dashboard.looking import PLAIN, open_screen, own_cache, showing
 from uncletc import Fit
 from uncletc.datasets import Dataset
 
-PAGES = ["overview", "table", "covid", "ppi", "whatif", "drivers", "check", "methods"]
+PAGES = ["home", "table", "covid", "ppi", "whatif", "drivers", "check", "methods"]
 DARK = "rgb(23, 22, 20)"  # of Streamlit's dark theme
 
 

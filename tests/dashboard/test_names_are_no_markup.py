@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.shared.data_section.section import DATA
 from dashboard.shared.own_table import PREFIX, OwnTable
 from tests.dashboard.looking import ended, open_own, own_cache, press, ran, read_own, waiting
 
@@ -85,13 +86,10 @@ def fitted(at: AppTest) -> AppTest:
 
 def results(table: OwnTable) -> Iterator[AppTest]:
     at = open_own("table", table, part="What was missed", **SHORT)
+    at.session_state[DATA] = True
     yield ended(at, lambda page: not waiting(page) and len(page.get("plotly_chart")) > 2)
     yield ran(at.button_group(key="view").set_value("pairs"))
     yield ran(at.button_group(key="view").set_value("places"))
-
-
-def overview(table: OwnTable) -> Iterator[AppTest]:
-    yield open_own("overview", table, data="Your table")
 
 
 def drivers(table: OwnTable) -> Iterator[AppTest]:
@@ -114,7 +112,7 @@ def methods(table: OwnTable) -> Iterator[AppTest]:
     yield open_own("methods", table, section="These counts", data="Your table")
 
 
-@pytest.mark.parametrize("page", [results, overview, drivers, check, what_if, methods])
+@pytest.mark.parametrize("page", [results, drivers, check, what_if, methods])
 def test_no_page_reads_names_of_a_table_as_markdown(page, table):
     found = [text for at in page(table) for text in read_as_markdown(at)]
     assert not found, "\n".join(found)

@@ -14,7 +14,6 @@ from tests.dashboard.looking import (
     charts,
     ended,
     go,
-    in_address,
     open_own,
     open_screen,
     own_cache,
@@ -25,7 +24,7 @@ from tests.dashboard.looking import (
     words,
 )
 
-PAGES = ["overview", "whatif", "drivers", "check", "methods"]
+PAGES = ["whatif", "drivers", "check", "methods"]
 SIZES = {"site": 9, "species": 7, "week": 6, "observer": 2}
 SHORT = {"own_rank": "2", "a_rank": "2", "b_rank": "1", "own_layers": "0", "a_layers": "0"}
 
@@ -76,17 +75,6 @@ def test_without_a_table_each_page_says_where_to_bring_one(page):
     assert "table" in [link.proto.page for link in at.get("page_link")]
 
 
-def test_overview(table):
-    at = open_own("overview", table, data=NAME)
-    assert "combinations of" in words(at)
-    assert len(charts(at)) == 2 + (len(table.columns.modes) > 2)  # by two modes, along a third
-    modes = at.button_group(key=f"{PREFIX}modes")
-    for option in modes.options:
-        ran(at.button_group(key=f"{PREFIX}modes").set_value(option))
-        assert len(charts(at)) == 2 + (len(table.columns.modes) > 2)
-    assert in_address(at, "modes") is None
-
-
 def test_drivers(table):
     at = fitted(open_own("drivers", table, data=NAME, **SHORT))
     assert "p is **" in words(at)
@@ -119,7 +107,6 @@ def test_what_if(table):
 
 def test_a_table_without_attributes_works_too():
     table = own("site", "week", attributes=())
-    assert len(charts(open_own("overview", table, data=NAME))) == 1
     assert "p is the same everywhere" in words(
         fitted(open_own("drivers", table, data=NAME, **SHORT))
     )
@@ -129,7 +116,7 @@ def test_a_table_without_attributes_works_too():
 
 
 def test_the_choice_goes_along_to_the_next_page():
-    at = open_own("overview", own("site", "week"), data=NAME)
+    at = open_own("whatif", own("site", "week"), data=NAME)
     at.query_params.clear()
     at = go(at, "drivers")
     assert at.button_group(key="data").value == "own"

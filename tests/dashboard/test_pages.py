@@ -29,7 +29,6 @@ from tests.dashboard.looking import (
 from uncletc import Joint, datasets
 
 TITLES = {
-    "overview": "What was counted, and what was missed?",
     "covid": "Where were COVID-19 cases missed?",
     "ppi": "Which interactions were overlooked?",
 }
@@ -300,10 +299,10 @@ class TestScale:
         assert "a probability cannot exceed 1" in words(at)
 
 
-@pytest.mark.parametrize("name", ["overview", "covid"])
+@pytest.mark.parametrize("name", ["ppi", "covid"])
 class TestRealCountsAbsent:
     def ask(self, open_page, name: str) -> AppTest:
-        return open_page(name, **{"counts" if name == "overview" else f"{name}_counts": "real"})
+        return open_page(name, **{f"{name}_counts": "real"})
 
     def test_says_what_to_do_and_offers_the_download(self, open_page, name):
         at = self.ask(open_page, name)
@@ -367,14 +366,6 @@ class TestRealCounts:
     @pytest.fixture(autouse=True)
     def real(self, iterations, monkeypatch):  # noqa: ARG002, it takes them away first
         monkeypatch.setenv("UNCLETC_DATA_DIR", REAL_FOLDER)
-
-    @pytest.mark.parametrize(
-        ("family", "size"), [("covid", "42 × 80 × 60"), ("ppi", "50 × 50 × 18")]
-    )
-    def test_overview(self, open_page, family, size):
-        at = open_page("overview", data={"covid": "COVID-19", "ppi": "Plant–pollinator"}[family])
-        assert "Simulated counts." not in words(at)
-        assert size in [metric.value for metric in at.metric]
 
     @pytest.mark.parametrize("name", ["covid", "ppi"])
     def test_fits(self, fitted, name):

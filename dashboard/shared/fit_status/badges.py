@@ -209,7 +209,7 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
         )
     return Badge(
         "Converged",
-        "gray" if verdict is None else "green",
+        "green" if verdict is not None and verdict.status == "fits" else "gray",
         ":material/check_circle:",
         "The estimates no longer changed.",
     )

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.operator_settings import current
 from dashboard.work.engine import Orders, Service, Session
 from dashboard.work.jobs import Job
+from dashboard.work.orders import Order
 
 _MOST_CONNECTIONS = 10_000  # sessions whose end is noticed
+_FEWEST = 12  # changes of the objective from which its end is foreseen
 _LONG_WAIT = 2.0  # seconds; a fit alone has begun by then
 
 
@@ -84,11 +88,41 @@ def fit_words(what: str, job: Job) -> str:
         return f"{what}: number {ahead} in the queue …" if ahead else f"{what}: getting ready …"
     if not job.objectives:
         return f"{what}: getting ready …"
-    left = "" if job.seconds_left is None else f" · at most {job.seconds_left:.0f} s left"
+    seconds = time_left(job.objectives, job.seconds, job.iteration, job.order)
+    left = "" if seconds is None else f" · about {seconds:.0f} s left"
     return (
         f"{what}: iteration {job.iteration} of {job.order.max_iter} · "
         f"objective {job.objectives[-1]:,.2f}{left}"
     )
+
+
+def time_left(
+    objectives: Sequence[float], seconds: float, iteration: int, order: Order[Any]
+) -> float | None:
+    """Return the seconds until a fit settles; None until that is known within a factor of two.
+
+    Changes of the objective fall by about the same factor an iteration: how fast tells when they
+    fall below the tolerance. The last changes say so, and so do those up to a third before.
+    """
+    tol = getattr(order.settings, "tol", 0.0)
+    changes = np.abs(np.diff(objectives)) / np.maximum(np.abs(objectives[1:]), 1e-12)
+    if len(changes) < _FEWEST or iteration == 0 or not tol > 0:
+        return None
+    now, before = (
+        _iterations_left(changes[:n], tol, order.max_iter) + n - len(changes)
+        for n in (len(changes), 2 * len(changes) // 3)
+    )
+    if not 0 < max(now, before) <= 2 * min(now, before):
+        return None
+    return seconds / iteration * now
+
+
+def _iterations_left(changes: NDArray[np.float64], tol: float, max_iter: int) -> float:
+    """Iterations until changes that fall exponentially are below a tolerance, or to the limit."""
+    most = float(max_iter - len(changes))
+    last = np.log(np.maximum(changes[-_FEWEST:], 1e-300))
+    slope = np.polyfit(np.arange(len(last)), last, 1)[0]
+    return min(max((np.log(tol) - last[-1]) / slope, 0.0), most) if slope < 0 else most
 
 
 def say_changed(shown: str, then: str) -> None:

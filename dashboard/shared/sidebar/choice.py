@@ -308,10 +308,10 @@ def model_of(
 
 
 def at_first(
-    dataset: Dataset, family: Family, model: Model = RECOMMENDED
+    dataset: Dataset, family: Family, model: Model = RECOMMENDED, *, deaths: Deaths | None = None
 ) -> tuple[ModelChoice, FitSettings]:
     """Return a model, and the settings with which pages fit it at first."""
-    choice = model_of(dataset, model)
+    choice = model_of(dataset, model, deaths=deaths)
     values = {setting.name: setting.default_for(family) for setting in MODEL}
     values |= {"network": choice.network, NO_NETWORK: choice.why_no_network(dataset.counts)}
     return choice, choice.settings(settings_of(**values))

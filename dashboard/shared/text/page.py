@@ -79,12 +79,21 @@ def restore_settings() -> None:
 
 def glossary() -> None:
     """Draw the list, folded, in the sidebar; once a run, before the page itself."""
-    with st.sidebar.popover("Words and symbols", icon=":material/menu_book:", width="stretch"):
+    with st.sidebar.popover("Glossary", icon=":material/menu_book:", width="stretch"):
         st.markdown(_GLOSSARY.read_text(encoding="utf-8"))
 
 
 PICTURES = ["svg", "png"]
-HOW = "how-it-was-fitted"  # key of the box, whose value says whether it is open
+HOW = "about"  # key of the help drawer, whose value says whether it is open
+_FREE = (
+    "**Only ratios of p are known.** Twice the true events with half the detection would give the "
+    "same counts. Absolute values need an assumption under *Overall detection level*."
+)
+_ASSUMED = (
+    "**The level of p rests on an assumption** ({}). If it is wrong, all p are wrong by one "
+    "factor; ratios and ranks are not."
+)
+_NO_CAUSE = "**No cause is claimed.** A covariate may stand for something that was not recorded."
 
 
 def picture_format() -> str:
@@ -149,53 +158,42 @@ def insight_with_caution(insight: str, caution: str | None) -> None:
         st.warning(caution, icon=":material/error:")
 
 
-def help_drawer(*points: str, scale: Scale | None, roles: ModelChoice, fit: Fit) -> None:
-    """Draw the one folded box of a page: how to read it, what each covariate affects, the fit."""
-    with st.expander("Help: how to read this page, covariates, the fit", icon=":material/help:"):
-        meaning(*points, scale=scale)
-        role_details(roles)
-        fit_details(fit, roles)
+def help_drawer(
+    *points: str,
+    scale: Scale | None = None,
+    roles: ModelChoice | None = None,
+    fit: Fit | None = None,
+) -> None:
+    """Draw the help drawer: what the numbers of a page mean, the model, and how it was fitted.
 
-
-def meaning(*points: str, scale: Scale | None = None) -> None:
-    """Draw the folded list of what the numbers of a screen mean and do not mean.
+    Its chart is drawn once it is open.
 
     Parameters
     ----------
     *points : str
-        Of the page.
+        What the numbers of this page mean and do not mean.
     scale : Scale, optional
-        Of its numbers. None: relative.
+        Of its numbers. None: they have none, or it is free.
+    roles : ModelChoice, optional
+    fit : Fit, optional
     """
-    level = (
-        "**Only ratios of p are known.** Twice the true events with half the detection would "
-        "give the same counts. Absolute values need an assumption under *Scale of p*."
-        if scale is None or not scale.absolute
-        else f"**The level of p rests on an assumption** ({scale.statement}). If it is wrong, all "
-        "p are wrong by one factor; ratios and ranks are not."
-    )
-    always = (
-        level,
-        "**No cause is claimed.** A covariate may stand for something that was not recorded.",
-    )
-    with st.expander("What these numbers mean, and what they do not"):
-        st.markdown("\n".join(f"- {point}" for point in (*points, *always) if point))
-
-
-def role_details(roles: ModelChoice) -> None:
-    """Draw the folded tables of what covariates affect, and of random effects, with reasons."""
-    with st.expander("What each covariate affects, and why"):
-        st.table(roles.table.set_index("covariate"))
-        if roles.stated_effects:
-            st.table(roles.effect_table.set_index("effect"))
-
-
-def fit_details(fit: Fit, roles: ModelChoice) -> None:
-    """Draw the folded account of how a fit went; its chart is drawn once it is open."""
-    folded = st.expander("How it was fitted", key=HOW, on_change="rerun")
+    folded = st.expander("About these numbers", icon=":material/help:", key=HOW, on_change="rerun")
+    if not folded.open:
+        return
     with folded:
-        st.markdown(how_it_was_fitted(fit, roles))
-        if folded.open:
+        level = _FREE
+        if scale is not None and scale.absolute:
+            level = _ASSUMED.format(scale.statement)
+        shown = (*points, level, _NO_CAUSE)
+        st.markdown("\n".join(f"- {point}" for point in shown if point))
+        if roles is not None:
+            st.markdown("**What each covariate affects, and why**")
+            st.table(roles.table.set_index("covariate"))
+            if roles.stated_effects:
+                st.markdown("**Random effects**: one factor for each level or pair, shrunk to 1")
+                st.table(roles.effect_table.set_index("effect"))
+        if fit is not None:
+            st.markdown(how_it_was_fitted(fit, roles))
             show_chart(
                 partial(objective_chart, {"": [record.objective for record in fit.history]}),
                 key="objective",

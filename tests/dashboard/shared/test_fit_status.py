@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from dashboard.shared.fit_status.outcome import (
     outcome_words,
     totals_words,
 )
+from dashboard.shared.fit_status.service import time_left
 from uncletc import Fit, FitSettings, Joint, StopReason, fit, simulate
 from uncletc.tables import Finding
 
@@ -141,3 +143,23 @@ class TestBadges:
 def test_the_headline_counts_what_was_found(severities, numbers):
     findings = [Finding(kind="days", severity=each, sentence="A.") for each in severities]
     assert "".join(filter(str.isdigit, headline(findings))) == numbers
+
+
+class TestTimeLeft:
+    """ "At most 589 s left" stood beside a fit that ended after 12."""
+
+    ORDER = SimpleNamespace(settings=FitSettings(rank=1, tol=1e-4), max_iter=300)
+
+    def left(self, changes: np.ndarray) -> float | None:
+        objectives = 10 - np.concatenate([[0.0], np.cumsum(changes)])
+        return time_left(list(objectives), float(len(changes)), len(changes), self.ORDER)
+
+    def test_is_foreseen_from_how_fast_changes_fall(self):
+        changes = 0.5 * 0.9 ** np.arange(100)
+        small = np.flatnonzero(changes / (10 - np.cumsum(changes)) < 1e-4)
+        assert self.left(changes[:40]) == pytest.approx(small[0] - 40, rel=0.5)
+
+    def test_is_not_said_before_it_is_known_within_a_factor_of_two(self):
+        assert self.left(0.5 * 0.9 ** np.arange(8)) is None
+        noisy = np.concatenate([np.full(20, 0.01), 0.01 * 0.3 ** np.arange(6)])
+        assert self.left(noisy) is None

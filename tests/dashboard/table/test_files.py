@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dashboard.overview.view import pattern_table
+from dashboard.shared.data_section.view import along_table
 from dashboard.shared.own_table import OwnTable
 from dashboard.shared.text.scripts import DATASET, call, script
 from dashboard.table.files import sample_table
@@ -25,6 +25,6 @@ def test_the_example_has_the_form_that_is_asked_for(tmp_path, run_script):
     assert read.counts.shape == (12, 10, 12)
     assert read.counts.n_observed == len(table) == read.counts.n_attributed
     own = OwnTable(dataset=read, columns=columns, name=str(path), digest="")
-    shown = call(pattern_table, DATASET, (0, 1))
+    shown = call(along_table, DATASET, 2)
     table = run_script(script(shown, dataset=own.code))
-    pd.testing.assert_frame_equal(table, pattern_table(read, (0, 1)))
+    pd.testing.assert_frame_equal(table, along_table(read, 2))

@@ -55,8 +55,8 @@ def test_another_session_with_the_address_finds_it_as_it_was(folder):  # noqa: A
     assert "720 counts" in words(again)
     assert "In use: mine.csv" in words(again)
     assert again.toggle(key="own-save").value
-    assert "There is no table" not in words(open_screen("overview", mine=token, data="Your table"))
-    assert "There is no table" in words(open_screen("overview", data="Your table"))
+    assert "There is no table" not in words(open_screen("whatif", mine=token, data="Your table"))
+    assert "There is no table" in words(open_screen("whatif", data="Your table"))
 
 
 def test_forgetting_deletes_it_everywhere(folder):

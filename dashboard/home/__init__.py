@@ -1,0 +1,1 @@
+"""Home: the two answers, and where to go on."""

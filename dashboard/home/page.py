@@ -1,0 +1,103 @@
+"""Home: what this is, an answer for each data set, and where to go on."""
+
+from functools import partial
+
+import streamlit as st
+
+from dashboard.countymap.component import show_county_map
+from dashboard.home.view import detection_map, detection_matrix, headline
+from dashboard.shared.cache import cached, grids_of
+from dashboard.shared.charts.answers import axis_title, color_limits
+from dashboard.shared.charts.matrix import matrix_chart
+from dashboard.shared.fit_status.service import batch_under_way, session
+from dashboard.shared.sidebar import choice
+from dashboard.shared.sidebar.choice import NO_DEATHS, RECOMMENDED
+from dashboard.shared.sidebar.model import Family
+from dashboard.shared.sidebar.widgets import dataset_or_none, simulated_badge
+from dashboard.shared.text.page import show_chart
+from dashboard.work.orders import FitOrder
+from uncletc import Anchor, Fit, datasets
+from uncletc.datasets import Dataset, DataUnavailableError
+
+_HEIGHT = 380
+_BEGUN = "home-begun"
+_PAGES: dict[Family, tuple[str, str, str, str]] = {
+    "covid": (
+        "COVID-19",
+        "covid/page.py",
+        "Where were cases missed?",
+        ":material/map:",
+    ),
+    "ppi": (
+        "Plant–pollinator",
+        "ppi/page.py",
+        "Which interactions were overlooked?",
+        ":material/local_florist:",
+    ),
+}
+
+
+def first_fit(family: Family) -> tuple[Dataset, FitOrder]:
+    """Return the counts that a page opens with, and the order of their fit."""
+    dataset = dataset_or_none(family if datasets.available(family) else f"{family}-twin")
+    dataset = dataset_or_none(f"{family}-twin") if dataset is None else dataset
+    assert dataset is not None, "simulated counts are always here"
+    try:
+        model, settings = choice.at_first(dataset, family)
+    except (DataUnavailableError, ValueError):
+        model, settings = choice.at_first(dataset, family, RECOMMENDED, deaths=NO_DEATHS)
+    shown = model.apply(dataset)
+    return shown, FitOrder(shown.counts, settings)
+
+
+def show_answer(family: Family, dataset: Dataset, fit: Fit | None) -> None:
+    """Draw the headline of a data set and its map or matrix."""
+    title, page, question, icon = _PAGES[family]
+    st.header(title)
+    simulated_badge(dataset)
+    if fit is None:
+        st.caption("The estimate appears here when its fit has finished.")
+    else:
+        grids = grids_of(dataset, fit, Anchor())
+        st.markdown(cached("home headline", headline, dataset, fit, grids.scale))
+        if family == "covid":
+            picture = detection_map(dataset, grids)
+            show_county_map(picture, key="home-map", alt=f"Map of {picture.title}", height=_HEIGHT)
+        else:
+            matrix = detection_matrix(dataset, grids)
+            chart = partial(
+                matrix_chart,
+                matrix,
+                title=axis_title(grids.scale),
+                limits=color_limits(matrix.p),
+                log=True,
+            )
+            show_chart(chart, key="home-matrix", alt="Mean p of plants and pollinators")
+    st.page_link(page, label=f"**{question}**", icon=icon)
+
+
+st.title("How many were missed?")
+st.markdown(
+    "Counts are often too low: a case is never tested, an insect is never seen. UncleTC estimates "
+    "for every place and time the **true count λ** and the **detection probability p**, with "
+    "intervals."
+)
+fits = {family: first_fit(family) for family in _PAGES}
+orders = [order for _, order in fits.values()]
+first = not st.session_state.get(_BEGUN, False)
+st.session_state[_BEGUN] = True
+missing = session("home").missing(orders)
+if missing:
+    batch_under_way(
+        "home",
+        tuple(order.key for order in orders),
+        orders,
+        pressed=first,
+        words="Estimating: {done} of {all} data sets done",
+    )
+for column, (family, (dataset, order)) in zip(st.columns(2), fits.items(), strict=True):
+    with column:
+        show_answer(family, dataset, session("home").lookup(order))
+with st.container(horizontal=True):
+    st.page_link("table/page.py", label="**Bring your table**", icon=":material/table:")
+    st.page_link("lab/page.py", label="**Try the Lab**", icon=":material/science:")

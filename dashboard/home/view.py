@@ -1,0 +1,58 @@
+"""Home: a fit of a data set in; its headline, and p by county or by pair of species out. Pure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from dashboard.countymap.picture import MapPicture, county_map
+from dashboard.shared.charts.answers import (
+    DetectionGrids,
+    answer,
+    axis_title,
+    color_limits,
+    contrast,
+    over_last,
+)
+from dashboard.shared.charts.places import Matrix, labels_of_counties, pair_columns
+from dashboard.shared.text.words import times
+from uncletc import Fit, Scale
+from uncletc.datasets import Dataset
+from uncletc.estimates import group_sums
+
+
+def headline(dataset: Dataset, fit: Fit, scale: Scale) -> str:
+    """Return what was reported and what is estimated of all counts, in a sentence."""
+    row = group_sums(fit, dataset.counts).table(scale).iloc[0]
+    if scale.absolute:
+        return answer(row, scale)
+    p = fit.detection(dataset.counts.attributes)
+    return (
+        f"Reported **{row['reported']:,.0f}**; p is **{times(contrast(p))}** as high where "
+        "detection is high (95th percentile) as where it is low (5th)."
+    )
+
+
+def detection_map(dataset: Dataset, grids: DetectionGrids) -> MapPicture:
+    """Return the map of mean p of each county."""
+    county = dataset.table
+    p = over_last(grids.p)[tuple(county[pair_columns(dataset)].to_numpy().T)]
+    return county_map(
+        pd.DataFrame({"fips": county["fips"], "name": labels_of_counties(county), "value": p}),
+        title=axis_title(grids.scale),
+        limits=color_limits(p),
+        log=True,
+        remark="Simulated counts." if dataset.provenance.simulated else "",
+    )
+
+
+def detection_matrix(dataset: Dataset, grids: DetectionGrids) -> Matrix:
+    """Return mean p of each interaction that was seen, the most often seen species first."""
+    plants, pollinators, _ = dataset.counts.labels
+    seen = np.zeros(dataset.counts.shape[:2], dtype=int)
+    np.add.at(seen, tuple(dataset.counts.indices[:, :2].T), dataset.counts.counts)
+    shown = pd.DataFrame(seen, index=pd.Index(plants, name="plant"), columns=list(pollinators))
+    shown = shown.rename_axis(columns="pollinator")
+    p = pd.DataFrame(over_last(grids.p), index=shown.index, columns=shown.columns).where(shown > 0)
+    rows, columns = (shown.sum(axis=axis).sort_values(ascending=False).index for axis in (1, 0))
+    return Matrix(p=p.loc[rows, columns], seen=shown.loc[rows, columns])

@@ -1,0 +1,1 @@
+"""The data behind a page: warnings, coverage, covariates and sources."""
