@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,57 +10,17 @@ import plotly.graph_objects as go
 
 from dashboard.shared.charts.style import (
     BLUE,
-    DASHED,
     DOTTED,
     GREY,
-    ROWS,
     VERMILION,
     below,
-    diagonal,
     framed,
-    log_axis,
-    short_names,
     side_bar,
 )
 
 _SIDE_COLORS = {"A": BLUE, "B": VERMILION}
+_MOST_NAMES = 30  # rows of a heat map that have their names beside them
 _DIVERGING = "PuOr_r"  # as on maps; distinct with any kind of colour vision
-
-
-def scatter_chart(
-    cells: pd.DataFrame, *, title: str, chosen: str | None = None, height: int = 420
-) -> go.Figure:
-    """p under B against p under A, with the diagonal on which nothing changes.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        label, p_a, p_b, rank_a, rank_b.
-    title : str
-        What p is.
-    chosen : str, optional
-        Label of a cell to mark.
-    """
-    values = cells[["p_a", "p_b"]].to_numpy()
-    low, high = (float(limit) for limit in (values.min() / 1.15, values.max() * 1.15))
-    figure = diagonal(low, high)
-    figure.add_scatter(
-        x=cells["p_a"],
-        y=cells["p_b"],
-        mode="markers",
-        marker={"size": 6, "opacity": 0.55, "color": BLUE},
-        text=cells["label"],
-        customdata=cells[["rank_a", "rank_b"]],
-        hovertemplate="<b>%{text}</b><br>A: %{x:.3g}, rank %{customdata[0]}<br>"
-        "B: %{y:.3g}, rank %{customdata[1]}<extra></extra>",
-    )
-    for row in cells[cells["label"] == chosen].itertuples():
-        figure.add_annotation(
-            x=np.log10(row.p_a), y=np.log10(row.p_b), text=f"<b>{row.label}</b>", arrowhead=2
-        )
-    axis = log_axis(low, high, most=9)
-    x, y = axis | {"title": f"A: {title}"}, axis | {"title": f"B: {title}"}
-    return framed(figure, height, x=x, y=y, showlegend=False)
 
 
 def shift_chart(shift: pd.DataFrame, *, n: int, names_on: str) -> go.Figure:
@@ -169,86 +128,40 @@ def heat_chart(
             hovertemplate="<b>%{y} – %{x}</b><br>%{customdata:.3g}<extra></extra>",
         )
     )
-    axis = {"showticklabels": False, "showgrid": False}
-    y = axis | {"title": values.index.name, "autorange": "reversed"}
-    return framed(figure, height, x=axis | {"title": values.columns.name}, y=y)
-
-
-def level_chart(
-    table: pd.DataFrame, *, name: str, column: str, title: str, diverging: bool = False
-) -> go.Figure:
-    """Levels of one mode as dots, the first on top.
-
-    Parameters
-    ----------
-    table : DataFrame
-    name, column : str
-        Columns with the levels, and with p > 0 or, where `diverging`, a log ratio.
-    title : str
-        What it is.
-    """
-    values = table[column].dropna()
-    figure = go.Figure(
-        go.Scatter(
-            x=values,
-            y=short_names(table.loc[values.index, name].astype(str).tolist()),
-            mode="markers",
-            marker={"size": 9, "color": BLUE},
-            hovertext=table.loc[values.index, name],
-            hovertemplate="<b>%{hovertext}</b><br>%{x:.3g}<extra></extra>",
-        )
-    )
-    if diverging:
-        figure.add_vline(x=0, line=DASHED)
-        x: dict[str, Any] = {"title": title}
-    else:
-        ends = values.min() / 1.15, values.max() * 1.15
-        x = log_axis(*map(float, ends), most=6) | {"title": title}
-    return framed(figure, 110 + 20 * len(values), x=x, y=ROWS | {"type": "category"})
+    x = {"title": values.columns.name, "showticklabels": False, "showgrid": False}
+    y = {"title": values.index.name, "autorange": "reversed", "showgrid": False}
+    y |= {"showticklabels": len(values) <= _MOST_NAMES, "automargin": True, "type": "category"}
+    return framed(figure, height, x=x, y=y)
 
 
 def sweep_chart(
-    table: pd.DataFrame,
-    lines: Mapping[str, str],
-    *,
-    parameter: str,
-    title: str,
-    current: Any,
-    height: int = 260,
+    table: pd.DataFrame, column: str, *, parameter: str, title: str, current: Any
 ) -> go.Figure:
-    """Numbers of a sweep over the values of its parameter, equally spaced.
+    """One number of a sweep over the values of its parameter, equally spaced.
 
     Parameters
     ----------
     table : DataFrame
-        value and the columns of `lines`; NaN where not known yet.
-    lines : mapping of str to str
-        Names by column.
+        value and `column`; NaN where not known yet.
+    column : str
     parameter, title : str
         Of the axes.
     current : int or str
         The value that A has; its marker is larger.
     """
-    figure = go.Figure()
-    for k, (column, name) in enumerate(lines.items()):
-        figure.add_scatter(
-            x=[str(value) for value in table["value"]],
+    order = [str(value) for value in table["value"]]
+    figure = go.Figure(
+        go.Scatter(
+            x=order,
             y=table[column],
             mode="lines+markers",
-            name=name,
             connectgaps=True,
-            line={"color": (BLUE, VERMILION)[k], "dash": "solid" if k == 0 else "dash"},
+            line_color=BLUE,
             marker={"size": np.where(table["value"] == current, 13, 7)},
-            hovertemplate=f"{parameter} %{{x}}<br>{name}: %{{y:.3g}}<extra></extra>",
+            hovertemplate=f"{parameter} %{{x}}<br>{title}: %{{y:.3g}}<extra></extra>",
         )
-    order = [str(value) for value in table["value"]]
-    x = {"title": parameter, "type": "category", "categoryarray": order, "showgrid": False}
-    return framed(
-        figure,
-        height,
-        # All values keep their place while some are still missing.
-        x=x | {"range": [-0.4, len(order) - 0.6]},
-        y={"title": title, "rangemode": "tozero"},
-        legend=below(-0.35),
-        showlegend=len(lines) > 1,
     )
+    x = {"title": parameter, "type": "category", "categoryarray": order, "showgrid": False}
+    # All values keep their place while some are still missing.
+    x |= {"range": [-0.4, len(order) - 0.6]}
+    return framed(figure, 260, x=x, y={"title": title, "rangemode": "tozero"})

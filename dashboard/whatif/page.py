@@ -1,15 +1,16 @@
-"""What if: two settings side by side, one setting varied, and the runs of this session."""
+"""What if: two settings side by side, and one setting of A varied."""
 
-from dataclasses import replace
+from __future__ import annotations
+
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.countymap.choice import choose_county, chosen_county
 from dashboard.countymap.component import show_county_map
 from dashboard.countymap.picture import county_map
 from dashboard.shared.charts.places import over_modes
-from dashboard.shared.charts.style import objective_chart
 from dashboard.shared.fit_status.badges import run_badges
 from dashboard.shared.fit_status.running import how_it_was_fitted, offer_more, say_outcome
 from dashboard.shared.fit_status.running import pressed as pressed_on
@@ -21,18 +22,27 @@ from dashboard.shared.sidebar.widgets import dataset_or_stop, family_choice, sim
 from dashboard.shared.text.page import help_drawer, show_chart
 from dashboard.shared.text.words import escape
 from dashboard.whatif import controls
-from dashboard.whatif.charts import heat_chart, level_chart, scatter_chart
+from dashboard.whatif.charts import heat_chart, shift_chart
 from dashboard.whatif.fits import fits, pair_to_show, sweep_section
 from dashboard.whatif.runs import Run, differences, order
 from dashboard.whatif.scores import as_text, held_out_words, score, score_table
-from dashboard.whatif.view import DIFFERENCE, WhatIfView, build_whatif_view, matrix, whatif_script
+from dashboard.whatif.view import (
+    DIFFERENCE,
+    ENDS,
+    WhatIfView,
+    build_whatif_view,
+    matrix,
+    rank_shift,
+    whatif_script,
+)
+from uncletc import Fit
 from uncletc.datasets import Dataset
 
-_LEVELS = 30  # drawn in a list
+_FOLLOWED = 10  # places of a ranking
 
 
 def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) -> None:
-    """Draw p of a side, or the difference: counties on a map, pairs as a matrix, levels as dots."""
+    """Draw p of a side, or the difference: counties on a map, other places as a matrix."""
     difference = side == "difference"
     column = "log2_ratio" if difference else f"p_{side}"
     title = DIFFERENCE if difference else view.title
@@ -59,28 +69,95 @@ def picture(dataset: Dataset, view: WhatIfView, side: str, place: str | None) ->
             on_choose=choose_county,
         )
         return
-    if len(view.sides) == 1:
-        table, name = view.table.head(_LEVELS), view.sides[0]
-        chart = partial(level_chart, table, name=name, column=column)
-    else:
-        chart = partial(heat_chart, matrix(dataset, view, column), limits=limits)
+    values = matrix(dataset, view, column)
     show_chart(
-        partial(chart, title=title, diverging=difference),
+        partial(heat_chart, values, title=title, limits=limits, diverging=difference),
         key=f"map-{side}",
         alt=f"{what}, by {' and '.join(view.sides)}",
     )
 
 
-def _seen(dataset: Dataset, run: Run) -> Dataset:
-    """The data set with the counts that a setting is fitted to."""
-    return replace(dataset, counts=order(dataset.counts, run).counts)
+def ranking(view: WhatIfView) -> None:
+    """Draw where the first or last of one side's ranking are in the other's."""
+    end = st.selectbox(
+        "Follow",
+        ENDS,
+        key="end",
+        bind="query-params",
+        help="Whose extremes to follow into the other setting's ranking.",
+    )
+    shift = rank_shift(view.cells, end, _FOLLOWED)
+    show_chart(
+        partial(shift_chart, shift, n=_FOLLOWED, names_on=end[-1]),
+        key="shift",
+        alt=f"Ranks under A and B of the {_FOLLOWED} {view.of} with the {end}",
+    )
+
+
+def status(
+    dataset: Dataset, asked: tuple[Run, Run], runs: dict[str, Run], first: dict[str, Fit]
+) -> None:
+    """Say of each side whether it settled, whether it is poor, and what its model means."""
+    for side, run in runs.items():
+        run_badges(run.roles.apply(dataset), first[side], side)
+    for side, run in runs.items():
+        name, fitted = f"**{side}**", run.roles.apply(dataset)
+        if tuple(runs.values()) == asked:
+            offer_more(fitted.counts, run.settings, first[side], side=f"{side.lower()}_", of=name)
+        say_outcome(first[side], of=name, dataset=fitted)
+        if words := remark(run.roles, dataset):
+            st.info(f"{name}: {words}", icon=":material/alt_route:")
+
+
+def results(
+    dataset: Dataset, asked: tuple[Run, Run], shown: tuple[Run, Run]
+) -> dict[str, pd.DataFrame]:
+    """Draw what differs between two fitted settings, and return the tables of it."""
+    runs = dict(zip("AB", shown, strict=True))
+    pairs = {side: fits(dataset.counts, run) for side, run in runs.items()}
+    first = {side: found for side, (found, _) in pairs.items() if found is not None}
+    second = {side: found for side, (_, found) in pairs.items() if found is not None}
+    status(dataset, asked, runs, first)
+    given = {side: run.roles.apply(dataset) for side, run in runs.items()}
+    view = build_whatif_view(given["A"], first["A"], first["B"], of_b=given["B"])
+    st.header("What differs")
+    st.markdown(view.insight)
+    place = chosen_county(dataset) if not view.sides else None
+    for column, side in zip(st.columns(2), "AB", strict=True):
+        with column:
+            st.subheader(f"Under {side}")
+            picture(dataset, view, side.lower(), place)
+    st.caption(
+        f"Mean p over all {escape(over_modes(dataset))}; the median {escape(view.one)} has 1 under "
+        "A and under B."
+    )
+    if place is not None:
+        st.markdown(view.about(place))
+    if not view.same:
+        left, right = st.columns(2)
+        with left:
+            st.subheader("Difference")
+            picture(dataset, view, "difference", place)
+            st.caption("+1: relative p is twice as high under B; −1: half as high.")
+        with right:
+            st.subheader("What moves in the ranking")
+            ranking(view)
+    st.subheader("Which predicts better")
+    scores = {side: score(runs[side].roles.of(dataset.counts), f) for side, f in second.items()}
+    st.markdown(held_out_words(scores, dataset))
+    numbers = score_table(dataset, second, first, runs)
+    st.table(as_text(numbers))
+    with st.expander("How they were fitted"):
+        for side, each in first.items():
+            st.markdown(f"**{side}**: {how_it_was_fitted(each, runs[side].roles)}")
+    return {
+        "A against B": view.main_table,
+        "Held-out errors": numbers.reset_index(names="measure"),
+    }
 
 
 st.title("What if the settings were different?")
-st.markdown(
-    "Fit the same counts in two ways and see what changes. **What stays the same under both "
-    "deserves more trust than what does not.**"
-)
+st.markdown("What stays the same under two settings deserves more trust than what does not.")
 with st.sidebar:
     family = family_choice(
         "Which counts both settings are fitted to.", on_change=controls.back_to_defaults
@@ -88,116 +165,40 @@ with st.sidebar:
     name = choose_dataset(family, on_change=controls.back_to_defaults)
 dataset = dataset_or_stop(name)
 simulated_badge(dataset)
-counts = dataset.counts
 with st.sidebar:
     closed = choose_closed(dataset)
-
 chosen = []
 for column, side in zip(st.columns(2, border=True), "AB", strict=True):
     with column:
         st.header(side)
         chosen.append(controls.choose_run(side.lower(), family, dataset, closed))
 a, b = chosen
-same = order(counts, a) == order(counts, b)
+same = order(dataset.counts, a) == order(dataset.counts, b)
 if same:
     st.info("**A and B are the same fit**: change one of them to compare.")
 else:
     st.markdown(controls.as_markdown(dataset, differences(a, b)))
-pressed = any([controls.compare_buttons(name, a, b, same=same), pressed_on("a_"), pressed_on("b_")])
+pressed = any([controls.compare_buttons(name, a, same=same), pressed_on("a_"), pressed_on("b_")])
 shown = pair_to_show(dataset, a, b, pressed=pressed)
-
-tables, fit = {}, None
-if shown is not None:
-    runs = dict(zip("AB", shown, strict=True))
-    pairs = {side: fits(counts, run) for side, run in runs.items()}
-    first = {side: pair[0] for side, pair in pairs.items()}
-    second = {side: pair[1] for side, pair in pairs.items() if pair[1]}
-    scores = {side: score(runs[side].roles.of(counts), each) for side, each in second.items()}
-    fit = first["A"]
-    given = {side: run.roles.apply(dataset) for side, run in runs.items()}
-    view = build_whatif_view(given["A"], first["A"], first["B"], of_b=given["B"])
-    for side, run in runs.items():
-        controls.remember(dataset, family, run, fit=first[side], score=scores.get(side))
-    for side, each in first.items():
-        run_badges(given[side], each, side, checked=runs[side].part == "all")
-    for side, run in runs.items() if shown == (a, b) else ():
-        seen = order(counts, run).counts
-        offer_more(seen, run.settings, first[side], side=f"{side.lower()}_", of=f"**{side}**")
-    for side, run in runs.items():
-        say_outcome(first[side], of=f"**{side}**", dataset=_seen(dataset, run))
-        if words := remark(run.roles, dataset):
-            st.info(f"**{side}**: {words}", icon=":material/alt_route:")
-    st.header("What differs")
-    st.markdown(view.insight)
-    place = chosen_county(dataset) if family == "covid" else None
-    for column, side in zip(st.columns(2), "AB", strict=True):
-        with column:
-            st.subheader(f"Under {side}")
-            picture(dataset, view, side.lower(), place)
-    st.caption(
-        f"Mean of p over all {escape(over_modes(dataset))}, relative: under A and under B the "
-        f"median {escape(view.one)} has 1. Both pictures share one colour scale, which follows "
-        "ratios."
-    )
-    if place is not None:
-        st.markdown(view.help_drawer(place))
-    if not view.same:
-        left, right = st.columns(2)
-        with left:
-            st.subheader("Difference")
-            picture(dataset, view, "difference", place)
-            st.caption("+1: relative p is twice as high under B; −1: half as high; 0: the same.")
-        with right:
-            st.subheader("One against the other")
-            show_chart(
-                partial(scatter_chart, view.cells, title=view.title, chosen=view.label_of(place)),
-                key="scatter",
-                alt=f"Relative p under B against A, {len(view.cells)} {view.of}",
-            )
-            st.caption(
-                f"One dot is one of the {escape(view.of)}; on the dashed line nothing changes."
-            )
-        st.subheader("What moves in the ranking")
-        controls.ranking(view)
-
-    st.subheader("Which predicts better")
-    st.markdown(held_out_words(scores, dataset, shown))
-    numbers = score_table(dataset, second, first, runs)
-    st.table(as_text(numbers))
-    with st.expander("How they were fitted"):
-        for side, each in first.items():
-            st.markdown(f"**{side}**: {how_it_was_fitted(each, runs[side].roles)}")
-        objectives = {k: [r.objective for r in each.history] for k, each in first.items()}
-        show_chart(
-            partial(objective_chart, objectives, height=240),
-            key="curves",
-            alt="Objective of A and of B after each iteration",
-        )
-    tables = {
-        "A against B": view.main_table,
-        "Held-out errors": numbers.reset_index(names="measure"),
-    }
-
+tables = {} if shown is None else results(dataset, (a, b), shown)
 st.header("Vary one setting of A")
-st.markdown(
-    "How much does one choice matter? Lower is better for the errors; a high rank correlation "
-    "says that the order of places hardly depends on the choice."
-)
 swept = sweep_section(dataset, a)
 if len(swept):
     tables["Sweep"] = swept
-
-st.header("Runs of this browser session")
-controls.history_section()
-
 help_drawer(
     "**Held-out errors** judge predicted counts, λ times p, not p alone: a setting may predict "
     "counts well and still attribute to λ what belongs to p.",
     "**The 10 % of counts that are held out** are drawn at random once and are the same for all "
-    "settings. They lie beside counted entries; days or places without any count are harder to "
-    "predict.",
+    "settings: both are fitted again without them, and predict them. They lie beside counted "
+    "entries; days or places without any count are harder to predict.",
     roles=a.roles,
 )
-if fit is not None:
-    script = whatif_script(code_of(dataset), *shown)
-    take_away("what-if", dataset=dataset, fit=fit, tables=tables, code=script, roles=shown[0].roles)
+if shown is not None:
+    take_away(
+        "what-if",
+        dataset=dataset,
+        fit=fits(dataset.counts, shown[0])[0],
+        tables=tables,
+        code=whatif_script(code_of(dataset), *shown),
+        roles=shown[0].roles,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from dashboard.shared.sidebar.model import MODEL, changed, describe
 from dashboard.work.orders import FitOrder, limits_before
 from uncletc import CountTensor, FitSettings, checking
 
-Part = Literal["all", "first half", "second half"]
-
-PARTS: tuple[Part, ...] = ("all", "first half", "second half")
 _SWEPT = {setting.word: setting for setting in MODEL if setting.sweep}
 SWEEPS: dict[str, str] = {word: setting.label.lower() for word, setting in _SWEPT.items()}
 _HELD_FOLDS = 10  # of which one is held out
@@ -29,26 +26,23 @@ _HELD_FOLDS = 10  # of which one is held out
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One setting of the page: how to fit, and to which part of the counts.
+    """One setting of the page.
 
     Attributes
     ----------
     settings : FitSettings
-    part : {"all", "first half", "second half"}
-        Of the last mode: days or visits.
     roles : ModelChoice
-        What each attribute may change.
+        The model: what each covariate may affect, data sources and random effects.
     """
 
     settings: FitSettings
-    part: Part = "all"
     roles: ModelChoice = NO_MODEL
 
-    def words(self, last_mode: str) -> str:
-        """Return what a reader needs to recognise this setting, in one line."""
-        part = "" if self.part == "all" else f", {self.part} of the {last_mode}s"
+    @property
+    def words(self) -> str:
+        """What a reader needs to recognise this setting, in one line."""
         more = [f"{self._limit} iterations"] if limits_before(self.settings) else []
-        return ", ".join((describe(self.settings, self.roles.words) + part, *more))
+        return ", ".join((describe(self.settings, self.roles.words), *more))
 
     @property
     def _limit(self) -> str:
@@ -61,7 +55,6 @@ class Run:
         return {setting.label.lower(): setting.value(self.settings) for setting in MODEL} | {
             "model": self.roles.words or self.roles.model,
             "closed visits": ", ".join(self.settings.closed) or "none",
-            "counts": self.part,
             "iterations": self._limit,
         }
 
@@ -82,23 +75,21 @@ def held_rows(counts: CountTensor) -> NDArray[np.int64]:
 
 
 @remembered(16)  # copies of the attributes, some MB each
-def visible(counts: CountTensor, part: Part, held_out: bool = False) -> CountTensor:
-    """Return the counts that a fit may see: of one part, with or without the held-out entries.
+def visible(counts: CountTensor, held_out: bool = False) -> CountTensor:
+    """Return the counts that a fit may see: all, or those that are not held out.
 
     Attributes of all entries stay, so that p of each is defined whatever was seen.
     """
-    if part == "all" and not held_out:
+    if not held_out:
         return counts  # the very fit that other pages show
-    steps, half = counts.indices[:, -1], counts.shape[-1] // 2
-    keep = {"all": steps >= 0, "first half": steps < half, "second half": steps >= half}[part]
-    if held_out:
-        keep[held_rows(counts)] = False
+    keep = np.ones(counts.n_observed, dtype=bool)
+    keep[held_rows(counts)] = False
     return counts.subset(keep)
 
 
 def order(counts: CountTensor, run: Run, *, held_out: bool = False) -> FitOrder:
     """Return the fit of a setting, or its second fit without the held-out entries."""
-    return FitOrder(visible(run.roles.of(counts), run.part, held_out), run.settings)
+    return FitOrder(visible(run.roles.of(counts), held_out), run.settings)
 
 
 def orders(counts: CountTensor, runs: Iterable[Run]) -> list[FitOrder]:

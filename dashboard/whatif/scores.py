@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,10 @@ from dashboard.shared.text.words import escape
 from dashboard.whatif.runs import SWEEPS, Run, held_rows
 from dashboard.whatif.view import mean_p, spearman
 from uncletc import CountTensor, Fit, checking, compare
-from uncletc.compare.metrics import mae_detection, mae_rate, rrmse
+from uncletc.compare.metrics import mae_detection, mae_rate
 from uncletc.datasets import Dataset
 
 _LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
-_STEADY = 0.9  # rank correlation
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +30,12 @@ class Score:
     ----------
     rrmse, deviance : float
         See :mod:`uncletc.compare.metrics`; rRMSE is NaN where no event is held out.
-    squares, deviances : ndarray, shape (n,)
-        Squared error and Poisson deviance of each held-out entry.
+    deviances : ndarray, shape (n,)
+        Poisson deviance of each held-out entry.
     """
 
     rrmse: float
     deviance: float
-    squares: NDArray[np.float64]
     deviances: NDArray[np.float64]
 
 
@@ -54,9 +52,8 @@ def score(counts: CountTensor, fit: Fit | None) -> Score:
     else:
         predicted = checking.expected_at(fit, counts, held)
     predicted = np.maximum(predicted, _LEAST)
-    each = checking.deviances(y, predicted)
-    relative = rrmse(y, predicted) if y.any() else np.nan  # of sparse counts none may be held out
-    return Score(relative, float(each.mean()), (y - predicted) ** 2, each)
+    found = compare.score(y, predicted)
+    return Score(found.rrmse, found.deviance, checking.deviances(y, predicted))
 
 
 def held_places(dataset: Dataset) -> NDArray[np.int64]:
@@ -65,78 +62,36 @@ def held_places(dataset: Dataset) -> NDArray[np.int64]:
     return np.asarray(np.unique(where, axis=0, return_inverse=True)[1].ravel())
 
 
-def verdict(a: Score, b: Score, groups: NDArray[np.int64], of: str) -> str:
-    """Return which of two settings predicts held-out counts better, or that it is open.
+def held_out_words(scores: Mapping[str, Score], dataset: Dataset) -> str:
+    """Return which of A and B predicts held-out counts better, or that it is open.
 
-    See :func:`uncletc.compare.difference`: entries of one group are no independent evidence.
-
-    Parameters
-    ----------
-    a, b : Score
-    groups : ndarray of int, shape (n,)
-        Of the held-out entries; those of one group vary together.
-    of : str
-        What a group is, in the plural.
-    """
-    by_deviance = _ahead(a.deviances, b.deviances, groups)
-    by_square = _ahead(a.squares, b.squares, groups)
-    numbers = f"Poisson deviance {a.deviance:.3g} for A, {b.deviance:.3g} for B"
-    over = f"{len(groups):,} counts in {len(np.unique(groups)):,} {of}"
-    if np.array_equal(a.deviances, b.deviances):
-        return f"**A and B predict held-out counts identically**: {numbers}."
-    if by_deviance is None:
-        head = (
-            f"**A and B predict held-out counts about equally well**: {numbers}, a difference "
-            f"that another choice of {over} could reverse."
-        )
-    else:
-        head = (
-            f"**{by_deviance} predicts held-out counts better**: {numbers}, a clear difference "
-            f"over {over}."
-        )
-    if by_square is None:
-        tail = " rRMSE, which a few very large counts dominate, does not separate them."
-    elif by_deviance in (None, by_square):
-        tail = f" By rRMSE, {by_square} is {'ahead' if by_deviance is None else 'ahead as well'}."
-    else:
-        tail = f" But by rRMSE, which a few very large counts dominate, {by_square} is ahead."
-    return head + tail
-
-
-def _ahead(a: NDArray[np.float64], b: NDArray[np.float64], groups: NDArray[np.int64]) -> str | None:
-    """Return whose errors are clearly smaller on the same entries; None where it is unclear."""
-    found = compare.difference(a, b, groups)
-    return None if not found.clear else "A" if found.mean < 0 else "B"
-
-
-def held_out_words(scores: Mapping[str, Score], dataset: Dataset, runs: Sequence[Run]) -> str:
-    """Return what the held-out errors are and mean, as far as they are known.
+    See :func:`uncletc.compare.difference`: entries of one place are no independent evidence.
 
     Parameters
     ----------
     scores : mapping of str to Score
-        By "A" and "B".
+        By "A" and "B", those known so far.
     dataset : Dataset
         With all counts.
-    runs : sequence of Run
-        A and B.
     """
-    groups, mode = held_places(dataset), escape(dataset.counts.modes[-1])
-    first = "Not known yet: the second fits of A and B have not finished."
-    if {"A", "B"} <= set(scores):
-        first = verdict(scores["A"], scores["B"], groups, escape(place_words(dataset)[1]))
-    words = [
-        first,
-        f"Both are fitted again without a random tenth of the counted entries ({len(groups):,}, "
-        "the same for A and B), which they then predict. Lower is better.",
-    ]
-    words += [
-        f"{side} has seen only the {run.part} of the {mode}s; for the others it predicts "
-        f"with the λ of an average {mode}."
-        for side, run in zip("AB", runs, strict=True)
-        if run.part != "all"
-    ]
-    return " ".join(words)
+    if not {"A", "B"} <= set(scores):
+        return "Not known yet: the second fits of A and B have not finished."
+    a, b, groups = scores["A"], scores["B"], held_places(dataset)
+    numbers = f"Poisson deviance {a.deviance:.3g} for A, {b.deviance:.3g} for B"
+    if np.array_equal(a.deviances, b.deviances):
+        return f"**A and B predict held-out counts identically**: {numbers}."
+    found = compare.difference(a.deviances, b.deviances, groups)
+    of = escape(place_words(dataset)[1])
+    over = f"{len(groups):,} counts in {len(np.unique(groups)):,} {of}"
+    if not found.clear:
+        return (
+            f"**A and B predict held-out counts about equally well**: {numbers}, a difference "
+            f"that another choice of {over} could reverse."
+        )
+    return (
+        f"**{'A' if found.mean < 0 else 'B'} predicts held-out counts better**: {numbers}, a clear "
+        f"difference over {over}."
+    )
 
 
 def score_table(
@@ -190,64 +145,54 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
 def sweep_table(
     dataset: Dataset, fits: Mapping[Any, tuple[Fit | None, Fit | None]], current: Any
 ) -> pd.DataFrame:
-    """Return what is known so far of a sweep, one row per value of the parameter.
+    """Return what is known of a sweep so far.
 
     Parameters
     ----------
     dataset : Dataset
-        With all counts, and the roles of the fits.
-    fits : mapping of int or str to pair of Fit
-        First and second fit by value, in order; None where it has not finished.
+        With the roles of the settings.
+    fits : mapping of value to (Fit, Fit)
+        Both fits of each value, None where they have not finished.
     current : int or str
-        The value that A has.
+        The value of A.
 
     Returns
     -------
     DataFrame
-        value, deviance, rrmse, like_a and like_before (Spearman's correlation of mean p, place by
-        place, with that of A and with that of the value before), seconds; NaN where unknown.
+        value, deviance of held-out counts, like_a (rank correlation of mean p, place by place,
+        with that of A), seconds; NaN where unknown.
     """
     counts, modes = dataset.counts, place_modes(dataset)
-    nothing = np.full([counts.shape[k] for k in modes], np.nan).ravel()
     p = {
-        value: nothing if first is None else mean_p(counts, first, modes).ravel()
+        value: None if first is None else mean_p(counts, first, modes).ravel()
         for value, (first, _) in fits.items()
     }
-    rows, before = [], nothing
+    rows = []
     for value, (first, second) in fits.items():
-        judged = None if second is None else score(counts, second)
+        known = p[value] is not None and p[current] is not None
         rows.append(
             {
                 "value": value,
-                "deviance": np.nan if judged is None else judged.deviance,
-                "rrmse": np.nan if judged is None else judged.rrmse,
-                "like_a": spearman(p[value], p[current]),
-                "like_before": spearman(p[value], before),
+                "deviance": np.nan if second is None else score(counts, second).deviance,
+                "like_a": spearman(p[value], p[current]) if known else np.nan,
                 "seconds": np.nan if first is None else first.history[-1].seconds,
             }
         )
-        before = p[value]
     return pd.DataFrame(rows)
 
 
-def sweep_insight(table: pd.DataFrame, parameter: str) -> str | None:
-    """Return where the held-out deviance is lowest; None before two values are known."""
+def sweep_insight(table: pd.DataFrame, parameter: str) -> str:
+    """Return where the held-out deviance is lowest; empty before two values are known."""
     scored = table.dropna(subset="deviance")
     if len(scored) < 2:
-        return None
+        return ""
     best = scored.loc[scored["deviance"].idxmin(), "value"]
-    low, high = scored["deviance"].min(), scored["deviance"].max()
-    flat = ""
-    if high <= 1.05 * low:
-        flat = " All lie within 5 % of each other: the choice hardly matters for predictions."
-    steady, least = "", table["like_before"].min()
-    if not np.isnan(least):
-        much = "hardly changes" if least >= _STEADY else "changes"
-        steady = (
-            f" The ranking of p {much} from one value to the next: the lowest rank correlation is "
-            f"{least:.2f}."
-        )
-    return (
+    words = (
         f"Of the {len(scored)} values tried so far, **{SWEEPS[parameter]} {best}** "
-        f"predicts held-out counts best.{flat}{steady}"
+        "predicts held-out counts best."
     )
+    if scored["deviance"].max() <= 1.05 * scored["deviance"].min():
+        words += " All lie within 5 % of each other: the choice hardly matters for predictions."
+    if not np.isnan(least := table["like_a"].min()):
+        words += f" The lowest rank correlation of p with A is {least:.2f}."
+    return words

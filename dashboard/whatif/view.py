@@ -28,7 +28,7 @@ from dashboard.shared.charts.places import (
 from dashboard.shared.memory import remembered
 from dashboard.shared.text.scripts import DATASET, Code, call, fit_code, given, load, script
 from dashboard.shared.text.words import escape, times
-from dashboard.whatif.runs import Run, visible
+from dashboard.whatif.runs import Run
 from uncletc import CountTensor, Fit
 from uncletc.datasets import Dataset
 
@@ -37,7 +37,7 @@ End = Literal["highest p under A", "highest p under B", "lowest p under A", "low
 ENDS: tuple[End, ...] = get_args(End)
 _ALIKE = ((0.95, "almost the same way"), (0.8, "similarly"), (0.5, "somewhat similarly"))
 _SAME = 1e-6  # |log₂| of a ratio of p that is rounding only
-_MOST_DRAWN = 150  # levels of each side of a matrix
+_MOST_DRAWN, _MOST_ALONE = 150, 30  # levels of each side of a matrix, and of a single one
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,11 +96,6 @@ class WhatIfView:
         """`table` to download: p is called relative_detection."""
         return for_download(self.table, absolute=False)
 
-    def label_of(self, fips: str | None) -> str | None:
-        """Return the label in `cells` of a county; None without a county or without p."""
-        row = self.places.get(fips or "")
-        return None if row is None else str(self.cells["label"].iloc[row])
-
     def about(self, fips: str) -> str:
         """Return a county's p and rank under A and under B, in words."""
         row = self.table.set_index("fips").loc[fips]
@@ -130,7 +125,7 @@ def build_whatif_view(
     dataset : Dataset
         With the roles of A.
     a, b : Fit
-        Of these counts, or of a part of them.
+        Of these counts.
     of_b : Dataset, optional
         The same with the roles of B, where they are others.
     """
@@ -242,10 +237,13 @@ def rank_shift(cells: pd.DataFrame, end: End, n: int = 10) -> pd.DataFrame:
 
 
 def matrix(dataset: Dataset, view: WhatIfView, column: str) -> pd.DataFrame:
-    """Return a column of a view with two sides as a matrix; NaN where the two never met.
+    """Return a column of a view as a matrix, of one column where it has one side.
 
-    Of an own table it holds only the levels with most counts, as many as can be drawn.
+    NaN where two levels never met. Of an own table it holds only the levels with most counts, as
+    many as can be drawn.
     """
+    if len(view.sides) == 1:
+        return view.table.set_index(view.sides[0])[[column]].head(_MOST_ALONE)
     wide = view.table.pivot(index=view.sides[0], columns=view.sides[1], values=column)
     levels = [list(dataset.counts.labels[k]) for k in place_modes(dataset)]
     if is_own(dataset):
@@ -264,8 +262,7 @@ def whatif_script(source: str | Code, a: Run, b: Run) -> str:
     fits = {}
     for name, run in (("a", a), ("b", b)):
         counts = Code(f"{of_run[run].text}.counts", of_run[run].imports)
-        seen = counts if run.part == "all" else call(visible, counts, run.part)
-        fits[name] = fit_code(seen, run.settings)
+        fits[name] = fit_code(counts, run.settings)
     of_b = {} if same else {"of_b": of_run[b]}
     table = call(build_whatif_view, of_run[a], Code("a"), Code("b"), take=".main_table", **of_b)
     return script(table, dataset=dataset, **fits)

@@ -28,7 +28,7 @@ LAST = {  # what a page draws last, by CSS
     "home": ".st-key-home-matrix .main-svg",
     "covid": ".st-key-bars-bottom .main-svg",
     "ppi": ".st-key-visits .main-svg",
-    "whatif": ".st-key-scatter .main-svg",
+    "whatif": ".st-key-shift .main-svg",
     "drivers": ".st-key-explanation .main-svg",
     "check": ".st-key-quantiles .main-svg",
     "methods": ".st-key-paper-table table",

@@ -101,8 +101,7 @@ def test_what_if(table):
     press(at, "compare")
     fitted(at)
     assert "rank correlation" in words(at)
-    assert len(charts(at)) >= 5
-    assert "Runs of this browser session" in [head.value for head in at.header]
+    assert len(charts(at)) >= 3
 
 
 def test_a_table_without_attributes_works_too():

@@ -112,7 +112,7 @@ class Verdict(NamedTuple):
     headline: str
 
 
-def run_badges(dataset: Dataset, fit: Fit, side: str, *, checked: bool = True) -> None:
+def run_badges(dataset: Dataset, fit: Fit, side: str) -> None:
     """Draw the badges of one of several fits, in a row that begins with its name.
 
     Parameters
@@ -122,15 +122,12 @@ def run_badges(dataset: Dataset, fit: Fit, side: str, *, checked: bool = True) -
     fit : Fit
     side : str
         "A" or "B".
-    checked : bool
-        Whether Model check can judge it: not a fit to a part of the counts.
     """
     with st.container(horizontal=True, vertical_alignment="center", key=f"fit-badges-{side}"):
         st.markdown(f"**{side}**", width="content")
-        verdict = known_verdict(dataset, fit) if checked else None
+        verdict = known_verdict(dataset, fit)
         _draw(of_convergence(fit, verdict))
-        if checked:
-            _draw(of_check(verdict))
+        _draw(of_check(verdict))
 
 
 def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:

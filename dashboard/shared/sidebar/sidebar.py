@@ -213,6 +213,8 @@ def choose_model(
     size = st.container()
     values["layers"] = _peek(SETTINGS["layers"], prefix, family)
     with st.expander("Advanced: network, restarts, seed"):
+        if solver:  # two sides of these controls stand beside each other: fewer at first
+            size = st.container()
         for setting in sorted(MODEL, key=lambda each: each.name != "solver"):
             if setting.group == "rest" and (setting.in_sidebar or solver):
                 draw_setting(setting, values, prefix=prefix, family=family, model=model)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar.choice import RECOMMENDED
+from dashboard.shared.sidebar.model import FROM_COUNTS
 from dashboard.table.files import sample_table
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
@@ -31,11 +31,7 @@ from tests.dashboard.looking import (
     words,
 )
 
-REAL_FOLDER = os.environ.get("UNCLETC_DATA_DIR")
-QUICK = {"a_rank": "2", "b_rank": "1", "a_members": "1", "b_members": "1"} | {
-    "a_layers": "0",
-    "b_layers": "0",
-}
+QUICK = {"a_rank": "2", "b_rank": "1", "a_layers": "0", "b_layers": "0"}
 PPI = QUICK | {"data": "Plant–pollinator"}
 
 
@@ -46,13 +42,11 @@ class Limit:
 @pytest.fixture(scope="module")
 def limit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Limit]]:
     """Short fits, in a cache of their own."""
-
     whole = controls.choose_model
 
     def short(*arguments: object, **options: object) -> object:
         model, settings = whole(*arguments, **options)
-        few = replace(settings, max_iter=Limit.iterations, tol=0.0, effects=())
-        return model, few
+        return model, replace(settings, max_iter=Limit.iterations, tol=0.0, effects=())
 
     with own_cache(tmp_path_factory.mktemp("cache")) as patch:
         patch.setattr(controls, "choose_model", short)
@@ -84,64 +78,55 @@ def compared(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
     return run
 
 
-def numbers(at: AppTest):
-    table = at.table[0]
-    return table.value
-
-
 def test_defaults_are_those_of_the_data_set_and_nothing_is_fitted_yet(open_page):
     at = open_page()
     assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [15, 15]
-    at.button_group(key="data").set_value("ppi").run()
-    assert not at.exception
+    ran(at.button_group(key="data").set_value("ppi"))
     assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [5, 5]
     assert "press **Compare**" in words(at)
     assert not charts(at)
     assert not waiting(at)
 
 
+def test_the_page_is_calm_before_the_first_result(open_page):
+    at = open_page()
+    boxes = [box for box in at.expander if box.label.startswith("Advanced")]
+    folded = {w.key for box in boxes for w in [*box.slider, *box.selectbox, *box.number_input]}
+    sides = [w.key for w in [*at.main.slider, *at.main.select_slider, *at.main.selectbox]]
+    unfolded = [key for key in sides if key[:2] in ("a_", "b_") and key not in folded]
+    above = [button.key for button in at.main.button if button.key != "run-sweep"]
+    assert len(unfolded) + len(above) <= 8, (unfolded, above)
+
+
 class TestAddress:
     def test_names_every_choice_of_both_sides(self, open_page):
-        given = {"rank": "4", "mu": "50", "layers": "1", "units": "10", "members": "2"} | {
-            "part": "first half",
-            "seed": "7",
-        }
-        at = open_page(**{f"b_{name}": value for name, value in given.items()}, b_solver="joint")
-        second = [each.value for each in at.caption if each.value.startswith("rank")][1]
-        for part in (
-            "rank 4",
-            "μ 50",
-            "seed 7",
-            "as in the paper",
-            "half of the days",
-        ):
-            assert part in second
-        for name in ("rank", "dispersion μ", "seed", "counts"):
-            assert f"{name} (" in words(at)
+        given = {"rank": "4", "mu": "50", "members": "2", "seed": "7"}
+        at = open_page(**{f"b_{name}": value for name, value in given.items()})
+        for name in ("rank (15 → 4)", f"μ ({FROM_COUNTS} → 50)", "seed (0 → 7)"):
+            assert name in words(at)
 
     def test_bad_values_are_ignored(self, open_page):
-        bad = {"a_rank": "many", "b_mu": "7", "a_part": "third half", "b_solver": "oracle"}
+        bad = {"a_rank": "many", "b_mu": "7", "b_solver": "oracle", "b_model": "none"}
         bad |= {"data": "birds", "sweep": "luck", "end": "nowhere", "county": "99999"}
         assert words(open_page(**bad)) == words(open_page())
 
 
 class TestCompare:
-    def test_plants_both_sides_difference_scatter_ranks_and_errors(self, compared, ppi_twin):
+    def test_plants_both_sides_difference_ranks_and_errors(self, compared, ppi_twin):
         at = compared(**PPI)
         assert "Simulated counts" in words(at)
-        a, b, difference, scatter, shift, *_ = charts(at)
+        a, b, difference, shift, *_ = charts(at)
         assert [chart["data"][0]["type"] for chart in (a, b, difference)] == ["heatmap"] * 3
         for limit in ("zmin", "zmax"):
             assert a["data"][0][limit] == b["data"][0][limit]
         assert difference["data"][0]["zmin"] == -difference["data"][0]["zmax"]
         seen = int((ppi_twin.table["interactions"] > 0).sum())
-        assert len(scatter["data"][1]["text"]) == seen
         assert f"order the {seen:,} interactions" in words(at)
         assert at.button(key="a_continue-fit")
         assert at.button(key="b_continue-fit")
         assert len(shift["layout"]["annotations"]) == 20
         assert re.search(r"predicts held-out counts better|about equally well", words(at))
-        table = numbers(at)
+        table = at.table[0].value
         assert list(table.columns) == ["A", "B", "mean count everywhere"]
         for name in ("Poisson deviance", "rRMSE", "MAE of λ", "MAE of p", "Seconds"):
             (row,) = [index for index in table.index if index.startswith(name)]
@@ -150,6 +135,8 @@ class TestCompare:
         compile(script, "script", "exec")
         for part in ('datasets.load("ppi-twin")', "rank=2", "rank=1"):
             assert part in script
+        ran(at.selectbox(key="end").set_value("lowest p under B"))
+        assert charts(at)[3]["layout"]["annotations"] != shift["layout"]["annotations"]
 
     @pytest.mark.slow
     def test_covid_has_three_maps_with_the_county_of_the_address(self, compared, covid_twin):
@@ -159,47 +146,32 @@ class TestCompare:
         assert "cells) and" in words(at)
         assert len(at.get("bidi_component")) == 3
 
-    def test_the_same_fit_twice_is_said_before_it_is_fitted(self, open_page):
-        at = open_page(
-            **PPI | {"b_rank": "2", "b_model": RECOMMENDED, "a_seed": "9"} | {"b_seed": "9"}
-        )
+    def test_copy_and_changed_settings(self, compared):
+        at = compared(**PPI)
+        before = at.table[0].value
+        ran(at.number_input(key="b_seed").set_value(77))
+        assert "Changed since this result" in words(at)
+        assert at.table[0].value["B"].tolist() == before["B"].tolist()
+        press(at, "copy")
+        assert at.slider(key="b_rank").value == 2
+
+    @pytest.mark.parametrize(
+        "difference", [{}, {"a_layers": "3", "b_layers": "3", "a_units": "10", "b_units": "50"}]
+    )
+    def test_the_same_fit_twice_is_said_before_it_is_fitted(self, open_page, difference):
+        # Beside random effects no network is trained, so that its size cannot act.
+        both = {"b_rank": "2", "b_model": RECOMMENDED, "a_seed": "9", "b_seed": "9"}
+        at = open_page(**PPI | both | difference)
         assert "are the same fit" in words(at)
         assert at.button(key="compare").disabled
         assert not waiting(at)
 
-    def test_other_ranks_can_be_followed(self, compared):
-        at = compared(**PPI)
-        before = charts(at)[4]
-        at.selectbox(key="end").set_value("lowest p under B").run()
-        at.slider(key="top").set_value(5).run()
-        assert not at.exception
-        after = charts(at)[4]
-        assert len(after["layout"]["annotations"]) == 10
-        assert after["layout"]["annotations"] != before["layout"]["annotations"]
-
-    def test_swap_copy_and_changed_settings(self, compared):
-        at = compared(**PPI)
-        before = numbers(at)
-        press(at, "swap")
-        assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [1, 2]
-        assert numbers(at)["A"].tolist() == before["B"].tolist()
-        at.number_input(key="b_seed").set_value(77).run()
-        assert not at.exception
-        assert "Changed since this result" in words(at)
-        assert numbers(at)["A"].tolist() == before["B"].tolist()
-        press(at, "copy")
-        assert at.slider(key="b_rank").value == 1
-        assert "are the same fit" in words(at)
-
 
 class TestFitsUnderWay:
     @pytest.mark.usefixtures("endless")
-    def test_progress_and_curve_then_cancel(self, open_page):
+    def test_progress_then_cancel(self, open_page):
         at = press(open_page(**PPI | {"a_seed": "5", "b_seed": "5"}), "compare")
-        until(at, lambda page: re.search(r"iteration [1-9]\d* of", words(page)) and charts(page))
-        assert "**Fitting**: 0 of 4 fits finished" in words(at)
-        assert "**B**: waiting" in words(at)
-        assert charts(at)[0]["data"][0]["y"]
+        until(at, lambda page: "**Fitting**: 0 of 4 fits finished" in words(page))
         press(at, "cancel-compare")
         until(at, lambda page: not waiting(page))
         assert not charts(at)
@@ -209,7 +181,6 @@ class TestFitsUnderWay:
     @pytest.mark.usefixtures("endless")
     def test_a_lost_process_is_a_sentence(self, open_page):
         at = press(open_page(**PPI | {"a_seed": "6"}), "compare")
-        until(at, lambda page: re.search(r"iteration [1-9]\d* of", words(page)))
         lose_processes()
         until(at, lambda page: page.error)
         assert "did not finish" in at.error[0].value
@@ -219,18 +190,15 @@ class TestFitsUnderWay:
 @pytest.mark.slow
 def test_a_sweep_fills_in_and_can_be_cancelled(compared):
     at = compared(**PPI, sweep="layers")
-    at.run()
     press(at, "run-sweep")
     press(at, "cancel-sweep")
     assert not waiting(at)
     assert "fits to run" in words(at)
-
     press(at, "run-sweep")
     ended(at, lambda page: not waiting(page))
-    deviance, rrmse, ranking, seconds = charts(at)[-4:]
-    for chart in (deviance, rrmse, seconds):
-        assert chart["data"][0]["x"] == ["0", "1", "2", "3", "5"]
-    assert ranking["data"][0]["name"] == "with A"
+    deviance, ranking = charts(at)[-2:]
+    for chart in (deviance, ranking):
+        assert chart["data"][0]["x"][0] == "0"
     assert "predicts held-out counts best" in words(at)
     assert not [each for each in at.button if each.key == "run-sweep"]
 
@@ -239,26 +207,11 @@ def test_units_need_a_layer_to_be_varied(open_page):
     assert "no network" in words(open_page(**PPI, sweep="units"))
 
 
-def test_runs_come_back_with_one_click_also_to_another_data_set(compared):
-    at = compared(**PPI)
-    (table,) = at.dataframe
-    assert len(table.value) == 2
-    assert table.value["Poisson deviance"].notna().all()
-    press(at, "return-2")
-    assert [at.slider(key=f"{side}_rank").value for side in "ab"] == [1, 1]
-    at.button_group(key="data").set_value("covid").run()
-    assert at.slider(key="a_rank").value == 15
-    press(at, "return-1")
-    assert at.button_group(key="data").value == "ppi"
-    assert at.slider(key="a_rank").value == 2
-    assert not at.exception
-
-
 def test_closed_visits_of_an_own_table_are_part_of_both_settings(limit):  # noqa: ARG001
     at = open_own("whatif", read_own(), data=NAME, **QUICK)
     (closed,) = [each for each in at.selectbox if "repeat visits" in each.label]
     ran(closed.set_value("week"))
-    assert words(at).count("closed week") == 2
+    assert "closed visits (" not in words(at)
     ran(at.selectbox(key="b_solver").set_value("bcd"))
     assert "week → none" in words(at)
 
@@ -267,10 +220,11 @@ def test_names_of_an_own_table_are_no_markup(limit):  # noqa: ARG001
     name = "![p](http://127.0.0.1:9/p.png)week"
     frame = sample_table().rename(columns={"week": name})
     table = read_own(frame, modes=("site", "species", name))
-    at = open_own("whatif", table, data=NAME, **QUICK, b_part="first half")
-    text = words(at)
-    assert f"first half of the {name}" not in text
-    assert "first half of the \\!\\[p" in text
+    at = open_own("whatif", table, data=NAME, **QUICK, b_solver="bcd")
+    (closed,) = [each for each in at.selectbox if "repeat visits" in each.label]
+    ran(closed.set_value(name))
+    assert f"closed visits ({name}" not in words(at)
+    assert "closed visits \\(\\!\\[p" in words(at)
 
 
 def test_real_counts_that_are_not_here_are_offered(open_page):
