@@ -11,11 +11,7 @@ WHISKERS = (
     "long ones are cut off at the edge."
 )
 
-SCALE_IN_WHISKERS = (
-    " They hold how uncertain the scale is, too, which moves all p together and no rank."
-)
-
-P_IS_THE_SAME = "p is the same everywhere: no attribute acts on detection."
+P_IS_THE_SAME = "p is the same everywhere: no covariate affects detection."
 
 NO_INTERVALS = "Intervals come with the joint solver, once the fit has finished."
 

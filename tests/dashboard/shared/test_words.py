@@ -11,8 +11,8 @@ from dashboard.shared.text import page, words
 from dashboard.shared.text.words import caution, escape, plural, times
 
 TERMS = [
-    *("count", "true count", "λ", "p", "relative p", "ŷ", "anchor", "scale", "attribute", "role"),
-    *("tensor", "mode", "entry", "rank", "component", "μ", "g(z)", "network", "member"),
+    *("count", "true count", "λ", "p", "relative p", "ŷ", "overall detection", "covariate", "role"),
+    *("tensor", "mode", "entry", "rank", "component", "μ", "g(z)", "network", "random restart"),
     *("interval", "held-out error", "rRMSE", "deviance", "simulated"),
 ]
 
