@@ -1,21 +1,29 @@
 """Your table: a reader's own file, the counts that follow from it, and what was missed in them."""
 
+from collections.abc import Sequence
+from html import escape as as_html
+
 import streamlit as st
 
-from dashboard.shared.fit_status.data_report import before_you_fit
+from dashboard.shared.fit_status.data_report import before_you_fit, to_mend
 from dashboard.shared.fit_status.takeaway import csv_bytes
-from dashboard.shared.own_table import put, save_toggle
+from dashboard.shared.own_table import OwnTable, TableFile, put, save_toggle
+from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
-from dashboard.table.counts import RESULTS, choose_part, counted, notes, table_of
+from dashboard.shared.text.words import escape
+from dashboard.table.controls import choose_columns, table_of
 from dashboard.table.files import sample_table
 from dashboard.table.results import results
-from dashboard.table.role_controls import choose_columns
 from dashboard.table.roles import preview
 from dashboard.table.upload import uploaded
+
+TABLE, RESULTS = "The table", "What was missed"
+PART = "part"
 
 
 def file_and_columns() -> None:
     """Ask for a file and what its columns are, and draw the counts that follow."""
+    st.title("Your own counts")
     st.markdown(
         "CSV, Excel or Parquet, with **one row per count** or **one column per species, date or "
         "visit**. Column types are detected; correct them if needed. Empty means not counted, "
@@ -28,35 +36,77 @@ def file_and_columns() -> None:
         key="sample",
         on_click="ignore",
         icon=":material/download:",
-        help="A small simulated table, to look at or to try out.",
     )
     file = uploaded()
     if file is None:
         return
-    # What is drawn first depends on controls further down.
-    head, asked, result = st.container(), st.container(), st.container()
+    result, head = st.container(), st.container()  # drawn last: they depend on what is chosen
     st.header("What each column is")
     columns = choose_columns(file)
     with head:
-        rows, more = preview(file.raw.frame, columns)
-        show_table(rows.to_pandas(), key="own-preview", alt="The first rows", height=213)
-        if more:
-            st.caption(f"… and {more:,} more columns")
-    with asked:
-        table = table_of(file, columns)
+        show_table(
+            preview(file.raw.frame, columns).to_pandas(),
+            key="own-preview",
+            alt="The first rows",
+            height=213,
+        )
+    if columns.count == file.guess.columns.count:
+        sentences([each for each in file.guess.questions if each.startswith(("Is ", "Do the "))])
+    table = table_of(file, columns)
     if table is not None:
         put(table)
         with result:
             counted(table)
             save_toggle(file)
-    notes(file, table)
-    if table is not None:
         st.header("Before you fit")
         before_you_fit(table.dataset)
+    notes(file, table)
 
 
-st.title("Your own counts")
-if choose_part() == RESULTS:
+def counted(table: OwnTable) -> None:
+    """Say what counts there are, and where to go from here."""
+    y = table.dataset.counts
+    pairs = zip(y.shape, y.modes, strict=True)
+    sizes = " × ".join(f"{size:,} {escape(mode)}" for size, mode in pairs)
+    st.success(
+        f"**{y.n_observed:,} counts** of {sizes}: {y.share_observed:.1%} of all combinations.",
+        icon=":material/check:",
+    )
+    if sentence := to_mend(table.dataset):
+        st.html(f"<p><strong>Before you go on:</strong> {sentence}</p>")
+    with st.container(horizontal=True):
+        st.button(
+            "See what was missed",
+            key="own-see",
+            on_click=lambda: st.session_state.update({PART: RESULTS}),
+            type="primary",
+            icon=":material/explore:",
+        )
+        st.page_link(
+            "methods/page.py",
+            label="**Compare methods on it**",
+            icon=":material/leaderboard:",
+            query_params={"section": "Your data", "counts_of": "Your table"},
+        )
+
+
+def notes(file: TableFile, table: OwnTable | None) -> None:
+    """List what was decided or left out: while reading, and while making counts."""
+    rules = file.raw.notes if table is None else table.dataset.provenance.rules
+    if rules or file.guess.questions:
+        with st.expander(f"What was done with the file ({len(rules)})"):
+            sentences([*rules, *file.guess.questions])
+
+
+def sentences(lines: Sequence[str]) -> None:
+    """Draw sentences as HTML, not Markdown: words of a reader's own file stay what they are."""
+    if lines:
+        st.html("<ul>" + "".join(f"<li>{as_html(each)}</li>" for each in lines) + "</ul>")
+
+
+if st.session_state.get("page") == "explore":  # this address begins with the results
+    st.session_state.setdefault(PART, RESULTS)
+if segmented("Part", [TABLE, RESULTS], key=PART, label_visibility="collapsed") == RESULTS:
     results()
 else:
     file_and_columns()

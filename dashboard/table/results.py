@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
-from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
+from dashboard.countymap.component import show_county_map
+from dashboard.countymap.picture import by_county, county_map
 from dashboard.shared.cache import cached
 from dashboard.shared.charts.answers import for_download, share_words
-from dashboard.shared.charts.bars import bar_limits, ranked_bars
 from dashboard.shared.charts.matrix import matrix_chart
 from dashboard.shared.charts.places import OWN
-from dashboard.shared.charts.style import BAR_COLORS
 from dashboard.shared.data_section.section import data_section
-from dashboard.shared.fit_status.badges import fit_badges
-from dashboard.shared.fit_status.running import fit_or_stop, unfinished
-from dashboard.shared.fit_status.takeaway import take_away
+from dashboard.shared.fit_status.running import unfinished
 from dashboard.shared.own_table import PREFIX, code_of, read_own_table
-from dashboard.shared.sidebar import sidebar as controls
+from dashboard.shared.page_kit import FittedPage, answer_table, both_ends, fitted_page, foot
 from dashboard.shared.sidebar.widgets import dataset_or_stop, segmented
-from dashboard.shared.text.page import (
-    help_drawer,
-    insight_with_caution,
-    show_chart,
-    show_table,
-)
+from dashboard.shared.text.page import insight_with_caution, show_chart, show_table
 from dashboard.shared.text.scripts import fit_script
-from dashboard.shared.text.words import WHISKERS, capital, escape
-from dashboard.table.charts import lines_chart
-from dashboard.table.places import place_mode, places_map
-from dashboard.table.planning import planning_section
+from dashboard.shared.text.words import NO_INTERVALS, WHISKERS, capital, escape
+from dashboard.table.charts import lines_chart, places_chart
 from dashboard.table.view import (
     MOST_CHOSEN,
     MOST_LISTED,
@@ -42,94 +33,90 @@ from dashboard.table.view import (
     View,
     build_lines,
     build_matrix,
-    level_sums,
     level_view,
-    mode_pairs,
+    modes_of,
     ordered_modes,
     views_of,
 )
-from uncletc import Anchor, Fit
+from uncletc import Fit
 from uncletc.datasets import Dataset
+from uncletc.planning import plan
 
-_ENDS = {"top": "Highest", "bottom": "Lowest"}
-_MOST_BARS = 30
-
-
-class _Choice(NamedTuple):
-    """What a reader looks at: a view, one mode or two, a number, and how many bars at each end."""
-
-    view: View
-    modes: tuple[int, ...]
-    quantity: Quantity
-    n: int
+_PLANNED = {
+    "detection": "p of a typical place",
+    "rate": "λ of a typical place",
+    "total": "total of λ",
+    "scale": "scale that all p share",
+}
 
 
 def results() -> None:
     """Draw λ, p and counts of the reader's own table."""
-    choices = controls.sidebar("own")
-    dataset = dataset_or_stop(choices.dataset)
+    page = fitted_page("own", "What was missed in your counts?")
+    dataset, fit, roles, anchor = page
     read_own_table(True)
-    dataset, fit, roles = fit_or_stop(dataset, choices)
-    fit_badges(dataset, fit, "own")
-    choice = _choose(dataset)
-    view = _view(dataset, fit, choices.anchor, choice.modes)
-    values = view.values(choice.quantity, choice.n)
-    if values.groups.empty:
+    view_name, modes, quantity, n = _choose(dataset)
+    with st.spinner("Adding up …"):
+        view = cached("table", level_view, dataset, fit, anchor, modes)
+    values = view.values(quantity, n)
+    if values.ranked.empty:
         st.info("No entry has a value here. Choose another view.")
         return
     st.markdown(view.sentence(so_far=unfinished(fit)))
-    ranks = view.precision.words if choice.quantity == "p" and values.caution is None else ""
+    ranks = view.answers.precision.words if quantity == "p" and values.caution is None else ""
     insight_with_caution(f"{values.insight} {ranks}", values.caution)
-    _picture(dataset, choice, view, values)
-    lines = _bars_and_lines(dataset, fit, choices.anchor, choice, view, values)
-    _table(view)
+    if view_name == "places":
+        _map(dataset, view.names[0], values)
+    elif view_name == "pairs":
+        _matrix(dataset, modes, view, values)
+    bars, lines = st.container(), _lines(page, modes, quantity, view, values)
+    with bars:
+        _bars(quantity, view, values, () if lines is None else tuple(lines["label"].unique()))
+    answer_table(
+        view.answers,
+        f"Reported and estimated, by {' and '.join(map(escape, view.names))}",
+        names={"levels": "level"},
+    )
     planning_section(dataset, fit)
     data_section(dataset_or_stop(OWN), report=False)
-    help_drawer(
-        "**p is the chance that an event that happens is counted**, as far as the attributes that "
-        f"act on detection explain it: {roles.on_detection or 'none here'}.",
-        "**λ is how many events to expect** where somebody looks with full attention.",
-        roles=roles,
-        fit=fit,
-    )
     tables = {f"By {' and '.join(view.names)}": view.main_table}
     if lines is not None:
         tables["Lines"] = for_download(lines, absolute=view.scale.absolute)
-    take_away(
+    foot(
+        page,
         "table",
-        dataset=dataset,
-        fit=fit,
-        roles=roles,
+        scale=view.scale,
+        means=(
+            "**p is the chance that an event that happens is counted**, as far as the covariates "
+            f"that act on detection explain it: {roles.on_detection or 'none here'}.",
+            "λ adds up and p is a mean over entries with a count."
+            + (f" The {MOST_LISTED:,} with most reported are listed." if view.rest else ""),
+            share_words(late=view.late) if view.scale.absolute else "",
+            WHISKERS if "low" in values.ranked else NO_INTERVALS,
+        ),
         tables=tables,
         code=fit_script(
             code_of(dataset),
             fit.settings,
             level_view,
-            choices.anchor,
-            choice.modes,
+            anchor,
+            modes,
             roles=roles,
             take=".main_table",
         ),
     )
 
 
-def _view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...]) -> LevelView:
-    """Counts, λ and p by some modes; the sums stay when the scale changes."""
-    with st.spinner("Adding up …"):
-        found = cached("table sums", level_sums, dataset, fit, modes)
-    return level_view(dataset, fit, anchor, modes, found=found)
-
-
-def _choose(dataset: Dataset) -> _Choice:
-    """Ask what to look at: which view, by which modes, and which number."""
+def _choose(dataset: Dataset) -> tuple[View, tuple[int, ...], Quantity, int]:
+    """Ask what to show: which view, of which modes, which number, and how many bars."""
     left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
     view: View = segmented(
         "View",
         views_of(dataset),
         key="view",
         where=left,
-        help="**places**: a map, where levels of a mode lie somewhere. **pairs**: a matrix of two "
-        "modes. **any mode**: the levels of one.",
+        help="**places**: a map. **pairs**: a matrix of two modes. **any mode**: the levels of "
+        "one.",
     )
     quantity: Quantity = segmented(
         "Show",
@@ -138,161 +125,142 @@ def _choose(dataset: Dataset) -> _Choice:
         default="p" if dataset.counts.n_attributes else "λ",
         key="quantity",
         where=middle,
-        help="**p**: the chance that an event is counted. **λ**: how many events to expect. "
-        "**Reported counts**: as they are, without a model.",
+        help="**p**: the chance that an event is counted. **λ**: how many events to expect.",
     )
-    n = right.slider(
-        "How many to list",
-        5,
-        _MOST_BARS,
-        10,
-        key="listed",
-        bind="query-params",
-        help="Bars with the highest and with the lowest values.",
+    n = right.slider("How many to list", 5, 30, 10, key="listed", bind="query-params")
+    options = modes_of(dataset, view)
+    name = next(iter(options))
+    if len(options) > 1:
+        label = "Rows × columns" if view == "pairs" else "By"
+        name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
+    return view, options[name], quantity, n
+
+
+def _map(dataset: Dataset, name: str, values: LevelValues) -> None:
+    """Draw the values of places where they lie."""
+    drawn = {"title": values.title, "limits": values.limits, "log": values.log}
+    alt = f"Map of {len(values.ranked):,} levels of {name} by {values.title}"
+    known = dataset.mode_tables[name].reset_index(drop=True)
+    where = ["fips"] if "fips" in known else ["latitude", "longitude"]
+    places = values.ranked.join(known[where], on="index_0").dropna(subset=where)
+    if where != ["fips"]:
+        show_chart(partial(places_chart, places, **drawn), key="table-places", alt=alt)
+        return
+    notes = [f"{row.label}: {row.counted:,} counted" for row in places.itertuples()]
+    counties = by_county(places.assign(note=notes))
+    picture = county_map(counties, hover=("note",), missing="no value", **drawn)
+    show_county_map(picture, key="table-map", alt=alt)
+
+
+def _matrix(dataset: Dataset, modes: tuple[int, ...], view: LevelView, values: LevelValues) -> None:
+    st.header(capital(" and ".join(map(escape, view.names))))
+    matrix = partial(
+        matrix_chart,
+        build_matrix(dataset, modes, values),
+        title=values.title,
+        limits=values.limits,
+        log=values.log,
     )
-    return _Choice(view, _modes(dataset, view), quantity, n)
+    alt = f"{values.title} of {' and '.join(view.names)}, {len(values.ranked):,} pairs"
+    show_chart(matrix, key="table-matrix", alt=alt)
+    st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")
 
 
-def _modes(dataset: Dataset, view: View) -> tuple[int, ...]:
-    if view == "places":
-        return (place_mode(dataset),)
-    options: dict[str, tuple[int, ...]]
-    if view == "pairs":
-        options = {**mode_pairs(dataset)}
-        label, words = "Rows × columns", "Which two modes to look at; means are over all others."
-    else:
-        options = {mode: (k,) for k, mode in enumerate(dataset.counts.modes)}
-        label, words = "By", "Whose levels to compare."
-    if len(options) == 1:
-        return next(iter(options.values()))
-    return options[_named(label, list(options), key=f"{PREFIX}{view}-modes", help=words, wrap=True)]
+def _bars(
+    quantity: Quantity, view: LevelView, values: LevelValues, chosen: tuple[str, ...]
+) -> None:
+    """Draw the levels or pairs with the highest and the lowest values, on one axis."""
+    both_ends(
+        values,
+        of={"p": "detection", "λ": "λ", "counts": "counts"}[quantity],
+        title=values.title,
+        level=False,
+        chosen=chosen,
+        on_click=partial(_follow, f"{PREFIX}lines-{'-'.join(view.names)}"),
+        log=values.log,
+    )
+    intervals = " Whiskers: 90 % intervals." if "low" in values.ranked else ""
+    st.caption(f"Means over entries with a count.{intervals} Click a bar to follow it.")
 
 
-def _named(label: str, names: list[str], **more: Any) -> str:
-    """Ask for one of some modes, or pairs of them, by the names that they have in the table."""
-    name: str = segmented(label, names, **more)
-    return name
+def _follow(key: str, label: str) -> None:
+    """Follow the level of the bar clicked on, or follow it no more."""
+    now: list[str] = list(st.session_state.get(key, []))
+    if label in now:
+        st.session_state[key] = [each for each in now if each != label]
+    elif len(now) < MOST_CHOSEN:
+        st.session_state[key] = [*now, label]
 
 
-def _picture(dataset: Dataset, choice: _Choice, view: LevelView, values: LevelValues) -> None:
-    if choice.view == "places":
-        places_map(dataset, view.names[0], choice.modes[0], values)
-    elif choice.view == "pairs":
-        st.header(capital(" and ".join(map(escape, view.names))))
-        matrix = partial(
-            matrix_chart,
-            build_matrix(dataset, choice.modes, values),
-            title=values.title,
-            limits=values.limits,
-            log=values.log,
-        )
-        alt = f"{values.title} of {' and '.join(view.names)}, {len(values.groups):,} pairs"
-        show_chart(matrix, key="table-matrix", alt=alt)
-        st.caption("One square is one pair, a mean over all else; blank: nothing was counted.")
-
-
-def _bars_and_lines(
-    dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
-    choice: _Choice,
+def _lines(
+    page: FittedPage,
+    modes: tuple[int, ...],
+    quantity: Quantity,
     view: LevelView,
     values: LevelValues,
 ) -> pd.DataFrame | None:
-    """Draw the highest and lowest levels, and a few of them over an ordered mode; return these."""
-    bars_here, heading, lines = st.container(), st.container(), None
-    labels: tuple[str, ...] = ()
-    if along := ordered_modes(dataset, choice.modes):
-        mode, labels = _choose_lines(dataset, along, view, values)
-        name = dataset.counts.modes[mode]
-        heading.header(f"Over {escape(name)}")
-        if labels:
-            lines = cached(
-                "table lines",
-                build_lines,
-                dataset,
-                fit,
-                anchor,
-                choice.modes,
-                mode,
-                labels,
-                choice.quantity,
-            )
-            show_chart(
-                partial(lines_chart, lines, title=values.title, along=name, log=values.log),
-                key="table-lines",
-                alt=f"{values.title} of {', '.join(labels)} over {name}",
-            )
-            st.caption("Bands: 90 % intervals." if "low" in lines else "Without intervals.")
-        else:
-            st.info("Choose one to follow it.")
-    with bars_here:
-        _bars(values, labels)
-        scale = "" if choice.quantity == "counts" else f", {view.scale.statement}"
-        intervals = f" {WHISKERS}" if "low" in values.groups else ""
-        st.caption(f"Means over entries with a count{scale}.{intervals}")
-    return lines
-
-
-def _choose_lines(
-    dataset: Dataset, along: list[int], view: LevelView, values: LevelValues
-) -> tuple[int, tuple[str, ...]]:
-    """Ask which levels or pairs to follow, along which ordered mode."""
-    mode = along[0]
+    """Draw a few levels over an ordered mode, and return them."""
+    along = ordered_modes(page.dataset, modes)
+    if not along:
+        return None
+    heading, name = st.empty(), next(iter(along))
     if len(along) > 1:
-        names = {dataset.counts.modes[k]: k for k in along}
-        mode = names[_named("Along", list(names), key=f"{PREFIX}along", help="Over which steps.")]
-    by_size = values.groups.sort_values("counted", ascending=False)["label"].tolist()
+        name = segmented("Along", list(along), key=f"{PREFIX}along", help="Over which steps.")
+    heading.header(f"Over {escape(name)}")
+    by_size = values.ranked.sort_values("counted", ascending=False)["label"].tolist()
     labels = st.multiselect(
         capital(" and ".join(map(escape, view.names))),
         by_size,
         by_size[:1],
-        key=f"{PREFIX}lines-{'-'.join(map(str, view.modes))}",
+        key=f"{PREFIX}lines-{'-'.join(view.names)}",
         max_selections=MOST_CHOSEN,
-        help=f"Up to {MOST_CHOSEN} are drawn in one chart. Type part of a name to search.",
+        help=f"Up to {MOST_CHOSEN}. A click on a bar adds it too.",
     )
-    return mode, tuple(labels)
+    if not labels:
+        st.info("Choose one to follow it.")
+        return None
+    asked = (page.dataset, page.fit, page.anchor, modes, along[name], tuple(labels), quantity)
+    lines: pd.DataFrame = cached("table lines", build_lines, *asked)
+    show_chart(
+        partial(lines_chart, lines, title=values.title, along=name, log=values.log),
+        key="table-lines",
+        alt=f"{values.title} of {', '.join(labels)} over {name}",
+    )
+    st.caption("Bands: 90 % intervals." if "low" in lines else "Without intervals.")
+    return lines
 
 
-def _bars(values: LevelValues, chosen: tuple[str, ...]) -> None:
-    """Draw the levels or pairs with the highest and the lowest values, on one axis."""
-    both = [values.top, values.bottom]
-    limits = bar_limits(*both, log=values.log)
-    for column, side, bars in zip(st.columns(2), _ENDS, both, strict=True):
-        column.header(_ENDS[side])
-        show_chart(
-            partial(
-                ranked_bars,
-                bars,
-                title=values.title,
-                color=BAR_COLORS[side],
-                limits=limits,
-                log=values.log,
-                chosen=chosen,
-            ),
-            key=f"table-{side}",
-            alt=f"{_ENDS[side]} {values.title}: {len(bars)} of {len(values.ranked)}",
-            where=column,
+def planning_section(dataset: Dataset, fit: Fit) -> None:
+    """Ask what a larger study would have, and draw how wide its intervals would be."""
+    st.header("With more counts")
+    if fit.draws is None:
+        st.caption("A plan compares intervals, and this fit has none yet.")
+        return
+    modes = list(dataset.counts.modes)[-3:]
+    columns = st.columns(len(modes) + 2)
+    times = {
+        mode: column.slider(
+            f"Times as many levels of {escape(mode)}",
+            1.0,
+            5.0,
+            2.0 if mode == modes[-1] else 1.0,
+            0.5,
+            key=f"{PREFIX}plan-{k}",
         )
-
-
-def _table(view: LevelView) -> None:
-    """Draw reported and estimated counts by level or pair, and how to read them."""
-    st.header(f"Reported and estimated, by {' and '.join(map(escape, view.names))}")
-    show_table(
-        view.display(),
-        key=f"table-levels-{len(view.table)}",
-        alt=f"Reported and estimated true counts by {' and '.join(view.names)}",
+        for k, (mode, column) in enumerate(zip(modes, columns, strict=False))
+    }
+    survey = columns[-2].number_input(
+        "Places surveyed",
+        0,
+        1000,
+        0,
+        key=f"{PREFIX}plan-survey",
+        help="Places at which p is found otherwise, such as by a second observer or a camera.",
     )
-    absolute, intervals = view.scale.absolute, "rate_low" in view.table
-    relative = "**Relative λ**: what would have been counted if p were its median everywhere."
-    notes = [
-        "Click a heading to sort. Sums over entries with a count; p is a mean over them.",
-        share_words(late=view.late) if absolute else relative if view.moved else "",
-        "90 %: intervals, from chance in the counts." if intervals else "",
-        "They hold how uncertain the scale is, too."
-        if intervals and view.scale.log_error > 0
-        else "",
-        f"The {MOST_LISTED:,} with most reported are listed." if view.rest else "",
-    ]
-    st.caption(" ".join(filter(None, notes)))
+    error = columns[-1].slider("Error of p there, ± %", 5, 100, 20, 5, key=f"{PREFIX}plan-error")
+    found = plan(dataset.counts, fit, times=times, survey=int(survey), survey_error=error / 100)
+    shown = {"interval of": found["quantity"].map(_PLANNED)}
+    for when in ("now", "then"):
+        shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
+    show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals", height=178)
+    st.caption("Upper over lower end of a 90 % interval, by the information of this fit.")

@@ -1,21 +1,17 @@
-"""The role of each column of a reader's own table, and the columns that follow. Pure."""
+"""The role of each column of a reader's own table, a row for each, and what follows. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Any
 
+import pandas as pd
 import polars as pl
 
 from uncletc.tables import AttributeColumn, Columns, ModeColumn
 
-Role = Literal[
-    "mode", "count", "across", "attribute", "exposure", "known_detection", "known_error",
-    "latitude", "longitude", "out",
-]  # fmt: skip
-
-ROLES: dict[Role, str] = {
+ROLES = {
     "mode": "Mode",
     "count": "Count",
     "across": "One of several counts",
@@ -27,84 +23,128 @@ ROLES: dict[Role, str] = {
     "longitude": "Longitude",
     "out": "Leave out",
 }
-ONE_ONLY: tuple[Role, ...] = (
-    "count", "exposure", "known_detection", "known_error", "latitude", "longitude",
-)  # fmt: skip
+ONE_ONLY = ("count", "exposure", "known_detection", "known_error", "latitude", "longitude")
 ACTS_ON = {"detection": "detection", "rate": "true counts (λ)", "both": "both"}
 SIGNS = {0: "either way", 1: "only up", -1: "only down"}
-STEPS = {"": "as they stand", "day": "by day", "week": "by week", "month": "by month"}
+STEPS = {None: "as they are", "day": "by day", "week": "by week", "month": "by month"}
+CATEGORY = "names without order"
 
-_BLOCK = 6  # columns of counts beyond which they have one control together
+_BLOCK = 6  # columns of counts beyond which they have one row together
 _PREVIEW = 14, 5  # columns and rows
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColumnRole:
-    """The role of one column, with the options of a mode and of an attribute.
+def role_of(columns: Columns, name: str) -> str:
+    """Return the role of a column, a key of `ROLES`."""
+    if name in columns.across:
+        return "across"
+    if any(each.column == name for each in columns.modes):
+        return "mode"
+    if any(each.column == name for each in columns.attributes):
+        return "attribute"
+    single = (role for role in ONE_ONLY if getattr(columns, role) == name)
+    return "out" if columns.across and name == columns.count else next(single, "out")
 
-    Attributes
-    ----------
-    role : str
-        A key of `ROLES`.
-    mode : ModeColumn
-    attribute : AttributeColumn
+
+def block_of(columns: Columns) -> tuple[str, ...]:
+    """Columns of counts that are so many that they have one row together."""
+    return columns.across if len(columns.across) > _BLOCK else ()
+
+
+def role_table(frame: pl.DataFrame, columns: Columns, reasons: Mapping[str, str]) -> pd.DataFrame:
+    """Return a row per column, those that are used first: column, role, its options, and why.
+
+    Options are empty where the role has none, or has the usual ones.
     """
-
-    role: Role
-    mode: ModeColumn
-    attribute: AttributeColumn
-
-
-def role_of(columns: Columns, name: str, *, is_text: bool = False) -> ColumnRole:
-    """Return the role of a column; text is a category unless `columns` say otherwise."""
     modes = {each.column: each for each in columns.modes}
     attributes = {each.column: each for each in columns.attributes}
-    single = [role for role in ONE_ONLY[1:] if getattr(columns, role) == name]
-    role: Role = single[0] if single else "out"
-    if name in modes:
-        role = "mode"
-    elif name in columns.across:
-        role = "across"
-    elif name == columns.count and not columns.across:
-        role = "count"
-    elif name in attributes:
-        role = "attribute"
-    return ColumnRole(
-        role=role,
-        mode=modes.get(name, ModeColumn(column=name)),
-        attribute=attributes.get(name, AttributeColumn(column=name, category=is_text)),
+    block = block_of(columns)
+    rows = []
+    for name in (each for each in frame.columns if each not in block[1:]):
+        attribute, mode = attributes.get(name), modes.get(name)
+        label = f"{name} … {block[-1]} ({len(block)} columns)" if name in block else name
+        rows.append(
+            {
+                "name": name,
+                "column": label,
+                "role": ROLES[role_of(columns, name)],
+                "acts_on": attribute and ACTS_ON[attribute.acts_on],
+                "sign": attribute and (CATEGORY if attribute.category else SIGNS[attribute.sign]),
+                "step": mode and STEPS[mode.step] if frame.schema[name].is_temporal() else None,
+                "most": mode and mode.most,
+                "why": reasons.get(name, ""),
+            }
+        )
+    order = list(ROLES.values())
+    table = pd.DataFrame(rows).astype({"most": "Int64"})
+    return table.sort_values(
+        "role", key=lambda roles: roles.map(order.index), kind="stable", ignore_index=True
     )
 
 
+def resolved(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with one column for each role that one alone has: that which was changed."""
+    found = table.copy()
+    for role in (ROLES[each] for each in ONE_ONLY):
+        have = found["role"] == role
+        new = have & (before["role"] != role)
+        if have.sum() > 1 and new.any():
+            found.loc[have & ~new, "role"] = ROLES["out"]
+    return found
+
+
 def columns_of(
-    roles: Mapping[str, ColumnRole], before: Columns, across_mode: ModeColumn
+    table: pd.DataFrame, frame: pl.DataFrame, before: Columns, across_mode: ModeColumn
 ) -> Columns:
-    """Return the columns with these roles; what is done with rows and levels stays.
+    """Return the columns with these roles; what is done with rows and levels is as before.
 
     Parameters
     ----------
-    roles : mapping of str to ColumnRole
-        In the order of the table. Modes that were modes before stay in their order, others follow.
+    table : DataFrame
+        As :func:`role_table` returns it.
+    frame : polars.DataFrame
     before : Columns
+        Its modes remain in their order, others follow.
     across_mode : ModeColumn
         Of a table with several columns of counts.
     """
-    of: dict[Role, list[str]] = {role: [] for role in ROLES}
-    for name, each in roles.items():
-        of[each.role].append(name)
+    block, words = block_of(before), {words: role for role, words in ROLES.items()}
+    rows = {row["name"]: row for row in table.to_dict("records")}
+    of: dict[str, list[str]] = {role: [] for role in ROLES}
+    for name in frame.columns:
+        row = rows.get(block[0] if name in block else name)
+        of["out" if row is None else words[row["role"]]].append(name)
     order = [each.column for each in before.modes]
-    modes = sorted(of["mode"], key=lambda name: order.index(name) if name in order else len(order))
-    attributes = [roles[name].attribute for name in of["attribute"]]
+    of["mode"].sort(key=lambda name: order.index(name) if name in order else len(order))
+    across = tuple(of["across"])
     return replace(
         before,
-        modes=tuple(roles[name].mode for name in modes),
-        count="count" if of["across"] else next(iter(of["count"]), ""),
-        across=tuple(of["across"]),
-        across_mode=across_mode if of["across"] else None,
-        attributes=tuple(
-            replace(each, sign=0) if each.acts_on == "rate" else each for each in attributes
-        ),
+        modes=tuple(_mode(rows[name], frame) for name in of["mode"]),
+        count="count" if across else next(iter(of["count"]), ""),
+        across=across,
+        across_mode=across_mode if across else None,
+        attributes=tuple(_attribute(rows[name], frame) for name in of["attribute"]),
         **{role: next(iter(of[role]), None) for role in ONE_ONLY[1:]},
+    )
+
+
+def _mode(row: Mapping[str, Any], frame: pl.DataFrame) -> ModeColumn:
+    steps = {words: step for step, words in STEPS.items()}
+    dates = frame.schema[row["name"]].is_temporal()
+    most = None if pd.isna(row["most"]) else int(row["most"])
+    return ModeColumn(
+        column=row["name"], step=steps.get(row["step"]) if dates else None, most=most or None
+    )
+
+
+def _attribute(row: Mapping[str, Any], frame: pl.DataFrame) -> AttributeColumn:
+    acts_on = next((it for it, words in ACTS_ON.items() if words == row["acts_on"]), "detection")
+    sign = next((it for it, words in SIGNS.items() if words == row["sign"]), 0)
+    text = frame.schema[row["name"]] in (pl.String, pl.Categorical)
+    return AttributeColumn(
+        column=row["name"],
+        acts_on=acts_on,  # type: ignore[arg-type]
+        sign=0 if acts_on == "rate" else sign,
+        category=row["sign"] == CATEGORY or text,
     )
 
 
@@ -119,27 +159,18 @@ def with_levels_of(columns: Columns, before: Columns) -> Columns:
     return replace(columns, missing=before.missing, without=before.without, running=before.running)
 
 
-def block_of(columns: Columns) -> tuple[str, ...]:
-    """Columns of counts that are so many that they have one control together."""
-    return columns.across if len(columns.across) > _BLOCK else ()
-
-
-def preview(frame: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, int]:
-    """Return the first rows under the role and name of each column, and how many are not shown.
-
-    In a table of many columns those that have a role come first.
-    """
+def preview(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Return the first rows under the role and name of each column; those with a role first."""
     most, rows = _PREVIEW
-    roles = {name: role_of(columns, name).role for name in frame.columns}
+    roles = {name: role_of(columns, name) for name in frame.columns}
+    rank = {"across": 1, "out": 2}
     shown = frame.columns
     if len(shown) > most:
-        rank = {"across": 1, "out": 2}
         shown = sorted(shown, key=lambda name: rank.get(roles[name], 0))[:most]
-    named = {
-        name: f"{ROLES['count' if roles[name] == 'across' else roles[name]]} · {name}"
-        for name in shown
-    }
-    return frame.select(shown).head(rows).rename(named), len(frame.columns) - len(shown)
+    roles |= dict.fromkeys(columns.across, "count")
+    return frame.select(
+        pl.col(name).alias(f"{ROLES[roles[name]]} · {name}") for name in shown
+    ).head(rows)
 
 
 def lacking(columns: Columns) -> str:

@@ -1,24 +1,24 @@
-"""Tables of *Your table*: counts, λ and p by level of a mode, or by pair of levels of two. Pure."""
+"""What was missed, by level of a mode or by pair of levels of two: tables, numbers, lines. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.shared.charts.answers import (
+    Answers,
     RankPrecision,
     answer,
     axis_title,
     chance_words,
     color_limits,
     contrast,
-    for_display,
     for_download,
     open_scale,
     rank_precision,
@@ -35,7 +35,7 @@ from dashboard.shared.charts.places import (
 from dashboard.shared.text.words import P_IS_THE_SAME, caution, escape, times
 from uncletc import Anchor, CountTensor, Fit, Scale
 from uncletc.datasets import Dataset
-from uncletc.estimates import Sums, group_sums
+from uncletc.estimates import group_sums
 
 View = Literal["places", "pairs", "any mode"]
 Quantity = Literal["p", "λ", "counts"]
@@ -49,32 +49,14 @@ _TAKEN = ("reported", "rate", "detection", "share", "p", "relative p", "relative
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LevelSums:
-    """Counts, λ and p of levels of one mode, or of pairs of two, as fitted.
-
-    Attributes
-    ----------
-    levels : DataFrame
-        One row per level or pair with a count, most reported first: label, and index_0, … along
-        the modes. The last row holds all others where there are too many to list.
-    rest : int
-        How many levels the last row holds.
-    sums : Sums
-    """
-
-    levels: pd.DataFrame
-    rest: int
-    sums: Sums
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class LevelValues(Ranking):
     """One number of each level or pair, as maps, bars and a matrix draw it.
 
     Attributes
     ----------
-    groups : DataFrame
-        Highest first: label, counted, index_0, …, value, low and high where the fit has intervals.
+    ranked : DataFrame
+        Highest first: label, note (words in a bar), counted, index_0, …, value, low and high
+        where the fit has intervals.
     title : str
         What the value is, for axes.
     log : bool
@@ -87,7 +69,6 @@ class LevelValues(Ranking):
         Why not to trust it, where there is a reason.
     """
 
-    groups: pd.DataFrame
     title: str
     log: bool
     limits: tuple[float, float]
@@ -101,52 +82,45 @@ class LevelView:
 
     Attributes
     ----------
-    modes : tuple of int
     names : tuple of str
-        Of these modes.
+        Of the modes.
     table : DataFrame
-        The rows of :attr:`LevelSums.levels` with what :meth:`uncletc.estimates.Sums.table` has and,
-        where attributes act on p, the columns of :meth:`uncletc.estimates.Sums.ranks`.
-    total : dict
-        One row of the same for all together, without a label.
-    precision : RankPrecision
-        Of ranks of levels by p.
+        One row per level or pair with a count, most reported first: label, index_0, … along the
+        modes, what :meth:`uncletc.estimates.Sums.table` has and, where attributes act on p, the
+        columns of :meth:`uncletc.estimates.Sums.ranks`. The last row holds all others where there
+        are too many to list.
+    answers : Answers
+        The same as the page shows it, under "levels".
     rest : int
         How many levels the last row holds.
     moved : bool
         Whether any attribute acts on p.
     late : bool
         Whether reports may come late; see :func:`dashboard.shared.charts.answers.reports_late`.
-    scale : Scale
     """
 
-    modes: tuple[int, ...]
     names: tuple[str, ...]
     table: pd.DataFrame
-    total: dict[str, Any]
-    precision: RankPrecision
+    answers: Answers
     rest: int
     moved: bool
     late: bool
-    scale: Scale
+
+    @property
+    def scale(self) -> Scale:
+        """Of p and λ."""
+        return self.answers.scale
 
     def sentence(self, *, so_far: bool = False) -> str:
         """What was reported, and how many there truly were, all together."""
+        total = self.answers.total
         if not self.moved and not self.scale.absolute:
-            words = f"Reported **{self.total['reported']:,.0f}**. {P_IS_THE_SAME}"
+            words = f"Reported **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
         else:
-            words = answer(self.total, self.scale, so_far=so_far)
+            words = answer(total, self.scale, so_far=so_far)
             if not so_far and not self.late:
-                words = f"{words} {chance_words(self.total, self.scale)}".rstrip()
+                words = f"{words} {chance_words(total, self.scale)}".rstrip()
         return f"**All counts together.** {words} {open_scale(self.scale)}"
-
-    def display(self) -> pd.DataFrame:
-        """`table` as the page draws it, levels under the name of their modes."""
-        (name,) = free_names([" – ".join(self.names)], _TAKEN)
-        table = self.table.rename(columns={"label": name})
-        if not self.moved:
-            table = table.drop(columns=[n for n in table if str(n).startswith("detection")])
-        return for_display(table, [name], self.scale)
 
     @property
     def main_table(self) -> pd.DataFrame:
@@ -157,22 +131,21 @@ class LevelView:
     def values(self, quantity: Quantity, n: int = 10) -> LevelValues:
         """Return p, λ per entry or the mean count of each level, with `n` to list at each end."""
         listed = self.table.head(len(self.table) - bool(self.rest))
-        levels = [name for name in listed if str(name).startswith("index_")]
-        groups = listed[["label", *levels]].assign(
-            counted=listed["reported"].astype(np.int64), **_means(listed, quantity)
+        groups = listed[["label", *(name for name in listed if str(name).startswith("index_"))]]
+        counted = listed["reported"].astype(np.int64)
+        groups = groups.assign(
+            note=[f"{total:,} counted" for total in counted],
+            counted=counted,
+            **_means(listed, quantity),
         )
         groups = groups[np.isfinite(groups["value"])].sort_values(
             "value", ascending=False, kind="stable", ignore_index=True
         )
-        ends = [end for end in ("low", "high") if end in groups]
         ratio = contrast(groups["value"]) if (groups["value"] > 0).all() else np.inf
         same = quantity == "p" and not self.moved
         return LevelValues(
-            ranked=groups[["label", "value", *ends]].assign(
-                note=[f"{total:,} counted" for total in groups["counted"]]
-            ),
+            ranked=groups,
             n=n,
-            groups=groups,
             title=value_title(quantity, self.scale),
             log=_WIDE < ratio < np.inf,
             limits=color_limits(groups["value"]) if len(groups) else (0.0, 1.0),
@@ -182,26 +155,30 @@ class LevelView:
 
 
 def views_of(dataset: Dataset) -> tuple[View, ...]:
-    """What can be shown of a data set, the most telling first.
-
-    Places come last where only a reader's shapes can tell where they lie.
-    """
+    """What can be shown of a data set, the most telling first."""
     last = len(dataset.counts.modes) - 1
     several = last > 1 or not is_ordered(dataset, last)
     found: tuple[View, ...] = ("pairs", "any mode") if several else ("any mode", "pairs")
-    return (*found, "places") if located_mode(dataset) is None else ("places", *found)
+    return found if located_mode(dataset) is None else ("places", *found)
 
 
-def mode_pairs(dataset: Dataset) -> dict[str, tuple[int, int]]:
-    """Each pair of modes by its name, as indices of rows and columns."""
+def modes_of(dataset: Dataset, view: View) -> dict[str, tuple[int, ...]]:
+    """Return the modes, or pairs of them, that a view may be of, by their names."""
     modes = dataset.counts.modes
+    if view == "places":
+        located = located_mode(dataset) or 0
+        return {modes[located]: (located,)}
+    if view == "any mode":
+        return {mode: (k,) for k, mode in enumerate(modes)}
     return {f"{modes[i]} × {modes[j]}": (i, j) for i, j in combinations(range(len(modes)), 2)}
 
 
-def ordered_modes(dataset: Dataset, besides: Sequence[int]) -> list[int]:
-    """Modes whose levels follow one another, the last first, besides some."""
+def ordered_modes(dataset: Dataset, besides: Sequence[int]) -> dict[str, int]:
+    """Return modes whose levels follow one another, the last first, besides some."""
     every = reversed(range(len(dataset.counts.modes)))
-    return [k for k in every if k not in besides and is_ordered(dataset, k)]
+    return {
+        dataset.counts.modes[k]: k for k in every if k not in besides and is_ordered(dataset, k)
+    }
 
 
 def value_title(quantity: Quantity, scale: Scale) -> str:
@@ -213,26 +190,8 @@ def value_title(quantity: Quantity, scale: Scale) -> str:
     return f"λ per entry ({scale.statement})" if scale.absolute else "relative λ per entry"
 
 
-def level_sums(dataset: Dataset, fit: Fit, modes: tuple[int, ...]) -> LevelSums:
-    """Sum counts, λ and p of counted entries by their levels of one mode or two."""
-    levels, level = _levels(dataset.counts, modes)
-    rest = max(len(levels) - MOST_LISTED, 0)
-    if rest:
-        levels = levels.head(MOST_LISTED + 1).copy()
-        levels.loc[MOST_LISTED, "label"] = f"all {rest:,} others"
-    sums = group_sums(fit, dataset.counts, np.minimum(level, MOST_LISTED))
-    return LevelSums(levels=levels, rest=rest, sums=sums)
-
-
-def level_view(
-    dataset: Dataset,
-    fit: Fit,
-    anchor: Anchor,
-    modes: tuple[int, ...],
-    *,
-    found: LevelSums | None = None,
-) -> LevelView:
-    """Return counts, λ and p by level, and for all counts together.
+def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...]) -> LevelView:
+    """Return counts, λ and p of counted entries by level, and for all counts together.
 
     Parameters
     ----------
@@ -241,33 +200,36 @@ def level_view(
     anchor : Anchor
     modes : tuple of int
         One or two.
-    found : LevelSums, optional
-        ``level_sums(dataset, fit, modes)`` if it has been computed already.
     """
     counts = dataset.counts
-    found = level_sums(dataset, fit, modes) if found is None else found
+    levels, level = _levels(counts, modes)
+    rest = max(len(levels) - MOST_LISTED, 0)
+    if rest:
+        levels = levels.head(MOST_LISTED + 1).copy()
+        levels.loc[MOST_LISTED, "label"] = f"all {rest:,} others"
+    sums = group_sums(fit, counts, np.minimum(level, MOST_LISTED))
     scale, late, moved = anchor.scale(counts, fit), reports_late(fit), bool(fit.n_attributes)
     in_time = any(is_ordered(dataset, k) for k in modes)
-    parts = [found.levels, found.sums.table(scale, at_least_reported=not (in_time and late))]
+    parts = [levels, sums.table(scale, at_least_reported=not (in_time and late))]
     precision = RankPrecision(words="", clear=True, known=False)
     names = tuple(counts.modes[k] for k in modes)
     if moved:
-        group = np.arange(len(found.levels))
-        group[len(group) - bool(found.rest) :] = -1
-        parts.append(found.sums.over(group).ranks())
+        group = np.arange(len(levels))
+        group[len(group) - bool(rest) :] = -1
+        parts.append(sums.over(group).ranks())
         what = f"levels of {escape(names[0])}" if len(modes) == 1 else "pairs"
         precision = rank_precision(parts[-1], what)
-    return LevelView(
-        modes=modes,
-        names=names,
-        table=pd.concat(parts, axis=1),
-        total=found.sums.over().table(scale).iloc[0].to_dict(),
+    table = pd.concat(parts, axis=1)
+    (name,) = free_names([" – ".join(names)], _TAKEN)
+    same = [] if moved else [n for n in table if str(n).startswith("detection")]
+    answers = Answers(
+        tables={"levels": table.rename(columns={"label": name}).drop(columns=same)},
+        columns={"levels": [name]},
+        total=sums.over().table(scale).iloc[0].to_dict(),
         precision=precision,
-        rest=found.rest,
-        moved=moved,
-        late=late,
         scale=scale,
     )
+    return LevelView(names=names, table=table, answers=answers, rest=rest, moved=moved, late=late)
 
 
 def build_lines(
@@ -322,7 +284,7 @@ def build_matrix(dataset: Dataset, modes: tuple[int, ...], values: LevelValues) 
 
     Of modes with many levels those with the most counted events are kept.
     """
-    rows, counts = values.groups, dataset.counts
+    rows, counts = values.ranked, dataset.counts
     for name in ("index_0", "index_1"):
         most = rows.groupby(name)["counted"].sum().nlargest(_MOST_DRAWN).index
         rows = rows[rows[name].isin(most)]

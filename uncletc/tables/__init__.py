@@ -2,13 +2,12 @@
 
 :func:`read_file` reads a file, :func:`guess` says what each column seems to be, :class:`Columns`
 what it is, and :func:`build` makes the data set. :func:`check_counts` reports on counts of any
-origin; :func:`as_missing` takes days without reports out of them.
+origin.
 """
 
 from uncletc.tables.build import build, repeated_rows
 from uncletc.tables.checks import (
     Finding,
-    as_missing,
     check_counts,
     existing,
     n_existing,
@@ -28,7 +27,6 @@ __all__ = [
     "Guess",
     "ModeColumn",
     "RawTable",
-    "as_missing",
     "build",
     "check_counts",
     "existing",

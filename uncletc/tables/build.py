@@ -27,7 +27,7 @@ from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described
 from uncletc.datasets.reading import scaled
-from uncletc.tables.checks import CHECK, as_missing
+from uncletc.tables.checks import CHECK
 from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.dates import by_step, dates_in, periods
 from uncletc.tables.guess import FLAGS, LARGE
@@ -91,6 +91,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     attributes, roles = _attributes(raw.frame, columns, rules)
     values = pd.DataFrame(attributes | _stated(raw.frame, columns, cells))
     cells, values = _one_per_entry(cells, values, columns.duplicates, rules)
+    cells = _as_missing(cells, values, columns, rules)
     if lacking := int(cells.rows["count"].isna().sum()):
         rules.append(f"Rows without a count are missing too ({lacking:,}).")
     counts = _tensor(cells, values, columns, list(attributes), rules)
@@ -98,7 +99,7 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     used = "counts, attributes" if attributes else "counts"
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
     tables = _mode_tables(cells, values, columns, rules)
-    dataset = Dataset(
+    return Dataset(
         name="own",
         title=raw.name,
         counts=counts,
@@ -110,7 +111,6 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
         roles=roles,
         attribute_info=described({name: z[name].to_numpy() for name in attributes}),
     )
-    return as_missing(dataset, columns.missing) if columns.missing else dataset
 
 
 _ABSENT = {"missing": "missing, not zero", "zero": "zeros"}
@@ -149,35 +149,33 @@ def _check(raw: RawTable, columns: Columns) -> None:
         )
     if not columns.across and not columns.count:
         raise ValueError("count must name the column that holds the counts, none is chosen")
-    if columns.known_error is not None and columns.known_detection is None:
-        raise ValueError("known_error needs known_detection, which is not given")
     chosen = [each.column for each in modes] + [each.column for each in columns.attributes]
     chosen += columns.across or [columns.count]
-    chosen += [
-        each for each in (columns.exposure, columns.known_detection, columns.known_error) if each
-    ]
-    for column in [*chosen, *(each for each in (columns.latitude, columns.longitude) if each)]:
+    stated = ("exposure", "known_detection", "known_error", "latitude", "longitude")
+    chosen += [name for each in stated if (name := getattr(columns, each))]
+    names = [each.column for each in columns.all_modes]
+    for column in chosen:
         if column not in raw.frame.columns:
             has = ", ".join(raw.frame.columns[:30])
             raise ValueError(f"the table must have a column {column!r}; it has {has}")
-    twice = pd.Series(chosen)[pd.Series(chosen).duplicated()]
-    if len(twice):
-        n = chosen.count(twice.iloc[0])
-        raise ValueError(f"each column must have one role, {twice.iloc[0]!r} has {n}")
-    names = [each.column for each in columns.all_modes]
+        if (times := max(chosen.count(column), names.count(column))) > 1:
+            raise ValueError(f"each column must have one role, {column!r} has {times}")
     for name in names:
-        if name in _TAKEN or name.endswith("_index"):
+        if name in _TAKEN or name.endswith("_index") or names.count(name) > 1:
             raise ValueError(f"a mode must not be called {name!r}: rename its column in the file")
-    if len(set(names)) < len(names):
-        raise ValueError(f"modes must have distinct names, {names[-1]!r} has two")
 
 
 # Values of columns
 
 
-def _first(wrong: Any) -> int:
-    """The first row that is marked, from 0."""
-    return int(np.argmax(np.asarray(wrong)))
+def _require(ok: Any, name: str, values: Any, rule: str, hint: str = "") -> None:
+    """Raise an error with the first row that breaks a rule."""
+    if not (ok := np.asarray(ok)).all():
+        row = int(np.argmin(ok))
+        value = values[row]
+        now = repr(str(value)[:40]) if isinstance(value, str) else f"{value:.15g}"
+        now = "empty" if value != value else now
+        raise ValueError(f"{name} must {rule}; data row {row + 1} is {now}{hint}")
 
 
 def numbers_of(column: pl.Series) -> FloatArray:
@@ -197,13 +195,9 @@ def numbers_of(column: pl.Series) -> FloatArray:
         if text.drop_nulls().is_in(list(FLAGS)).all():
             values = text.replace_strict(FLAGS, return_dtype=pl.Float64)
     values = values.cast(pl.Float64)
-    wrong = column.is_not_null() & ~values.is_finite().fill_null(False)
-    if wrong.any():
-        row = _first(wrong)
-        raise ValueError(
-            f"{column.name} must hold numbers; data row {row + 1} is {str(column[row])[:40]!r}: "
-            "correct it, or leave it empty if it is not known"
-        )
+    ok = column.is_null() | values.is_finite().fill_null(False)
+    hint = ": correct it, or leave it empty if it is not known"
+    _require(ok, column.name, column, "hold numbers", hint)
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
@@ -213,62 +207,44 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
     if column.dtype.is_temporal():
         raise ValueError(f"{name} must hold numbers; it holds dates")
     y = numbers_of(column)
-    few = _FEW * (~np.isnan(y)).sum()
-
-    def at(wrong: Any) -> str:
-        return f"data row {_first(wrong) + 1} is {y[_first(wrong)]:.15g}"
-
-    below = y < 0
+    few, below = _FEW * (~np.isnan(y)).sum(), y < 0
     if below.any():
         values = [f"{value:.15g}" for value in np.unique(y[below])]
         code = len(values) == 1 and re.fullmatch(r"-(1|2|8+|9+)", values[0])
-        if below.sum() > few and not code:
-            raise ValueError(f"{name} must be at least 0; {at(below)}")
+        _require(~below | (below.sum() <= few) | bool(code), name, y, "be at least 0")
         rules.append(
-            f"{CHECK}{int(below.sum()):,} of the values of {name} below 0 ({listed(values)}; "
-            f"{at(below)}) {'is' if below.sum() == 1 else 'are'} taken as missing."
+            f"{CHECK}{int(below.sum()):,} of the values of {name} below 0 ({listed(values)}; the "
+            f"first in data row {np.argmax(below) + 1}) are taken as missing."
         )
         y = np.where(below, np.nan, y)
-    part = y != np.floor(y)
-    part &= ~np.isnan(y)
-    if part.any():
-        if part.sum() > few and float(np.median(y[y > 0])) < LARGE:
-            raise ValueError(
-                f"{name} must be whole numbers; {at(part)}: round them in the file, or take this "
-                "column as the exposure and choose the column with the counts themselves"
-            )
+    whole = np.isnan(y) | (y == np.floor(y))
+    if not whole.all():
+        enough = (~whole).sum() <= few or float(np.median(y[y > 0])) >= LARGE
+        hint = ": round them in the file, or take this column as the exposure"
+        _require(whole | enough, name, y, "be whole numbers", hint)
         rules.append(
-            f"{CHECK}{int(part.sum()):,} counts of {name} that are not whole are rounded; "
-            f"{at(part)}."
+            f"{CHECK}{int((~whole).sum()):,} counts of {name} that are not whole, the first in "
+            f"data row {np.argmin(whole) + 1}, are rounded."
         )
         y = np.round(y)
-    if (y > _TOP).any():
-        raise ValueError(f"{name} must be below 2**53; {at(y > _TOP)}")
+    _require(~(y > _TOP), name, y, "be below 2**53")
     return y
 
 
 def _stated(frame: pl.DataFrame, columns: Columns, cells: _Cells) -> dict[str, FloatArray]:
     """Exposure, known detection, its error and degrees by their column; (n,) each."""
-    rules = {
-        "exposure": "above 0 in every row",
-        "known_detection": "above 0 and at most 1 where it is given",
-        "known_error": "at least 0 where it is given",
-    }
     found = {}
-    for field in (*rules, "latitude", "longitude"):
-        name = getattr(columns, field)
-        if name is None:
-            continue
-        found[name] = values = numbers_of(frame.get_column(name))
-        wrong = {
-            "exposure": ~(values > 0) & np.isin(np.arange(len(values)), cells.rows["row"]),
-            "known_detection": (values <= 0) | (values > 1),
-            "known_error": values < 0,
-        }.get(field)
-        if wrong is not None and wrong.any():
-            row = _first(wrong)
-            now = "empty" if np.isnan(values[row]) else f"{values[row]:.15g}"
-            raise ValueError(f"{name} must be {rules[field]}; data row {row + 1} is {now}")
+    for field in ("exposure", "known_detection", "known_error", "latitude", "longitude"):
+        if name := getattr(columns, field):
+            found[name] = values = numbers_of(frame.get_column(name))
+            if field == "exposure":  # of rows that are used
+                used = np.isin(np.arange(len(values)), cells.rows["row"])
+                _require((values > 0) | ~used, name, values, "be above 0 in every row")
+            elif field == "known_detection":
+                ok = ~((values <= 0) | (values > 1))
+                _require(ok, name, values, "be above 0 and at most 1 where it is given")
+            elif field == "known_error":
+                _require(~(values < 0), name, values, "be at least 0 where it is given")
     return found
 
 
@@ -280,15 +256,15 @@ def _attributes(
     roles = []
     for each in columns.attributes:
         column = frame.get_column(each.column)
-        if each.category:
-            found = _categories(column, rules)
-        else:
-            try:
-                found = {each.column: numbers_of(column)}
-            except ValueError as error:
-                raise ValueError(f"{error}; or take the column as a category") from error
-            if np.isnan(found[each.column]).all():
-                raise ValueError(f"{each.column} must have a value in at least one row")
+        try:
+            found = (
+                _categories(column, rules) if each.category else {each.column: numbers_of(column)}
+            )
+        except ValueError as error:
+            hint = "" if each.category else "; or take the column as a category"
+            raise ValueError(f"{error}{hint}") from error
+        if column.null_count() == len(column):
+            raise ValueError(f"{each.column} must have a value in at least one row")
         values |= found
         reason = "Stated by the owner of the table."
         roles += [Role(name, each.acts_on, each.sign, reason) for name in found]
@@ -346,9 +322,8 @@ def _levels_of(column: pl.Series, mode: ModeColumn, rules: list[str]) -> _Coded:
     elif is_fips(name) and (fips := _fips(values)) is not None:
         text = fips
     else:
-        if kind.is_float() and (values == values.floor()).all() and (values.abs() < 1e15).all():
-            values = values.cast(pl.Int64)
         text = values.cast(pl.String).str.strip_chars()
+        text = text.str.replace(r"\.0$", "") if kind.is_float() else text
         text = text.set((text == "").fill_null(False), None)
     labels = text.drop_nulls().unique().to_list()
     by_calendar = all(label.lower() in _CALENDAR for label in labels)
@@ -421,6 +396,13 @@ class _Cells:
         parts = zip(self.modes, self.labels, self.indices[row], strict=True)
         return ", ".join(f"{mode} {labels[k]}" for mode, labels, k in parts)
 
+    def mode(self, name: str, level: str) -> int:
+        """The number of the mode of this name, which has this level."""
+        k = self.modes.index(name) if name in self.modes else -1
+        if k < 0 or level not in self.labels[k]:
+            raise ValueError(f"levels must be of modes; there is no {name} {level!r}")
+        return k
+
     def only(self, keep: Any) -> _Cells:
         """Some rows only."""
         return replace(self, rows=self.rows[np.asarray(keep)].reset_index(drop=True))
@@ -460,7 +442,7 @@ def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
         if lacking.any():
             rules.append(
                 f"{int(lacking.sum()):,} rows without a value of {name} are left out, the first is "
-                f"data row {rows['row'][_first(lacking)] + 1}."
+                f"data row {rows['row'][lacking.argmax()] + 1}."
             )
     cells = _Cells(called, tuple(labels for labels, _ in coded), rows)
     cells = cells.only((cells.indices >= 0).all(axis=1))
@@ -542,8 +524,7 @@ def _differences(
 def _without(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
     """Leave out levels, such as totals beside their parts."""
     for mode, level in columns.without:
-        if mode not in cells.modes or level not in cells.labels[cells.modes.index(mode)]:
-            raise ValueError(f"without must name levels of modes; there is no {mode} {level!r}")
+        cells.mode(mode, level)
     for k, (name, labels) in enumerate(zip(cells.modes, cells.labels, strict=True)):
         gone = [level for mode, level in columns.without if mode == name]
         if len(set(gone)) == len(labels):
@@ -552,6 +533,24 @@ def _without(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
             rules.append(f"{name} {listed(gone)} is left out, with all its rows.")
             cells = cells.with_levels(k, [i for i, each in enumerate(labels) if each not in gone])
     return cells
+
+
+def _as_missing(cells: _Cells, values: pd.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
+    """Take the counts of some levels out, such as those of days on which nobody reported.
+
+    Counts whose detection is known remain.
+    """
+    if not columns.missing:
+        return cells
+    gone = pd.Series(False, index=cells.rows.index)
+    for mode, level in columns.missing:
+        k = cells.mode(mode, level)
+        gone |= cells.rows[k] == cells.labels[k].index(level)
+    if columns.known_detection is not None:
+        gone &= values[columns.known_detection].isna()
+    said = listed([f"{mode} {level}" for mode, level in columns.missing])
+    rules.append(f"Counts of {said} are taken as missing.")
+    return replace(cells, rows=cells.rows.assign(count=cells.rows["count"].mask(gone)))
 
 
 def _most_active(cells: _Cells, k: int, most: int, rules: list[str]) -> _Cells:
@@ -590,8 +589,8 @@ def _one_per_entry(
     if not n:
         return cells, values
     if duplicates == "refuse":
-        at = _first(again)
-        before, row = (cells.rows["row"][i] + 1 for i in (_first(flat == flat[at]), at))
+        at = int(again.argmax())
+        before, row = (cells.rows["row"][i] + 1 for i in ((flat == flat[at]).argmax(), at))
         raise ValueError(
             f"each entry must have one row; data rows {before} and {row} are both "
             f"{cells.entry(at)} ({n:,} such rows): sum them, keep them as several observations, "

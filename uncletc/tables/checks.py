@@ -6,20 +6,19 @@ with its reason.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.observations import Observations
 from uncletc.datasets.base import Dataset
 from uncletc.tables.columns import class_of
 from uncletc.tables.types import listed
@@ -75,7 +74,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "shape", "share", "reading", "running totals", "totals", "days",
-        "leaking", "empty levels" or "few counts".
+        "leaking" or "few counts".
     severity : {"error", "warning", "info"}
         "error": a fit would be wrong; "warning": it may be; "info": worth knowing.
     sentence : str
@@ -84,8 +83,8 @@ class Finding:
         What to do, in one sentence; empty where there is nothing to do.
     details : mapping of str to Any
         Plain values behind the sentence. Of "days": ``missing``, pairs of a mode and a level for
-        :attr:`uncletc.tables.Columns.missing` and :func:`uncletc.tables.as_missing`. Of "running
-        totals": ``running``, the mode for :attr:`uncletc.tables.Columns.running`. Of "totals":
+        :attr:`uncletc.tables.Columns.missing`. Of "running totals": ``running``, the mode for
+        :attr:`uncletc.tables.Columns.running`. Of "totals":
         ``without``, pairs for :attr:`uncletc.tables.Columns.without`.
     """
 
@@ -112,31 +111,25 @@ def check_counts(data: Dataset | CountTensor) -> tuple[Finding, ...]:
     'The counts form a block of 8 mode 1s × 8 mode 2s × 8 mode 3s: 512 combinations.'
     """
     counts = data.counts if isinstance(data, Dataset) else data
-    found = [_shape(counts), _share(counts)]
-    for rule in data.provenance.rules if isinstance(data, Dataset) else ():
-        if rule.startswith(CHECK):
-            said = rule.removeprefix(CHECK)
-            advice = "Correct the file or its columns if this is not what you want."
-            sentence = said[:1].upper() + said[1:]
-            found.append(
-                Finding(kind="reading", severity="warning", sentence=sentence, advice=advice)
-            )
+    found = list(_shape(counts))
+    rules = data.provenance.rules if isinstance(data, Dataset) else ()
+    advice = "Correct the file or its columns if this is not what you want."
+    for rule in (each.removeprefix(CHECK) for each in rules if each.startswith(CHECK)):
+        sentence = rule[:1].upper() + rule[1:]
+        found.append(Finding(kind="reading", severity="warning", sentence=sentence, advice=advice))
     if counts.n_observed and counts.counts.any():
         time = time_mode(counts)
         running = list(_running(counts, time))
         found += [*running, *_totals(counts)]
         if not running:  # totals have no silent days
             found += _days(counts, time)
-        found += [*_leaking(counts), *_empty(counts), *_few(counts)]
+        found += [*_leaking(counts), *_few(counts)]
     else:
         what = "no count at all" if not counts.n_observed else "no count above 0"
+        advice = "Check which column holds the counts: without events nothing can be estimated."
         found.append(
             Finding(
-                kind="few counts",
-                severity="error",
-                sentence=f"There is {what}.",
-                advice="Check which column holds the counts: without events nothing can be "
-                "estimated.",
+                kind="few counts", severity="error", sentence=f"There is {what}.", advice=advice
             )
         )
     return tuple(sorted(found, key=lambda each: ("error", "warning", "info").index(each.severity)))
@@ -146,52 +139,26 @@ def _counted(n: int, one: str) -> str:
     return f"{n:,} {one if n == 1 else f'{one}s'}"
 
 
-def _shape(counts: CountTensor) -> Finding:
-    size = " × ".join(
-        f"{size:,} {mode}s" for size, mode in zip(counts.shape, counts.modes, strict=True)
-    )
-    entries = int(np.prod([float(size) for size in counts.shape]))
-    return Finding(
+def _shape(counts: CountTensor) -> Iterator[Finding]:
+    pairs = zip(counts.shape, counts.modes, strict=True)
+    size = " × ".join(f"{size:,} {mode}s" for size, mode in pairs)
+    every, n = math.prod(counts.shape), n_existing(counts)
+    yield Finding(
         kind="shape",
         severity="info",
-        sentence=f"The counts form a block of {size}: {entries:,} combinations.",
-        details={"shape": counts.shape, "entries": entries},
+        sentence=f"The counts form a block of {size}: {every:,} combinations.",
+        details={"shape": counts.shape, "entries": every},
     )
-
-
-def _share(counts: CountTensor) -> Finding:
-    n = n_existing(counts)
     share = counts.n_observed / n if n else 0.0
     zeros = float(np.mean(counts.counts == 0)) if counts.n_observed else 0.0
-    which = "" if n == np.prod([float(size) for size in counts.shape]) else " that exist"
-    return Finding(
+    yield Finding(
         kind="share",
         severity="info",
-        sentence=f"{counts.n_observed:,} of the {n:,} combinations{which} have a count "
-        f"({share:.0%}), and {zeros:.0%} of the counts are 0; the others are missing, which is "
-        "not 0.",
+        sentence=f"{counts.n_observed:,} of the {n:,} combinations{' that exist' * (n < every)} "
+        f"have a count ({share:.0%}), and {zeros:.0%} of the counts are 0; the others are missing, "
+        "which is not 0.",
         details={"observed": counts.n_observed, "existing": n, "share": share, "zeros": zeros},
     )
-
-
-def _empty(counts: CountTensor) -> Iterator[Finding]:
-    """Levels that exist and have no count."""
-    exists = existing(counts)
-    for k, (mode, labels) in enumerate(zip(counts.modes, counts.labels, strict=True)):
-        others = tuple(i for i in range(exists.ndim) if i != k)
-        n = np.bincount(counts.indices[:, k], minlength=len(labels))
-        empty = np.broadcast_to(exists.any(axis=others), n.shape) & (n == 0)
-        names = tuple(labels[i] for i in np.flatnonzero(empty))
-        if names:
-            yield Finding(
-                kind="empty levels",
-                severity="warning",
-                sentence=f"{len(names):,} of {_counted(len(labels), mode)} without any count: "
-                f"{listed(list(names))}.",
-                advice="Leave them out unless you want a guess there: λ comes from what others "
-                "share, and its interval is wide.",
-                details={"mode": mode, "levels": names},
-            )
 
 
 def _few(counts: CountTensor) -> Iterator[Finding]:
@@ -202,9 +169,7 @@ def _few(counts: CountTensor) -> Iterator[Finding]:
             severity="warning",
             sentence=f"There are {_counted(counts.n_observed, 'count')} for {used:,} levels of the "
             "modes: hardly more than a fit of rank 1 has unknowns.",
-            advice="Join levels, such as days to weeks or rare species to groups, or fit with rank "
-            "1.",
-            details={"counts": counts.n_observed, "levels": used},
+            advice="Join levels, such as days to weeks, or fit with rank 1.",
         )
 
 
@@ -220,19 +185,18 @@ def _leaking(counts: CountTensor) -> Iterator[Finding]:
         rows = np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
     z = np.column_stack([counts.attributes, counts.rate_attributes])[counts.attribute_rows[rows]]
     y = counts.counts[rows].astype(np.float64)
-    both = pd.DataFrame({"count": y, "per": y / counts.exposure_at(counts.indices[rows])}).rank()
-    for name, values in zip(
-        (*counts.attribute_names, *counts.rate_attribute_names), z.T, strict=True
-    ):
-        together = both.corrwith(pd.Series(rankdata(values))).abs().max()
+    both = pd.DataFrame({"count": y, "per": y / counts.exposure_at(counts.indices[rows])})
+    names = (*counts.attribute_names, *counts.rate_attribute_names)
+    ranks = pd.DataFrame(z, columns=names).rank()
+    for name in names:
+        together = both.rank().corrwith(ranks[name]).abs().max()
         if together >= LEAKING:
             yield Finding(
                 kind="leaking",
                 severity="error",
                 sentence=f"{name} nearly determines the count: their rank correlation is "
                 f"{together:.2f}.",
-                advice="Leave it out unless it was known before anyone counted: an attribute made "
-                "from the counts says nothing of what they miss.",
+                advice="Leave it out unless it was known before anyone counted.",
                 details={"attribute": name, "rank correlation": float(together)},
             )
 
@@ -251,10 +215,8 @@ def _fibres(counts: CountTensor, along: int) -> IntArray:
 
 def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
     """Counts that never fall along a mode in time: each holds those before it."""
-    named = [k for k, mode in enumerate(counts.modes) if class_of(mode) == "time"]
-    for k in dict.fromkeys([*([] if time is None else [time]), *named]):
-        if counts.shape[k] < LEAST_STEPS:
-            continue
+    named = [k for k, mode in enumerate(counts.modes) if k == time or class_of(mode) == "time"]
+    for k in (each for each in named if counts.shape[each] >= LEAST_STEPS):
         fibre = _fibres(counts, k)
         order = np.lexsort((counts.indices[:, k], fibre))
         steps = np.diff(counts.counts[order])[np.diff(fibre[order]) == 0]
@@ -268,8 +230,7 @@ def _running(counts: CountTensor, time: int | None) -> Iterator[Finding]:
             sentence=f"Counts {'hardly ever' if falls else 'never'} fall along {mode} (they rise "
             f"in {rises:,} steps and fall in {falls:,}): they look cumulative, each holding those "
             "before it.",
-            advice="Take the differences as counts, unless counts do grow so steadily: a running "
-            f"total counts each event again at every later {mode}.",
+            advice="Take the differences as counts, unless counts do grow so steadily.",
             details={"running": mode, "rises": rises, "falls": falls},
         )
         return
@@ -410,13 +371,12 @@ def _days(counts: CountTensor, mode: int | None) -> Iterator[Finding]:
             severity="error",
             sentence=f"On {listed(when)} almost nobody reports: {_counted(zeros, 'zero')} there "
             "would be read as nothing happened.",
-            advice=f"Take {_counted(len(gone), name)} as missing: what happened then is "
-            "estimated from the days around.",
+            advice=f"Take {_counted(len(gone), name)} as missing.",
             details={"missing": tuple((name, time.labels[t]) for t in gone)},
         )
 
 
-# Which entries exist, and which counts are taken as missing
+# Which entries exist
 
 
 def existing(counts: CountTensor) -> NDArray[np.bool_]:
@@ -492,87 +452,3 @@ def with_entries(counts: CountTensor) -> CountTensor:
         groups=counts.groups,
         simulated=counts.simulated,
     )
-
-
-_Data = TypeVar("_Data", CountTensor, Dataset)
-
-
-def as_missing(data: _Data, levels: Iterable[tuple[str, str]]) -> _Data:
-    """Copy without the counts of some levels, such as those of days on which nobody reported.
-
-    Parameters
-    ----------
-    data : CountTensor or Dataset
-    levels : iterable of (str, str)
-        Mode and label, as :attr:`uncletc.tables.Columns.missing` holds them.
-
-    Returns
-    -------
-    CountTensor or Dataset
-        Attributes of all entries stay, so that λ and p are estimated there, and so do further
-        observation processes whose p is known, such as surveys. Of a data set the tables lack
-        the counts too, and its provenance says so.
-
-    Raises
-    ------
-    ValueError
-        If a mode or a level is unknown; names it.
-
-    Examples
-    --------
-    >>> y = CountTensor((2, 2), [[0, 0], [0, 1], [1, 1]], [4, 0, 0], modes=["site", "day"])
-    >>> as_missing(y, [("day", "1")]).counts.tolist()
-    [4]
-    """
-    pairs = tuple(levels)
-    if isinstance(data, CountTensor):
-        return data.subset(~_at(data, pairs, data.indices)).with_observations(
-            *(_fewer(data, pairs, process) for process in data.observations)
-        )
-    counts = data.counts
-    table, named = data.table, dict(data.mode_tables)
-    where: list[str] = [f"{mode}_index" for mode in counts.modes]
-    if {"count", *where} <= set(table.columns):
-        gone = _at(counts, pairs, table[where].to_numpy(dtype=np.int64))
-        table = table.assign(count=table["count"].mask(gone))
-        kept = table[table["count"].notna()]
-        for mode, size in zip(counts.modes, counts.shape, strict=True):
-            if mode in named and {"rows", "total"} <= set(named[mode].columns):
-                at = kept[f"{mode}_index"].to_numpy(dtype=np.int64)
-                named[mode] = named[mode].assign(
-                    rows=np.bincount(at, minlength=size),
-                    total=np.bincount(at, kept["count"].to_numpy(dtype=np.float64), size),
-                )
-    said = listed([f"{mode} {level}" for mode, level in pairs])
-    rules = (*data.provenance.rules, f"Counts of {said} are taken as missing.")
-    return replace(
-        data,
-        counts=as_missing(counts, pairs),
-        table=table,
-        mode_tables=named,
-        provenance=replace(data.provenance, rules=rules),
-    )
-
-
-def _fewer(
-    counts: CountTensor, levels: Iterable[tuple[str, str]], process: Observations
-) -> Observations:
-    """An observation process without some levels; counts whose p is known stay."""
-    return process.rows(~(_at(counts, levels, process.indices) & np.isnan(process.known_detection)))
-
-
-def _at(
-    counts: CountTensor, levels: Iterable[tuple[str, str]], indices: IntArray
-) -> NDArray[np.bool_]:
-    """Which entries (n, K) are at one of some levels; (n,)."""
-    at = np.zeros(len(indices), dtype=bool)
-    for mode, level in levels:
-        if mode not in counts.modes:
-            raise ValueError(
-                f"levels must be of modes among {', '.join(counts.modes)}; got {mode!r}"
-            )
-        k = counts.modes.index(mode)
-        if level not in counts.labels[k]:
-            raise ValueError(f"levels must be labels of their mode; {mode} has no {level!r}")
-        at |= indices[:, k] == counts.labels[k].index(level)
-    return at

@@ -185,7 +185,7 @@ WORDS = {
     "visit": word_set("visit survey occasion session replicate rep round"),
     "time": word_set(
         "date day week month year time season sampledate quarter wave datetime timestamp decade "
-        "hour night visit survey occasion session replicate rep round"
+        "hour night mo dy yr period visit survey occasion session replicate rep round"
     ),
     "place": word_set(
         "site place location county state fips plot station trap transect region country city "

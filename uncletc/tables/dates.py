@@ -1,15 +1,15 @@
-"""Dates, weeks, months and quarters as people write them."""
+"""Dates, weeks and months as people write them."""
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterable
-from datetime import date
+from contextlib import suppress
+from datetime import date, datetime
 
 import polars as pl
 
-from uncletc.tables.columns import Step, class_of, tokens
+from uncletc.tables.columns import Step, class_of
 
 FORMS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
@@ -27,15 +27,11 @@ _ZONE = r"(\d{2}:\d{2}(:\d{2})?)(\.\d+)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
 _QUICK = 200_000  # counts that are fitted in some seconds
 
 _PARTS = {"y": "year", "m": "month", "b": "month", "d": "day"}
-_MONTHS = {name.lower(): k for k, name in enumerate(calendar.month_abbr) if name}
-_PERIODS = (
-    re.compile(r"(?P<year>(?:19|20)\d\d)[-_/. ]?(?P<kind>w|week|m|q) ?(?P<part>\d\d?)"),
-    re.compile(r"(?P<kind>w|week|q)[-_ ]?(?P<part>\d\d?)[-_/, ]+(?P<year>(?:19|20)\d\d)"),
-    re.compile(r"(?P<part>\d\d?)[/.](?P<year>(?:19|20)\d\d)"),
-    re.compile(r"(?P<year>(?:19|20)\d\d)[-/.](?P<part>\d\d?)"),
-    re.compile(r"(?P<name>[a-z]{3,9})\.?[-_/ ,']*(?P<year>(?:19|20)\d\d|\d\d)"),
-    re.compile(r"(?P<year>(?:19|20)\d\d)[-_/ ](?P<name>[a-z]{3,9})\.?"),
+_WEEK = re.compile(
+    r"(?P<year>(19|20)\d\d)[-_/. ]?w(eek)? ?(?P<week>\d\d?)"
+    r"|w(eek)?[-_ ]?(?P<week_2>\d\d?)[-_/, ]+(?P<year_2>(19|20)\d\d)"
 )
+_MONTHS = ("%b-%y", "%b %Y", "%B %Y", "%b-%Y", "%Y-%m", "%m/%Y", "%Y/%m", "%YM%m", "%Y-%b")
 
 
 def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
@@ -84,29 +80,16 @@ def _fits(levels: pl.Series, form: str) -> bool:
 
 
 def digits_as_dates(column: pl.Series) -> tuple[pl.Series, str] | None:
-    """Digits as days, weeks or months where the column's name is of time: 20200501, 202005."""
-    words = set(tokens(column.name))
-    levels = column.drop_nulls().unique() if class_of(column.name) == "time" else column.head(0)
-    if levels.is_empty():
+    """Digits as days where the column's name is of time: 20200501."""
+    levels = column.drop_nulls().unique()
+    days = class_of(column.name) == "time" and levels.str.contains(r"^(19|20)\d{6}$").all()
+    if levels.is_empty() or not days or not _fits(levels, "%Y%m%d"):
         return None
-    first = column.drop_nulls()[0]
-    if words & {"date", "day", "sampledate", "time"} and levels.str.contains(r"^\d{8}$").all():
-        if not _fits(levels, "%Y%m%d"):
-            return None
-        days = column.str.to_date("%Y%m%d", strict=False)
-        return days, f"Numbers are read as dates, such as {first}"
-    if not levels.str.contains(r"^(19|20)\d{4}$").all():
-        return None
-    parts = levels.str.slice(4, 2).cast(pl.Int64)
-    for kind, mark, most in (("week", "W", 53), ("month", "", 12)):
-        if any(word.endswith(kind) for word in words) and parts.is_between(1, most).all():
-            text = column.str.replace(r"^(\d{4})(\d{2})$", rf"$1-{mark}$2")
-            return text, f"Numbers are read as {kind}s, such as {first}"
-    return None
+    return column.str.to_date("%Y%m%d", strict=False), "Numbers are read as dates"
 
 
 def periods(names: Iterable[str]) -> dict[str, str] | None:
-    """Return "2020-W05", "2020-03" or "2020-Q1" for each name; None where one is none of these.
+    """Return "2020-W05" or "2020-03" for each name; None where one is no week or month.
 
     Examples
     --------
@@ -116,33 +99,21 @@ def periods(names: Iterable[str]) -> dict[str, str] | None:
     True
     """
     found = {name: period_of(name) for name in names}
-    values = set(found.values())
-    kinds = {each[5] if each[5] in "WQ" else "M" for each in values if each}
-    if "" in values or len(kinds) != 1 or len(values) < len(found):
-        return None
-    return found
+    distinct = set(found.values())
+    mixed = len({"W" in each for each in distinct}) != 1
+    return None if "" in distinct or mixed or len(distinct) < len(found) else found
 
 
 def period_of(name: str) -> str:
-    """Return one name as a week, month or quarter; empty where it is none."""
-    for form in _PERIODS:
-        match = form.fullmatch(name.strip().lower())
-        if match is None:
-            continue
-        parts = match.groupdict()
-        year = parts["year"] if len(parts["year"]) == 4 else f"20{parts['year']}"
-        if parts.get("name"):
-            full = [each.lower() for each in calendar.month_name]
-            month = _MONTHS.get(parts["name"]) or (
-                full.index(parts["name"])
-                if parts["name"] in full
-                else 9 * (parts["name"] == "sept")
-            )
-            return f"{year}-{month:02d}" if month else ""
-        kind, part = (parts.get("kind") or "m")[0], int(parts["part"])
-        if not 1 <= part <= {"w": 53, "m": 12, "q": 4}[kind]:
-            return ""
-        return f"{year}-" + {"w": f"W{part:02d}", "m": f"{part:02d}", "q": f"Q{part}"}[kind]
+    """Return one name as a week or a month; empty where it is none."""
+    text = name.strip().replace("_", "-")
+    if match := _WEEK.fullmatch(text.lower()):
+        year, week = match["year"] or match["year_2"], int(match["week"] or match["week_2"])
+        return f"{year}-W{week:02d}" if 1 <= week <= 53 else ""
+    for form in _MONTHS if re.search(r"\d\d$|^\d{4}", text) else ():
+        with suppress(ValueError):
+            month = datetime.strptime(text, form)
+            return f"{month:%Y-%m}" if 1900 <= month.year < 2100 else ""
     return ""
 
 

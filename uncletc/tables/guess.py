@@ -323,8 +323,7 @@ def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
     numeric = [each.name for each in columns if each.numeric or not each.n_levels]
     days = dates_in(numeric)
     named = periods(each for each in numeric if period_of(each)) or {}
-    kind = next(iter(named.values()), "")[5:6]
-    month = {"W": "week", "Q": "quarter"}.get(kind, "month")
+    month = "week" if "W" in next(iter(named.values()), "") else "month"
     years = [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]
     by_name = (
         ("date", list(days) if len(set(days.values())) == len(days) else [], "dates"),
@@ -402,6 +401,7 @@ def _may_be_level(name: str) -> bool:
     joined = "".join(tokens(name))
     degrees = [*_SPECIAL["latitude"][0].split(), *_SPECIAL["longitude"][0].split()]
     other = speaks_of(name, "attribute", "exposure", "id", "note", "no count")
+    other = other or tokens(name)[:1] in (("date",), ("time",))  # of each visit
     return not (other or joined in (*_TOTALS, *degrees) or name.startswith("column "))
 
 
@@ -496,7 +496,8 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -
         with_it = _unique_share(frame, [*chosen, each])
         gain = with_it - share
         needed = len(chosen) < least and (gain > 0 or each.mode_class)
-        useful = gain > 0.005 if each.mode_class else gain > 0.05 and with_it > 0.9
+        named = each.mode_class or each.says("id")
+        useful = gain > 0.005 if named else gain > 0.05 and with_it > 0.9
         if len(chosen) == _MOST_MODES - 1:
             useful = useful and with_it >= 0.8
         if needed or useful:

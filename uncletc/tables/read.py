@@ -166,14 +166,11 @@ def _from_text(data: bytes, called: str) -> RawTable:
         said = {"cp1252": "Windows-1252 (Western European)"}.get(encoding, encoding.upper())
         notes.append(f"The file is read as {said}.")
     lines = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
-    first = lines.readline(_LONGEST_SAMPLE)
-    stated = re.fullmatch(r'"?sep=([,;\t|])"?\s*', first, re.IGNORECASE)  # Excel's line
-    start = 1 if stated else 0
-    sample = [] if stated else [first]
+    sample = list[str]()
     while len(sample) < _SAMPLE and sum(map(len, sample)) < _LONGEST_SAMPLE:
         sample.append(lines.readline(_LONGEST_SAMPLE))
     lines.seek(0)
-    separator = stated[1] if stated else _separator(sample)
+    separator = _separator(sample)
     if separator != ",":
         notes.append(f"Columns are separated by {_SEPARATORS[separator]}s.")
     rows = list(csv.reader(sample, delimiter=separator))
@@ -186,12 +183,10 @@ def _from_text(data: bytes, called: str) -> RawTable:
         notes.append("Rows have one field more than there are names: the first is called row.")
     names += [""] * (width - len(names))
     check_size(called, 1, len(names))
-    for _ in range(start):
-        lines.readline()
     reader: Any = csv.reader(itertools.chain(lines, [_END]), delimiter=separator)
     for _ in range(at + 1):
         next(reader, None)
-    frame, said_of_lines = _body(reader, len(names), separator, called, start)
+    frame, said_of_lines = _body(reader, len(names), separator, called)
     notes += above + said_of_lines
     return _finished(called, names, frame, notes, comma_separates=separator == ",")
 
@@ -233,15 +228,13 @@ def header_row(rows: list[list[str]]) -> tuple[int, list[str]]:
     return at, [f"{what} {'are' if at > 1 else 'is'} left out, the first is {first!r}."]
 
 
-def _body(
-    reader: Any, n: int, separator: str, called: str, skipped: int
-) -> tuple[pl.DataFrame, list[str]]:
+def _body(reader: Any, n: int, separator: str, called: str) -> tuple[pl.DataFrame, list[str]]:
     """The rows below the names as columns of text, and notes on lines that are long or short."""
     blocks, rows = [], list[list[str]]()
     long, brief = list[tuple[int, int]](), list[tuple[int, int]]()
     total, line, start = 0, 1, reader.line_num
     for row in reader:
-        line, start = start + 1 + skipped, reader.line_num
+        line, start = start + 1, reader.line_num
         if row == [_END]:
             break
         if not row:

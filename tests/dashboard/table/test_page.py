@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import NAME, PREFIX
 from dashboard.table import upload as upload_module
 from dashboard.table.files import sample_table
-from dashboard.table.role_controls import _LEFT_OUT as LEFT_OUT
 from dashboard.work import tables
 from tests.dashboard.looking import go, open_screen, own_cache, press, ran, until, words
-from uncletc.tables import read_file
+from uncletc.tables import Columns, read_file
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -23,6 +24,29 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache of their own."""
     with own_cache(tmp_path_factory.mktemp("cache")):
         yield
+
+
+@pytest.fixture
+def edits(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, object]]:
+    """What a reader changes in the table of roles: for a column, new values by field."""
+    changes: dict[str, dict[str, object]] = {}
+    drawn = st.data_editor
+
+    def edited(shown: pd.DataFrame, **more: object) -> pd.DataFrame:
+        drawn(shown, **more)
+        new = shown.copy()
+        for name, fields in changes.items():
+            for field, value in fields.items():
+                new.loc[new["name"] == name, field] = value
+        return new
+
+    monkeypatch.setattr(st, "data_editor", edited)
+    return changes
+
+
+def used(at: AppTest) -> Columns:
+    """The columns that are in use."""
+    return at.session_state[f"{PREFIX}table"].columns
 
 
 @pytest.fixture
@@ -38,16 +62,6 @@ def example(at: AppTest) -> AppTest:
     return upload(at, sample_table().to_csv(index=False).encode())
 
 
-def control(at: AppTest, what: str, place: int):
-    """A control of the column at this place of the file."""
-    (found,) = [
-        each
-        for each in (*at.selectbox, *at.number_input)
-        if each.key.startswith(f"{PREFIX}{what}-") and each.key.endswith(f"-{place}")
-    ]
-    return found
-
-
 def shown(at: AppTest) -> str:
     """All HTML of the page."""
     return "\n".join(each.proto.body for each in at.get("html"))
@@ -58,24 +72,22 @@ def test_says_what_is_wanted_and_where_it_stays(page):
     assert "only for this session" in words(page)
 
 
-def test_the_example_is_read_and_stays_with_the_session(page):
+def test_the_example_is_read_and_stays_with_the_session(page, edits):
     at = example(page)
     assert "720 counts** of 12 site × 10 species × 12 week" in words(at)
-    ran(control(at, "role", 5).set_value("out"))
-    ran(control(at, "acts", 4).set_value("both"))
+    assert {"Mode · site", "Count · count"} <= set(at.dataframe[0].value.columns)
+    edits |= {"cloud": {"role": "Leave out"}, "wind": {"acts_on": "both"}}
+    ran(at)
+    edits.clear()
     at = go(go(at, "lab"), "table")
     assert "In use: mine.csv" in words(at)
-    assert control(at, "role", 5).value == "out"  # as said, not as guessed
-    assert control(at, "acts", 4).value == "both"
+    assert [(each.column, each.acts_on) for each in used(at).attributes] == [
+        ("wind", "both"),
+        ("effort", "detection"),
+    ]  # as chosen, not as guessed
     press(at, "own_forget")
     assert "In use" not in words(at)
     assert not [key for key in ("table", "file", "digests") if PREFIX + key in at.session_state]
-
-
-def test_roles_stand_above_the_first_rows_with_reasons_below(page):
-    at = example(page)
-    assert {"Mode · site", "Count · count"} <= set(at.dataframe[0].value.columns)
-    assert "Count: by its name" in shown(at)
 
 
 def test_a_file_is_read_once(page, monkeypatch):
@@ -87,18 +99,6 @@ def test_a_file_is_read_once(page, monkeypatch):
     assert len(read) == 1
 
 
-def test_the_box_of_columns_left_out_stays_open(page):
-    at = example(page)
-    at.session_state[LEFT_OUT] = True
-    ran(at)
-    (box,) = [each for each in at.expander if "left out" in each.label]
-    for role in ("out", "attribute"):
-        ran(control(at, "role", 5).set_value(role))
-        (now,) = [each for each in at.expander if "left out" in each.label]
-        assert now.proto.expanded
-        assert now.label == box.label
-
-
 def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
     here = []
     monkeypatch.setattr(tables, "_QUICK", 1)
@@ -108,25 +108,22 @@ def test_a_large_table_is_counted_beside_the_server(page, monkeypatch):
     assert not here
 
 
-def test_a_second_count_takes_the_place_of_the_first(page):
-    at = upload(
-        page,
-        b"site,week,cases,deaths\n"
-        + b"".join(f"s{i},{w},{i * w},{i}\n".encode() for i in range(4) for w in range(5)),
-    )
+def test_a_second_count_takes_the_place_of_the_first(page, edits):
+    rows = (f"s{i},{w},{i * w},{i}\n".encode() for i in range(4) for w in range(5))
+    at = upload(page, b"site,week,cases,deaths\n" + b"".join(rows))
     assert "Could be the count as well: deaths" in shown(at)
-    at = ran(control(at, "role", 3).set_value("count"))
-    assert control(at, "role", 2).value == "out"
-    assert at.session_state[f"{PREFIX}table"].columns.count == "deaths"
+    edits["deaths"] = {"role": "Count"}
+    ran(at)
+    assert used(at).count == "deaths"
 
 
-def test_steps_and_most_active_levels(page):
+def test_steps_and_most_active_levels(page, edits):
     rows = [
         f"s{i},2024-01-{1 + d:02d},{10 * i + d},{2 + d % 3}" for i in range(4) for d in range(20)
     ]
     at = upload(page, "\n".join(["site,day,depth,seen", *rows]).encode())
-    ran(control(at, "step", 1).set_value("week"))
-    ran(control(at, "most", 0).set_value(2))
+    edits |= {"day": {"step": "by week"}, "site": {"most": 2}}
+    ran(at)
     assert "2 site × 3 day" in words(at)
     assert len(at.radio) == 1  # days of one week are summed, which needs no question
 
@@ -215,7 +212,7 @@ def test_no_other_session_has_it(page):
     assert "In use" not in words(open_screen("table"))
 
 
-def test_what_is_forgotten_is_cancelled_and_dropped(page):
+def test_what_is_forgotten_is_cancelled_and_dropped(page, edits):
     nobody_elses = sample_table().to_csv(index=False).replace("simulated site", "my site")
     at = upload(page, nobody_elses.encode())
     at.query_params["section"], at.query_params["data"] = "These counts", NAME
@@ -224,7 +221,8 @@ def test_what_is_forgotten_is_cancelled_and_dropped(page):
     press(at, "compare_run")
     (first,) = [job for job in service()._queue.jobs.values() if job.active]
     at = go(at, "table")
-    ran(control(at, "role", 4).set_value("out"))  # other counts of the same file
+    edits["wind"] = {"role": "Leave out"}  # other counts of the same file
+    ran(at)
     assert first.state == "cancelled"
     at = go(at, "methods")
     press(at, "compare_run")

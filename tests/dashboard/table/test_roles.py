@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.table.roles import columns_of, lacking, preview, role_of, with_levels_of
+import pytest
+
+from dashboard.table.roles import (
+    columns_of,
+    lacking,
+    preview,
+    resolved,
+    role_table,
+    with_levels_of,
+)
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable
 
 COLUMNS = Columns(
@@ -17,35 +26,71 @@ COLUMNS = Columns(
     duplicates="sum",
 )
 NAMES = ("site", "week", "seen", "wind", "people", "lat", "lon", "notes")
+FRAME = RawTable.of({name: [1, 2] for name in NAMES}, "t").frame
 SERIES = ModeColumn(column="series")
 
 
-def roles(**changed):
-    found = {name: role_of(COLUMNS, name) for name in NAMES}
-    return found | {name: replace(found[name], role=role) for name, role in changed.items()}
+def table(**changed: dict[str, object]):
+    found = role_table(FRAME, COLUMNS, {"notes": "Left out."}).set_index("name", drop=False)
+    for name, fields in changed.items():
+        for field, value in fields.items():
+            found.loc[name, field] = value
+    return found.reset_index(drop=True)
+
+
+def columns(**changed: dict[str, object]) -> Columns:
+    return columns_of(table(**changed), FRAME, COLUMNS, SERIES)
 
 
 def test_the_same_roles_are_the_same_columns():
-    assert columns_of(roles(), COLUMNS, SERIES) == COLUMNS
+    assert columns() == COLUMNS
+    assert table()["name"].tolist()[-1] == "notes"  # what is left out comes last
+    assert table()["why"].tolist()[-1] == "Left out."
 
 
-def test_a_role_is_changed():
-    found = columns_of(roles(people="attribute", notes="mode"), COLUMNS, SERIES)
+def test_roles_are_changed():
+    found = columns(people={"role": "Attribute"}, notes={"role": "Mode"}, site={"most": None})
     assert [each.column for each in found.modes] == ["week", "site", "notes"]
+    assert found.modes[1].most is None
     assert found.exposure is None
     assert [each.column for each in found.attributes] == ["wind", "people"]
 
 
+def test_a_role_that_one_column_has_goes_to_the_last():
+    before = table()
+    after = resolved(table(notes={"role": "Count"}), before)
+    assert after.set_index("name")["role"][["seen", "notes"]].tolist() == ["Leave out", "Count"]
+    assert columns_of(after, FRAME, COLUMNS, SERIES).count == "notes"
+
+
 def test_several_counts_make_a_mode():
-    found = columns_of(roles(seen="across", people="across"), COLUMNS, SERIES)
+    several = {"role": "One of several counts"}
+    found = columns(seen=several, people=several)
     assert (found.across, found.across_mode) == (("seen", "people"), SERIES)
 
 
-def test_an_attribute_of_true_counts_has_no_sign():
-    changed = roles()
-    wind = AttributeColumn(column="wind", acts_on="rate", sign=-1)
-    changed["wind"] = replace(changed["wind"], attribute=wind)
-    assert columns_of(changed, COLUMNS, SERIES).attributes[0].sign == 0
+def test_many_counts_have_one_row_together():
+    counts = {f"d{k}": [1, 2] for k in range(9)}
+    frame = RawTable.of({"site": ["a", "b"]} | counts, "t").frame
+    wide = Columns(
+        modes=(ModeColumn(column="site"),), count="count", across=tuple(counts), across_mode=SERIES
+    )
+    rows = role_table(frame, wide, {})
+    assert rows["column"].tolist() == ["site", "d0 … d8 (9 columns)"]
+    assert columns_of(rows, frame, wide, SERIES) == wide
+
+
+@pytest.mark.parametrize(
+    ("fields", "attribute"),
+    [
+        ({"acts_on": "true counts (λ)"}, {"acts_on": "rate", "sign": 0}),
+        ({"sign": "only up"}, {"sign": 1}),
+        ({"sign": "names without order"}, {"sign": 0, "category": True}),
+    ],
+)
+def test_options_of_an_attribute(fields, attribute):
+    expected = replace(COLUMNS.attributes[0], **attribute)
+    assert columns(wind=fields).attributes == (expected,)
 
 
 def test_what_lacks_is_a_sentence():
@@ -61,7 +106,7 @@ def test_levels_that_are_left_out_stay_with_the_same_modes_alone():
 
 
 def test_many_columns_show_those_that_are_used():
-    frame = {f"x{k}": [1] for k in range(40)} | {"site": ["a"], "week": [1], "seen": [3]}
-    rows, more = preview(RawTable.of(frame, "t").frame, COLUMNS)
+    frame = {f"x{k}": [1] for k in range(40)} | {name: [1] for name in ("site", "week", "seen")}
+    rows = preview(RawTable.of(frame, "t").frame, COLUMNS)
     assert rows.columns[:3] == ["Mode · site", "Mode · week", "Count · seen"]
-    assert (rows.width, more) == (14, 29)
+    assert rows.width == 14

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+import pandas as pd
 import pytest
 
 from dashboard.table import view
@@ -21,8 +20,8 @@ def by_plant(ppi_twin, ppi_fit):
 def test_levels_add_up_to_all(ppi_twin, ppi_fit, by_plant):
     table, counts = by_plant.table, ppi_twin.counts
     assert table["reported"].is_monotonic_decreasing
-    assert table["reported"].sum() == by_plant.total["reported"] == counts.counts.sum()
-    assert table["rate"].sum() == pytest.approx(by_plant.total["rate"])
+    assert table["reported"].sum() == by_plant.answers.total["reported"] == counts.counts.sum()
+    assert table["rate"].sum() == pytest.approx(by_plant.answers.total["rate"])
     first = counts.labels[0].index(table["label"][0])
     of_first = counts.indices[:, 0] == first
     assert table["reported"][0] == counts.counts[of_first].sum()
@@ -35,7 +34,7 @@ def test_one_number_of_each_level_lies_within_its_interval():
     found = fit(dataset.counts, FitSettings(rank=1, hidden=()))
     by_site = level_view(dataset, found, Anchor(), (0,))
     for quantity in ("p", "λ", "counts"):
-        groups = by_site.values(quantity, 4).groups
+        groups = by_site.values(quantity, 4).ranked
         assert groups["value"].is_monotonic_decreasing
         if quantity != "counts":
             assert groups["value"].between(groups["low"], groups["high"]).all()
@@ -56,14 +55,10 @@ def test_what_is_too_long_to_list_is_one_row(monkeypatch, ppi_twin, ppi_fit, by_
     found = level_view(ppi_twin, ppi_fit, Anchor(), (0,))
     assert found.rest == len(by_plant.table) - 3
     assert found.table["label"].tolist()[-1] == f"all {found.rest:,} others"
-    np.testing.assert_allclose(found.total["rate"], by_plant.total["rate"])
+    np.testing.assert_allclose(found.answers.total["rate"], by_plant.answers.total["rate"])
     assert np.isnan(found.table["rank"].iloc[-1])
-    assert len(found.display()) == 4
-    assert len(found.values("p").groups) == 3
-
-
-def test_a_mode_may_be_called_as_a_column(by_plant):
-    assert replace(by_plant, names=("reported",)).display().columns[0] == "reported (mode)"
+    assert len(found.answers.shown["levels"]) == 4
+    assert len(found.values("p").ranked) == 3
 
 
 def test_pairs_have_the_names_of_both_and_lie_in_a_matrix(ppi_twin, ppi_fit):
@@ -85,7 +80,12 @@ def test_lines_follow_levels_over_an_ordered_mode(ppi_twin, ppi_fit, by_plant):
     assert of_first["position"].is_monotonic_increasing
 
 
-def test_without_attributes_p_is_not_listed(by_plant):
-    alike = replace(by_plant, moved=False)
-    assert "p is the same everywhere" in alike.sentence()
-    assert not [name for name in alike.display() if "p" in name.split()]
+def test_without_attributes_p_is_not_listed_and_a_mode_may_be_called_as_a_column():
+    rows = [(f"s{i}", j, (i + j) % 4) for i in range(5) for j in range(4)]
+    frame = pd.DataFrame(rows, columns=["reported", "week", "n"])
+    dataset = read_own(frame, modes=("reported", "week"), count="n").dataset
+    found = level_view(dataset, fit(dataset.counts, FitSettings(rank=1)), Anchor(), (0,))
+    assert "p is the same everywhere" in found.sentence()
+    shown = found.answers.shown["levels"]
+    assert shown.columns[0] == "reported (mode)"
+    assert not [name for name in shown if "p" in name.split()]

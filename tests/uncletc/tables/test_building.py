@@ -135,7 +135,12 @@ class TestLevels:
         assert found.counts.exposure.max() == 4
 
     def test_that_nobody_reported_are_missing(self):
-        assert at(made(missing=(("week", "10"),)).counts) == {(0, 1): 0, (0, 0): 5}
+        found = made(missing=(("week", "10"),), attributes=(TRAPS,))
+        assert at(found.counts) == {(0, 1): 0, (0, 0): 5}
+        assert found.counts.n_attributed == 5  # λ and p are estimated there
+        assert found.table["count"].isna().sum() == 3
+        assert found.mode_tables["week"]["rows"].tolist() == [1, 1, 0]
+        assert "Counts of week 10 are taken as missing." in rules(found)
 
 
 REPEATED = {"site": ["a"] * 5, "week": [1, 1, 2, 2, 3], "seen": [3, 4, 5, None, 1]}
@@ -262,7 +267,7 @@ class TestMistakes:
             ({}, {"duplicates": "drop"}, "duplicates must be one of"),
             ({}, {"absent": "maybe"}, "absent must be one of"),
             ({}, {"modes": (SITE, replace(WEEK, step="week"))}, "must hold dates to be taken by"),
-            ({}, {"missing": (("week", "11"),)}, "week has no '11'"),
+            ({}, {"missing": (("week", "11"),)}, "there is no week '11'"),
             ({"seen": [3, 0, -7, 2, 5]}, {}, "seen must be at least 0; data row 3 is -7"),
             ({"seen": [2.5, 0, 7, 2, 5]}, {}, "row 1 is 2.5: round them.*as the exposure"),
             ({"seen": [3, 0, 7, 2, 1e20]}, {}, r"seen must be below 2\*\*53; data row 5"),

@@ -8,14 +8,8 @@ import pytest
 
 from uncletc import CountTensor, datasets, simulate
 from uncletc.data.groups import Group
-from uncletc.data.observations import Observations
 from uncletc.tables import (
-    Columns,
     Finding,
-    ModeColumn,
-    RawTable,
-    as_missing,
-    build,
     check_counts,
     existing,
     n_existing,
@@ -94,10 +88,6 @@ def test_a_date_without_reports_is_offered_as_missing():
     finding = found(counts, "days")
     assert finding.severity == "error"
     assert finding.details["missing"] == (("day", "2024-01-11"),)
-    mended = as_missing(counts, finding.details["missing"])
-    assert mended.n_observed == counts.n_observed - N_SITES * N_SPECIES
-    assert mended.n_attributed == counts.n_attributed
-    assert faults(mended) == ["empty levels"]
 
 
 def test_weekdays_without_reports_are_named():
@@ -141,12 +131,6 @@ def test_an_attribute_that_moves_p_does_not_leak():
     assert faults(survey(counts=thinned)) == []
 
 
-def test_levels_without_counts_are_named():
-    counts = survey()
-    counts = counts.subset(counts.indices[:, 1] != 2)
-    assert found(counts, "empty levels").details["levels"] == ("species 2",)
-
-
 @pytest.mark.parametrize("counts", [[], [0, 0]])
 def test_without_events_there_is_nothing_to_fit(counts):
     y = CountTensor((2, 2), [[0, 0], [1, 1]][: len(counts)] or np.empty((0, 2), int), counts)
@@ -165,29 +149,6 @@ def test_only_entries_that_exist_are_counted():
     assert found(on_land, "share").details["share"] == 1
     state = Group("state", ["species", "site"], np.full((N_SPECIES, N_SITES), -1), [])
     assert not existing(counts.with_groups(state)).any()
-
-
-def test_a_data_set_lacks_what_is_missing_everywhere():
-    frame = pd.DataFrame(
-        {"site": ["a", "a", "b"], "day": ["2024-01-01", "2024-01-02", "2024-01-01"], "n": [4, 0, 2]}
-    )
-    modes = (ModeColumn(column="site"), ModeColumn(column="day"))
-    own = build(RawTable.of(frame, "own"), Columns(modes=modes, count="n"))
-    without = as_missing(own, [("day", "2024-01-02")])
-    assert without.counts.n_observed == 2
-    assert without.table["count"].isna().tolist() == [False, True, False]
-    assert without.mode_tables["day"]["rows"].tolist() == [2, 0]
-    assert without.mode_tables["site"]["total"].tolist() == [4, 2]
-    assert without.provenance.rules[-1] == "Counts of day 2024-01-02 are taken as missing."
-
-
-def test_further_looks_lack_what_is_missing_unless_their_p_is_known():
-    counts = CountTensor((2, 2), [[0, 0], [0, 1]], [4, 0], modes=["site", "day"])
-    again = Observations("second row", [[0, 0], [0, 1]], [3, 0])
-    survey = Observations("survey", [[0, 1]], [9], known_detection=0.9)
-    second, known = as_missing(counts.with_observations(again, survey), [("day", "1")]).observations
-    assert second.counts.tolist() == [3]
-    assert known.counts.tolist() == [9]
 
 
 def test_cumulative_counts_and_totals_are_found():

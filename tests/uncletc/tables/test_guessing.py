@@ -234,7 +234,16 @@ class TestWide:
         assert (found.columns.across, attributes(found)) == (tuple(visits), [])
         assert "one column for each visit" in found.reasons["wind.2"]
 
+    def test_sites_and_visits_of_single_animals_are_modes(self):
+        base = grid(id=names("point", 6), survey=[1, 2, 3])
+        twice = {name: [*values, *values] for name, values in base.items()}  # several a visit
+        found = found_in(**twice, **{f"interval{k}": counts(36) for k in (1, 2, 3)})
+        assert modes(found) == ["id", "survey", "interval"]
+        assert found.columns.duplicates == "sum"
+
     def test_what_is_no_wide_table(self):
+        dates = {f"date.{k}": RNG.integers(100, 200, 9).tolist() for k in (1, 2, 3)}
+        assert found_in(site=names("s", 9), **dates).columns.across == ()
         named = {f"{what}_count": counts(20) for what in ("deaths", "cases", "tests", "icu")}
         assert found_in(**BASE, **named).columns.across == ()
         histories = {f"{k:03b}": counts(9) for k in (1, 3, 4, 5, 6, 7)}  # of captures
