@@ -112,15 +112,16 @@ class Reading:
             self._process.kill()
 
     def _follow(self, data: bytes) -> None:
+        places = READERS  # the same to give back, whatever the name is of then
         try:
-            while not READERS.acquire(timeout=_LOOKED_AFTER):
+            while not places.acquire(timeout=_LOOKED_AFTER):
                 if self._cancelled:
                     self._outcome = f"{self.name} was not read: it was stopped"
                     return
             try:
                 self._read(data)
             finally:
-                READERS.release()
+                places.release()
         finally:
             self._folder.cleanup()
 

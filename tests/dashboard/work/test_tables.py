@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 
 import pandas as pd
@@ -65,6 +66,20 @@ def test_few_are_read_at_once_and_those_that_wait_can_be_stopped(monkeypatch):
     first.cancel()
     with pytest.raises(ValueError, match=r"first.csv was not read: it was stopped"):
         first.table()
+
+
+def test_a_place_among_readers_is_given_back_where_it_was_taken(monkeypatch):
+    first, second = threading.BoundedSemaphore(1), threading.BoundedSemaphore(1)
+    monkeypatch.setattr("dashboard.work.tables.READERS", first)
+    monkeypatch.setattr("dashboard.work.tables._CODE", ["-c", "import time; time.sleep(60)"])
+    reading = Reading(DATA, "mine.csv")
+    while first._value:  # until it has its place
+        time.sleep(0.01)
+    monkeypatch.setattr("dashboard.work.tables.READERS", second)
+    reading.cancel()
+    with pytest.raises(ValueError, match="it was stopped"):
+        reading.table()
+    assert first._value == second._value == 1
 
 
 def test_too_much_memory_is_a_sentence(monkeypatch):
