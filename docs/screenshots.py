@@ -103,8 +103,8 @@ SHOTS = (
     Shot(
         name="check",
         path="/check?covid_counts=simulated",
-        last=".st-key-lags .main-svg",
-        end="pit",
+        last=".st-key-outside-dots .main-svg",
+        end="quantiles",
     ),
     Shot(name="methods", path="/methods", last=".st-key-paper-table table", end="paper-table"),
     Shot(

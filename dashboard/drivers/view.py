@@ -18,7 +18,6 @@ from uncletc.datasets import AttributeInfo, Dataset
 Surface = Literal["both together", "interaction only"]
 SURFACES: list[Surface] = ["both together", "interaction only"]
 _ROUNDING = 1e-6
-_FEW = 5_000  # entries whose p shows how far it spreads
 _BARS = 8  # contributions drawn one by one
 _TYPICAL = 1.1  # ratios nearer to 1 than this are no difference to speak of
 # Share of the deviance that shuffling a covariate adds, below which it is called weak: counts are
@@ -123,13 +122,10 @@ def importance_view(dataset: Dataset, fit: Fit) -> ImportanceView:
             "share": rise / max(found.deviance, 1e-9),
         }
     ).sort_values("rise", ascending=False, ignore_index=True)
-    z = used_attributes(counts)
-    if len(z) > _FEW:
-        z = z[np.random.default_rng(0).choice(len(z), _FEW, replace=False)]
     return ImportanceView(
         bars=bars,
         shuffles=found.rise.shape[1],
-        caution=caution(contrast(fit.detection(z))),
+        caution=caution(contrast(fit.detection(used_attributes(counts)))),
     )
 
 
