@@ -207,12 +207,20 @@ class _Nested:
     def solve(self, right: FloatArray, out: FloatArray) -> None:
         inner, outer, parent = self._inner, self._outer, self._parent
         first = self._inverse @ right[inner.index]
-        rest = np.ascontiguousarray(np.moveaxis(right[outer.index], 2, 0))
-        _take_from_parents(self._cross, parent, first, rest)
-        solved = self._outer_inverse @ np.moveaxis(rest, 0, 2)
+        rest = right[outer.index]
+        if right.shape[1] == 1:
+            _take_from_parents(self._cross, parent, first[..., 0], rest[..., 0])
+        else:
+            for level, into in enumerate(parent):
+                rest[into] -= self._cross[level].T @ first[level]
+        solved = self._outer_inverse @ rest
         out[outer.index] = solved
         of_outer = np.empty_like(first)
-        _of_parents(self._cross, parent, np.ascontiguousarray(np.moveaxis(solved, 2, 0)), of_outer)
+        if right.shape[1] == 1:
+            _of_parents(self._cross, parent, solved[..., 0], of_outer[..., 0])
+        else:
+            for level, of in enumerate(parent):
+                of_outer[level] = self._cross[level] @ solved[of]
         out[inner.index] = first - self._inverse @ of_outer
 
 
@@ -358,26 +366,24 @@ def _grams(
 def _take_from_parents(
     cross: Float32Array, parent: IndexArray, values: FloatArray, out: FloatArray
 ) -> None:
-    """crossᵀ · values (levels, B, C), taken from the parents' `out` (C, outer levels, B)."""
-    for c in range(values.shape[2]):
-        for u in range(len(parent)):
-            into = out[c, parent[u]]
-            for a in range(cross.shape[1]):
-                value = values[u, a, c]
-                for b in range(cross.shape[2]):
-                    into[b] -= cross[u, a, b] * value
+    """crossᵀ · values (levels, B), taken from the parents' `out` (outer levels, B)."""
+    for u in range(len(parent)):
+        into = out[parent[u]]
+        for a in range(cross.shape[1]):
+            value = values[u, a]
+            for b in range(cross.shape[2]):
+                into[b] -= cross[u, a, b] * value
 
 
 @compiled
 def _of_parents(
     cross: Float32Array, parent: IndexArray, values: FloatArray, out: FloatArray
 ) -> None:
-    """Cross times the parents' values (C, outer levels, B), into `out` (levels, B, C)."""
-    for c in range(out.shape[2]):
-        for u in range(len(parent)):
-            of = values[c, parent[u]]
-            for a in range(cross.shape[1]):
-                total = 0.0
-                for b in range(cross.shape[2]):
-                    total += cross[u, a, b] * of[b]
-                out[u, a, c] = total
+    """Cross times the parents' values (outer levels, B), into `out` (levels, B)."""
+    for u in range(len(parent)):
+        of = values[parent[u]]
+        for a in range(cross.shape[1]):
+            total = 0.0
+            for b in range(cross.shape[2]):
+                total += cross[u, a, b] * of[b]
+            out[u, a] = total
