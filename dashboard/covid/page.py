@@ -57,9 +57,9 @@ with headline:
     when = "" if day is None else f", {day_text(days[day])}"
     said = answer(answers.total, view.scale, NOUN, so_far=so_far)
     st.markdown(f"**{where}{when}.** {said} {open_scale(view.scale)}")
-    insight_with_caution(view.insight, view.caution)
-    gain = gain_in_headline(dataset, fit)
     the_map(dataset, fit, anchor, shown, fips)
+insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
+gain = gain_in_headline(dataset, fit)
 
 county_of = view.ranked.set_index("label")["fips"]
 both_ends(

@@ -69,8 +69,9 @@ order = st.segmented_control(
     required=True,
     key="order",
     bind="query-params",
-    help="**mean p**: highest detection first. **activity**: most often seen first. **guild**: "
-    "pollinators by guild, then by activity. **name**: in alphabetical order.",
+    help="One square is one plant and pollinator; blank: never seen together. Click one to add it "
+    "to the chart above. **mean p**: highest detection first. **activity**: most often seen first. "
+    "**guild**: pollinators by guild, then by activity. **name**: in alphabetical order.",
 )
 show_chart(
     partial(
@@ -87,7 +88,6 @@ show_chart(
     selection_mode="points",
     alt=f"Mean p of plants and pollinators, {len(view.interactions)} interactions",
 )
-st.caption("Blank: never seen together. Click a square to add its interaction to the chart above.")
 
 with above:
     both_ends(

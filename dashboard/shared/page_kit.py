@@ -25,7 +25,7 @@ from dashboard.shared.text.page import help_drawer, show_chart, show_table
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 
-_TABLE = 248  # pixels of six rows
+_TABLE = 213  # pixels of five rows
 
 
 class FittedPage(NamedTuple):

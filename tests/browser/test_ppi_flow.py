@@ -58,7 +58,7 @@ def test_from_home_to_interactions_chosen_by_click_and_back_by_link(visit):
     click(page, cells.nth(200))
     second = wait_for_chosen(page, 2)
     assert second[:1] == first
-    click(page, page.locator(".st-key-bars-top .point path").nth(4))
+    click(page, page.locator(".st-key-bars-top .barlayer .trace:nth-child(2) .point path").nth(4))
     third = wait_for_chosen(page, 3)
     assert third[:2] == second
     click(page, cells.nth(200))
@@ -75,7 +75,7 @@ def test_keyboard_chooses_and_order_and_season_keep_the_choice(visit):
     first = wait_for_chosen(page, 1)
     box = page.get_by_role("combobox", name=re.compile("Interactions"))
     box.focus()
-    page.keyboard.type("plant 01 – wasp 01")  # Enter takes all that the text finds
+    page.keyboard.type("plant 01 – wasp 01")
     page.wait_for_timeout(500)
     page.keyboard.press("Enter")
     second = wait_for_chosen(page, 2)

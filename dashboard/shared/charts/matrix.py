@@ -85,7 +85,7 @@ def matrix_chart(
     axis = {"type": "category", "showgrid": False}
     return framed(
         figure,
-        150 + 9 * max(len(rows), 16),
+        135 + 8 * max(len(rows), 20),
         x=axis
         | {
             "title": {"text": matrix.p.columns.name, "standoff": 12},  # below the longest label
