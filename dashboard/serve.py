@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -28,7 +29,7 @@ from uvicorn.config import LOGGING_CONFIG
 
 from dashboard import logs
 from dashboard.operator_settings import OperatorSettings, read, use
-from dashboard.server import signin
+from dashboard.server import memory, signin
 from dashboard.server.monitoring import Readiness, metrics_served
 from dashboard.server.protection import Protection
 from dashboard.shared.fit_status.service import service
@@ -114,11 +115,13 @@ def _life(settings: OperatorSettings) -> Any:
         # 400 000 objects, which holds all sessions up for half a second.
         gc.freeze()
         with metrics_served(work, settings.metrics_port, settings.metrics_host):
+            tidying = asyncio.create_task(memory.look_after())
             log.info("serving", extra={"version": version("uncletc"), "port": settings.port})
             try:
                 yield
             finally:
                 log.info("ending")
+                tidying.cancel()
                 await run_in_threadpool(work.close)
 
     return life

@@ -119,7 +119,7 @@ class Step:
     why: str = ""
     is_simulated: bool = True
     is_fitted: bool = False
-    orders: Callable[[Choices], list[Order[Any]]] = lambda _: []
+    orders: Callable[[Choices], list[Order]] = lambda _: []
     button: str = ""
 
 
@@ -211,7 +211,7 @@ def _of_truth(
     )
 
 
-def _model_orders(choices: Choices) -> list[Order[Any]]:
+def _model_orders(choices: Choices) -> list[Order]:
     counts = simulated(choices.setup).counts
     return [FitOrder(counts, each) for each in view.models_of(choices.settings).values()]
 
@@ -249,7 +249,7 @@ def _fit(choices: Choices, fits: Sequence[Fit]) -> Result:
     )
 
 
-def _lever_orders(choices: Choices) -> list[Order[Any]]:
+def _lever_orders(choices: Choices) -> list[Order]:
     tried = view.trials(choices.values["lever"], choices.setup, choices.settings)
     return [order for _, order in tried]
 

@@ -14,8 +14,7 @@ from scipy.stats import poisson
 from dashboard.shared.charts.answers import dense
 from dashboard.shared.sidebar.model import SETTINGS, changed
 from dashboard.shared.text.scripts import Code, call, script
-from dashboard.work.orders import Recovery
-from dashboard.work.worker import recover, recovery_errors
+from dashboard.work.orders import Recovery, recover, recovery_errors
 from uncletc import Fit, FitSettings, Joint, Scale, Truth, simulate
 from uncletc.datasets import Dataset, Provenance
 

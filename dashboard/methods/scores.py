@@ -1,6 +1,6 @@
 """Results of the worker as tables and sentences: methods compared on hidden counts. Pure.
 
-A result is what :mod:`dashboard.work.worker` writes, plain numbers by name.
+A result is what :mod:`dashboard.work.orders` gives, plain numbers by name.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dashboard.methods.view import OURS
 from dashboard.methods.words import metric_of, number
 from dashboard.shared.text.scripts import COUNTS, Code, call, script
 from dashboard.shared.text.words import escape
-from dashboard.work.orders import N_FOLDS, FoldKind, make_settings
-from dashboard.work.worker import plain_numbers
+from dashboard.work.orders import N_FOLDS, FoldKind, make_settings, plain_numbers
 from uncletc import METHODS, CountTensor, compare
 
 Result = Mapping[str, Any]

@@ -17,25 +17,7 @@ from dashboard.work.engine import Service
 from dashboard.work.orders import Recovery
 from uncletc import FitSettings
 
-METRICS = {
-    "running": "orders_running",
-    "waiting_quick": "orders_waiting_quick",
-    "waiting_long": "orders_waiting_long",
-    "sessions": "sessions_waiting",
-    "done": "orders_done",
-    "failed": "orders_failed",
-    "cancelled": "orders_cancelled",
-    "seconds": "work_seconds",
-    "hits_memory": "hits_memory",
-    "hits_disk": "hits_disk",
-    "workers": "workers",
-    "lost": "workers_lost",
-    "memory_bytes": "workers_memory_bytes",
-    "disk_bytes": "results_bytes",
-}
-"""Names for Prometheus, after ``uncletc_``, of what the service of fits counts."""
-
-_COUNTERS = {"done", "failed", "cancelled", "seconds", "hits_memory", "hits_disk", "lost"}
+_COUNTERS = {"orders_done", "orders_failed", "orders_cancelled", "work_seconds", "workers_lost"}
 _SESSIONS = "active_sessions"  # Streamlit's name of browsers connected
 _AGAIN = 600.0  # seconds until another tiny fit is made
 _WATCHER = "readiness"
@@ -68,7 +50,7 @@ class Work:
         """Yield the metrics of now."""
         for name, value in self._service.numbers().items():
             family = CounterMetricFamily if name in _COUNTERS else GaugeMetricFamily
-            yield family(f"uncletc_{METRICS[name]}", name.replace("_", " "), value=value)
+            yield family(f"uncletc_{name}", name.replace("_", " "), value=value)
         if (connected := sessions()) is not None:
             yield GaugeMetricFamily("uncletc_sessions", "browsers connected", value=connected)
 
@@ -141,8 +123,6 @@ class Readiness:
             self._ready = False
             service.submit(order, _WATCHER)
             return "A tiny fit failed."
-        numbers = service.numbers()
-        held = sum(numbers[name] for name in ("running", "waiting_quick", "waiting_long"))
-        if (job is None or not job.active) and held < service.limits.queue:
+        if (job is None or not job.active) and len(service.active) < service.limits.queue:
             service.submit(order, _WATCHER)
         return "" if self._ready else "The first tiny fit has not finished yet."

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dashboard.shared.own_table import PREFIX, TableFile, forget_everywhere, put_file, table_file
 from dashboard.shared.text.words import escape, escape_sentence
+from dashboard.work.limited import plain_name
 from dashboard.work.tables import Reading, is_quick
-from dashboard.work.upload_limits import plain_name
 from uncletc.tables import MOST_ROWS, guess, read_file
 
 _READING, _FAILED = f"{PREFIX}reading", f"{PREFIX}failed"

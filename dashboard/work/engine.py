@@ -7,30 +7,141 @@ them leaves it, or is gone.
 
 from __future__ import annotations
 
+import io
+import logging
 import threading
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
+from uuid import uuid4
 
 from dashboard.work.cluster import Cluster, RemoteWorker
-from dashboard.work.jobs import Job, Queue, State, session_of
 from dashboard.work.limits import Limits
-from dashboard.work.orders import LANES, FitOrder, Lane, Order, Result, program
-from dashboard.work.pool import Process, Worker
-from dashboard.work.results import Claim, Results, names_of, remove, trouble
+from dashboard.work.orders import LANES, FitOrder, Lane, Order, program
+from dashboard.work.pool import Lost, Worker
+from dashboard.work.results import Claim, Private, Results, names_of, trouble
 from uncletc import CountTensor, Fit
 
-_LOOKED_AFTER = 0.5  # seconds between two looks at what runs
-_TRIES = 2  # processes that work on an order, one after another
+State = Literal["waiting", "running", "done", "cancelled", "failed"]
+Orders = Sequence[Order]
+
+_LOOKED_AFTER = 0.5  # seconds between two checks of what runs
 _TWICE = "its process ended unexpectedly, and so did a second one. Ask for it again."
-_CANCELLED = 20.0  # seconds after its last report after which a cancelled order is ended
+_CANCELLED = 20.0  # seconds after which the process of a cancelled order is ended
 _GONE = 30.0  # seconds without a session after which it counts as closed; a reload takes less
 _AT_ONCE = 2  # orders of a batch in the queue, so that others need not wait for all of them
+_ENDED_JOBS = 200  # that were cancelled or failed, and are still known
 
-Orders = Sequence[Order[Any]]
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Job:
+    """An order on its way; the reports of its process fill it in.
+
+    Attributes
+    ----------
+    order : Order
+    run : str
+        What the process calls it; an order made again after it was cancelled runs again.
+    watchers : set of str
+        Who waits for it: a session and what part of a page, as "session-part".
+    private : Private, optional
+        Whose its counts were when it was asked for.
+    state : str
+        "waiting", "running", "done", "cancelled" or "failed".
+    message : str
+        Why it ended, as a sentence; empty before, and where it has a result.
+    trial, iteration : int
+        Where it is.
+    seconds : float
+        How long the present fit has run, as of the last report.
+    curve : list of (int, dict of str to float)
+        Numbers by name at some iterations: the objective of a fit, errors where truth is known.
+    estimates : int
+        How many estimates so far it has sent, of which the last are for ``Service.latest``.
+    asked, began, ended : float
+        When it was asked for, when a process got it, when it ended.
+    lost : int
+        How many processes ended while they worked on it.
+    stopped : str
+        Why it was ended from here, as the end of a sentence; empty where it was not.
+    """
+
+    order: Order
+    run: str = field(default_factory=lambda: uuid4().hex)
+    watchers: set[str] = field(default_factory=set)
+    private: Private | None = field(default=None, repr=False)
+    state: State = "waiting"
+    message: str = ""
+    trial: int = 0
+    iteration: int = 0
+    seconds: float = 0.0
+    curve: list[tuple[int, dict[str, float]]] = field(default_factory=list)
+    estimates: int = 0
+    latest: bytes = field(default=b"", repr=False)
+    asked: float = field(default_factory=monotonic)
+    began: float = 0.0
+    ended: float = 0.0
+    lost: int = 0
+    stopped: str = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether it still waits or runs."""
+        return self.state in ("waiting", "running")
+
+    @property
+    def sessions(self) -> set[str]:
+        """Sessions that wait for it."""
+        return {session_of(watcher) for watcher in self.watchers}
+
+    @property
+    def objectives(self) -> list[float]:
+        """Of each iteration of a fit so far, the starting point first."""
+        return [values["objective"] for _, values in self.curve if "objective" in values]
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, counting iterations up to the most there can be."""
+        within = min(self.iteration / max(self.order.max_iter, 1), 1.0)
+        return min((self.trial + within) / self.order.trials, 1.0)
+
+    def start_over(self) -> None:
+        """Note that its process is gone, and another one begins with it."""
+        self.lost, self.began = self.lost + 1, monotonic()
+        self.trial, self.iteration, self.seconds = 0, 0, 0.0
+        self.estimates, self.latest = 0, b""
+        self.curve.clear()
+
+    def on_report(self, report: dict[str, Any], data: bytes) -> None:
+        """Note where it is."""
+        if "estimate" in report:
+            self.estimates, self.latest = self.estimates + 1, data
+            return
+        self.trial = report.get("trial", 0)
+        self.iteration, self.seconds = report["iteration"], report["seconds"]
+        if report["values"]:
+            self.curve.append((report["iteration"], report["values"]))
+
+
+def session_of(watcher: str) -> str:
+    """Return the session that a watcher belongs to."""
+    return watcher.partition("-")[0]
+
+
+@dataclass(eq=False)
+class _Place:
+    """A place for one order at a time: a lane's process, or one at a cluster."""
+
+    lane: Lane
+    worker: Worker | RemoteWorker
+    job: Job | None = None
 
 
 class Service:
@@ -59,23 +170,22 @@ class Service:
     ) -> None:
         self.limits = limits or Limits()
         self._alive = alive or (lambda _: True)
-        self._seen: dict[str, float] = {}  # when sessions that wait were last there
-        self._lock = threading.RLock()  # of everything below; nothing slow is done under it
         self._results = Results(folder, self.limits.disk_gb * 1e9)
-        self._queue = Queue()
+        self._changed = threading.Condition()  # and lock of all below; nothing slow is done with it
+        self._jobs: OrderedDict[str, Job] = OrderedDict()  # the last of each order, unless done
+        self._ended: Counter[str] = Counter()
+        self._seen: dict[str, float] = {}  # when sessions that wait were last there,
+        self._served: dict[str, float] = {}  # and when a place last took an order of theirs
         self._to_forget: SimpleQueue[Claim] = SimpleQueue()
         self._closed = threading.Event()
-        talk = {"on_message": self._on_message, "on_exit": self._on_exit}
         self._cluster = Cluster(scheduler) if scheduler else None
-        self._workers: dict[Lane, Sequence[Worker | RemoteWorker]] = {
-            lane: [
-                Worker(**talk)
-                if self._cluster is None
-                else RemoteWorker(self._cluster, int(lane == "quick"), **talk)
-                for _ in range(self.limits.workers(lane))
-            ]
+        self._places = [
+            _Place(lane, Worker() if self._cluster is None else RemoteWorker(self._cluster, lane))
             for lane in LANES
-        }
+            for _ in range(self.limits.workers(lane))
+        ]
+        for place in self._places:
+            threading.Thread(target=self._work, args=(place,), daemon=True).start()
         threading.Thread(target=self._look_after_all, daemon=True).start()
 
     @property
@@ -85,33 +195,23 @@ class Service:
 
     def warm(self, lane: Lane = "quick") -> None:
         """Start a lane's first process now: its first order need not wait for torch to load."""
-        with self._lock:
-            self._workers[lane][0].start()
+        next(each for each in self._places if each.lane == lane).worker.start()
 
-    def lookup(self, order: Order[Result]) -> Result | None:
-        """Return the result of an order, or None. An unreadable file counts as none."""
+    def lookup(self, order: Order) -> Any:
+        """Return the result of an order, or None."""
         return self._results.find(order)
 
-    def job(self, order: Order[Any]) -> Job | None:
+    def job(self, order: Order) -> Job | None:
         """Return the job of this order, or None: it was never asked for, or it has its result."""
-        with self._lock:
-            return self._queue.jobs.get(order.key)
+        with self._changed:
+            return self._jobs.get(order.key)
 
     def latest(self, job: Job) -> Fit | None:
         """Return the estimates so far of a fit under way, or None where there are none yet."""
-        if not (job.active and job.estimates):
-            return None
-        try:
-            return FitOrder.load(self._results.so_far(job.run))
-        except (FileNotFoundError, ValueError):
-            return None
+        data = job.latest
+        return FitOrder.decode(data) if data and job.active else None
 
-    def place(self, job: Job) -> int:
-        """Return how many orders are worked on before this one; 0 for one that runs or ended."""
-        with self._lock:
-            return self._queue.place(job)
-
-    def submit(self, order: Order[Any], watcher: str = "") -> Job:
+    def submit(self, order: Order, watcher: str = "") -> Job:
         """Queue an order and return its job; one already under way is shared.
 
         An order beyond the limits is a job that failed, with a message that says why.
@@ -122,47 +222,41 @@ class Service:
         watcher : str
             Who asks, for :meth:`cancel`.
         """
-        with self._lock:
-            job = self._queue.jobs.get(order.key)
+        with self._changed:
+            job = self._jobs.get(order.key)
             if job is not None and job.active:
                 job.watchers.add(watcher)
                 return job
-            active = self._queue.active
+            active = self.active
             mine = sum(session_of(watcher) in each.sessions for each in active)
-            refusal = self.limits.refusal(order, of_session=mine, of_all=len(active))
-            job = self._queue.add(order, watcher, self._results.path(order))
+            refusal = self.limits.refusal(of_session=mine, of_all=len(active))
+            private = self._results.private(order.counts)
+            job = self._jobs[order.key] = Job(order, watchers={watcher}, private=private)
+            self._jobs.move_to_end(order.key)
             if refusal:
                 self._end(job, "failed", refusal)
-                return job
-        try:
-            task = self._results.task(job.run, order, job.result)
-        except OSError as error:
-            self._end(job, "failed", f"its counts could not be handed over: {trouble(error)}.")
+            self._changed.notify_all()
             return job
-        with self._lock:
-            job.task = task | {"program": program()}
-            if job.active:
-                self._dispatch(order.lane)
-            else:  # cancelled while its counts were written
-                self._release(job)
-        return job
 
     def cancel(self, job: Job, watcher: str = "") -> None:
         """Leave a job; when nobody waits for it any more it stops after its current iteration.
 
         It counts as cancelled at once. A finished one stays as it is.
         """
-        with self._lock:
+        with self._changed:
             job.watchers.discard(watcher)
             if not job.active or job.watchers:
                 return
-            self._queue.cancel(job)
-            if job.process is not None:
-                for worker in self._everyone:
-                    if worker.run == job.run:
-                        worker.send_control({"cancel": job.run})
-            elif job.task:
-                self._release(job)
+            self._end(job, "cancelled", "It was cancelled.")
+            for place in self._places:
+                if place.job is job:
+                    place.worker.cancel(job.run)
+
+    @property
+    def active(self) -> list[Job]:
+        """Jobs that wait or run."""
+        with self._changed:
+            return [job for job in self._jobs.values() if job.active]
 
     def own(self, counts: CountTensor, owner: str) -> Claim:
         """Keep what is made of these counts, and of any with the same labels, to this server.
@@ -178,8 +272,7 @@ class Service:
         Claim
             Holds until it is given to :meth:`forget`.
         """
-        with self._lock:
-            return self._results.own(counts, owner)
+        return self._results.own(counts, owner)
 
     def forget_later(self, claim: Claim) -> None:
         """Have someone's own counts forgotten soon.
@@ -188,162 +281,179 @@ class Service:
         """
         self._to_forget.put(claim)
 
-    def forget_pending(self) -> None:
-        """Forget what :meth:`forget_later` was given."""
-        while True:
-            try:
-                claim = self._to_forget.get_nowait()
-            except Empty:
-                return
-            self.forget(claim)
-
     def forget(self, claim: Claim) -> None:
         """Leave all jobs of someone's own counts, and keep nothing that was made of them.
 
         Counts with the same labels are meant too, such as those with other roles or without what
-        is held out. Where another claim to them holds, theirs stays; what others wait for is
-        finished. A claim is forgotten once, whoever comes first.
+        is held out. Where another claim to them holds, its jobs and all results stay. A claim is
+        forgotten once, whoever comes first.
         """
-        with self._lock:
-            if not self._results.holds(claim):
+        with self._changed:
+            last = self._results.forget(claim)
+            if last is None:
                 return
-            gone = self._results.forget(claim)
-            for job in list(self._queue.jobs.values()):
+            for job in list(self._jobs.values()):
                 if job.order.counts is None or names_of(job.order.counts) != claim.names:
                     continue
-                mine = [each for each in job.watchers if session_of(each) == claim.owner]
+                mine = [each for each in job.watchers if last or session_of(each) == claim.owner]
                 for watcher in mine:
                     self.cancel(job, watcher)
-                if not job.active and (mine or gone):
-                    del self._queue.jobs[job.order.key]
-            if gone is not None:
-                self._results.release(None, self._queue.runs.values())
-                for worker in self._everyone:
-                    worker.send_control({"forget": str(gone)})
+                if not job.active and (mine or last):
+                    del self._jobs[job.order.key]
 
     def numbers(self) -> dict[str, float]:
-        """What an operator watches, by name; nothing of it says who asked for what.
-
-        Returns
-        -------
-        dict of str to float
-            ``done``, ``failed``, ``cancelled``, ``lost`` (processes), ``seconds`` worked,
-            ``waiting_quick``, ``waiting_long``, ``running``, ``workers``, ``memory_bytes`` of the
-            workers, ``hits_memory``, ``hits_disk``, ``disk_bytes``, ``sessions`` that wait.
-        """
-        with self._lock:
-            started = [each.process for each in self._everyone if each.process is not None]
-            alive = [each for each in started if each.poll() is None]
-            values = self._queue.numbers() | {"workers": len(alive)}
-        values["memory_bytes"] = sum(each.memory for each in alive)
-        values |= {f"hits_{where}": n for where, n in self._results.hits.items()}
-        return values | {"disk_bytes": self._results.bytes_on_disk}
+        """What an operator watches, by name; nothing of it says who asked for what."""
+        with self._changed:
+            active = self.active
+            alive = [each.worker for each in self._places if each.worker.alive]
+            values: dict[str, float] = {
+                f"orders_waiting_{lane}": sum(
+                    job.state == "waiting" and job.order.lane == lane for job in active
+                )
+                for lane in LANES
+            }
+            values |= {f"orders_{name}": self._ended[name] for name in ("done", "failed")}
+            values |= {
+                "orders_cancelled": self._ended["cancelled"],
+                "orders_running": sum(job.state == "running" for job in active),
+                "sessions_waiting": len(set().union(*(job.sessions for job in active))),
+                "work_seconds": self._ended["seconds"],
+                "workers": len(alive),
+                "workers_lost": self._ended["lost"],
+            }
+        values["workers_memory_bytes"] = sum(each.memory for each in alive)
+        return values | {"results_bytes": self._results.bytes_on_disk}
 
     def close(self) -> None:
         """End the processes; jobs under way are lost."""
         self._closed.set()
-        with self._lock:
-            for worker in self._everyone:
-                worker.close()
-            if self._cluster is not None:
-                self._cluster.close()
-            self._results.close()
+        with self._changed:
+            for job in self.active:
+                self._end(job, "failed", "the server was closed.")
+            self._changed.notify_all()
+        for place in self._places:
+            place.worker.close()
+        if self._cluster is not None:
+            self._cluster.close()
 
-    @property
-    def _everyone(self) -> list[Worker | RemoteWorker]:
-        return [worker for workers in self._workers.values() for worker in workers]
+    def _work(self, place: _Place) -> None:
+        while not self._closed.is_set():
+            self._work_on_next(place)
 
-    def _dispatch(self, lane: Lane) -> None:
-        """Give idle processes what is next."""
-        with self._lock:
-            if self._closed.is_set():
+    def _work_on_next(self, place: _Place) -> None:
+        """Wait for an order of this place's lane, and have it worked on."""
+        with self._changed:
+            if (job := self._next(place.lane)) is None:
+                self._changed.wait()
                 return
-            for worker in self._workers[lane]:
-                while not worker.run and (waiting := self._queue.waiting(lane)):
-                    job = waiting[0]
-                    try:
-                        job.start(worker.send(job.task))
-                    except OSError as error:
-                        self._end(job, "failed", f"no process took it: {trouble(error)}.")
-                    else:
-                        worker.run = job.run
+            place.job, job.state, job.began = job, "running", monotonic()
+            self._served |= dict.fromkeys(job.sessions, job.began)
+        try:
+            state, message, data = self._outcome(place, job)
+            if state == "done" and job.active:
+                self._results.put(job.order, data, job.private)
+        except OSError as error:
+            state, message = "failed", f"no process took it: {trouble(error)}."
+        except Exception as error:  # this place must live on
+            log.exception("an order could not be worked on")
+            state, message = "failed", f"it could not be worked on ({type(error).__name__})."
+        with self._changed:
+            place.job = None
+            self._ended["seconds"] += monotonic() - job.began
+            self._end(job, state, message)
 
-    def _free(self, run: str) -> None:
-        for worker in self._everyone:
-            if worker.run == run:
-                worker.run = ""
+    def _next(self, lane: Lane) -> Job | None:
+        """Return the next order of a lane; the session that was served longest ago comes first."""
+        if self._closed.is_set():
+            return None
+        waiting = [job for job in self.active if job.state == "waiting" and job.order.lane == lane]
 
-    def _release(self, job: Job) -> None:
-        """Drop a run that has ended, and what only it needed."""
-        self._queue.runs.pop(job.run, None)
-        self._results.release(job, self._queue.runs.values())
+        def turn(job: Job) -> tuple[float, float]:
+            return min(self._served.get(each, 0.0) for each in job.sessions), job.asked
+
+        return min(waiting, key=turn, default=None)
+
+    def _outcome(self, place: _Place, job: Job) -> tuple[State, str, bytes]:
+        """Have an order worked on, and once more where its process is lost."""
+        order = job.order
+        before = None if order.begins_with is None else self._results.find(order.begins_with)
+        counts = io.BytesIO()
+        if order.counts is not None:
+            order.counts.save(counts, compressed=False)
+        data = [counts.getvalue(), b"" if before is None else FitOrder.encode(before)]
+        message = order.message() | {"run": job.run, "program": program()}
+        while True:
+            try:
+                end, result = place.worker.run(message, data, partial(self._on_report, job))
+            except Lost:
+                with self._changed:
+                    self._ended["lost"] += not self._closed.is_set()
+                    if self._closed.is_set() or job.stopped or job.lost or not job.active:
+                        return "failed", job.stopped or _TWICE, b""
+                    job.start_over()
+            else:
+                return end["end"], end["message"], result
+
+    def _on_report(self, job: Job, report: dict[str, Any], data: bytes) -> None:
+        with self._changed:
+            if job.active:  # a cancelled one runs until its next report
+                job.on_report(report, data)
 
     def _end(self, job: Job, state: State, message: str) -> None:
-        with self._lock:
-            self._release(job)
-            self._queue.end(job, state, message)
-
-    def _on_exit(self, process: Process) -> None:
-        """Give the order of a process that has ended to another one, once."""
-        with self._lock:
-            self._queue.ended["lost"] += not self._closed.is_set()
-            for job in [each for each in self._queue.runs.values() if each.process is process]:
-                self._free(job.run)
-                if self._closed.is_set():
-                    self._end(job, "failed", "the server was closed.")
-                elif job.stopped:
-                    self._end(job, "failed", job.stopped)
-                elif not job.active or job.lost + 1 >= _TRIES:
-                    self._end(job, "failed", _TWICE)
-                else:
-                    remove(self._results.so_far(job.run))
-                    job.start_over()
-            for lane in LANES:
-                self._dispatch(lane)
-
-    def _on_message(self, report: dict[str, Any]) -> None:
-        with self._lock:
-            job = self._queue.runs.get(report["id"])
-            if job is None:
-                return
-            if "end" in report:
-                self._end(job, report["end"], report["message"])
-                self._free(job.run)
-                self._dispatch(job.order.lane)
-            elif job.active:  # a cancelled one runs until its next report
-                job.on_message(report)
-        if job.state == "done":
-            self._results.prune()
+        """Note how a job ended, and log it without the message, which may quote data."""
+        if not job.active:  # it was cancelled before
+            return
+        job.state, job.message, job.latest, job.ended = state, message, b"", monotonic()
+        self._ended[state] += 1
+        if state == "done" and self._jobs.get(job.order.key) is job:  # its result is there
+            del self._jobs[job.order.key]
+        ended = [key for key, each in self._jobs.items() if not each.active]
+        for key in ended[:-_ENDED_JOBS]:
+            del self._jobs[key]
+        began = job.began or job.ended
+        log.info(
+            "an order ended",
+            extra={
+                "order": type(job.order).__name__,
+                "state": state,
+                "seconds": round(job.ended - began, 3),
+                "waited": round(began - job.asked, 3),
+                "lost": job.lost,
+            },
+        )
 
     def _look_after_all(self) -> None:
         while not self._closed.wait(_LOOKED_AFTER):
-            self.forget_pending()
             self._look_after(monotonic())
 
     def _look_after(self, now: float) -> None:
         """Leave what closed sessions waited for, and end what runs beyond the limits."""
-        with self._lock:
-            active = self._queue.active
-            sessions = set().union(*(job.sessions for job in active))
+        while True:
+            try:
+                self.forget(self._to_forget.get_nowait())
+            except Empty:
+                break
+        with self._changed:
+            sessions = set().union(*(job.sessions for job in self.active))
+            self._served = {each: t for each, t in self._served.items() if each in sessions}
             self._seen = {each: self._seen.get(each, now) for each in sessions}
             self._seen |= {each: now for each in sessions if self._alive(each)}
             gone = {each for each, when in self._seen.items() if now - when > _GONE}
-            for job in active:
+            for job in self.active:
                 for watcher in [each for each in job.watchers if session_of(each) in gone]:
                     self.cancel(job, watcher)
-            for job in list(self._queue.runs.values()):
-                if job.process is not None and not job.process.waits:
-                    self._end_beyond_limits(job, job.process, now)
+            for place in self._places:
+                if place.job is not None:
+                    self._end_beyond_limits(place.job, place.worker, now)
 
-    def _end_beyond_limits(self, job: Job, process: Process, now: float) -> None:
-        """End a process that takes too long or too much; a silent one is hung, and tried again."""
+    def _end_beyond_limits(self, job: Job, worker: Worker | RemoteWorker, now: float) -> None:
+        """End a process that takes too long or too much, or does not stop when it is asked to."""
         if now - job.began > self.limits.seconds:
             job.stopped = self.limits.too_long
-        elif process.memory > self.limits.memory_gb * 1e9:
+        elif worker.memory > self.limits.memory_gb * 1e9:
             job.stopped = self.limits.too_large
-        silent = self.limits.silent_seconds if job.active else _CANCELLED
-        if job.stopped or now - job.heard > silent:
-            process.kill()
+        if job.stopped or (not job.active and now - job.ended > _CANCELLED):
+            worker.kill()
 
 
 @dataclass(frozen=True)
@@ -360,11 +470,11 @@ class Session:
     service: Service
     watcher: str
 
-    def lookup(self, order: Order[Result]) -> Result | None:
+    def lookup(self, order: Order) -> Any:
         """Return the result of an order, or None."""
         return self.service.lookup(order)
 
-    def missing(self, orders: Orders) -> list[Order[Any]]:
+    def missing(self, orders: Orders) -> list[Order]:
         """Return those without a result."""
         return [order for order in orders if self.service.lookup(order) is None]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from dashboard.work.orders import Lane, Order
+from dashboard.work.orders import Lane
 
 PREFIX = "UNCLETC_"  # of variables of the environment
 
@@ -34,14 +34,8 @@ class Limits(BaseSettings):
         Orders that may wait or run at once, of all sessions.
     seconds : float
         How long one order may run.
-    silent_seconds : float
-        How long an order may run without a word; then its process counts as hung.
     memory_gb : float
         Memory of one process, 10⁹ bytes; watched where the system tells, as Linux does.
-    observations : int
-        Counts of one order, those of all observation processes.
-    components : int
-        Rank times members of one fit.
     disk_gb : float
         Results kept on disk, 10⁹ bytes.
     table_days : float
@@ -55,10 +49,7 @@ class Limits(BaseSettings):
     session_orders: _Count = 24
     queue: _Count = 200
     seconds: _Amount = 1800.0
-    silent_seconds: _Amount = 300.0
     memory_gb: _Amount = 4.0
-    observations: _Count = 20_000_000
-    components: _Count = 400
     disk_gb: _Amount = 4.0
     table_days: _Amount = 90.0
 
@@ -66,12 +57,11 @@ class Limits(BaseSettings):
         """How many processes a lane has."""
         return self.quick_workers if lane == "quick" else self.long_workers
 
-    def refusal(self, order: Order[Any], *, of_session: int, of_all: int) -> str:
+    def refusal(self, *, of_session: int, of_all: int) -> str:
         """Why an order is not taken, as a part of a sentence; empty where it is.
 
         Parameters
         ----------
-        order : Order
         of_session, of_all : int
             Orders that wait or run already, of who asks and of everybody.
         """
@@ -82,17 +72,6 @@ class Limits(BaseSettings):
             )
         if of_all >= self.queue:
             return f"{of_all} orders are waiting, the most that this server holds. Try again later."
-        counts = getattr(order, "counts", None)
-        n_counts = 0 if counts is None else counts.n_observed
-        if n_counts > self.observations:
-            return f"it has {n_counts:,} counts; this server takes at most {self.observations:,}."
-        settings = getattr(order, "settings", None)
-        components = getattr(settings, "rank", 1) * getattr(settings, "members", 1)
-        if components > self.components:
-            return (
-                f"rank times members is {components:,}, and this server takes at most "
-                f"{self.components:,}."
-            )
         return ""
 
     @property

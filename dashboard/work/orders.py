@@ -1,31 +1,56 @@
-"""What can be ordered from the service: fits, comparisons, trials with known truth. Pure.
+"""What can be ordered from the service: fits, comparisons, trials with known truth.
 
 An order is known by its key: the digest of what its message says, its counts, the program's
-version and :data:`uncletc.RESULTS`. Equal keys mean equal results.
+version and :data:`uncletc.RESULTS`. Equal keys mean equal results. The processes of the service
+call :meth:`Order.work`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from time import monotonic
+from typing import Any, ClassVar, Literal, Protocol
 
-from uncletc import METHODS, RESULTS, CountTensor, Fit, FitSettings, checking
+import numpy as np
+
+from uncletc import (
+    METHODS,
+    RESULTS,
+    CountTensor,
+    Fit,
+    FitSettings,
+    Iteration,
+    Truth,
+    checking,
+    compare,
+    continue_fit,
+    fit,
+    metrics,
+    simulate,
+)
 from uncletc.checking import Gain
 
 Lane = Literal["quick", "long"]
-Result = TypeVar("Result")
 Numbers = dict[str, Any]  # what JSON can hold
 
 LANES: tuple[Lane, ...] = ("quick", "long")
 FoldKind = Literal["entry", "fibre"]
 N_FOLDS = 5
 _LIMITS = {"joint": 300, "bcd": 100}  # of iterations, where nobody asked for more
+_FIRST_ESTIMATE = 11  # iterations before estimates so far are sent, when λ has gone first;
+_PATIENCE = 0.6  # or seconds, where iterations are slow
+_PAUSE = 0.5  # seconds at least between two estimates so far, and
+_PAUSE_PER_COST = 4.0  # times what the last ones took, so that a fit is not much slower
+_ROWS_COMPARED = 500
+_REPORT_PAUSE = 0.1  # seconds at least between two reports of a method, and
+_REPORT_PAUSE_PER_COST = 3.0  # times what the last one took
+_N_MOMENTS = 25  # of a curve of errors
 
 
 @cache
@@ -34,7 +59,17 @@ def program() -> str:
     return f"{version('uncletc')} {RESULTS}"  # reads files
 
 
-class Order(Generic[Result]):
+class Report(Protocol):
+    """What work on an order reports with."""
+
+    def __call__(self, data: bytes = b"", **report: Any) -> None:
+        """Send a report; raise `Cancelled` where nobody waits for the order any more."""
+
+    def check(self) -> None:
+        """Raise `Cancelled` where nobody waits for the order any more."""
+
+
+class Order:
     """What all orders have in common.
 
     Attributes
@@ -48,7 +83,7 @@ class Order(Generic[Result]):
     trials, max_iter : int
         How many fits it makes, and how many iterations of each at most.
     settings : object
-        Of the fits, where the order does not leave them to the program.
+        Of the fits.
     """
 
     lane: ClassVar[Lane] = "quick"
@@ -57,26 +92,17 @@ class Order(Generic[Result]):
     trials: int = 1
     settings: Any
 
-    @property
-    def counts_digest(self) -> str:
-        """Digest of its counts; empty for an order that simulates them."""
-        return "" if self.counts is None else self.counts.digest
-
     @cached_property
     def key(self) -> str:
         """Digest of everything that decides the result."""
+        counts = "" if self.counts is None else self.counts.digest
         message = json.dumps(self.message(), sort_keys=True)
-        return hashlib.sha256(f"{message}\n{self.counts_digest}\n{program()}".encode()).hexdigest()
+        return hashlib.sha256(f"{message}\n{counts}\n{program()}".encode()).hexdigest()
 
     @property
-    def begins_with(self) -> Order[Any] | None:
+    def begins_with(self) -> FitOrder | None:
         """An order whose result this one begins with, where there is such a result already."""
         return None
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Keys of results that contain this one, that of the order first."""
-        return (self.key,)
 
     @property
     def max_iter(self) -> int:
@@ -84,29 +110,27 @@ class Order(Generic[Result]):
         return int(self.settings.max_iter)
 
     def message(self) -> dict[str, Any]:
-        """What the worker is sent besides the counts; see :func:`order_from`."""
-        values = {each.name: getattr(self, each.name) for each in sent_fields(type(self))}
-        if "settings" in values:
-            values["settings"] = values["settings"].to_json()
+        """What a process is sent besides the counts; see :func:`order_from`."""
+        values = {name: getattr(self, name) for name in _sent(type(self))}
+        values["settings"] = values["settings"].to_json()
         return {"order": type(self).__name__} | values
 
-    def part_of(self, result: Result) -> Result:
-        """What this order asked for of a result under one of its keys."""
+    def work(self, report: Report) -> Any:
+        """Return the result."""
+        raise NotImplementedError
+
+    @staticmethod
+    def encode(result: Any) -> bytes:
+        """Return a result as the bytes of a file."""
+        return json.dumps(result).encode()
+
+    @staticmethod
+    def decode(data: bytes) -> Any:
+        """Return the result of which :meth:`encode` gave the bytes; a ValueError: damaged."""
+        result = json.loads(data)
+        if not isinstance(result, dict):
+            raise ValueError("a result must be a JSON object")
         return result
-
-    def owns(self, result: Any) -> bool:
-        """Whether something read from its file can be its result."""
-        return isinstance(result, dict)
-
-    @staticmethod
-    def save(result: Any, path: Path) -> None:
-        """Write a result."""
-        path.write_text(json.dumps(result), encoding="utf-8")
-
-    @staticmethod
-    def load(path: Path) -> Any:
-        """Read a result back; a ValueError says that the file is damaged."""
-        return json.loads(path.read_text(encoding="utf-8"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Order) and self.key == other.key
@@ -115,9 +139,9 @@ class Order(Generic[Result]):
         return hash(self.key)
 
 
-def sent_fields(kind: Any) -> list[Any]:
-    """Fields of a kind of order that its message has."""
-    return [each for each in fields(kind) if each.name != "counts"]
+def _sent(kind: Any) -> list[str]:
+    """Names of the fields of a kind of order that its message has."""
+    return [each.name for each in fields(kind) if each.name != "counts"]
 
 
 def limits_before(settings: FitSettings) -> tuple[int, ...]:
@@ -140,7 +164,7 @@ def limits_before(settings: FitSettings) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class FitOrder(Order[Fit]):
+class FitOrder(Order):
     """Fit these counts.
 
     Attributes
@@ -154,14 +178,6 @@ class FitOrder(Order[Fit]):
     counts: CountTensor = field(repr=False)
     settings: FitSettings
 
-    def owns(self, result: Any) -> bool:
-        """Whether it is a fit of these counts with these settings."""
-        return (
-            isinstance(result, Fit)
-            and result.settings == self.settings
-            and result.counts_digest == self.counts_digest
-        )
-
     @property
     def begins_with(self) -> FitOrder | None:
         """The fit that this one goes on from; None: it begins by itself."""
@@ -170,19 +186,46 @@ class FitOrder(Order[Fit]):
             return None
         return replace(self, settings=replace(self.settings, max_iter=limits[-1]))
 
-    @staticmethod
-    def save(result: Fit, path: Path) -> None:
-        """Write a fit."""
-        result.save(path)
+    def work(self, report: Report, before: Fit | None = None) -> Fit:
+        """Fit, from the fit before where it is known; report iterations, and estimates so far."""
+        step = max(len(self.counts.attributes) // _ROWS_COMPARED, 1)
+        sample, following = self.counts.attributes[::step], 0.0
+
+        def follow(record: Iteration) -> None:
+            nonlocal following
+            values = {"objective": record.objective}
+            report(iteration=record.iteration, seconds=record.seconds, values=values)
+            began = monotonic()
+            early = record.iteration < _FIRST_ESTIMATE and record.seconds < _PATIENCE
+            if record.iteration == 0 or early or began < following:
+                return
+            assert record.current is not None
+            estimate = record.current()
+            p = estimate.detection(sample)
+            varies = bool(p.max(initial=0.0) > 1.001 * p.min(initial=1.0))
+            if varies:  # else it shows nothing yet
+                report(self.encode(estimate, compressed=False), estimate=True)
+            cost = monotonic() - began
+            following = began + cost + (max(_PAUSE, _PAUSE_PER_COST * cost) if varies else cost)
+
+        limits = limits_before(self.settings)
+        return continue_fit(self.counts, self.settings, limits, start=before, callback=follow)
 
     @staticmethod
-    def load(path: Path) -> Fit:
-        """Read a fit back."""
-        return Fit.load(path)
+    def encode(result: Fit, *, compressed: bool = True) -> bytes:
+        """Return a fit as the bytes of a file."""
+        file = io.BytesIO()
+        result.save(file, compressed=compressed)
+        return file.getvalue()
+
+    @staticmethod
+    def decode(data: bytes) -> Fit:
+        """Return the fit of which :meth:`encode` gave the bytes."""
+        return Fit.load(io.BytesIO(data))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Recovery(Order[Numbers]):
+class Recovery(Order):
     """Simulate counts, fit them, and measure the errors on the way to the estimates.
 
     The result has a "curve": pairs of an iteration (from 1) and the errors then, "rate" (MAE_λ)
@@ -198,12 +241,53 @@ class Recovery(Order[Numbers]):
     simulation: Mapping[str, Any]
     settings: FitSettings
 
+    def work(self, report: Report) -> Numbers:
+        """Return the errors on the way."""
+        return recover(self, report)
+
+
+def recover(order: Recovery, report: Callable[..., None] = lambda **_: None) -> Numbers:
+    """Return the errors of a recovery at some iterations, evenly spread on a log scale.
+
+    Parameters
+    ----------
+    order : Recovery
+    report : callable, optional
+        Takes iteration, seconds and values, by name.
+    """
+    counts, truth = simulate(**order.simulation)
+    last = max(order.max_iter, 1)
+    moments = set(np.geomspace(1, last, _N_MOMENTS).round().astype(int).tolist())
+    curve: list[tuple[int, dict[str, float]]] = []
+
+    def follow(record: Iteration) -> None:
+        values: dict[str, float] = {}
+        if record.iteration in moments and record.current is not None:
+            values = recovery_errors(record.current(), truth)
+            curve.append((record.iteration, values))
+        report(iteration=record.iteration, seconds=record.seconds, values=values)
+
+    estimate = fit(counts, order.settings, callback=follow)
+    end = estimate.history[-1].iteration
+    finished = (end, recovery_errors(estimate, truth))
+    return {"curve": [*(pair for pair in curve if pair[0] < end), finished]}
+
+
+def recovery_errors(estimate: Fit, truth: Truth) -> dict[str, float]:
+    """MAE_λ and MAE_p of a fit over all entries; see :mod:`uncletc.compare.metrics`."""
+    assert truth.attributes is not None
+    p = estimate.detection(truth.attributes.reshape(-1, truth.attributes.shape[-1]))
+    return {
+        "rate": metrics.mae_rate(estimate.rate_tensor(), truth.rate),
+        "detection": metrics.mae_detection(p, truth.detection.ravel()),
+    }
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluate(Order[Numbers]):
+class Evaluate(Order):
     """Cross-validate one method.
 
-    The result has "method" and "trials", for each fold judged its scores by name.
+    The result has "trials", for each fold judged its scores by name.
 
     Attributes
     ----------
@@ -229,24 +313,44 @@ class Evaluate(Order[Numbers]):
     trials: int = 1
     seed: int = 0
 
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """Its own key, then those of more folds."""
-        more = (replace(self, trials=n).key for n in range(self.trials + 1, N_FOLDS + 1))
-        return (self.key, *more)
+    def work(self, report: Report) -> Numbers:
+        """Return the scores of each trial."""
+        slowly = _slowly(report)
 
-    def owns(self, result: Any) -> bool:
-        """Whether it has trials of this method."""
-        right = isinstance(result, dict) and result.get("method") == self.method
-        return right and isinstance(result.get("trials"), list)
+        def follow(trial: int, record: Iteration) -> bool:
+            slowly(trial, record)
+            return trial >= self.trials  # a quick look needs no more
 
-    def part_of(self, result: Numbers) -> Numbers:
-        """The trials asked for, also where more are known."""
-        return result | {"trials": result["trials"][: self.trials]}
+        whole = compare.evaluate(
+            self.counts,
+            METHODS[self.method],
+            self.settings,
+            n_folds=N_FOLDS,
+            kind=self.kind,
+            seed=self.seed,
+            callback=follow,
+        )
+        return {"trials": plain_numbers(whole)}
+
+
+def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
+    """Each trial of an evaluation as numbers by name."""
+    return [
+        asdict(each.test)
+        | {
+            "iteration": each.iteration,
+            "seconds": each.seconds,
+            "coverage": each.coverage,
+            "phi": each.phi,
+            "mu": each.law.mu,
+            "power": each.law.power,
+        }
+        for each in whole.trials
+    ]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AttributeGain(Order[Gain]):
+class AttributeGain(Order):
     """Measure what attributes of detection add; see :func:`uncletc.checking.gain_of_attributes`.
 
     Attributes
@@ -266,22 +370,46 @@ class AttributeGain(Order[Gain]):
     kind: FoldKind = "entry"
     seed: int = 0
 
-    def owns(self, result: Any) -> bool:
-        """Whether it is a gain."""
-        return isinstance(result, Gain)
+    def work(self, report: Report) -> Gain:
+        """Return the gain."""
+        return checking.gain_of_attributes(
+            self.counts,
+            self.settings,
+            n_folds=N_FOLDS,
+            kind=self.kind,
+            seed=self.seed,
+            callback=_slowly(report),
+        )
 
     @staticmethod
-    def save(result: Gain, path: Path) -> None:
-        """Write a gain."""
-        Order.save(asdict(result), path)
+    def encode(result: Gain) -> bytes:
+        """Return a gain as the bytes of a file."""
+        return Order.encode(asdict(result))
 
     @staticmethod
-    def load(path: Path) -> Gain:
-        """Read a gain back."""
+    def decode(data: bytes) -> Gain:
+        """Return the gain of which :meth:`encode` gave the bytes."""
         try:
-            return Gain(**Order.load(path))
+            return Gain(**Order.decode(data))
         except TypeError as error:
             raise ValueError(f"a gain must have its own fields: {error}") from error
+
+
+def _slowly(report: Report) -> Callable[[int, Iteration], None]:
+    """Return what reports where a method is, not too often."""
+    following = 0.0
+
+    def follow(trial: int, record: Iteration) -> None:
+        nonlocal following
+        report.check()
+        began = monotonic()
+        if began < following:
+            return
+        report(trial=trial, iteration=record.iteration, seconds=record.seconds, values={})
+        now = monotonic()
+        following = now + max(_REPORT_PAUSE, _REPORT_PAUSE_PER_COST * (now - began))
+
+    return follow
 
 
 _KINDS: dict[str, Any] = {
@@ -289,7 +417,7 @@ _KINDS: dict[str, Any] = {
 }
 
 
-def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order[Any]:
+def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order:
     """Return the order that a message is of.
 
     Parameters
@@ -300,10 +428,9 @@ def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) ->
         The order's counts, where it has any.
     """
     kind = _KINDS[message["order"]]
-    values = {each.name: message[each.name] for each in sent_fields(kind)}
-    if "settings" in values:
-        read = METHODS[values["method"]].settings if "method" in values else FitSettings
-        values["settings"] = read.from_json(values["settings"])
+    values = {name: message[name] for name in _sent(kind)}
+    read = METHODS[values["method"]].settings if "method" in values else FitSettings
+    values["settings"] = read.from_json(values["settings"])
     return kind(**values) if counts is None else kind(counts=counts, **values)
 
 

@@ -1,7 +1,7 @@
-"""A process that works on orders beside the server, from the server's side.
+"""A process that works on orders beside the server, and how the two speak.
 
-Its other side is :mod:`dashboard.work.worker`. This module imports little: the workers of a Dask
-cluster use it too, and load neither torch nor pages.
+Its other side is :mod:`dashboard.work.worker`. A message is one line of JSON and the bytes that
+belong to it. This module imports little: the workers of a Dask cluster use it, too.
 """
 
 from __future__ import annotations
@@ -11,140 +11,143 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from queue import SimpleQueue
+from typing import IO, Any
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
+OnReport = Callable[[dict[str, Any], bytes], None]
 
-class Process(Protocol):
-    """What has an order: a process here, or a place at a Dask cluster."""
+
+class Lost(Exception):  # noqa: N818, an event
+    """Whoever worked on an order is gone."""
+
+
+def send(file: IO[bytes], message: dict[str, Any], *data: bytes) -> None:
+    """Write a message."""
+    sizes = [len(each) for each in data]
+    file.write(json.dumps(message | {"bytes": sizes}).encode() + b"\n")
+    for each in data:
+        file.write(each)
+    file.flush()
+
+
+def receive(file: IO[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+    """Read the next message; an EOFError where there is none."""
+    line = file.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    message: dict[str, Any] = json.loads(line)
+    return message, [file.read(size) for size in message.pop("bytes")]
+
+
+def start_process(*command: str, errors: int | None = None) -> subprocess.Popen[bytes]:
+    """Start Python with these arguments, in the folder of this program, to speak with."""
+    return subprocess.Popen(
+        [sys.executable, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        cwd=Path(__file__).resolve().parents[2],
+        env=os.environ | _ONE_THREAD,
+    )
+
+
+class Worker:
+    """A process for orders: started when it is needed, and again when it has ended.
+
+    Attributes
+    ----------
+    process : Popen, optional
+        None: not started yet.
+    """
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()  # of the start
+        self._outbox: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
 
     @property
-    def memory(self) -> int:
-        """Bytes of memory that it holds; 0 where that is not known."""
-        ...
-
-    @property
-    def waits(self) -> bool:
-        """Whether the order that it was sent is not worked on yet, as at a busy cluster."""
-        ...
-
-    def poll(self) -> int | None:
-        """Return None while it is there."""
-        ...
-
-    def kill(self) -> None:
-        """End it at once."""
-        ...
-
-
-class LocalProcess(subprocess.Popen[str]):
-    """A process of this machine."""
-
-    waits = False
+    def alive(self) -> bool:
+        """Whether its process runs."""
+        return self.process is not None and self.process.poll() is None
 
     @property
     def memory(self) -> int:
         """Bytes of memory that it holds; 0 where the system does not say, or it has ended."""
-        try:
-            pages = int(Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()[1])
-        except (OSError, ValueError, IndexError):
+        if self.process is None:
             return 0
-        return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-class Worker:
-    """A process for orders: started when it is needed, and again when it has died.
-
-    Parameters
-    ----------
-    on_message : callable
-        Called with each of its reports, on a separate thread.
-    on_exit : callable
-        Called with the process when it has ended, after its last report.
-    without : sequence of str
-        Variables of the environment that the process is not to have.
-
-    Attributes
-    ----------
-    process : LocalProcess, optional
-        None: not started yet.
-    run : str
-        The order that it works on; empty: none.
-    """
-
-    def __init__(
-        self,
-        *,
-        on_message: Callable[[dict[str, Any]], None],
-        on_exit: Callable[[LocalProcess], None],
-        without: Sequence[str] = (),
-    ) -> None:
-        self._on_message, self._on_exit, self._without = on_message, on_exit, without
-        self.process: LocalProcess | None = None
-        self.run = ""
-
-    def start(self) -> LocalProcess:
-        """Start the process where none runs, and return it."""
-        if self.process is None or self.process.poll() is not None:
-            self.process = LocalProcess(
-                [sys.executable, "-m", "dashboard.work.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                cwd=Path(__file__).resolve().parents[2],
-                env={k: v for k, v in os.environ.items() if k not in self._without} | _ONE_THREAD,
-            )
-            threading.Thread(target=self._follow, args=(self.process,), daemon=True).start()
-        return self.process
-
-    def send(self, order: dict[str, Any]) -> LocalProcess:
-        """Send an order; return the process that has it."""
-        process = self.start()
         try:
-            _write(process, order)
-        except OSError:  # it died just now
-            process.wait()
-            process = self.start()
-            _write(process, order)
-        return process
+            pages = Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1]
+        except (OSError, IndexError):
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
-    def send_control(self, message: dict[str, Any]) -> None:
-        """Send what is no order to the running process; nothing where it is gone."""
+    def start(self) -> None:
+        """Start the process where none runs."""
+        with self._lock:
+            if not self.alive:
+                self.process = start_process("-m", "dashboard.work.worker")
+                self._outbox = SimpleQueue()
+                arguments = (self.process.stdin, self._outbox)
+                threading.Thread(target=_write_all, args=arguments, daemon=True).start()
+
+    def run(
+        self, message: dict[str, Any], data: list[bytes], on_report: OnReport
+    ) -> tuple[dict[str, Any], bytes]:
+        """Have an order worked on; return how it ended, and the bytes of its result.
+
+        Raises
+        ------
+        Lost
+            If the process ends before.
+        """
+        self.start()
+        assert self.process is not None
+        assert self.process.stdout is not None
+        self._outbox.put((message, *data))
+        while True:
+            try:
+                report, (found,) = receive(self.process.stdout)
+            except (EOFError, OSError, ValueError):
+                self.process.kill()
+                self.process.wait()
+                self.process.stdout.close()
+                self._outbox.put(None)
+                raise Lost from None
+            if "end" in report:
+                return report, found
+            on_report(report, found)
+
+    def cancel(self, run: str) -> None:
+        """Ask the process to stop a run soon."""
+        self._outbox.put(({"cancel": run},))
+
+    def kill(self) -> None:
+        """End the process at once; what it works on is lost."""
         if self.process is not None:
-            with suppress(OSError):
-                _write(self.process, message)
+            self.process.kill()
 
     def close(self) -> None:
-        """End the process; its orders are lost."""
-        if self.process is None or self.process.stdin is None:
+        """End the process, which may take a second; what it works on is lost."""
+        if self.process is None:
             return
-        with suppress(OSError):
-            self.process.stdin.close()
+        self._outbox.put(None)
         try:
             self.process.wait(timeout=1)
         except subprocess.TimeoutExpired:  # it may still be loading torch
             self.process.kill()
             self.process.wait()
-
-    def _follow(self, process: LocalProcess) -> None:
-        assert process.stdout is not None
-        with process.stdout as reports:
-            for line in reports:
-                self._on_message(json.loads(line))
-        process.wait()
-        if process.stdin is not None:
-            with suppress(OSError):  # what it never read
-                process.stdin.close()
-        self._on_exit(process)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
-def _write(process: LocalProcess, message: dict[str, Any]) -> None:
-    if process.stdin is None or process.stdin.closed:
-        raise BrokenPipeError("the process takes no orders any more")
-    process.stdin.write(json.dumps(message) + "\n")
-    process.stdin.flush()
+def _write_all(file: IO[bytes], outbox: SimpleQueue[tuple[Any, ...] | None]) -> None:
+    """Write messages to a process until there are no more: whoever sends one does not wait."""
+    with suppress(OSError), file:  # it has ended
+        while (message := outbox.get()) is not None:
+            send(file, *message)
+            del message  # it may be somebody's own counts

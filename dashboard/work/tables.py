@@ -1,31 +1,21 @@
-"""Read a reader's own file, and make counts of it, in processes with a limit on their memory.
+"""Read a reader's own file, and make counts of it: large ones in processes with limits.
 
-A large or hostile file then takes neither the server's memory nor its time. A process is given
-the file's name and its bytes, writes the table and what its columns seem to be, and ends:
-:class:`Reading` is the server's side. Another is given the table and its columns, and writes the
-counts: :func:`build_counts`.
+A small one takes less time than starting a process, and is read within the server.
 """
 
 from __future__ import annotations
 
 import io
-import json
-import os
-import subprocess
 import sys
-import tempfile
-import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pandas as pd
 import polars as pl
 
+from dashboard.work.limited import Answer, Task, answer, plain_name
 from dashboard.work.table_files import guess_as_dict, guess_from
-from dashboard.work.upload_limits import MOST_MEMORY, READERS, limit_memory, plain_name
 from uncletc import CountTensor, Role, Roles
 from uncletc.datasets import AttributeInfo, Dataset, Provenance, Source
 from uncletc.tables import (
@@ -39,13 +29,10 @@ from uncletc.tables import (
     repeated_rows,
 )
 
-MOST_SECONDS = 180.0
-
-_LOOKED_AFTER = 0.2  # seconds between two looks at whether it is still wanted, while it waits
 _QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
 _LONG_LINE = 4_000  # bytes of the first line, beyond which there may be very many columns
 _MANY_COLUMNS = 300
-_CODE = ["-m", "dashboard.work.tables"]
+_CODE = ("-m", "dashboard.work.tables")
 _PACKED = (b"PK\x03\x04", b"PAR1")
 
 
@@ -55,7 +42,7 @@ def is_quick(data: bytes) -> bool:
     return small and len(data.split(b"\n", 1)[0]) <= _LONG_LINE
 
 
-class Reading:
+class Reading(Task):
     """A file that is being read beside the server.
 
     Parameters
@@ -73,24 +60,7 @@ class Reading:
 
     def __init__(self, data: bytes, name: str, digest: str = "") -> None:
         self.name, self.digest = plain_name(name), digest
-        self._began = monotonic()
-        self._outcome: tuple[RawTable, Guess] | str | None = None
-        self._cancelled = False
-        self._folder = tempfile.TemporaryDirectory(prefix="uncletc-reading-")  # for this user only
-        self._path = Path(self._folder.name) / "table.arrow"
-        self._process: subprocess.Popen[bytes] | None = None
-        self._thread = threading.Thread(target=self._follow, args=(data,), daemon=True)
-        self._thread.start()
-
-    @property
-    def seconds(self) -> float:
-        """How long it has taken so far."""
-        return monotonic() - self._began
-
-    @property
-    def ended(self) -> bool:
-        """Whether there is an outcome."""
-        return not self._thread.is_alive()
+        super().__init__((*_CODE, "read"), self.name, {"name": self.name}, data)
 
     def table(self) -> tuple[RawTable, Guess]:
         """The table and what its columns seem to be, once it has ended.
@@ -100,61 +70,8 @@ class Reading:
         ValueError
             One sentence that says why there is none.
         """
-        self._thread.join()
-        if isinstance(self._outcome, tuple):
-            return self._outcome
-        raise ValueError(self._outcome or f"{self.name} was not read")
-
-    def cancel(self) -> None:
-        """End it; there will be no table."""
-        self._cancelled = True
-        if self._process is not None:
-            self._process.kill()
-
-    def _follow(self, data: bytes) -> None:
-        places = READERS  # the same to give back, whatever the name is of then
-        try:
-            while not places.acquire(timeout=_LOOKED_AFTER):
-                if self._cancelled:
-                    self._outcome = f"{self.name} was not read: it was stopped"
-                    return
-            try:
-                self._read(data)
-            finally:
-                places.release()
-        finally:
-            self._folder.cleanup()
-
-    def _read(self, data: bytes) -> None:
-        process = self._process = _process("read", str(self._path), self.name)
-        if self._cancelled:  # just now
-            process.kill()
-        try:
-            said, _ = process.communicate(data, timeout=MOST_SECONDS)
-            message = json.loads(said) if said else {}
-            if "notes" in message:
-                frame = pl.read_ipc(io.BytesIO(self._path.read_bytes()))
-                raw = RawTable(self.name, frame, tuple(message["notes"]))
-                self._outcome = (raw, guess_from(message["guess"]))
-            else:
-                stopped = f"{self.name} was not read: it was stopped"
-                self._outcome = (
-                    message.get("error")
-                    or self._cancelled * stopped
-                    or (
-                        f"{self.name} needs more than {MOST_MEMORY >> 30} GB of memory: leave out "
-                        "columns, or sum rows first"
-                    )
-                )
-        except subprocess.TimeoutExpired:
-            self._outcome = (
-                f"{self.name} takes more than {MOST_SECONDS / 60:.0f} minutes to read: save it as "
-                "Parquet or CSV, or leave out columns"
-            )
-        finally:
-            with suppress(OSError):
-                process.kill()
-            process.wait()
+        message, (frame,) = self.result()
+        return _raw_from(message | {"name": self.name}, frame), guess_from(message["guess"])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -188,22 +105,15 @@ def build_counts(raw: RawTable, columns: Columns) -> Built:
     """
     if raw.frame.estimated_size() <= _QUICK and raw.frame.width <= _MANY_COLUMNS:
         return _built(raw, columns)
-    with tempfile.TemporaryDirectory(prefix="uncletc-building-") as folder, READERS:
-        raw.frame.write_ipc(Path(folder) / "raw.arrow")
-        asked = {"name": raw.name, "notes": raw.notes, "columns": columns.as_dict()}
-        process = _process("build", folder)
-        try:
-            answer, _ = process.communicate(json.dumps(asked).encode(), timeout=MOST_SECONDS)
-        except subprocess.TimeoutExpired:
-            return Built(error=f"they take more than {MOST_SECONDS / 60:.0f} minutes")
-        finally:
-            process.kill()
-            process.wait()
-        if not answer:
-            return Built(error=f"they need more than {MOST_MEMORY >> 30} GB of memory")
-        message = json.loads(answer)
-        dataset = _load_dataset(Path(folder), message["dataset"]) if message["dataset"] else None
-        return Built(dataset=dataset, repeated=message["repeated"], error=message["error"])
+    asked = {"name": raw.name, "notes": raw.notes, "columns": columns.as_dict()}
+    try:
+        words, files = Task(
+            (*_CODE, "build"), raw.name, asked, _as_bytes(raw.frame.write_ipc)
+        ).result()
+    except ValueError as error:
+        return Built(error=str(error))
+    dataset = _dataset_from(words["dataset"], files) if files else None
+    return Built(dataset=dataset, repeated=words["repeated"], error=words["refused"])
 
 
 def _built(raw: RawTable, columns: Columns) -> Built:
@@ -228,34 +138,42 @@ def _as_in_file(columns: Columns) -> Columns:
     )
 
 
-def _save_dataset(dataset: Dataset, folder: Path) -> dict[str, Any]:
-    """Write a data set of a table as arrays and Parquet, and return its words."""
-    dataset.counts.save(folder / "counts.npz")
-    dataset.table.to_parquet(folder / "table.parquet")
-    for number, table in enumerate(dataset.mode_tables.values()):
-        table.to_parquet(folder / f"mode-{number}.parquet")
-    return {
+def _as_bytes(write: Any) -> bytes:
+    """What something writes to a file."""
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()
+
+
+def _raw_from(message: dict[str, Any], frame: bytes) -> RawTable:
+    return RawTable(message["name"], pl.read_ipc(io.BytesIO(frame)), tuple(message["notes"]))
+
+
+def _as_files(dataset: Dataset) -> Answer:
+    """Words and files of a data set of a table, of which :func:`_dataset_from` makes it again."""
+    tables = [dataset.table, *dataset.mode_tables.values()]
+    words = {
         "title": dataset.title,
         "modes": list(dataset.mode_tables),
         "provenance": asdict(dataset.provenance),
         "roles": [asdict(role) for role in dataset.roles],
         "info": {name: asdict(info) for name, info in dataset.attribute_info.items()},
     }
+    counts = _as_bytes(lambda file: dataset.counts.save(file, compressed=False))
+    return words, [counts, *(_as_bytes(table.to_parquet) for table in tables)]
 
 
-def _load_dataset(folder: Path, words: dict[str, Any]) -> Dataset:
+def _dataset_from(words: dict[str, Any], files: list[bytes]) -> Dataset:
     about, infos = words["provenance"], words["info"]
     about["sources"] = tuple(Source(**source) for source in about["sources"])
     about["rules"] = tuple(about["rules"])
+    counts, table, *modes = map(io.BytesIO, files)
     return Dataset(
         name="own",
         title=words["title"],
-        counts=CountTensor.load(folder / "counts.npz"),
-        table=pd.read_parquet(folder / "table.parquet"),
-        mode_tables={
-            mode: pd.read_parquet(folder / f"mode-{number}.parquet")
-            for number, mode in enumerate(words["modes"])
-        },
+        counts=CountTensor.load(counts),
+        table=pd.read_parquet(table),
+        mode_tables=dict(zip(words["modes"], map(pd.read_parquet, modes), strict=True)),
         provenance=Provenance(**about),
         roles=Roles(Role(**role) for role in words["roles"]),
         attribute_info={
@@ -265,43 +183,19 @@ def _load_dataset(folder: Path, words: dict[str, Any]) -> Dataset:
     )
 
 
-def _process(*arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, *_CODE, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=Path(__file__).resolve().parents[2],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
+def _read_here(message: dict[str, Any], data: bytes) -> Answer:
+    """Read a file; return the table, and what its columns seem to be."""
+    raw = read_file(io.BytesIO(data), message["name"])
+    found = {"notes": raw.notes, "guess": guess_as_dict(guess(raw))}
+    return found, [_as_bytes(raw.frame.write_ipc)]
 
 
-def _read_here(path: str, name: str) -> dict[str, Any]:
-    """Read what stands on the input, write the table to `path`, and return what it seems to be."""
-    try:
-        raw = read_file(io.BytesIO(sys.stdin.buffer.read()), name)
-        raw.frame.write_ipc(path)
-        return {"notes": raw.notes, "guess": guess_as_dict(guess(raw))}
-    except ValueError as error:
-        return {"error": str(error)}
-
-
-def _build_here(folder: str) -> dict[str, Any]:
-    """Make the counts that the input asks for, and write them to a folder."""
-    asked = json.load(sys.stdin)
-    frame = pl.read_ipc(io.BytesIO((Path(folder) / "raw.arrow").read_bytes()))
-    raw = RawTable(asked["name"], frame, tuple(asked["notes"]))
-    found = _built(raw, Columns.from_dict(asked["columns"]))
-    words = None if found.dataset is None else _save_dataset(found.dataset, Path(folder))
-    return {"dataset": words, "repeated": found.repeated, "error": found.error}
-
-
-def main(task: str, *arguments: str) -> None:
-    """Do a task of this module within the limit of memory, and print its answer."""
-    limit_memory()
-    answer = _read_here(*arguments) if task == "read" else _build_here(*arguments)
-    sys.stdout.write(json.dumps(answer))
+def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
+    """Make the counts that the server asks for."""
+    found = _built(_raw_from(message, frame), Columns.from_dict(message["columns"]))
+    words, files = ({}, []) if found.dataset is None else _as_files(found.dataset)
+    return {"dataset": words, "repeated": found.repeated, "refused": found.error}, files
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    answer(_read_here if sys.argv[1] == "read" else _build_here)

@@ -46,9 +46,8 @@ def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "Service", lambda **_: shared)
         yield
-    processes = [each.process for each in shared._everyone if each.process is not None]
     shared.close()
-    assert all(process.poll() is not None for process in processes)
+    assert not any(place.worker.alive for place in shared._places)
 
 
 @pytest.fixture(autouse=True, scope="module")

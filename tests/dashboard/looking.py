@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from subprocess import Popen
 from time import monotonic, sleep
 from typing import Any
 
@@ -27,8 +28,7 @@ from dashboard.shared.sidebar.choice import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
 from dashboard.table.files import sample_table
-from dashboard.work.jobs import Job
-from dashboard.work.pool import LocalProcess
+from dashboard.work.engine import Job
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset
 from uncletc.tables import AttributeColumn, Columns, ModeColumn, RawTable, build
@@ -78,7 +78,7 @@ def still_fitting() -> Callable[..., running.Shown]:
 
 def active_jobs() -> list[Job]:
     """What waits or runs."""
-    return [job for job in service.service()._queue.jobs.values() if job.active]
+    return service.service().active
 
 
 def leave_all() -> None:
@@ -88,32 +88,23 @@ def leave_all() -> None:
             service.service().cancel(job, watcher)
 
 
-def fitting_process() -> LocalProcess:
+def fitting_process() -> Popen[bytes]:
     """The process that fits, in whichever lane; one that is idle where none does."""
-    at_work = [job.process for job in active_jobs() if job.process is not None]
-    idle = [worker.process for worker in service.service()._everyone if worker.process is not None]
-    return (at_work + idle)[0]
+    started = [each for each in service.service()._places if each.worker.process is not None]
+    started.sort(key=lambda each: each.job is None or not each.job.active)
+    return started[0].worker.process
 
 
 def lose_processes() -> None:
     """Kill the process that fits, and the one that takes its place."""
-    _until_it_has_an_order(None)
-    first = fitting_process()
-    first.kill()
-    _until_it_has_an_order(first)
-    fitting_process().kill()
-
-
-def _until_it_has_an_order(other: LocalProcess | None) -> None:
-    """Wait for a process, not this one, with an order that is not cancelled."""
-    began = monotonic()
-    while fitting_process() is other or not _has_order(fitting_process()):
+    began, lost = monotonic(), set()
+    while len(lost) < 2:
         assert monotonic() - began < 60, "no process took the order"
+        process = fitting_process()
+        if active_jobs() and process not in lost and process.poll() is None:
+            process.kill()
+            lost.add(process)
         sleep(0.05)
-
-
-def _has_order(process: LocalProcess) -> bool:
-    return any(job.process is process for job in active_jobs())
 
 
 def new_test(screen: str | None = None) -> AppTest:

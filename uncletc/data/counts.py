@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.array_files import read_arrays, under, write_arrays
+from uncletc.common.array_files import PathOrFile, read_arrays, under, write_arrays
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -525,8 +524,8 @@ class CountTensor:
             sha.update(b"" if group.positions is None else group.positions.tobytes())
         return sha.hexdigest()
 
-    def save(self, path: str | Path) -> None:
-        """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
+    def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
+        """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         arrays["shape"] = np.asarray(self.shape, dtype=np.int64)
         if self.exposure is not None:
@@ -537,10 +536,11 @@ class CountTensor:
             own = {name: getattr(process, name) for name in _OBSERVATION_ARRAYS}
             arrays |= {f"look/{i}/{k}": array for k, array in own.items() if array is not None}
         words["groups"], of_groups = groups_to_arrays(self.groups, "group/")
-        write_arrays(path, {"format": _COUNTS_FORMAT, **words}, arrays | of_groups)
+        header = {"format": _COUNTS_FORMAT, **words}
+        write_arrays(path, header, arrays | of_groups, compressed=compressed)
 
     @classmethod
-    def load(cls, path: str | Path) -> CountTensor:
+    def load(cls, path: PathOrFile) -> CountTensor:
         """Read what :meth:`save` wrote, validating it like any other input."""
         header, arrays = read_arrays(path)
         fields = {name: arrays[name] for name in _ARRAYS} | {name: header[name] for name in _WORDS}

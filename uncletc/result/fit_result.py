@@ -7,14 +7,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Literal, get_args, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from uncletc.common.array_files import read_arrays, write_arrays
+from uncletc.common.array_files import PathOrFile, read_arrays, write_arrays
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
@@ -576,13 +575,13 @@ class Fit:
         both = zip(self.members, self._rates(indices), self._detections(z), strict=True)
         return [rate * p * member.reporting(indices) for member, rate, p in both]
 
-    def save(self, path: str | Path) -> None:
-        """Write to an ``.npz`` file (no pickle); :meth:`load` reads it back."""
+    def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
+        """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        write_arrays(path, *fit_to_arrays(fields, self.members))
+        write_arrays(path, *fit_to_arrays(fields, self.members), compressed=compressed)
 
     @classmethod
-    def load(cls, path: str | Path) -> Fit:
+    def load(cls, path: PathOrFile) -> Fit:
         """Read what :meth:`save` wrote.
 
         Raises

@@ -30,7 +30,7 @@ from dashboard.shared.own_table import state_key
 from dashboard.shared.sidebar.choice import ModelChoice, effects_in_fit, remark
 from dashboard.shared.sidebar.model import describe
 from dashboard.shared.sidebar.sidebar import Choices
-from dashboard.work.jobs import Job
+from dashboard.work.engine import Job
 from dashboard.work.orders import FitOrder, limits_before
 from uncletc import CountTensor, Fit, FitSettings, StopReason
 from uncletc.datasets import Dataset
@@ -82,7 +82,7 @@ def resumes_from(order: FitOrder, shown: Fit) -> bool:
     return (
         before is not None
         and before.settings == shown.settings
-        and before.counts_digest == shown.counts_digest
+        and before.counts.digest == shown.counts_digest
     )
 
 
@@ -108,7 +108,7 @@ def offer_more(
     settings = _usual(settings)
     usual = FitOrder(counts, settings)
     same = replace(fit.settings, max_iter=settings.max_iter) == settings
-    if not words or not same or fit.counts_digest != usual.counts_digest:
+    if not words or not same or fit.counts_digest != counts.digest:
         return
     under_way = service().job(order_of(counts, settings, side=side))
     if under_way is not None and under_way.active:

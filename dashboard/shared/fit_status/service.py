@@ -14,8 +14,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.operator_settings import current
-from dashboard.work.engine import Orders, Service, Session
-from dashboard.work.jobs import Job
+from dashboard.work.engine import Job, Orders, Service, Session
 from dashboard.work.orders import Order
 
 _MOST_CONNECTIONS = 10_000  # sessions whose end is noticed
@@ -84,8 +83,7 @@ def progress_bar(
 def fit_words(what: str, job: Job) -> str:
     """How far a fit is, after what it is."""
     if job.state == "waiting" and monotonic() - job.asked > _LONG_WAIT:
-        ahead = service().place(job)
-        return f"{what}: number {ahead} in the queue …" if ahead else f"{what}: getting ready …"
+        return f"{what}: waiting for other fits …"
     if not job.objectives:
         return f"{what}: getting ready …"
     seconds = time_left(job.objectives, job.seconds, job.iteration, job.order)
@@ -97,7 +95,7 @@ def fit_words(what: str, job: Job) -> str:
 
 
 def time_left(
-    objectives: Sequence[float], seconds: float, iteration: int, order: Order[Any]
+    objectives: Sequence[float], seconds: float, iteration: int, order: Order
 ) -> float | None:
     """Return the seconds until a fit settles; None until that is known within a factor of two.
 

@@ -29,7 +29,7 @@ from dashboard.lab.view import (
 )
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.sidebar.model import settings_of
-from dashboard.work.worker import recovery_errors
+from dashboard.work.orders import recovery_errors
 from tests.dashboard.looking import (
     active_jobs,
     charts,

@@ -35,7 +35,7 @@ from dashboard.lab.view import (
     truth_of,
 )
 from dashboard.shared.sidebar.model import settings_of
-from dashboard.work.worker import recovery_errors
+from dashboard.work.orders import recovery_errors
 from uncletc import Fit, fit, simulate
 
 SETUP = Setup(observed=0.3, attributed=0.2, seed=3)

@@ -1,16 +1,20 @@
-"""One service for the tests of this folder: each process that loads torch takes seconds."""
+"""Orders of small problems, a service of real processes, and one whose processes obey the test."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
+from dashboard.work import engine
 from dashboard.work.engine import Service
+from dashboard.work.limits import Limits
 from dashboard.work.orders import Evaluate, FitOrder
+from dashboard.work.pool import Lost, OnReport
 from uncletc import CountTensor, FitSettings
 from uncletc.baselines import KLSettings
 
@@ -20,20 +24,67 @@ ENDLESS = FitSettings(rank=2, max_iter=10**6, tol=0.0, hidden=(5,))
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The service that tests share which leave it without jobs."""
+    """The service that tests share which leave it without jobs: processes load torch for long."""
     shared = Service(folder=tmp_path_factory.mktemp("results"))
     yield shared
-    processes = [each.process for each in shared._everyone if each.process is not None]
     shared.close()
-    assert all(process.poll() is not None for process in processes)
+    assert not any(place.worker.alive for place in shared._places)
+
+
+class ObedientWorker:
+    """A worker whose orders end when the test says so."""
+
+    memory = 0
+
+    def __init__(self) -> None:
+        self.message: dict[str, Any] = {}
+        self.on_report: OnReport | None = None
+        self.alive = False
+        self._ends: SimpleQueue[Any] = SimpleQueue()
+
+    def start(self) -> None:
+        self.alive = True
+
+    def run(self, message: dict[str, Any], data: list[bytes], on_report: OnReport) -> Any:
+        self._ends = SimpleQueue()
+        self.message, self.data, self.on_report, self.alive = message, data, on_report, True
+        end = self._ends.get()
+        self.alive, self.data, self.on_report = False, [], None
+        if end is None:
+            raise Lost
+        return end
+
+    def report(self, **report: Any) -> None:
+        if self.on_report is not None:
+            self.on_report({"seconds": 1.0, "values": {}} | report, b"")
+
+    def end(self, end: str = "done", message: str = "", result: bytes = b"{}") -> None:
+        self._ends.put(({"end": end, "message": message}, result))
+
+    def cancel(self, run: str) -> None:
+        if run == self.message["run"]:
+            self.end("cancelled", "It was cancelled.")
+
+    def kill(self) -> None:
+        self._ends.put(None)
+
+    close = kill
 
 
 @pytest.fixture
-def own_service(tmp_path: Path) -> Iterator[Service]:
-    """A service over the test's own folder; its processes start when they are needed."""
-    started = Service(folder=tmp_path)
-    yield started
-    started.close()
+def obedient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Service]]:
+    """Make a service whose workers obey the test, with limits of its own."""
+    monkeypatch.setattr(engine, "Worker", ObedientWorker)
+    monkeypatch.setattr(engine, "_LOOKED_AFTER", 0.01)
+    made = []
+
+    def make(alive: Callable[[str], bool] | None = None, **limits: Any) -> Service:
+        made.append(Service(tmp_path, limits=Limits(**{"quick_workers": 1} | limits), alive=alive))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
 
 
 @pytest.fixture

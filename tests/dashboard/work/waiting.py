@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic, sleep
 from typing import Any
 
-from dashboard.work.jobs import Job
+from dashboard.work.engine import Job
 
 
 def wait(until: Callable[[], Any], seconds: float = 180) -> None:
