@@ -1,17 +1,25 @@
 """The network stage: it learns what attributes do together, and only that."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
+from uncletc import CountTensor, Fit, FitSettings, Joint, fit, metrics
 from uncletc.fitting.threads import one_thread
+from uncletc.model.detection import JointDetection
 from uncletc.model.features import AttributeFeatures
+from uncletc.solvers.joint import solver
 from uncletc.solvers.joint.optimum import Optimum
+from uncletc.solvers.network import stage
 from uncletc.solvers.network.descent import Rows, cost
-from uncletc.solvers.network.stage import learn_network
+from uncletc.solvers.network.stage import Learned, learn_network, train_by_minibatches
+from uncletc.solvers.network.training import Training
+from uncletc.solvers.network.weights import with_network
 
 SHAPE, RANK, D = (12, 11, 10), 2, 4
 
@@ -74,11 +82,12 @@ def _error(optimum: Optimum, p: NDArray[np.float64], z: NDArray[np.float64]) -> 
 
 
 def _best(optimum: Optimum, hidden: tuple[int, ...], seed: int) -> Optimum:
-    found = learn_network(optimum, hidden, seed=seed)
+    found = learn_network(optimum, hidden, seed=seed).optima
     assert found
     return found[0]
 
 
+@pytest.mark.usefixtures("one_fold")
 def test_learns_what_attributes_do_together() -> None:
     optimum, p, z = _problem("xor", 0)
     found = _best(optimum, (12, 12), seed=0)
@@ -90,7 +99,7 @@ def test_learns_what_attributes_do_together() -> None:
 @pytest.mark.slow
 def test_folds_judge_and_the_best_of_their_networks_are_kept() -> None:
     optimum, _, _ = _problem("xor", 0)
-    found = learn_network(optimum, (20, 20), seed=0)
+    found = learn_network(optimum, (20, 20), seed=0).optima
     assert len(found) == 3
     assert found[0].unseen is not None
     judged = float(torch.isfinite(found[0].unseen).double().mean())
@@ -104,12 +113,12 @@ def test_folds_judge_and_the_best_of_their_networks_are_kept() -> None:
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_none_where_attributes_act_one_by_one(seed: int) -> None:
     optimum, _, _ = _problem("additive", seed)
-    assert learn_network(optimum, (20, 20), seed=seed) == []
+    assert not learn_network(optimum, (20, 20), seed=seed).optima
 
 
 def test_none_without_hidden_layers() -> None:
     optimum, _, _ = _problem("xor", 0)
-    assert learn_network(optimum, (), seed=0) == []
+    assert not learn_network(optimum, (), seed=0).optima
 
 
 @pytest.mark.slow
@@ -119,7 +128,126 @@ def test_same_seed_same_answer() -> None:
     assert all(map(torch.equal, first.factors, second.factors))
 
 
+@pytest.fixture
+def one_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge networks on one fold, which takes a fifth of the time."""
+    monkeypatch.setattr(stage, "_MOST_FOLDS", 1)
+
+
+@pytest.mark.usefixtures("one_fold")
 def test_always_keeps_what_held_out_counts_do_not_support() -> None:
     optimum, _, _ = _problem("additive", 0)
     found = learn_network(optimum, (3,), seed=0, always=True)
-    assert [tuple(layer.shape) for layer in found[0].layers] == [(D, 3), (3,), (3,)]
+    assert [tuple(layer.shape) for layer in found.optima[0].layers] == [(D, 3), (3,), (3,)]
+    assert found.gain is not None
+
+
+def _by_minibatches(kind: str, *, always: bool, joint: bool = True) -> tuple[Learned, float]:
+    """What became of a network of two layers, and its error of p."""
+    optimum, p, z = _problem(kind, 0)
+    found = train_by_minibatches(
+        optimum, (12, 12), 0, lambda: None, always=always, joint=joint, scatter=joint
+    )
+    return found, _error(found.optima[0], p, z) if found.optima else np.nan
+
+
+@pytest.mark.parametrize("joint", [True, False], ids=["with factors", "given factors"])
+def test_minibatches_learn_what_attributes_do_together(joint: bool) -> None:
+    found, error = _by_minibatches("xor", always=False, joint=joint)
+    assert error < 0.15
+    assert found.gain is not None
+    gain, uncertain = found.gain
+    assert gain > 5 * uncertain > 0
+
+
+def test_minibatches_leave_out_what_held_out_counts_do_not_support() -> None:
+    assert not _by_minibatches("additive", always=False)[0].optima
+    found, error = _by_minibatches("additive", always=True)
+    assert found.gain is not None
+    assert found.gain[0] < 3 * found.gain[1]
+    assert error < 0.1
+
+
+@pytest.mark.parametrize("signs", [(0, 0, 0, 0), (1, -1, 0, 0)], ids=["free", "signed"])
+def test_gradients_of_minibatches_are_those_of_the_likelihood(signs: tuple[int, ...]) -> None:
+    optimum = _with_signs(_problem("xor", 0)[0], signs)
+    generator = torch.Generator().manual_seed(0)
+    start = with_network(optimum, (5, 4), generator)
+    layers = (*start.layers[:-1], 0.3 * torch.rand(4, generator=generator).double())
+    training = Training(replace(start, layers=layers), joint=True, scatter=False)
+    chosen, step = torch.arange(0, len(optimum.counts), 3), 1e-2
+    gradient = torch.zeros_like(training._parameters)
+    training._ascent(chosen, 0.0, gradient)
+    y, mu = optimum.counts[chosen], 2000.0
+    told = float((y / (1 + y / mu)).sum())
+
+    def likelihood() -> float:
+        mean = training.expected(chosen)
+        return float((y * mean.log() - (y + mu) * torch.log1p(mean / mu)).sum()) / told
+
+    for i in (0, 3, 21, 30, 47, 51, 60, 100):
+        training._parameters[i] += step
+        above = likelihood()
+        training._parameters[i] -= 2 * step
+        slope = (above - likelihood()) / (2 * step)
+        training._parameters[i] += step
+        assert float(gradient[i]) == pytest.approx(slope, rel=0.05, abs=2e-5), i
+
+
+def _with_signs(optimum: Optimum, signs: tuple[int, ...]) -> Optimum:
+    z = optimum.attributes[optimum.rows]
+    of_signs = AttributeFeatures.of(z, np.random.default_rng(0), curved=True, signs=np.array(signs))
+    coefficients = torch.zeros(of_signs.n_features, dtype=torch.float64)
+    return replace(
+        optimum,
+        features=of_signs,
+        coefficients=coefficients,
+        precisions=torch.ones_like(coefficients),
+        centre=coefficients,
+    )
+
+
+@pytest.mark.usefixtures("one_fold")
+@pytest.mark.parametrize("minibatches", [True, False], ids=["minibatches", "descent"])
+def test_a_network_is_monotone_in_attributes_with_a_sign(minibatches: bool) -> None:
+    optimum, _, z = _problem("xor", 0)
+    signed = _with_signs(optimum, (1, 0, 0, -1))
+    if minibatches:
+        found = train_by_minibatches(
+            signed, (8, 8), 0, lambda: None, always=True, joint=True, scatter=True
+        )
+    else:
+        found = learn_network(signed, (4, 4), seed=0, always=True)
+    g = found.optima[0].member().network
+    assert isinstance(g, JointDetection)
+    for column, sign in ((0, 1), (3, -1)):
+        line = np.tile(np.random.default_rng(1).random((20, 1, D)), (1, 30, 1))
+        line[:, :, column] = np.linspace(0, 1, 30)
+        logit = g.logit(torch.from_numpy(line.reshape(-1, D))).numpy().reshape(20, 30)
+        assert (sign * np.diff(logit) >= -1e-9).all()
+    assert np.ptp(g.logit(torch.from_numpy(z)).numpy()) > 0.5  # it acts
+
+
+@pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+@pytest.mark.parametrize("effects", [(), ("mode 1",)], ids=["many counts", "random effects"])
+def test_a_fit_goes_on_with_a_network_by_minibatches(
+    effects: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(solver, "MOST_DESCENDED", 100)
+    optimum, p, z = _problem("xor", 1)
+    where, y = optimum.indices(slice(None)), optimum.counts.numpy().astype(int)
+    counts = CountTensor(SHAPE, where, y, attributes=z[optimum.rows])
+    always = Joint(network="always")
+    settings = FitSettings(rank=RANK, hidden=(12, 10), effects=effects, solver=always, max_iter=150)
+    found = fit(counts, settings)
+    assert found.network_trained == (12, 10)
+    never = fit(counts, replace(settings, solver=Joint(network="never")))
+    assert (never.network_trained, never.network_gain) == ((), None)
+    errors = [metrics.mae_detection(one.detection(z), p) for one in (found, never)]
+    assert errors[0] < (0.9 if effects else 0.3) * errors[1]
+    uncertain = found.detection(z, spread=True)
+    assert (uncertain.high > uncertain.low).any()
+    found.save(tmp_path / "fit.npz")
+    again = Fit.load(tmp_path / "fit.npz")
+    assert again.network_gain == found.network_gain is not None
+    np.testing.assert_array_equal(again.detection(z, spread=True).low, uncertain.low)

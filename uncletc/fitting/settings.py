@@ -44,8 +44,7 @@ class FitSettings(Jsonable):
     hidden : sequence of int
         Units of each hidden layer: of the network that the joint solver trains beside its curves,
         where ``Joint.network`` and held-out counts allow, or of the paper's. (): no curves and no
-        network, linear g. On more than 20,000 observed entries the joint solver trains none;
-        ``Fit.network_trained`` says what a fit has.
+        network, linear g. ``Fit.network_trained`` says what a fit has.
     max_iter : int
         Iterations at most, ≥ 0. The paper's rule for "bcd" is 100.
     tol : float, optional

@@ -131,8 +131,9 @@ class JointDetection:
         β₀ and those of the curves.
     layers : tuple of ndarray
         Of h: weight (in, out) and bias (out,) of each hidden layer in turn, then the weights (in,)
-        of its output. Units are SiLU, x·sigmoid(x), of the standardised attributes. Empty where
-        held-out counts showed no joint effect of attributes; then h = 0.
+        of its output. Units are SiLU, x·sigmoid(x), of the standardised attributes; or tanh, with
+        weights that are not negative, where some attributes have a sign
+        (:mod:`~uncletc.solvers.network.weights`). Empty where none was trained; then h = 0.
     log_scale : float
         log c, which sets this member's free scale.
     """
@@ -156,7 +157,9 @@ class JointDetection:
             few = z[i : i + _ROWS].double()
             logit[i : i + _ROWS] = self.features.weighted(few, theta)
             if layers:
-                logit[i : i + _ROWS] += network_output(layers, standardised(self.features, few))
+                inputs = standardised(self.features, few)
+                monotone = bool(self.features.rising.any())
+                logit[i : i + _ROWS] += network_output(layers, inputs, monotone=monotone)
         return logit
 
     def probability(self, z: Tensor) -> Tensor:
@@ -187,9 +190,10 @@ def standardised(features: AttributeFeatures, z: Tensor) -> Tensor:
     return ((z - middle) / spread).clamp(-_FARTHEST, _FARTHEST)
 
 
-def network_output(layers: Sequence[Tensor], x: Tensor) -> Tensor:
+def network_output(layers: Sequence[Tensor], x: Tensor, *, monotone: bool = False) -> Tensor:
     """h of standardised attributes (n, D), with `layers` as :class:`JointDetection` has them."""
     *hidden, output = layers
+    unit = torch.tanh if monotone else nn.functional.silu
     for weight, bias in zip(hidden[::2], hidden[1::2], strict=True):
-        x = nn.functional.silu(torch.addmm(bias, x, weight))
+        x = unit(torch.addmm(bias, x, weight))
     return x @ output

@@ -48,8 +48,9 @@ class AttributeFeatures:
     roughness : ndarray, shape (D, B)
         ∫ f''² of each column; NaN marks columns that the attribute's values do not determine.
     middle, spread : ndarray, shape (D,)
-        Mean and standard deviation over Ξ, on which a network sees the attributes. The spread of
-        one with a sign is infinite: a network does not see it, so that g stays monotone in it.
+        Mean and standard deviation over Ξ, on which a network sees the attributes; the latter
+        negative where p may only fall with the attribute, which turns the input over. Infinite in
+        files of earlier fits, whose networks do not see attributes with a sign.
     signs : ndarray, shape (D,)
         1 or -1 where p may only rise or fall with the attribute, else 0.
     """
@@ -107,7 +108,7 @@ class AttributeFeatures:
             turn=turn,
             roughness=roughness,
             middle=z.mean(axis=0),
-            spread=np.where(sign == 0, spread, np.inf),
+            spread=np.where(sign < 0, -spread, spread),
             signs=sign,
         )
 
@@ -134,6 +135,11 @@ class AttributeFeatures:
         kept = np.isfinite(self.roughness)
         of_column = np.broadcast_to((self.signs != 0)[:, None], kept.shape)[kept]
         return np.concatenate([[False], of_column])
+
+    @property
+    def rising(self) -> NDArray[np.bool_]:
+        """Inputs that the output of a network may only rise with; (D,)."""
+        return np.asarray((self.signs != 0) & np.isfinite(self.spread))
 
     @property
     def n_features(self) -> int:

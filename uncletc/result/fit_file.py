@@ -50,6 +50,7 @@ def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Conte
         "scatter": [fields["mu"], fields["likely_mu"], fields["dispersion"]],
         "mu_power": fields["mu_power"],
         "log_offset": fields["log_offset"],
+        "network_gain": fields["network_gain"],
         "mode_effects": None,
     }
     arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fields["observed_detection"]}
@@ -103,6 +104,7 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
         "mode_effects": first.mode_effects,
         "mu_power": header["mu_power"],
         "log_offset": header["log_offset"],
+        "network_gain": None if not header.get("network_gain") else tuple(header["network_gain"]),
         "others": tuple(others),
         "dropped": tuple(header["dropped"]),
         "exposure": arrays.get("exposure"),

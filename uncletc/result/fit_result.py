@@ -107,6 +107,9 @@ class Fit:
     log_offset : float
         Logarithm of a common factor of λ, which keeps the sum of ŷ over Ω where it was before λ
         became a mean over what effects of modes may be; see :meth:`rate`. 0 without such effects.
+    network_gain : tuple of float, optional
+        What held-out counts say of the network: by how much they are predicted better with it than
+        without, in log score a count, and the standard error of that. None where none was judged.
     """
 
     factors: tuple[FloatArray, ...]
@@ -130,6 +133,7 @@ class Fit:
     log_offset: float = 0.0
     anchored_by: str = ""
     mu_of_observations: dict[str, float] = field(default_factory=dict)
+    network_gain: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)

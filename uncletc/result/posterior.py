@@ -16,7 +16,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.cp import products
 from uncletc.model.detection import JointDetection
 from uncletc.model.random_effects import level_of
-from uncletc.model.slopes import logit_slopes
+from uncletc.model.slopes import layers_drawn, logit_slopes
 from uncletc.result.ensemble import Member
 
 Quantity = Literal["rate", "detection", "expected"]
@@ -297,7 +297,8 @@ class Draws:
         known = ~np.isnan(attributes).any(axis=1)
         g, z = cast(JointDetection, member.network), attributes[known]
         logit = g.logit(torch.tensor(z)).numpy()[:, None]
-        moved = logit + logit_slopes(g, z).astype(np.float32) @ self.coefficients
+        slopes = logit_slopes(g, z, layers_drawn(g, len(self.coefficients)))
+        moved = logit + slopes.astype(np.float32) @ self.coefficients
         drawn[known] += np.logaddexp(0, -logit) - np.logaddexp(0, -moved) - self.level
 
 

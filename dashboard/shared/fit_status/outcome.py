@@ -54,6 +54,13 @@ def network_words(fit: Fit) -> str:
         network = f"p follows a network of {size_words(fit.network_trained)}"
         if not isinstance(settings.solver, Joint):
             return f"{network}."
+        if settings.solver.network == "always" and fit.network_gain is not None:
+            gain, error = fit.network_gain
+            return (
+                f"{network}, trained as chosen; held-out counts are predicted "
+                f"{'better' if gain > 0 else 'worse'} with it, by {abs(gain):.4f} ± {error:.4f} in "
+                "log score per count."
+            )
         if settings.solver.network == "always":
             return f"{network}, trained as chosen."
         return f"{network}: held-out counts support it."

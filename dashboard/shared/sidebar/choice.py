@@ -32,7 +32,6 @@ from uncletc import datasets as sources
 from uncletc.data.roles import ActsOn
 from uncletc.datasets import Dataset
 from uncletc.effects import attribute_groups
-from uncletc.solvers.network.stage import MOST_ENTRIES
 
 Model = Literal["UncleTC, as in the paper", "UncleTC with covariate roles", "Recommended", "Custom"]
 PAPER: Model = "UncleTC, as in the paper"
@@ -161,16 +160,12 @@ class ModelChoice:
         """Return counts with these roles and observations; the same object for the same counts."""
         return applied(counts, self.roles, self.observations)
 
-    def why_no_network(self, counts: CountTensor, *, closed: bool = False) -> str:
+    def why_no_network(self, *, closed: bool = False) -> str:
         """Why the joint solver trains no network for this model; empty where it may."""
         if not self.on_detection:
             return "No covariate affects p."
         if closed:
             return "Closed-population repeat visits have no network."
-        if self.effects:
-            return "No network is trained beside random effects."
-        if counts.n_observed > MOST_ENTRIES:
-            return f"No network is trained on more than {MOST_ENTRIES:,} counts."
         return ""
 
     @property
@@ -313,7 +308,7 @@ def at_first(
     """Return a model, and the settings with which pages fit it at first."""
     choice = model_of(dataset, model, deaths=deaths)
     values = {setting.name: setting.default_for(family) for setting in MODEL}
-    values |= {"network": choice.network, NO_NETWORK: choice.why_no_network(dataset.counts)}
+    values |= {"network": choice.network, NO_NETWORK: choice.why_no_network()}
     return choice, choice.settings(settings_of(**values))
 
 

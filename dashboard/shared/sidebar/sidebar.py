@@ -206,7 +206,7 @@ def choose_model(
     if dataset is not None and not bcd:
         if closed:  # the likelihood of repeat visits has no random effects
             model = replace(model, effects=())
-        values[NO_NETWORK] = model.why_no_network(dataset.counts, closed=bool(closed))
+        values[NO_NETWORK] = model.why_no_network(closed=bool(closed))
     for setting in MODEL:
         if setting.group == "model":
             draw_setting(setting, values, prefix=prefix, family=family)

@@ -107,11 +107,10 @@ class TestModels:
         assert "without deaths" in model_of(covid_twin, CUSTOM, deaths=NO_DEATHS).words
 
     def test_why_no_network_can_be_trained(self, stated):
-        counts = stated.counts
-        assert model_of(stated, PAPER).why_no_network(counts) == ""
-        assert model_of(stated, PAPER).why_no_network(counts, closed=True)
+        assert model_of(stated, PAPER).why_no_network() == ""
+        assert model_of(stated, PAPER).why_no_network(closed=True)
         nothing = model_of(stated, CUSTOM, roles=dict.fromkeys(ALL, "λ"))
-        assert "No covariate" in nothing.why_no_network(counts)
+        assert "No covariate" in nothing.why_no_network()
 
 
 class TestWords:

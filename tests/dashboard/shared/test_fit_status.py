@@ -54,6 +54,8 @@ def test_what_was_trained_and_what_held_out_counts_say(bare):
     assert network_words(kept) in outcome_words(kept)
     always = replace(kept.settings, solver=Joint(network="always"))
     assert "as chosen" in network_words(replace(kept, settings=always))
+    judged = replace(kept, settings=always, network_gain=(-0.0123, 0.004))
+    assert "worse with it, by 0.0123 ± 0.0040" in network_words(judged)
     never = replace(bare.settings, solver=Joint(network="never"))
     for settings in (never, replace(bare.settings, hidden=())):
         words = network_words(replace(bare, settings=settings))

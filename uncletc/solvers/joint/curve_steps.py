@@ -50,6 +50,8 @@ class Detection:
         equally good direction near one optimum, at 1/M of the dominant cost of a step.
     straight : int
         First steps in which curves hardly bend.
+    layers : tuple of Tensor
+        Of a network, which the steps hold; () without.
     logit : Tensor, shape (A, M)
         Of the attributed entries.
     effect : Tensor, shape (T, M), or (1, M) without attributes that act on λ
@@ -61,6 +63,7 @@ class Detection:
     theta: Tensor
     alike: bool = False
     straight: int = 0
+    layers: tuple[Tensor, ...] = ()
     logit: Tensor = field(init=False)
     effect: Tensor = field(init=False)
 
@@ -79,7 +82,26 @@ class Detection:
         self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
         self._rounds = 0
+        self._network = self._network_elsewhere = self.theta.new_zeros(1, 1)
         self.logit, self.effect = self._along(self.theta)
+
+    def add_network(
+        self, layers: tuple[Tensor, ...], theta: Tensor, output: Tensor, elsewhere: Tensor
+    ) -> None:
+        """Hold a network beside the curves of the only member, which take these coefficients.
+
+        Parameters
+        ----------
+        layers : tuple of Tensor
+        theta : Tensor, shape (Q + P,)
+        output, elsewhere : Tensor, shapes (A, 1) and (R, 1)
+            Its output for the attributed entries, and for the rows of `Entries.elsewhere`.
+        """
+        self.layers, self._curvature = layers, None
+        self.theta = theta[None].to(self.theta)
+        logit, self.effect = self._along(self.theta)
+        self._network, self._network_elsewhere = output.to(logit), elsewhere.to(self.theta)
+        self.logit = logit + self._network
 
     @property
     def curves(self) -> Tensor:
@@ -121,7 +143,7 @@ class Detection:
 
     def elsewhere(self) -> Tensor:
         """g of rows of Ξ; (R, M)."""
-        return torch.sigmoid(self.entries.elsewhere @ self.curves.T)
+        return torch.sigmoid(self.entries.elsewhere @ self.curves.T + self._network_elsewhere)
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""
@@ -373,7 +395,7 @@ class Detection:
         step = torch.where(self._bounded, torch.maximum(step, -self.theta[m]), step)
         self.theta[m] += step
         logit, effect = self._along(self.theta[m : m + 1])
-        self.logit[:, m : m + 1] = logit
+        self.logit[:, m : m + 1] = logit + self._network.to(logit)
         if self.entries.rate_curves is not None:
             self.effect[:, m : m + 1] = effect
 

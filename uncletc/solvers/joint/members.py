@@ -121,9 +121,7 @@ class Entries:
         exposure = counts.exposure_at(observations.indices) * observations.exposure
         unit = math.exp(float(np.log(exposure).mean()))
         indices = observations.indices[order]
-        few = np.unique(
-            np.linspace(0, max(len(observations.attributes) - 1, 0), _ROWS_FOR_MEAN).astype(int)
-        )
+        few = rows_for_mean(len(observations.attributes))
         curves: BinnedCurves | PlainCurves | None = None
         lines: BinnedCurves | PlainCurves | None = None
         elsewhere = torch.empty(0, 0, dtype=torch.float64, device=device)
@@ -169,6 +167,11 @@ class Entries:
         """Cut the entries so that `width` numbers for each fit into memory."""
         n, size = len(self.counts), max(_CHUNK // width, 256)
         return [slice(i, min(i + size, n)) for i in range(0, n, size)]
+
+
+def rows_for_mean(n: int) -> IntArray:
+    """Rows of Ξ, of which there are n, whose mean g is that of entries without attributes."""
+    return np.unique(np.linspace(0, max(n - 1, 0), _ROWS_FOR_MEAN).astype(int))
 
 
 def _curves(

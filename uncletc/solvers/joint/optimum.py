@@ -80,6 +80,8 @@ class Optimum:
         beside them. `exposure` has the effects themselves.
     observations : StackedObservations, optional
         The rows that the entries are, in another order; None: of one observation process.
+    gain : tuple of float, optional
+        As :class:`uncletc.Fit` has it as `network_gain`.
     """
 
     where: list[Tensor]
@@ -104,6 +106,7 @@ class Optimum:
     known: Tensor | None = None
     observations: StackedObservations | None = None
     drawn: tuple[list[FloatArray], FloatArray] | None = None
+    gain: tuple[float, float] | None = None
 
     @property
     def given(self) -> Tensor:

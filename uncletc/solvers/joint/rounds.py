@@ -14,11 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.history import FitError
 from uncletc.fitting.settings import FitSettings
+from uncletc.model.detection import network_output, standardised
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable, normal_scores
 from uncletc.result.ensemble import Member
@@ -34,9 +35,9 @@ from uncletc.solvers.joint.dispersion import (
     prior_shape,
     shape_of_posterior,
 )
-from uncletc.solvers.joint.members import Entries, Members
+from uncletc.solvers.joint.members import Entries, Members, rows_for_mean
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
-from uncletc.solvers.joint.parallel import choose_device, total
+from uncletc.solvers.joint.parallel import choose_device, total, world
 from uncletc.solvers.options import Joint
 from uncletc.solvers.uncertainty.draws import draws_of
 
@@ -232,6 +233,42 @@ class Rounds:
             self._screening = False
         self._values.append(self.deviance)
 
+    def adopt(self, optimum: Optimum) -> None:
+        """Go on from an optimum alone, and with its network, which then stays as it is."""
+        features, detection, (rank, size) = optimum.features, self._detection, world()
+        assert features is not None
+        assert detection is not None
+        self._keep(1)
+        z, layers = optimum.attributes, optimum.layers
+        monotone = bool(features.rising.any())
+
+        def output(chosen: IntArray) -> Tensor:
+            parts = np.array_split(chosen, len(chosen) // _ROWS + 1)
+            inputs = (standardised(features, torch.from_numpy(z[part])) for part in parts)
+            return torch.cat([network_output(layers, x, monotone=monotone) for x in inputs])[
+                :, None
+            ]
+
+        detection.add_network(
+            layers,
+            optimum.coefficients,
+            output(optimum.rows[rank::size]),
+            output(rows_for_mean(len(z))),
+        )
+        self._members.factors = [
+            factor.to(device=self.device, dtype=self._factor_dtype) for factor in optimum.factors
+        ]
+        self._held[:], self._momentum[:] = False, 0.5
+        self._screening = self._few = False
+        self._refinements = 0
+        if self._effects is None:  # they are taken again, without what the network explains
+            self.dispersion_estimated, self._dispersion = False, 1.0
+            if self._settings.mu is None:
+                self._mu[0] = float(optimum.mu[0])
+        self._reset_convergence()
+        self._detect()
+        self._measure(self._members.rate(self._entries))
+
     def settled(self) -> bool:
         """Whether the objective changes no more; when it first does not, φ and μ are estimated."""
         earliest = self._settled_at + self._rounds_free
@@ -291,6 +328,7 @@ class Rounds:
         self._dispersion = clip_dispersion(self._dispersion_of(best))
         self.dispersion_estimated = True
         self._few = self.optimum().information_per_parameter < _FEW * self._shape
+        self._few &= self._detection is None or not self._detection.layers
         self._refinements = _MOST_REFINED if self._few else 0
         self._reset_convergence()
 
@@ -510,7 +548,7 @@ class Rounds:
             coefficients=theta,
             precisions=precisions,
             centre=centre,
-            layers=(),
+            layers=() if self._detection is None else self._detection.layers,
             unattributed=unattributed,
             known=known if observations.anchored else None,
             mu=mu,
@@ -531,7 +569,10 @@ class Rounds:
         if self._detection is not None:
             theta = self._detection.theta[m].cpu().numpy().copy()
             anchored = self._observations.anchored
-            member = member_of(factors, self._features, self._rates, theta, anchored=anchored)
+            layers = tuple(layer.numpy() for layer in self._detection.layers)
+            member = member_of(
+                factors, self._features, self._rates, theta, layers, anchored=anchored
+            )
         if self._effects is None:
             return member
         return replace(member, mode_effects=self._effects.member(m))

@@ -26,7 +26,8 @@ Algorithm, in an order that a misfit cannot feed:
 2. Once the objective has settled: μ by maximum likelihood, unless the settings give it; φ from
    Pearson's statistic with its degrees of freedom; and from then on c by empirical Bayes
    (:mod:`~uncletc.solvers.joint.dispersion`). Rounds as before until the objective changes no more.
-3. The network, from the likeliest start (:mod:`~uncletc.solvers.network.stage`).
+3. The network, from the likeliest start (:mod:`~uncletc.solvers.network.stage`). On many counts and
+   beside effects of modes further rounds follow, with the network held.
 4. The optima that are nearly as likely as the best, or several networks, are the members of the
    fit, brought to one scale and one order of components.
 """
@@ -50,7 +51,12 @@ from uncletc.solvers.joint.alignment import align, detection_over, observed_dete
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.joint.parallel import anywhere
 from uncletc.solvers.joint.rounds import START_MU, Estimate, Rounds
-from uncletc.solvers.network.stage import MOST_ENTRIES, learn_network
+from uncletc.solvers.network.stage import (
+    MOST_DESCENDED,
+    Learned,
+    learn_network,
+    train_by_minibatches,
+)
 from uncletc.solvers.options import Joint
 from uncletc.solvers.uncertainty.calibration import calibrate_intervals
 from uncletc.solvers.uncertainty.draws import draws_of
@@ -102,26 +108,41 @@ def _search(
         if unwanted():
             raise _UnwantedError
 
+    always, tried = options.network == "always", options.network == "never"
+    by_minibatches = bool(settings.effects) or counts.n_observed > MOST_DESCENDED
+    learned = Learned([])
     while True:
         if unwanted():
             return StopReason.CALLBACK, rounds.estimate(), _with_draws(rounds)
-        stop = StopReason.TOLERANCE
-        if not rounds.settled():
-            if len(history.records) <= settings.max_iter:
+        stop, ended = StopReason.TOLERANCE, rounds.settled()
+        if not ended and len(history.records) > settings.max_iter:
+            stop, ended = StopReason.MAX_ITER, True
+        early = always and by_minibatches and rounds.dispersion_estimated
+        if tried or not (ended or early):
+            if not ended:
                 rounds.round()
                 continue
-            stop = StopReason.MAX_ITER
-        optimum, learned = _with_draws(rounds), list[Optimum]()
-        try:
-            always = options.network == "always"
-            may = always or (options.network == "supported" and rounds.dispersion_estimated)
-            if may and not settings.effects:
-                learned = _learned(optimum, settings, pause, always=always)
-        except _UnwantedError:
-            return StopReason.CALLBACK, rounds.estimate(), optimum
-        if not learned:
+        elif always or rounds.dispersion_estimated:
+            tried = True
+            try:
+                learned = _learned(
+                    rounds.optimum(), settings, pause, always=always, by_minibatches=by_minibatches
+                )
+            except _UnwantedError:
+                return StopReason.CALLBACK, rounds.estimate(), _with_draws(rounds)
+            if learned.optima and by_minibatches:
+                rounds.adopt(learned.optima[0])
+                continue
+        if not ended:
+            continue
+        optimum = replace(_with_draws(rounds), gain=learned.gain)
+        if not learned.optima:
             return stop, rounds.estimate(), optimum
-        return stop, rounds.of_networks(learned), learned[0]
+        if by_minibatches:
+            unseen = None if settings.effects else learned.optima[0].unseen
+            return stop, rounds.estimate(), replace(optimum, unseen=unseen)
+        best = replace(learned.optima[0], gain=learned.gain)
+        return stop, rounds.of_networks(learned.optima), best
 
 
 def _with_draws(rounds: Rounds) -> Optimum:
@@ -134,20 +155,27 @@ class _UnwantedError(Exception):
 
 
 def _learned(
-    optimum: Optimum, settings: FitSettings, pause: Callable[[], None], *, always: bool
-) -> list[Optimum]:
+    optimum: Optimum,
+    settings: FitSettings,
+    pause: Callable[[], None],
+    *,
+    always: bool,
+    by_minibatches: bool,
+) -> Learned:
     """The optimum with trained networks, the best first, always or if counts show joint effects.
 
     Where μ is estimated, what a network could explain looks like deviations of single entries:
     networks are learnt as if there were next to none, and μ estimated again.
     """
-    if len(optimum.rows) > MOST_ENTRIES:
-        return []
+    given = settings.hidden, settings.seed, pause
+    if by_minibatches:
+        alone = not settings.effects
+        scatter = alone and settings.mu is None
+        return train_by_minibatches(optimum, *given, always=always, joint=alone, scatter=scatter)
     if settings.mu is not None:
-        return learn_network(optimum, settings.hidden, settings.seed, pause, always=always)
-    poisson = optimum.with_mu(START_MU)
-    learned = learn_network(poisson, settings.hidden, settings.seed, pause, always=always)
-    return [one.with_mu(one.likely_mu()) for one in learned]
+        return learn_network(optimum, *given, always=always)
+    learned = learn_network(optimum.with_mu(START_MU), *given, always=always)
+    return replace(learned, optima=[one.with_mu(one.likely_mu()) for one in learned.optima])
 
 
 def _fit(
@@ -185,6 +213,7 @@ def _fit(
         likely_mu=found.likely_mu,
         dispersion=found.dispersion,
         draws=draws,
+        network_gain=None if optimum is None else optimum.gain,
         anchored_by=anchors_of(counts),
         mu_of_observations=dict(
             zip(

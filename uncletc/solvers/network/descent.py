@@ -8,7 +8,6 @@ counts and prior hold about it, without which L-BFGS needs several times the ite
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,17 +16,18 @@ from scipy.optimize import Bounds
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from uncletc.common.validation import FloatArray
 from uncletc.model.detection import network_output, standardised
 from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network.lbfgs import minimize_lbfgs
+from uncletc.solvers.network.weights import (
+    WEIGHT_PRECISION,
+    layers_of,
+    least_weights,
+    raw_of,
+    raw_precisions,
+)
 
-# Precisions of raw weights and biases about 0: larger ones smooth g. Between 3 and 30 errors
-# differ by less than between seeds.
-_WEIGHT_PRECISION, _BIAS_PRECISION = 10.0, 1.0
-_GAIN = 1.7  # of silu, so that units keep unit variance through the layers
-_START_BIAS = 0.5  # standard deviation of the first biases; 1.5 starts worse
 _INFORMATION = 0.2  # that of a logit, as a share of Σ y/(1 + y/μ)
 _OF_WEIGHT = 0.5  # that of a weight, as a share of a logit's; .01 needs twice the iterations
 _SMALLEST = 1e-30
@@ -93,18 +93,6 @@ class Rows:
         )
 
 
-def with_network(optimum: Optimum, hidden: Sequence[int], generator: torch.Generator) -> Optimum:
-    """Add a network with random units that does not act yet."""
-    n_in = optimum.attributes.shape[1]
-    raw: list[Tensor] = []
-    for units in hidden:
-        raw.append(torch.randn(n_in, units, generator=generator).double())
-        raw.append(_START_BIAS * torch.randn(units, generator=generator).double())
-        n_in = units
-    raw.append(torch.zeros(n_in, dtype=torch.float64))
-    return replace(optimum, layers=tuple(_layers_of(raw)))
-
-
 def random_start(optimum: Optimum, rows: Rows, generator: torch.Generator) -> Optimum:
     """Start factors at random and curves at their centre."""
     factors = [
@@ -163,8 +151,10 @@ class _Descent:
         self._optimum, self._rows = optimum, rows
         self._mu = optimum.mu[rows.chosen]
         self._n_modes = len(optimum.factors)
+        assert optimum.features is not None
+        self._monotone = bool(optimum.features.rising.any())
         logs = [factor.clamp_min(_SMALLEST).log() for factor in optimum.factors]
-        self.start = [*logs, optimum.coefficients, *_raw_of(optimum.layers)]
+        self.start = [*logs, optimum.coefficients, *raw_of(optimum.layers)]
 
     def log_mean(self, parameters: list[Tensor]) -> Tensor:
         """log ŷ; (n,)."""
@@ -177,8 +167,8 @@ class _Descent:
         theta, beta = torch.split(parameters[self._n_modes], sizes)
         logit = rows.design @ theta
         if self._optimum.layers:
-            layers = _layers_of(parameters[self._n_modes + 1 :])
-            logit = logit + network_output(layers, rows.inputs)
+            layers = layers_of(parameters[self._n_modes + 1 :])
+            logit = logit + network_output(layers, rows.inputs, monotone=self._monotone)
         log_detection = torch.cat([logsigmoid(logit), rows.log_given]) + rows.lines @ beta
         return (log_rate + log_detection).clamp_max(_WIDEST)
 
@@ -193,18 +183,24 @@ class _Descent:
         theta = parameters[self._n_modes] - optimum.centre
         value = value + 0.5 * (optimum.precisions * theta**2).sum()
         raw = parameters[self._n_modes + 1 :]
-        for precision, weights in zip(_raw_precisions(raw), raw, strict=True):
+        for precision, weights in zip(raw_precisions(raw), raw, strict=True):
             value = value + 0.5 * precision * (weights**2).sum()
         return value
 
     def bounds(self) -> Bounds | None:
-        """Coefficients of monotone curves are at least 0; None where nothing is bounded."""
+        """Coefficients of monotone curves, and weights, as signs ask; None without a bound."""
         features = self._optimum.features
         assert features is not None
         if not features.monotone.any():
             return None
         least = [np.full(parameter.numel(), -np.inf) for parameter in self.start]
         least[self._n_modes][: features.n_features][features.monotone] = 0.0
+        for into, low in zip(
+            least[self._n_modes + 1 :],
+            least_weights(features, self._optimum.layers),
+            strict=True,
+        ):
+            into[:] = low.numpy().ravel()
         return Bounds(np.concatenate(least), np.inf)
 
     def scales(self) -> list[Tensor]:
@@ -218,7 +214,7 @@ class _Descent:
             scales.append((of_row + optimum.prior_shape).sqrt()[:, None].expand_as(factor))
         of_logit = _INFORMATION * float(information[: len(rows.design)].sum())
         scales.append((of_logit + optimum.precisions).sqrt())
-        of_weight = math.sqrt(_OF_WEIGHT * of_logit + _WEIGHT_PRECISION)
+        of_weight = math.sqrt(_OF_WEIGHT * of_logit + WEIGHT_PRECISION)
         return scales + [torch.full_like(layer, of_weight) for layer in optimum.layers]
 
     def optimum(self, parameters: list[Tensor]) -> Optimum:
@@ -227,39 +223,8 @@ class _Descent:
             self._optimum,
             factors=[log.exp() for log in parameters[: self._n_modes]],
             coefficients=parameters[self._n_modes].clone(),
-            layers=tuple(_layers_of(parameters[self._n_modes + 1 :])),
+            layers=tuple(layers_of(parameters[self._n_modes + 1 :])),
         )
-
-
-def layer_precisions(layers: Sequence[FloatArray]) -> list[float]:
-    """Precision of the normal prior of the weights of each layer, on the scale of `layers`."""
-    precisions = _raw_precisions(layers)
-    fans = _fans(layers)
-    precisions[::2] = [raw / fan**2 for raw, fan in zip(precisions[::2], fans, strict=True)]
-    return precisions
-
-
-def _raw_precisions(layers: Sequence[Tensor | FloatArray]) -> list[float]:
-    return [_BIAS_PRECISION if i % 2 else _WEIGHT_PRECISION for i in range(len(layers))]
-
-
-def _fans(layers: Sequence[Tensor | FloatArray]) -> list[float]:
-    """What raw weights are multiplied by: the gain of the units below over the root of fan in."""
-    gains = [_GAIN if i else 1.0 for i in range(0, len(layers), 2)]
-    return [gain / math.sqrt(len(w)) for gain, w in zip(gains, layers[::2], strict=True)]
-
-
-def _layers_of(raw: Sequence[Tensor]) -> list[Tensor]:
-    """Weights and biases of layers whose raw weights are about standard normal."""
-    layers = list(raw)
-    layers[::2] = [w * fan for w, fan in zip(layers[::2], _fans(layers), strict=True)]
-    return layers
-
-
-def _raw_of(layers: Sequence[Tensor]) -> list[Tensor]:
-    raw = list(layers)
-    raw[::2] = [w / fan for w, fan in zip(raw[::2], _fans(raw), strict=True)]
-    return raw
 
 
 def prior_spread(log: Tensor) -> Tensor:

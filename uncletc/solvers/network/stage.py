@@ -16,13 +16,18 @@ tried without the quick test. Two starts are compared, by their cost, as if coun
 did not scatter; the better goes on with half of the scatter (on the logarithmic scale of μ), so
 that what it cannot explain yet does not distort the rest; it is judged, and finished without
 scatter. Only a scatter that then remains large is taken for one.
+
+On many counts, and beside effects of modes, the network is trained by minibatches instead
+(:mod:`~uncletc.solvers.network.training`): on most of the entries, against factors alone that are
+trained as long; then on all of them. Rounds with the network held finish factors, curves and
+effects (:func:`train_by_minibatches`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -37,10 +42,12 @@ from uncletc.solvers.network.descent import (
     descend,
     expected,
     random_start,
-    with_network,
 )
 from uncletc.solvers.network.interaction_test import joint_effect
+from uncletc.solvers.network.training import Training
+from uncletc.solvers.network.weights import with_network
 
+START_MU = 2000.0  # nearly Poisson: with it, a network is not taken for scatter
 _STANDARD_ERRORS = 2.0  # of a gain on the quick test, from which it counts as shown
 # On the second, over two scores and all folds: 2 of one, the less the more folds agree. Additive
 # counts that fit badly: -4.5 to 2 on one fold, -5 to -2.5 on five. `net` and `step` with 800
@@ -50,7 +57,7 @@ _HOPELESS = -1.0  # the same over two folds or more, from which no further fold 
 _CLEAR = 6.0  # and from which further folds are not judged
 _HELD_OUT = 0.15  # share of entries that judge; more leave too few to learn from
 _FEWEST_ENTRIES = 100  # with attributes: fewer cannot show a joint effect
-MOST_ENTRIES = 20_000  # the descents take half a minute of them, and a minute of COVID-19
+MOST_DESCENDED = 12_000  # entries of joint descents, which then take half a minute
 _MISFIT = 1.5  # φ from which the quick test is not trusted
 _SCATTER = 5.0  # μ below which counts scatter beyond what a network leaves unexplained: 8 to 100
 _MOST_SHAPE = 3.0  # of the factors' prior, which a misfit may have raised
@@ -64,6 +71,97 @@ _SCREENED, _HALF, _FINISHING = 100, 150, 300
 _WORK, _MOST_FOLDS = 10_000, 5
 _KEPT = 3  # networks that become members: 1 makes errors of p 8 to 16 % larger, 5 no smaller
 _SMALLEST = 1e-9
+# Steps of Adam that judge a network, and those on all entries, more where it gains much a count:
+# then there is more to be learnt than these steps can.
+_JUDGED, _MORE, _MUCH_MORE, _MUCH = 700, 300, 4000, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What became of a network.
+
+    Attributes
+    ----------
+    optima : list of Optimum
+        With trained `layers`, and factors, coefficients and φ moved to suit; the best first. Empty
+        without a network.
+    gain : tuple of float, optional
+        By how much held-out counts are predicted better with it, in log score a count, and the
+        standard error of that; None where none was judged.
+    """
+
+    optima: list[Optimum]
+    gain: tuple[float, float] | None = None
+
+
+def train_by_minibatches(
+    optimum: Optimum,
+    hidden: tuple[int, ...],
+    seed: int,
+    pause: Callable[[], None],
+    *,
+    always: bool,
+    joint: bool,
+    scatter: bool,
+) -> Learned:
+    """Train a network beside held curves.
+
+    Parameters
+    ----------
+    optimum : Optimum
+        After the additive stage, or after its first rounds.
+    hidden, seed, pause, always
+        As :func:`learn_network` has them.
+    joint : bool
+        Whether factors are trained too; not beside effects of modes, whose part λ then is.
+    scatter : bool
+        Whether μ is estimated.
+    """
+    if not _may_have_one(optimum, hidden, always=always):
+        return Learned([])
+    assert optimum.features is not None
+    if not always:
+        inputs = standardised(optimum.features, optimum.z())
+        if joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
+            return Learned([])
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(optimum.rows), generator=generator)
+    held_out = order[: math.ceil(_HELD_OUT * len(order))].sort().values
+    chosen = torch.ones(len(optimum.counts), dtype=torch.bool)
+    chosen[held_out] = False
+    seen = torch.nonzero(chosen).ravel()
+    start = replace(optimum, mu=torch.full_like(optimum.mu, START_MU)) if scatter else optimum
+    predicted = []
+    for one in (start, with_network(start, hidden, generator)):
+        training = Training(one, joint=joint, scatter=scatter)
+        if joint or one.layers:
+            training.run(seen, _JUDGED, generator, pause)
+        predicted.append(training.expected(held_out))
+    y = optimum.counts[held_out]
+    without, with_it = (_score(y, mean, None) for mean in predicted)
+    gain, error = _mean_gain(with_it - without)
+    if not always and gain <= _STANDARD_ERRORS * error:
+        return Learned([], (gain, error))
+    steps = _MORE
+    if gain > _MUCH:
+        again, steps = replace(training.optimum(), mu=start.mu), _MUCH_MORE
+        training = Training(again, joint=joint, scatter=scatter)
+    training.run(torch.arange(len(optimum.counts)), steps, generator, pause)
+    unseen = optimum.counts.new_full((len(optimum.counts),), torch.nan)
+    unseen[held_out] = predicted[1]
+    return Learned([replace(training.optimum(), unseen=unseen)], (gain, error))
+
+
+def _may_have_one(optimum: Optimum, hidden: tuple[int, ...], *, always: bool) -> bool:
+    """Whether there are layers, attributes that a network sees, and enough entries with them."""
+    if not hidden or optimum.features is None or not np.isfinite(optimum.features.spread).any():
+        return False
+    return len(optimum.rows) >= (1 if always else _FEWEST_ENTRIES)
+
+
+def _mean_gain(gains: Tensor) -> tuple[float, float]:
+    """Mean of gains (n,), and its standard error."""
+    return float(gains.mean()), float(gains.std()) / math.sqrt(len(gains))
 
 
 def learn_network(
@@ -73,8 +171,8 @@ def learn_network(
     pause: Callable[[], None] = lambda: None,
     *,
     always: bool = False,
-) -> list[Optimum]:
-    """Add a trained network to the curves of g.
+) -> Learned:
+    """Add a trained network to the curves of g, by joint descents.
 
     Parameters
     ----------
@@ -91,21 +189,18 @@ def learn_network(
 
     Returns
     -------
-    list of Optimum
-        With trained `layers`, `unseen`, and factors, coefficients and φ moved to suit; the best
-        first. Empty if held-out counts show no joint effect of attributes, unless `always`, or
-        there are more than 20,000.
+    Learned
+        Its optima have `unseen`, and are none if held-out counts show no joint effect of
+        attributes, unless `always`.
     """
-    if not hidden or optimum.features is None or not np.isfinite(optimum.features.spread).any():
-        return []  # a network sees attributes without a sign alone
-    fewest = 1 if always else _FEWEST_ENTRIES
-    if not fewest <= len(optimum.rows) <= MOST_ENTRIES:
-        return []
+    if not _may_have_one(optimum, hidden, always=always):
+        return Learned([])
+    assert optimum.features is not None
     scattered = optimum.dispersion > _MISFIT
     tested = not always and (not scattered or len(optimum.counts) > _CHEAP)
     inputs = standardised(optimum.features, optimum.z())
     if tested and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
-        return []
+        return Learned([])
     rows = Rows.of(optimum)
     generator = torch.Generator().manual_seed(seed)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
@@ -127,11 +222,14 @@ def learn_network(
             of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), judges)
         gain = _gain(optimum, unseen)
         if len(found) > 1 and gain <= _HOPELESS and not always:
-            return []
+            return Learned([], _gain_per_count(optimum, unseen))
     if gain <= _STANDARD_ERRORS_BOTH / len(folds) and not always:
-        return []
+        return Learned([], _gain_per_count(optimum, unseen))
     finished = _finished([replace(one, mu=none.mu) for one in found], rows, pause)
-    return [replace(one.with_mu(float(none.mu[0])), unseen=unseen[0]) for one in finished]
+    return Learned(
+        [replace(one.with_mu(float(none.mu[0])), unseen=unseen[0]) for one in finished],
+        _gain_per_count(optimum, unseen),
+    )
 
 
 def _half(optimum: Optimum) -> Tensor:
@@ -191,6 +289,14 @@ def _gain(optimum: Optimum, unseen: Tensor) -> float:
         gain = score - max(others, key=lambda other: float(other.mean()))
         z += float(gain.mean() / (gain.std() + _SMALLEST)) * math.sqrt(len(gain))
     return z
+
+
+def _gain_per_count(optimum: Optimum, unseen: Tensor) -> tuple[float, float]:
+    """Mean gain on unseen entries over the better rival, at the likeliest μ, and its error."""
+    judged = ~torch.isnan(unseen[-1])
+    y = optimum.counts[judged]
+    score, *others = (_score(y, mean, None) for mean in unseen[:, judged])
+    return _mean_gain(score - max(others, key=lambda other: float(other.mean())))
 
 
 def _score(y: Tensor, mean: Tensor, mu: Tensor | None) -> Tensor:

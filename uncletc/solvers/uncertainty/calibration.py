@@ -57,7 +57,7 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor, options
     options : Joint
     """
     draws, told = fit.draws, optimum.information_per_parameter / optimum.prior_shape
-    if draws is None or optimum.layers:
+    if draws is None or optimum.unseen is not None:  # then draws are widened by unseen counts
         return fit
     found, shared = (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)
     if told <= _FEW:

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from uncletc.common.validation import FloatArray
 from uncletc.model.detection import DetectionNetwork
-from uncletc.model.slopes import logit_slopes
+from uncletc.model.slopes import logit_slopes, varying_layers
 from uncletc.result.posterior import Draws, Float32Array
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.uncertainty.information import Information
@@ -71,14 +71,17 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
     if g is not None:
         z = elsewhere[:: max(len(elsewhere) // _ROWS_FOR_LEVEL, 1)]
         z = z if g.n_attributes else np.empty((1, 0))  # then p is one number
-        logit, slopes = g.logit(torch.tensor(z)).numpy(), logit_slopes(g, z)
+        varying = varying_layers(g, len(optimum.rows))
+        logit, slopes = g.logit(torch.tensor(z)).numpy(), logit_slopes(g, z, varying)
         p = expit(logit)
         level = (p * (1 - p)) @ slopes / p.sum()
     try:
         information = Information.of(optimum, g, np.pad(level, (0, len(optimum.slopes))))
         factors, theta = information.draw(size, np.random.default_rng(seed))
         if optimum.drawn is not None:
-            theta = np.tile(optimum.drawn[1], (1, size // optimum.drawn[1].shape[1] + 1))[:, :size]
+            drawn = np.tile(optimum.drawn[1], (1, size // optimum.drawn[1].shape[1] + 1))[:, :size]
+            weights = theta[len(optimum.curves) : len(theta) - len(optimum.slopes)]
+            theta = np.insert(drawn, [len(optimum.curves)], weights, axis=0)
         theta, beta = np.split(theta, [len(theta) - len(optimum.slopes)])
         theta = theta[: len(level)]  # without attributes of p there is nothing to tell of its level
     except np.linalg.LinAlgError:

@@ -23,7 +23,7 @@ from uncletc.result.posterior import Float32Array
 from uncletc.solvers.joint.kernels import IndexArray
 from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.network.descent import layer_precisions
+from uncletc.solvers.network.weights import layer_precisions
 
 _MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one core
 _MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 100 MB
@@ -251,7 +251,8 @@ def _derivatives(
     if g is not None and known.any():
         z = optimum.z(chosen[known])
         p[known] = g.probability(z).numpy()
-        slopes = logit_slopes(g, z.numpy()) * (1 - p[known, None])
+        varying = varying_layers(g, n_attributed)
+        slopes = logit_slopes(g, z.numpy(), varying) * (1 - p[known, None])
         columns[known, : slopes.shape[1]] = slopes
     lines = optimum.lines(chosen).numpy()
     columns[:, columns.shape[1] - lines.shape[1] :] = lines
@@ -267,7 +268,7 @@ def _precisions(optimum: Optimum, g: JointDetection | None) -> list[FloatArray]:
     if g is None:
         return [beta]
     theta = np.where(g.features.monotone & (optimum.curves.numpy() <= 0), _FIXED, theta)
-    own = varying_layers(g)
+    own = varying_layers(g, len(optimum.rows))
     pairs = zip(g.layers[own], layer_precisions(g.layers)[own], strict=True)
     return [theta, *(np.full(layer.size, precision) for layer, precision in pairs), beta]
 
