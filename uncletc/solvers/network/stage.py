@@ -130,7 +130,7 @@ def train_by_minibatches(
     chosen = torch.ones(len(optimum.counts), dtype=torch.bool)
     chosen[held_out] = False
     seen = torch.nonzero(chosen).ravel()
-    start = replace(optimum, mu=torch.full_like(optimum.mu, START_MU)) if scatter else optimum
+    start = optimum.with_mu(START_MU) if scatter else optimum
     predicted = []
     for one in (start, with_network(start, hidden, generator)):
         training = Training(one, joint=joint, scatter=scatter)

@@ -60,6 +60,9 @@ class Training:
         self._counts, self._log_given = optimum.counts.float(), optimum.given.log().float()
         lines = optimum.lines() @ optimum.slopes + optimum.exposure.log()
         self._offset, self._variance = lines.float(), (1 / optimum.mu).float()
+        self._own, observations = torch.ones(1), optimum.observations
+        if observations is not None:  # whose μ are not those of counts of the first process
+            self._own = torch.from_numpy(observations.process[observations.order] == 0).float()
         parts = torch.split(torch.arange(n), _ROWS)
         curves = [features.weighted(optimum.z(part), optimum.curves) for part in parts]
         self._curves = torch.cat(curves).float()
@@ -95,10 +98,12 @@ class Training:
             if self._monotone:
                 for least, layer in zip(self._least, self._layers, strict=True):
                     layer.clamp_(min=least)
-            recent = [*recent[1 - _RECENT :], (y, expected)]
+            own = self._own.expand_as(self._variance)[chosen] > 0
+            recent = [*recent[1 - _RECENT :], (y[own], expected[own])]
             if self._scatter and step > _HELD * steps and step % _BLOCK == 0:
                 counts, means = (torch.cat(parts).double() for parts in zip(*recent, strict=True))
-                self._variance += 1 / likely_mu(counts, means) - float(self._variance[0])
+                change = 1 / likely_mu(counts, means) - float(self._variance[0])
+                self._variance += change * self._own
             if step % _ASKED == 0:
                 pause()
 
