@@ -12,7 +12,7 @@ from torch import Tensor
 
 from uncletc.model.detection import JointDetection, network_output, standardised
 from uncletc.model.features import AttributeFeatures
-from uncletc.model.slopes import logit_slopes
+from uncletc.model.slopes import layers_drawn, logit_slopes, varying_layers
 from uncletc.result.ensemble import Member
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.optimum import Optimum
@@ -232,7 +232,8 @@ def test_slopes_are_derivatives(n_entries: int) -> None:
     moved = [theta, *(layers if n_entries == 1 else layers[-1:])]
     gradients = torch.autograd.grad(logit.sum(), moved)
     expected = torch.cat([gradient.reshape(-1) for gradient in gradients])
-    np.testing.assert_allclose(
-        logit_slopes(g, z.numpy(), slice(None))[0], expected.numpy(), atol=1e-12
-    )
-    assert logit_slopes(g, np.empty((0, 2)), slice(None)).shape == (0, len(expected))
+    varying = varying_layers(g, n_entries)
+    assert layers_drawn(g, len(expected)) == varying
+    found = logit_slopes(g, z.numpy(), varying)[0]
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-12)
+    assert logit_slopes(g, np.empty((0, 2)), varying).shape == (0, len(expected))
