@@ -109,7 +109,8 @@ def _search(
             raise _UnwantedError
 
     always, tried = options.network == "always", options.network == "never"
-    by_minibatches = bool(settings.effects) or counts.n_observed > MOST_DESCENDED
+    held = bool(settings.effects or settings.signs)  # what joint descents cannot have
+    by_minibatches = held or counts.n_observed > MOST_DESCENDED
     learned = Learned([])
     while True:
         if unwanted():
