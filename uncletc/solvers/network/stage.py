@@ -17,10 +17,10 @@ did not scatter; the better goes on with half of the scatter (on the logarithmic
 that what it cannot explain yet does not distort the rest; it is judged, and finished without
 scatter. Only a scatter that then remains large is taken for one.
 
-On many counts, beside effects of modes and where attributes have a sign, the network is trained by minibatches instead
-(:mod:`~uncletc.solvers.network.training`): on most of the entries, against factors alone that are
-trained as long; then on all of them. Rounds with the network held finish factors, curves and
-effects (:func:`train_by_minibatches`).
+On many counts, beside effects of modes and where attributes have a sign, the network is trained by
+minibatches instead (:mod:`~uncletc.solvers.network.training`): on most of the entries, against
+factors alone that are trained as long; then on all of them. Rounds with the network held finish
+factors, curves and effects (:func:`train_by_minibatches`).
 """
 
 from __future__ import annotations
