@@ -89,12 +89,6 @@ class TestLS:
 
 
 class TestTucker:
-    def test_times_is_the_sum(self, rng: np.random.Generator) -> None:
-        core = rng.uniform(size=(2, 3, 2))
-        parts = [rng.uniform(size=(size, own)) for size, own in ((4, 2), (3, 3), (5, 2))]
-        expected = np.einsum("abc,ia,jb,kc->ijk", core, *parts)
-        np.testing.assert_allclose(ntf_tucker.times(core, parts), expected)
-
     def test_rows_are_the_nonnegative_least_squares(
         self, counts: CountTensor, rng: np.random.Generator
     ) -> None:
@@ -121,16 +115,6 @@ class TestHaLRTC:
             kept = np.maximum(values - 0.7, 0)
             np.testing.assert_allclose(np.linalg.svd(found, compute_uv=False), kept, atol=1e-12)
             assert norm == pytest.approx(kept.sum())
-
-    def test_fold_undoes_unfold(self, rng: np.random.Generator) -> None:
-        tensor = rng.standard_normal((3, 4, 5))
-        for mode in range(3):
-            back = halrtc.fold(halrtc.unfold(tensor, mode), mode, tensor.shape)
-            np.testing.assert_array_equal(back, tensor)
-
-    def test_observed_entries_keep_their_counts(self, counts: CountTensor) -> None:
-        found = solve("HaLRTC", counts, max_iter=20)
-        np.testing.assert_array_equal(found.expected(counts.indices), counts.counts)
 
 
 class TestBPTF:
@@ -197,15 +181,6 @@ class TestPOND:
             np.testing.assert_allclose(mean, lower @ process.v_mean, atol=1e-5)
             spread = (lower @ root @ root.T @ lower.T).diagonal()
             np.testing.assert_allclose(variance, spread, atol=1e-5)
-
-    def test_divergence_of_the_prior_is_zero(self) -> None:
-        process = pond.Process((4, 4), METHODS["POND"].settings(rank=2), 5).double()
-        with torch.no_grad():
-            process.v_root.copy_(torch.eye(5))
-            for mean, log in zip(process.means, process.log_deviations, strict=True):
-                mean.zero_()
-                log.zero_()
-        assert float(process.divergence().detach()) == pytest.approx(0.0, abs=1e-12)
 
 
 class TestIndependentSoftware:

@@ -50,16 +50,6 @@ class TestWhatItHolds:
         assert y.indices.dtype == y.counts.dtype == np.int64
         np.testing.assert_array_equal(y.attribute_indices, TWO)
 
-    def test_without_attributes(self) -> None:
-        y = make()
-        assert (y.n_attributed, y.n_attributes, y.attribute_names) == (0, 0, ())
-        np.testing.assert_array_equal(y.attribute_rows, [-1, -1])
-
-    def test_nothing_observed_is_allowed(self) -> None:
-        y = CountTensor(SHAPE, [], [])
-        assert (y.n_observed, y.share_observed) == (0, 0.0)
-        assert y.indices.shape == (0, 2)
-
     def test_huge_tensors_are_never_made_dense(self) -> None:
         last, first = [2**10 - 1] * 6, [0] * 6
         y = CountTensor([2**10] * 6, [last, first], [1, 2], attributes=[[1.0], [2.0]])
@@ -72,11 +62,6 @@ class TestWhatItHolds:
         np.testing.assert_array_equal(y.attributes_at(TWO, unknown_as_nan=True), [[np.nan], [0.5]])
         with pytest.raises(ValueError, match=r"entry .* has none"):
             y.attributes_at(TWO)
-
-    def test_order_by_entry(self, small: CountTensor) -> None:
-        assert small.in_order() is small
-        turned = small.subset(np.arange(small.n_observed)[::-1])
-        assert turned.in_order().digest == small.digest
 
     def test_later_changes_of_the_input_do_not_reach_it(self) -> None:
         indices, counts, attributes = np.array(TWO), np.array([4, 0]), np.ones((2, 1))
@@ -102,11 +87,6 @@ class TestAttributes:
         assert -1 in expected
         assert max(expected) > 0
         np.testing.assert_array_equal(overlapping.attribute_rows, expected)
-
-    def test_attributes_at_follows_the_order_asked_for(self, overlapping: CountTensor) -> None:
-        rows = [5, 2, 2, 17, 0]
-        found = overlapping.attributes_at(overlapping.attribute_indices[rows])
-        np.testing.assert_array_equal(found, overlapping.attributes[rows])
 
 
 class TestSubset:
@@ -150,10 +130,6 @@ class TestDigest:
     def test_whatever_a_fit_sees_changes_it(self, changes: dict[str, Any]) -> None:
         base = {"attributes": [[0.0], [1.0]]} if changes != {"attributes": [[0.0], [1.0]]} else {}
         assert make(**{**base, **changes}).digest != make(**base).digest
-
-    def test_words_do_not_change_it(self) -> None:
-        words = {"modes": ["row", "column"], "labels": [list("ab"), list("cde")]}
-        assert make(**words, simulated=True).digest == make().digest
 
 
 class TestSaveAndLoad:

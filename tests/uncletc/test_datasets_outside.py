@@ -66,11 +66,6 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 @pytest.mark.usefixtures("world")
 class TestRules:
-    def test_deaths_of_a_day_are_its_total_minus_the_day_befores(self) -> None:
-        deaths = datasets.read_deaths()
-        assert deaths.shape == (3, 60)
-        assert deaths.loc["01001"].tolist() == [2] * 60
-
     def test_deaths_by_cell_stand_at_the_day_of_their_cases(self) -> None:
         rows = datasets.deaths_by_cell(datasets.load("covid"), lag=10)
         assert len(rows) == 2 * 50
@@ -128,12 +123,6 @@ class TestRules:
         assert enough[FIR] == pytest.approx(7 * 0.00416 / 60)
         assert np.isfinite(few[OAK])
 
-    def test_tests_are_the_states(self) -> None:
-        outside = datasets.load_outside(datasets.load("covid"))
-        assert outside.states["tests"].to_dict() == {"Alabama": 10, "Alaska": 5}
-        assert outside.cells["state"].to_dict() == {OAK: "Alabama", FIR: "Alaska"}
-        assert outside.cells["tests"].to_dict() == {OAK: 10, FIR: 5}
-
     def test_what_is_not_here_is_named_and_the_rest_is_read(self, world: World) -> None:
         (world.folder / IFR_FILE).unlink()
         outside = datasets.load_outside(datasets.load("covid"))
@@ -141,13 +130,6 @@ class TestRules:
         assert list(outside.states) == ["seroprevalence", "tests"]
         assert list(outside.missing) == ["deaths"]
         assert "ifr_county_07-02-2021.csv is not in the folder" in outside.missing["deaths"]
-
-
-@pytest.mark.parametrize("lag", [-1, 60, 1.5])
-def test_bad_lags_are_refused(lag: float) -> None:
-    twin = datasets.load("covid-twin")
-    with pytest.raises(ValueError, match=r"lag must be a whole number of days from 0 to 59, got"):
-        datasets.deaths_by_cell(twin, lag=lag)  # type: ignore[arg-type]
 
 
 def test_other_data_are_refused() -> None:

@@ -11,9 +11,8 @@ import pytest
 
 from uncletc import datasets
 from uncletc.datasets import fetch
-from uncletc.datasets import ppi as files
 from uncletc.datasets.fetch import PublicFile
-from uncletc.datasets.ppi import SURVEYS, WATCHES, read_flowers, read_watches
+from uncletc.datasets.ppi import SURVEYS, WATCHES, read_watches
 
 realdata = [
     pytest.mark.realdata,
@@ -67,15 +66,6 @@ class TestRealData:
             "cloud",
             "air temperature",
         )
-
-    def test_tables_follow_the_modes(self, ppi: datasets.Dataset) -> None:
-        for mode, labels in zip(ppi.counts.modes, ppi.counts.labels, strict=True):
-            column = "label" if mode == "visit" else mode
-            assert tuple(ppi.mode_tables[mode][column]) == labels
-        assert ppi.counts.labels[2][0] == "2011-1"
-        visits = ppi.mode_tables["visit"]
-        assert (visits["first_date"] <= visits["last_date"]).all()
-        assert visits["first_date"].dt.year.tolist() == visits["year"].tolist()
 
 
 HEADER = "year,MEADOW,DATE,WATCH,STATUS,NO_INT,PLTSP_NAME,VISSP_NAME,VECTOR GUILD,CLOUDS,WIND,TEMP"
@@ -168,14 +158,3 @@ class TestRules:
         assert z["air temperature"][0, 0].tolist() == [0, 1]  # 20 and 30 °C; 71 is no reading
         assert z["wind"].max() == 0  # unknown at the second visit: the median, so a constant
         assert z["guild: bee-fly"][0, :, 0].tolist() == [0, 1, 0]
-
-    @pytest.mark.usefixtures("own")
-    def test_only_the_most_active_are_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(files, "MOST_ACTIVE", 2)
-        ppi = datasets.load("ppi")
-        assert ppi.counts.labels[:2] == (("Rosa", "Iris"), ("Apis", "Villa"))
-        assert ppi.counts.counts.sum() == 6
-
-    @pytest.mark.usefixtures("own")
-    def test_flowers_are_those_in_flower(self) -> None:
-        assert read_flowers()["flowers"].tolist() == [8, 3, 3]

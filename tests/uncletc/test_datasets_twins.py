@@ -12,31 +12,6 @@ from uncletc.datasets import Dataset, DataUnavailableError, twins
 
 DATA = Path(__file__).parents[2] / "data"
 MU = {"covid-twin": 8.0, "ppi-twin": 3.0}
-COUNTY_COLUMNS = [
-    "fips",
-    "county",
-    "state",
-    "latitude",
-    "longitude",
-    "population",
-    "latitude_index",
-    "longitude_index",
-    "cell",
-    "counties_in_cell",
-    "counted",
-    "cases",
-    "tests_per_1000",
-]
-PAIR_COLUMNS = [
-    "plant",
-    "pollinator",
-    "plant_index",
-    "pollinator_index",
-    "guild",
-    "interactions",
-    "visits_observed",
-    "visits_with_interactions",
-]
 
 
 @pytest.fixture(scope="module")
@@ -159,21 +134,6 @@ def test_counts_are_what_the_truth_makes_likely(twin: Dataset):
     assert np.mean((y - expected) ** 2 / variance) == pytest.approx(1, abs=0.15)
 
 
-def test_covid_county_table(covid: Dataset):
-    table = covid.table
-    assert table.columns.tolist() == COUNTY_COLUMNS
-    assert table["fips"].is_unique
-    assert table["fips"].str.fullmatch(r"\d{5}").all()
-    assert table["state"].nunique() == 51
-    assert not table.isna().any().any()
-    assert (table["population"] > 0).all()
-    for mode in ("latitude", "longitude"):
-        degrees = covid.mode_tables[mode]["degrees"].to_numpy()[table[f"{mode}_index"]]
-        np.testing.assert_array_equal(degrees, table[mode].round())
-    alone = table[table["counties_in_cell"] == 1]
-    assert alone["cell"].is_unique
-
-
 def test_covid_cells_add_up_their_counties(covid: Dataset):
     y = np.maximum(dense(covid), 0).sum(axis=2)
     counted = covid.table[covid.table["counted"]]
@@ -181,36 +141,6 @@ def test_covid_cells_add_up_their_counties(covid: Dataset):
     np.testing.assert_array_equal(y[tuple(np.array(cells.index.to_list()).T)], cells)
     assert y.sum() == cells.sum()
     assert len(cells) * 60 == covid.counts.n_observed
-
-
-def test_ppi_guild_attributes_say_the_guild(ppi: Dataset):
-    pollinators = ppi.mode_tables["pollinator"]
-    assert all(
-        name.startswith(guild)
-        for name, guild in zip(pollinators["pollinator"], pollinators["guild"], strict=True)
-    )
-    z = pd.DataFrame(ppi.counts.attributes, columns=ppi.counts.attribute_names)
-    member = z.filter(like="guild: ")
-    assert (member.sum(axis=1) == 1).all()
-    said = member.idxmax(axis=1).str.removeprefix("guild: ")
-    is_of = pollinators["guild"].to_numpy()[ppi.counts.attribute_indices[:, 1]]
-    assert (said == is_of).all()
-
-
-def test_ppi_pair_table(ppi: Dataset):
-    assert ppi.table.columns.tolist() == PAIR_COLUMNS
-    y = dense(ppi)
-    for row in ppi.table.iloc[::97].itertuples():
-        fibre = y[row.plant_index, row.pollinator_index]
-        assert row.interactions == fibre[fibre >= 0].sum()
-        assert row.visits_observed == (fibre >= 0).sum() > 0
-        assert row.visits_with_interactions == (fibre > 0).sum()
-        assert row.plant == ppi.counts.labels[0][row.plant_index]
-        assert row.guild == ppi.mode_tables["pollinator"]["guild"][row.pollinator_index]
-    total = ppi.counts.counts.sum()
-    assert ppi.table["interactions"].sum() == total
-    for name in ("plant", "pollinator"):
-        assert ppi.mode_tables[name]["interactions"].sum() == total
 
 
 def test_covid_states_publish_by_calendars_of_their_own(covid: Dataset):
@@ -252,12 +182,6 @@ def test_script_makes_the_committed_files(tmp_path: Path, monkeypatch: pytest.Mo
                 np.testing.assert_array_equal(made[key], committed[key], err_msg=f"{name}: {key}")
 
 
-def test_missing_file_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(twins, "__file__", str(tmp_path / "uncletc" / "datasets" / "twins.py"))
-    with pytest.raises(DataUnavailableError, match=r"covid_twin\.npz is missing from .*reinstall"):
-        datasets.load("covid-twin")
-
-
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
 def test_damaged_file_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes
@@ -268,13 +192,3 @@ def test_damaged_file_is_one_sentence(
     (folder / "ppi_twin.npz").write_bytes(content)
     with pytest.raises(DataUnavailableError, match=r"ppi_twin\.npz cannot be read .*reinstall"):
         datasets.load("ppi-twin")
-
-
-@pytest.mark.parametrize("name", ["covid-twin", "ppi-twin"])
-def test_simulated_attributes_are_said_to_be_simulated(name):
-    dataset = datasets.load(name)
-    assert set(dataset.attribute_info) == set(dataset.counts.attribute_names)
-    for name in dataset.counts.attribute_names:
-        about = dataset.about(name)
-        assert about.levels or about.unit.startswith("simulated")
-        assert (about.minimum, about.maximum) == (0, 1)

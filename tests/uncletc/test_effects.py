@@ -283,19 +283,6 @@ def test_scale_of_p_does_not_matter(counts):
         np.testing.assert_allclose(one, other, atol=1e-9)
 
 
-@pytest.mark.parametrize("settings", [{}, {"solver": "joint", "members": 2}], ids=["bcd", "joint"])
-def test_fits_of_every_solver(small, short_fit, settings):
-    found = short_fit(small, 5, **settings)
-    for effect in EFFECTS:
-        assert np.isfinite(effect(found, small, "z1").ratio).all()
-    assert np.isfinite(effects.pair_effect(found, small, "z1", "z3").ratio).all()
-    assert effects.permutation_importance(found, small).rise.shape == (3, 5)
-    explained = effects.explain(found, small, small.attribute_indices[:4])
-    total = explained.log_p - explained.typical_log_p
-    assert explained.log_effect.sum() == pytest.approx(total)
-    assert (explained.low is not None) == (settings.get("solver") == "joint")
-
-
 CALLS = {
     "partial_dependence": lambda fit, y: effects.partial_dependence(fit, y, "z1"),
     "accumulated_effect": lambda fit, y: effects.accumulated_effect(fit, y, "z1"),

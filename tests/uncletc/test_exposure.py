@@ -45,13 +45,6 @@ def quiet_fit(counts: CountTensor, chosen: FitSettings) -> Fit:
     return fit(counts, chosen, callback=lambda now: now.iteration >= chosen.max_iter - 1)
 
 
-def test_lookup_repeats_along_modes_of_size_1() -> None:
-    exposure = np.array([[[1.0], [2.0]], [[3.0], [4.0]]])
-    where = np.array([[0, 0, 5], [0, 1, 0], [1, 0, 2]])
-    assert exposure_at(exposure, where).tolist() == [1.0, 2.0, 3.0]
-    assert exposure_at(None, where).tolist() == [1.0, 1.0, 1.0]
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 class TestFit:
     def test_the_same_exposure_everywhere_changes_no_prediction(self, solver: SolverName) -> None:

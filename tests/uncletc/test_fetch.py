@@ -213,13 +213,6 @@ class TestRegistry:
                 assert file.size > 0
                 assert file.urls[-1].endswith(path.replace(" ", "%20"))
 
-    def test_names_agree_with_the_loaders(self) -> None:
-        assert tuple(fetch.registry()) == (*datasets.NAMES, datasets.OUTSIDE)
-
-    def test_twins_need_no_file(self) -> None:
-        assert datasets.available("covid-twin")
-        assert not datasets.available("covid")
-
     def test_unknown_names_are_refused(self) -> None:
         with pytest.raises(ValueError, match=r"name must be one of covid, ppi, .* got 'flu'"):
             datasets.available("flu")
@@ -229,6 +222,7 @@ class TestRegistry:
             datasets.load("flu")
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.skipif(MIRROR is None, reason="UNCLETC_DATA_DIR names no folder of public files")
 def test_real_data_arrive_whole_by_download(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

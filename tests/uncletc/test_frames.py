@@ -42,13 +42,6 @@ class TestFromFrame:
         assert y.exposure is not None
         assert y.exposure.tolist() == [[4.0], [2.0]]
 
-    def test_given_labels_fix_the_order_and_may_have_no_rows(self) -> None:
-        labels = [["b", "c", "a"], [9, 10]]
-        y = CountTensor.from_frame(FRAME, modes=["site", "week"], labels=labels)
-        assert y.shape == (3, 2)
-        assert y.labels[0] == ("b", "c", "a")
-        assert y.indices[0].tolist() == [0, 1]
-
     @pytest.mark.parametrize(
         ("change", "more", "message"),
         [
@@ -112,16 +105,3 @@ class TestToFrame:
             labels=small.labels,
         )
         assert same(back, small)
-
-    def test_exposure_comes_along(self) -> None:
-        y = CountTensor((2, 2), [[0, 0], [1, 1]], [1, 2], exposure=[[3.0], [5.0]])
-        frame = y.to_frame(exposure="people")
-        assert frame["people"].tolist() == [3.0, 5.0]
-        back = CountTensor.from_frame(frame, modes=y.modes, exposure="people", labels=y.labels)
-        assert back.digest == y.digest
-
-    def test_names_must_differ(self) -> None:
-        y = CountTensor((2, 2), [[0, 0]], [1], modes=["count", "week"])
-        with pytest.raises(ValueError, match="columns must have distinct names, 'count' occurs"):
-            y.to_frame()
-        assert list(y.to_frame(counts="y").columns) == ["count", "week", "y"]

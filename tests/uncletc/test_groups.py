@@ -11,10 +11,6 @@ def state():
 
 
 class TestGroup:
-    def test_levels_of_entries(self):
-        found = state().at(np.array([[0, 1, 5], [1, 0, 5]]), ("north", "east", "day"))
-        assert found.tolist() == [1, -1]
-
     @pytest.mark.parametrize(
         ("change", "rule"),
         [

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from tests.uncletc.made import made_fit
 from uncletc import (
@@ -36,12 +35,6 @@ class TestPredictions:
         assert dense.shape == shape == found.shape
         np.testing.assert_allclose(dense.ravel(), loops, rtol=1e-14)
 
-    def test_nothing_asked_nothing_told(self) -> None:
-        found = made_fit()
-        assert found.rate([]).shape == (0,)
-        assert found.detection(np.empty((0, 3))).shape == (0,)
-        assert found.expected([], np.empty((0, 3))).shape == (0,)
-
     def test_unknown_attributes_take_the_mean_detection(self) -> None:
         found = made_fit(mean_detection=0.25)
         z = np.array([[0.1, -1.0, 2.0], [np.nan, np.nan, np.nan]])
@@ -49,23 +42,6 @@ class TestPredictions:
         p = np.array([found.detection(z[:1])[0], 0.25])
         np.testing.assert_allclose(found.expected(entries, z), found.rate(entries) * p)
         np.testing.assert_allclose(found.expected(entries), found.rate(entries) * 0.25)
-
-    def test_detection_is_the_network(self) -> None:
-        found = made_fit()
-        assert found.network is not None
-        z = np.random.default_rng(1).standard_normal((9, 3))
-        p = found.detection(z)
-        np.testing.assert_array_equal(p, found.network.probability(torch.from_numpy(z)))
-        assert ((p > 0) & (p <= 1)).all()
-
-    def test_without_a_network_all_is_detected(self) -> None:
-        found = made_fit(network=None)
-        assert found.n_attributes == 0
-        np.testing.assert_array_equal(found.detection(np.empty((3, 0))), [1.0, 1.0, 1.0])
-        entries = [[0, 1, 0]]
-        np.testing.assert_array_equal(
-            found.expected(entries, np.empty((1, 0))), found.rate(entries)
-        )
 
 
 @pytest.mark.parametrize(
@@ -183,17 +159,6 @@ class TestMeans:
         assert mean.estimate == pytest.approx([found.expected(where, z).mean()])
         entries = found.expected(where, z, spread=True)
         assert mean.high / mean.low < np.median(entries.high / entries.low)
-
-    def test_unknown_attributes_have_the_mean_detection(self, found: Fit) -> None:
-        mean = found.mean("detection", [[0, 0, 0]])
-        assert mean.estimate == pytest.approx([found.mean_detection])
-        assert mean.low == pytest.approx(mean.high)  # which all draws share
-
-    def test_a_group_without_entries_has_no_mean_and_disturbs_none(self, found: Fit) -> None:
-        where = [[0, 0, 0], [0, 0, 1]]
-        mean, dense = (found.mean("rate", where, groups=groups) for groups in ([0, 2], [0, 1]))
-        np.testing.assert_array_equal(mean.low[[0, 2]], dense.low)
-        assert not mean.estimate[1] > 0
 
     @pytest.mark.parametrize(
         ("of", "groups", "message"),

@@ -65,13 +65,6 @@ def test_what_is_stated_holds(name: str, shown: Any, value: float, statement: st
     assert scale.absolute is (name != "relative")
 
 
-def test_missing_values_do_not_take_part() -> None:
-    with_gaps = np.array([np.nan, 0.1, 0.2, 0.4, np.nan])
-    assert Scale.relative(with_gaps).factor == Scale.relative(P).factor
-    assert Scale.best_detects_all(with_gaps).factor == 0.4
-    assert np.isnan(SCALES["best"].detection(with_gaps)).tolist() == [True, *[False] * 3, True]
-
-
 @pytest.mark.parametrize(
     ("build", "rule"),
     [

@@ -111,12 +111,6 @@ class TestNeighbours:
             fitted("Main effects", counts), counts, mean
         )
 
-    def test_modes_with_an_order(self) -> None:
-        kinds = [[str(2 * i) for i in range(12)], [f"bee {i}" for i in range(10)], None]
-        kinds[2] = [f"2021-{i + 1}" for i in range(8)]
-        assert methods._ordered(self.waves(kinds)[0]) == (0, 2)
-        assert methods._ordered(self.waves()[0]) == ()
-
     def test_the_kernel_is_a_plain_sum(self) -> None:
         known = np.random.default_rng(5).uniform(size=(2, 6, 5))
         i, j = np.arange(6), np.arange(5)
@@ -125,14 +119,6 @@ class TestNeighbours:
         total = np.einsum("ai,bj,cij->cab", near, alike, known)
         expected = (1 + total[0]) / (1 + total[1])
         np.testing.assert_allclose(methods._ratio(known, [0.6, 0.1], (0,)), expected)
-
-
-class TestStack:
-    def test_a_useless_method_gets_little_weight(self) -> None:
-        mean = 50 * np.exp(np.random.default_rng(6).normal(0, 1, (12, 10, 1))) * np.ones(8)
-        found = fitted("Stack", drawn(mean))
-        assert found.weights[0] < 0.1
-        assert found.weights[1] == pytest.approx(1, abs=0.1)
 
 
 class TestLightGBM:
@@ -156,12 +142,3 @@ class TestSettingAside:
         fibres = set_aside(small, "fibre", 0)
         own = small.indices[:, 0] * 5 + small.indices[:, 1]
         assert not set(own[fibres]) & set(own[~fibres])
-
-    def test_not_the_only_one(self) -> None:
-        counts = CountTensor((2, 2), [[0, 0], [0, 1]], [1, 2])
-        assert set_aside(counts, "fibre", 0).sum() == 0
-        assert set_aside(counts, "entry", 0).sum() == 1
-
-    def test_bad_choices(self) -> None:
-        with pytest.raises(ValueError, match=r"held must be one of .*'row'"):
-            ALL["LightGBM"].settings(held="row")

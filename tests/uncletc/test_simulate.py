@@ -51,15 +51,6 @@ class TestSets:
 
 
 class TestModel:
-    def test_shapes_and_ranges(self) -> None:
-        y, truth = simulate((4, 5, 6), 3, n_attributes=7)
-        assert y.shape == truth.rate.shape == truth.detection.shape == (4, 5, 6)
-        assert truth.attributes is not None
-        assert truth.attributes.shape == (4, 5, 6, 7)
-        assert y.n_attributes == 7
-        assert y.simulated
-        assert ((truth.detection >= 0) & (truth.detection <= 1)).all()
-
     @pytest.mark.parametrize("n_attributes", [2, 5])
     def test_attributes_that_act_only_together(self, n_attributes: int) -> None:
         _, truth = simulate(
@@ -109,20 +100,6 @@ class TestModel:
         for part in (p < 0.2, p > 0.8):
             share = y.counts[part].sum() / rate[part].sum()
             assert share == pytest.approx(np.average(p[part], weights=rate[part]), rel=0.02)
-
-
-class TestSeeds:
-    def test_same_seed_same_data(self) -> None:
-        (first, a), (second, b) = (simulate((6, 6, 6), seed=4) for _ in range(2))
-        assert first.digest == second.digest
-        np.testing.assert_array_equal(a.rate, b.rate)
-        np.testing.assert_array_equal(a.detection, b.detection)
-
-    def test_a_larger_omega_keeps_the_truth(self) -> None:
-        (few, a), (many, b) = (simulate((8, 8, 8), observed=share) for share in (0.1, 0.3))
-        np.testing.assert_array_equal(a.rate, b.rate)
-        np.testing.assert_array_equal(a.detection, b.detection)
-        assert entries(few.indices) < entries(many.indices)
 
 
 class TestRateTensor:
