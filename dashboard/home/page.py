@@ -59,7 +59,7 @@ def show_answer(family: Family, dataset: Dataset, fit: Fit | None) -> None:
         st.caption("The estimate appears here when its fit has finished.")
     else:
         grids = grids_of(dataset, fit, Anchor())
-        st.markdown(cached("home headline", headline, dataset, fit, grids.scale))
+        st.markdown(cached("home headline", headline, dataset, fit, Anchor()))
         if family == "covid":
             picture = detection_map(dataset, grids)
             show_county_map(picture, key="home-map", alt=f"Map of {picture.title}", height=_HEIGHT)
@@ -70,7 +70,7 @@ def show_answer(family: Family, dataset: Dataset, fit: Fit | None) -> None:
                 matrix,
                 title=axis_title(grids.scale),
                 limits=color_limits(matrix.p),
-                log=True,
+                log=False,
             )
             show_chart(chart, key="home-matrix", alt="Mean p of plants and pollinators")
     st.page_link(page, label=f"**{question}**", icon=icon)

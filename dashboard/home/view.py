@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.charts.answers import (
@@ -12,31 +13,41 @@ from dashboard.shared.charts.answers import (
     axis_title,
     color_limits,
     contrast,
+    dense,
+    detection_grids,
     over_last,
 )
 from dashboard.shared.charts.places import Matrix, labels_of_counties, pair_columns
 from dashboard.shared.text.words import times
-from uncletc import Fit, Scale
+from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 from uncletc.estimates import group_sums
 
 
-def headline(dataset: Dataset, fit: Fit, scale: Scale) -> str:
+def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     """Return what was reported and what is estimated of all counts, in a sentence."""
+    grids = detection_grids(dataset, fit, anchor)
+    scale = grids.scale
     row = group_sums(fit, dataset.counts).table(scale).iloc[0]
     if scale.absolute:
         return answer(row, scale)
-    p = fit.detection(dataset.counts.attributes)
+    means = _means(dataset, grids)
+    ratio = contrast(means[np.isfinite(means)])
     return (
-        f"Reported **{row['reported']:,.0f}**; p is **{times(contrast(p))}** as high where "
+        f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high where "
         "detection is high (95th percentile) as where it is low (5th)."
     )
+
+
+def _means(dataset: Dataset, grids: DetectionGrids) -> NDArray[np.float64]:
+    """Mean p of each place or pair over its entries with a count, as on the other pages."""
+    return over_last(np.where(np.isfinite(dense(dataset.counts)), grids.p, np.nan))
 
 
 def detection_map(dataset: Dataset, grids: DetectionGrids) -> MapPicture:
     """Return the map of mean p of each county."""
     county = dataset.table
-    p = over_last(grids.p)[tuple(county[pair_columns(dataset)].to_numpy().T)]
+    p = _means(dataset, grids)[tuple(county[pair_columns(dataset)].to_numpy().T)]
     return county_map(
         pd.DataFrame({"fips": county["fips"], "name": labels_of_counties(county), "value": p}),
         title=axis_title(grids.scale),
@@ -53,6 +64,8 @@ def detection_matrix(dataset: Dataset, grids: DetectionGrids) -> Matrix:
     np.add.at(seen, tuple(dataset.counts.indices[:, :2].T), dataset.counts.counts)
     shown = pd.DataFrame(seen, index=pd.Index(plants, name="plant"), columns=list(pollinators))
     shown = shown.rename_axis(columns="pollinator")
-    p = pd.DataFrame(over_last(grids.p), index=shown.index, columns=shown.columns).where(shown > 0)
+    p = pd.DataFrame(_means(dataset, grids), index=shown.index, columns=shown.columns).where(
+        shown > 0
+    )
     rows, columns = (shown.sum(axis=axis).sort_values(ascending=False).index for axis in (1, 0))
     return Matrix(p=p.loc[rows, columns], seen=shown.loc[rows, columns])
