@@ -1,4 +1,4 @@
-"""Home: a fit of a data set in; its headline, and p by county or by pair of species out. Pure."""
+"""Home: a fit of a data set in; its headline and mean p of places out. Pure."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dashboard.countymap.picture import MapPicture, county_map
 from dashboard.shared.charts.answers import (
     DetectionGrids,
     answer,
-    axis_title,
-    color_limits,
     contrast,
     dense,
     detection_grids,
     over_last,
 )
-from dashboard.shared.charts.places import Matrix, labels_of_counties, pair_columns
+from dashboard.shared.charts.places import Matrix
 from dashboard.shared.text.words import times
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
@@ -31,7 +28,7 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     row = group_sums(fit, dataset.counts).table(scale).iloc[0]
     if scale.absolute:
         return answer(row, scale)
-    means = _means(dataset, grids)
+    means = place_means(dataset, grids)
     ratio = contrast(means[np.isfinite(means)])
     return (
         f"Reported **{row['reported']:,.0f}**; p is **{times(ratio)}** as high where "
@@ -39,22 +36,9 @@ def headline(dataset: Dataset, fit: Fit, anchor: Anchor) -> str:
     )
 
 
-def _means(dataset: Dataset, grids: DetectionGrids) -> NDArray[np.float64]:
+def place_means(dataset: Dataset, grids: DetectionGrids) -> NDArray[np.float64]:
     """Mean p of each place or pair over its entries with a count, as on the other pages."""
     return over_last(np.where(np.isfinite(dense(dataset.counts)), grids.p, np.nan))
-
-
-def detection_map(dataset: Dataset, grids: DetectionGrids) -> MapPicture:
-    """Return the map of mean p of each county."""
-    county = dataset.table
-    p = _means(dataset, grids)[tuple(county[pair_columns(dataset)].to_numpy().T)]
-    return county_map(
-        pd.DataFrame({"fips": county["fips"], "name": labels_of_counties(county), "value": p}),
-        title=axis_title(grids.scale),
-        limits=color_limits(p),
-        log=True,
-        remark="Simulated counts." if dataset.provenance.simulated else "",
-    )
 
 
 def detection_matrix(dataset: Dataset, grids: DetectionGrids) -> Matrix:
@@ -64,7 +48,7 @@ def detection_matrix(dataset: Dataset, grids: DetectionGrids) -> Matrix:
     np.add.at(seen, tuple(dataset.counts.indices[:, :2].T), dataset.counts.counts)
     shown = pd.DataFrame(seen, index=pd.Index(plants, name="plant"), columns=list(pollinators))
     shown = shown.rename_axis(columns="pollinator")
-    p = pd.DataFrame(_means(dataset, grids), index=shown.index, columns=shown.columns).where(
+    p = pd.DataFrame(place_means(dataset, grids), index=shown.index, columns=shown.columns).where(
         shown > 0
     )
     rows, columns = (shown.sum(axis=axis).sort_values(ascending=False).index for axis in (1, 0))
