@@ -51,7 +51,7 @@ def matrix_chart(
             ygap=0.5,
             hoverinfo="skip",
             colorbar=top_bar(
-                two_lines(f"mean {title}", LONGEST_LINE), **(_powers(limits) if log else {})
+                two_lines(f"mean {title}", LONGEST_LINE), **(_marks(limits) if log else {})
             ),
         )
     )
@@ -106,9 +106,14 @@ def _cells(matrix: Matrix, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield matrix.p.index.get_loc(first), matrix.p.columns.get_loc(second)
 
 
-def _powers(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:
-    """Marks of a logarithmic colour bar: at most about six powers of ten."""
-    first, last = np.ceil(np.log10(limits[0])), np.floor(np.log10(limits[1]))
-    step = max(int(np.ceil((last - first) / 5)), 1)
-    powers = np.arange(first, last + 1, step)
-    return {"tickvals": powers.tolist(), "ticktext": [f"10<sup>{at:.0f}</sup>" for at in powers]}
+def _marks(limits: tuple[float, float]) -> dict[str, list[float] | list[str]]:
+    """Marks of a logarithmic colour bar: 1, 2 and 5 times powers of ten, or at most six powers."""
+    first, last = int(np.floor(np.log10(limits[0]))), int(np.ceil(np.log10(limits[1])))
+    step = max(-(-(last - first) // 5), 1)
+    marks = [
+        float(f"{leading}e{power}")
+        for power in range(first, last + 1, step)
+        for leading in ((1, 2, 5) if last - first <= 3 else (1,))
+    ]
+    inside = [mark for mark in marks if limits[0] <= mark <= limits[1]]
+    return {"tickvals": np.log10(inside).tolist(), "ticktext": [f"{mark:g}" for mark in inside]}
