@@ -1,4 +1,4 @@
-"""Logs as lines of JSON, without what users brought or chose.
+"""Logs as lines of JSON, without what users uploaded or chose.
 
 A line of this project's own loggers is what the code wrote. Of other packages' lines it has the
 constant part alone, as ``"connection from %s"``, and an exception is its type and the places in the

@@ -75,7 +75,7 @@ def application(settings: OperatorSettings) -> App:
 
 
 def streamlit_options(settings: OperatorSettings) -> dict[str, Any]:
-    """What Streamlit is told besides ``.streamlit/config.toml``."""
+    """Streamlit's options besides ``.streamlit/config.toml``."""
     options: dict[str, Any] = {
         "server.address": settings.host,
         "server.port": settings.port,

@@ -11,7 +11,7 @@ _CACHES: list[Any] = []
 
 
 def remembered(maxsize: int) -> Callable[[_Function], _Function]:
-    """Keep the last results of a function of counts, told apart by identity."""
+    """Keep the last results of a function of counts, by their identity."""
 
     def decorate(function: _Function) -> _Function:
         cached: Any = lru_cache(maxsize=maxsize)(function)

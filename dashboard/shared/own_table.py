@@ -44,7 +44,7 @@ class TableFile:
     ----------
     name : str
     digest : str
-        SHA-256: tells files apart.
+        SHA-256: identifies the file.
     raw : RawTable
     guess : Guess
         What its columns seem to be.
@@ -69,7 +69,7 @@ class OwnTable:
     name : str
         Of the file.
     digest : str
-        Of the file, SHA-256: tells files apart.
+        Of the file, SHA-256: identifies the file.
     """
 
     dataset: Dataset

@@ -35,7 +35,7 @@ class Limits(BaseSettings):
     seconds : float
         How long one order may run.
     memory_gb : float
-        Memory of one process, 10⁹ bytes; watched where the system tells, as Linux does.
+        Memory of one process, 10⁹ bytes; watched on Linux.
     disk_gb : float
         Results kept on disk, 10⁹ bytes.
     table_days : float

@@ -105,7 +105,7 @@ def gain_of_attributes(
 
     Attributes of detection are left out of the second fit; those that act on the true rate, looks
     and settings stay. Scores are negative binomial, of fits that have converged; the validation
-    fold tells how widely counts scatter, as everywhere in :mod:`uncletc.compare`.
+    fold says how widely counts scatter, as everywhere in :mod:`uncletc.compare`.
 
     Parameters
     ----------

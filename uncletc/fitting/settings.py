@@ -40,7 +40,7 @@ class FitSettings(Jsonable):
     mu : float, optional
         μ > 0, how strongly each entry's p is held to g(z); larger is closer. Its exact meaning
         depends on the solver: :class:`Joint`, :class:`BCD`. None: the joint solver takes the
-        likeliest, which ``Fit.mu`` tells; for block coordinate descent 2000, the paper's.
+        likeliest, given by ``Fit.mu``; for block coordinate descent 2000, the paper's.
     hidden : sequence of int
         Units of each hidden layer: of the network that the joint solver trains beside its curves,
         where ``Joint.network`` and held-out counts allow, or of the paper's. (): no curves and no

@@ -19,9 +19,9 @@ from scipy.stats import nbinom
 
 from uncletc.common.validation import FloatArray
 
-MEAN_OF_MU = 20.0  # the expected count whose μ is the one that is told
+MEAN_OF_MU = 20.0  # the expected count whose μ is the one that is reported
 LEAST_MEAN = 0.5  # below it μ is the same: such counts tell nothing of it
-_LAW_MU = (1e-5, 1e5)  # beyond, counts say nothing of μ or cannot be told from Poisson
+_LAW_MU = (1e-5, 1e5)  # beyond, counts say nothing of μ or are as good as Poisson
 _START = (0.7, 0.2)  # log μ and ν at first
 _LOG_PHI = (math.log(1e-6), math.log(1e4))
 _LEAST = 1e-9  # of ŷ

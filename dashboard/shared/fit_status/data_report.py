@@ -98,7 +98,7 @@ def _list(findings: Iterable[Finding]) -> str:
 
 
 def _mend(findings: Sequence[Finding]) -> None:
-    """Buttons that mend a reader's own table, and one that takes it back."""
+    """Buttons that correct a reader's own table, and one that undoes it."""
     table = own_table()
     if table is None:
         return

@@ -74,7 +74,7 @@ def restore_settings() -> None:
     with run.session_state.query_params() as address:
         address.populate_from_query_string(run.query_string)
         address.set_initial_query_params_from_current()
-        address._send_query_param_msg()  # noqa: SLF001, nothing public tells the browser
+        address._send_query_param_msg()  # noqa: SLF001, nothing public informs the browser
 
 
 def glossary() -> None:

@@ -9,7 +9,7 @@ A cell, one index of each open mode, has n true events,
 λ is exposure times exp(xᵀβ) times a low-rank nonnegative CP tensor over the open modes, and g the
 sum of curves of the joint solver, with its priors (:mod:`~uncletc.solvers.joint.smoothing`). n is
 summed out (:mod:`~uncletc.solvers.closed.sums`): how much visits to a cell have in common beyond λ
-tells how many events there were, so λ and p are absolute. This is the N-mixture model of Royle
+determines how many events there were, so λ and p are absolute. This is the N-mixture model of Royle
 (Biometrics 2004), ``pcount`` in the R package unmarked, with λ of low rank.
 
 Algorithm (:mod:`~uncletc.solvers.closed.search`):

@@ -47,7 +47,7 @@ class Curvature:
         Of the factors.
     n_curves, n_rates : int
         Sizes of θ and β.
-    told : float
+    information : float
         True counts that the counts tell of, per element of a factor.
     """
 
@@ -55,7 +55,7 @@ class Curvature:
     shapes: tuple[tuple[int, int], ...]
     n_curves: int
     n_rates: int
-    told: float
+    information: float
 
     @classmethod
     def of(
@@ -118,8 +118,8 @@ class Curvature:
         _add_priors(matrix, factors, shape)
         matrix[range(len(matrix)), range(len(matrix))] += _LEAST
         shapes = tuple((len(factor), factor.shape[1]) for factor in factors)
-        told = float(weight.sum()) / n_factors
-        return cls(matrix, shapes, design.shape[1], lines.shape[1], told)
+        information = float(weight.sum()) / n_factors
+        return cls(matrix, shapes, design.shape[1], lines.shape[1], information)
 
     def half_log_determinant(self) -> float:
         """Half the logarithm of the determinant, without the row and the column of the level."""
@@ -155,7 +155,7 @@ class Curvature:
         root = self._root
         noise = np.random.default_rng(seed).standard_normal((len(root), size))
         drawn = solve_triangular(root, noise, lower=True, trans="T", check_finite=False)
-        wider = 1 + _NEXT_TERM / max(self.told, 1.0)
+        wider = 1 + _NEXT_TERM / max(self.information, 1.0)
         ends = np.cumsum([rows * rank for rows, rank in self.shapes])
         *factors, rest = np.split(drawn.astype(np.float32), ends)
         return Draws(

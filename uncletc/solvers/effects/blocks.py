@@ -69,7 +69,7 @@ class Blocks:
         self._smooth.weigh(weights, linear)
 
     def forget_constraints(self) -> None:
-        """Take the designs of effects anew, whose constraints have changed."""
+        """Recompute the designs of effects whose constraints have changed."""
         self._smooth.forget()
 
     def factor(self, deviation: FloatArray, diagonal: FloatArray) -> None:

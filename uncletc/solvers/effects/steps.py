@@ -147,7 +147,7 @@ class ModeSteps:
         dispersion : float
             φ.
         detection : Detection, optional
-            None: nothing tells p of any entry.
+            None: nothing determines p of any entry.
         held : Tensor of bool, shape (M,)
             Members whose curves may not move yet.
         learnt : bool

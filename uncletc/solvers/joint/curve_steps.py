@@ -109,22 +109,22 @@ class Detection:
         return self.theta[:, : self.features.n_features]
 
     def multiplier(self) -> Tensor:
-        """p·exp(xᵀβ) of every entry (N, M); p is the mean of g over Ξ where nothing tells it."""
-        told = self._told_multiplier()
-        unknown = self.entries.known[self.entries.n_told - self.entries.n_attributed :]
+        """p·exp(xᵀβ) of every entry (N, M); p is the mean of g over Ξ where nothing determines it."""
+        with_p = self._multiplier_with_p()
+        unknown = self.entries.known[self.entries.n_with_p - self.entries.n_attributed :]
         if len(unknown):
-            mean = self.elsewhere().mean(dim=0).to(told.dtype)
-            told = torch.cat([told, mean.expand(len(unknown), -1)])
-        return told.clamp_min(1e-7)
+            mean = self.elsewhere().mean(dim=0).to(with_p.dtype)
+            with_p = torch.cat([with_p, mean.expand(len(unknown), -1)])
+        return with_p.clamp_min(1e-7)
 
-    def _told_multiplier(self) -> Tensor:
+    def _multiplier_with_p(self) -> Tensor:
         """p·exp(xᵀβ) of the entries whose p is g or known; (T, M)."""
         p = self._with_known(torch.sigmoid(self.logit), self.entries.known)
         return p * self.effect.exp()
 
     def _with_known(self, of_g: Tensor, known: Tensor) -> Tensor:
         """Values of the first A entries (A, M), then those of entries whose p is known; (T, M)."""
-        n_known = self.entries.n_told - self.entries.n_attributed
+        n_known = self.entries.n_with_p - self.entries.n_attributed
         if not n_known:
             return of_g
         return torch.cat([of_g, known[:n_known].expand(-1, of_g.shape[1])])
@@ -132,10 +132,10 @@ class Detection:
     def allowance(self, mu: Tensor) -> Tensor:
         """μ of every kind of entry (2L, M), given that of the observation processes (L, M).
 
-        Where nothing tells p, it varies about its mean as g does over Ξ. A gamma deviation of the
+        Where nothing determines p, it varies about its mean as g does over Ξ. A gamma deviation of the
         same variance, besides that of every entry, limits what counts of such entries tell about λ.
         """
-        if self.entries.n_told == len(self.entries.counts):
+        if self.entries.n_with_p == len(self.entries.counts):
             return torch.cat([mu, mu])
         g = self.elsewhere()
         variance = g.var(dim=0, correction=0) / g.mean(dim=0).clamp_min(1e-30) ** 2
@@ -178,10 +178,10 @@ class Detection:
         renew : bool
             Whether to recompute the second derivatives; old ones still give an ascent direction.
         """
-        told = slice(0, self.entries.n_told)
-        y, rate = self.entries.counts[told], rate[told]
-        mean = rate * self._told_multiplier()
-        own_mu = self.entries.mu_of(mu, told).to(mean.dtype)
+        with_p = slice(0, self.entries.n_with_p)
+        y, rate = self.entries.counts[with_p], rate[with_p]
+        mean = rate * self._multiplier_with_p()
+        own_mu = self.entries.mu_of(mu, with_p).to(mean.dtype)
         weight = 1 / (1 + mean / own_mu)  # the negative binomial's, held in the step
         seen = total((weight * y).sum(dim=0, dtype=torch.float64))  # (M,)
         fitted = total((weight * mean).sum(dim=0, dtype=torch.float64)).clamp_min(1e-30)
@@ -217,13 +217,13 @@ class Detection:
         dispersion : float
             φ.
         """
-        told, n = self.entries.n_told, len(self.entries.counts)
+        with_p, n = self.entries.n_with_p, len(self.entries.counts)
         curves, lines = self.entries.curves, self.entries.rate_curves
         assert isinstance(curves, BinnedCurves)
         assert not isinstance(lines, PlainCurves)
         slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
         prior, theta = self.prior()[m], self.theta[m]
-        curvature = self._gram(weights[:told], slope)[0] / dispersion
+        curvature = self._gram(weights[:with_p], slope)[0] / dispersion
         inverse = torch.linalg.inv(curvature + torch.diag(prior + 1e-9))
         self._variance[m] = inverse.diagonal().clamp_min(0.0)
 
@@ -231,16 +231,16 @@ class Detection:
             of_g, of_rate = self._along(torch.from_numpy(change.T))
             moved = np.zeros((n, change.shape[1]))
             moved[: len(slope)] = (of_g * slope).numpy()
-            moved[:told] += of_rate.numpy()
+            moved[:with_p] += of_rate.numpy()
             return moved
 
         def back(values: FloatArray) -> FloatArray:
-            rows = torch.from_numpy(values[:told]).to(slope.dtype)
+            rows = torch.from_numpy(values[:with_p]).to(slope.dtype)
             return np.asarray(self._slope_of(rows, slope).numpy().T)
 
         def design(rows: IntArray) -> Float32Array:
             out = np.zeros((len(rows), len(theta)), dtype=np.float32)
-            of_g, of_rate = rows < len(slope), rows < told
+            of_g, of_rate = rows < len(slope), rows < with_p
             features = curves.at(rows[of_g]) * slope[torch.from_numpy(rows[of_g])].float()
             out[of_g, : features.shape[1]] = features.numpy()
             if lines is not None:

@@ -150,7 +150,7 @@ class BinnedCurves:
 
 
 class PlainCurves:
-    """The same sums on a GPU, from features made anew in every pass."""
+    """The same sums on a GPU, from features computed in every pass."""
 
     def __init__(self, features: AttributeFeatures, attributes: Tensor) -> None:
         self._features, self._attributes = features, attributes

@@ -16,7 +16,7 @@ from uncletc.model.negbin import LEAST_MEAN
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.parallel import total
 
-_LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or cannot be told from Poisson
+_LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or are as good as Poisson
 _GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid
 _WIDTH_OF_POWER = 0.3  # of the prior of ν about 0
 _ROWS = 20_000  # counts that estimate μ: it is then known to 2 %

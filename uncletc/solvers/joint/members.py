@@ -61,7 +61,7 @@ class Entries:
         A, entries whose p is g of their attributes; they come first.
     known : Tensor, shape (N - A, 1)
         p of the others where it is known, else NaN.
-    n_told : int
+    n_with_p : int
         T, entries whose p is g or known; the others come last.
     kinds : Tensor of int, shape (N,)
         The number of the observation process, plus the number of observation processes if p is
@@ -84,7 +84,7 @@ class Entries:
     unit: float
     n_attributed: int
     known: Tensor
-    n_told: int
+    n_with_p: int
     kinds: Tensor
     n_processes: int
     curves: BinnedCurves | PlainCurves | None
@@ -114,10 +114,10 @@ class Entries:
         order = observations.order[rank::n_processes]
         rows, known = observations.rows[order], observations.known[order]
         n_attributed = 0 if features is None else int((rows >= 0).sum())
-        n_told = n_attributed + int((~np.isnan(known)).sum())
+        n_with_p = n_attributed + int((~np.isnan(known)).sum())
         n_processes = 1 + len(observations.errors)
         kinds = observations.process[order].astype(np.int8)
-        kinds[n_told:] += n_processes
+        kinds[n_with_p:] += n_processes
         exposure = counts.exposure_at(observations.indices) * observations.exposure
         unit = math.exp(float(np.log(exposure).mean()))
         indices = observations.indices[order]
@@ -133,7 +133,7 @@ class Entries:
             scores = normal_scores(counts.rate_attributes)
             x = np.vstack([scores, rates.features.middle])  # the last has no effect
             lines = _curves(
-                rates.features, x, observations.rate_rows[order[:n_told]], dtype, device
+                rates.features, x, observations.rate_rows[order[:n_with_p]], dtype, device
             )
         at, by_mode = _sorted(indices, counts.shape) if on_processor else (indices, [])
         return cls(
@@ -144,7 +144,7 @@ class Entries:
             unit=unit,
             n_attributed=n_attributed,
             known=torch.tensor(known[n_attributed:, None], dtype=dtype, device=device),
-            n_told=n_told,
+            n_with_p=n_with_p,
             kinds=torch.tensor(kinds, device=device),
             n_processes=n_processes,
             curves=curves,

@@ -44,7 +44,7 @@ from uncletc.solvers.uncertainty.draws import draws_of
 _SWEEPS = 2  # updates of every factor per round
 _ROUNDS_HELD = 10  # in which λ alone moves
 # The same on small problems, where half of the starts are held. Curves of the others hardly bend as
-# long: where entries are few, bends at first lead to optima that more starts do not mend. On 40
+# long: where entries are few, bends at first lead to optima that more starts do not repair. On 40
 # seeds of the paper's with γ_Ω = .05 MAE_λ fell from .074 to .070; 20 and 35 rounds are alike.
 _ROUNDS_HELD_SCREENING = 30
 _CHEAP = 250_000  # entries times rank up to which several starts cost little
@@ -61,12 +61,12 @@ _ROUNDS_FREE = 12  # at least, with g free, before the objective counts as settl
 _PACE_WITH_EFFECTS = (5, 6, 1)
 _CHANGE_SEEN = 100.0  # relative change of p between renewals, in units of tol, below which to stop
 _SETTLED_FIRST = 1e-4  # relative change a round at which φ and μ are taken; 1e-6 may never come
-_NATS_SETTLED = 0.001  # log-likelihood a round, below which a change tells nothing
+_NATS_SETTLED = 0.001  # log-likelihood a round, below which a change means nothing
 _START_SHAPE = 3.0  # c of uniform factors, the paper's
 # c beside effects of modes, which have the first word: elements depart from their mean where many
 # counts say so. On held-out places of COVID-19 deviance was 44.7 with 100 and 41.7 with 1000; on
 # plants both are alike. c by empirical Bayes falls while factors still hold what effects could.
-# Where no effect tells how modes act together, factors have to: with effects of one mode beside
+# Where no effect says how modes act together, factors have to: with effects of one mode beside
 # patterns of rank 3, and 2 to 30 counts an entry, the error of λ was .53 with 1000, and .08 to .13
 # with 3 as well as without effects.
 _SHAPE_OF_REST = 1000.0
@@ -360,10 +360,10 @@ class Rounds:
         if self._effects is not None:
             return self._mu[process]
         mean = self._members.rate(self._entries)[:, member] * self._multiplier[:, member]
-        told = self._entries.kinds == process
-        if not bool(told.any()):  # nothing tells p of its counts
-            told = self._entries.kinds == process + len(self._mu)
-        return likely_mu(self._entries.counts[told, 0].double(), mean[told].double())
+        chosen = self._entries.kinds == process
+        if not bool(chosen.any()):  # nothing determines p of its counts
+            chosen = self._entries.kinds == process + len(self._mu)
+        return likely_mu(self._entries.counts[chosen, 0].double(), mean[chosen].double())
 
     def _mu_of_observations(self) -> Tensor:
         """μ of each observation process and member; (L, M)."""
@@ -446,7 +446,7 @@ class Rounds:
         mu = self._entry_mu[:, column]
         learns = self._detection if self._learns else None
         tables, others = self._effects.draw(m, mean, mu, self._dispersion, learns)
-        if self._detection is not None and not len(others):  # nothing tells g
+        if self._detection is not None and not len(others):  # nothing determines g
             others = np.zeros((self._detection.theta.shape[1], tables[0].shape[1]))
         return tables, others
 

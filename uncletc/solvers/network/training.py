@@ -179,8 +179,8 @@ class Training:
         product, y, variance = self._product(chosen), self._counts[chosen], self._variance[chosen]
         rate = product.sum(dim=1)
         expected = rate * (self._offset[chosen] + log_p).exp_()
-        told = y / (1 + y * variance)
-        residual = (y - expected) / (1 + expected * variance) / (told.sum() + _SMALLEST)
+        information = y / (1 + y * variance)
+        residual = (y - expected) / (1 + expected * variance) / (information.sum() + _SMALLEST)
         if self._joint:
             product *= (residual / rate)[:, None]
             for into, where in zip(logs, self._where, strict=True):
@@ -196,7 +196,7 @@ class Training:
                 torch.sum(back, dim=0, out=layers[2 * i + 1])
                 if i:
                     back = back @ self._layers[2 * i].T
-            of_prior = _PRIOR * share * len(chosen) / (float(told.sum()) + _SMALLEST)
+            of_prior = _PRIOR * share * len(chosen) / (float(information.sum()) + _SMALLEST)
             for into, layer, precision in zip(layers, self._layers, self._precisions, strict=True):
                 into.sub_(layer, alpha=precision * of_prior)
         return y, expected

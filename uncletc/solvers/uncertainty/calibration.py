@@ -56,18 +56,18 @@ def calibrate_intervals(fit: Fit, optimum: Optimum, counts: CountTensor, options
         What it was fitted to.
     options : Joint
     """
-    draws, told = fit.draws, optimum.information_per_parameter / optimum.prior_shape
+    draws, information = fit.draws, optimum.information_per_parameter / optimum.prior_shape
     if draws is None or optimum.unseen is not None:  # then draws are widened by unseen counts
         return fit
     found, shared = (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)
-    if told <= _FEW:
+    if information <= _FEW:
         rate, p, expected = (
             1 + factor / max(optimum.information_per_parameter, 1.0) for factor in _NEXT_TERM
         )
         found = rate, p, expected
     entries = counts.n_observed / sum(factor.numel() for factor in optimum.factors)
     lone = len(fit.members) == 1 and bool(fit.dropped)
-    astray = (told <= _FEW and entries < _ENTRIES_FEW) or (lone and entries < _ENTRIES_LONE)
+    astray = (information <= _FEW and entries < _ENTRIES_FEW) or (lone and entries < _ENTRIES_LONE)
     if (
         astray
         and not counts.observations
