@@ -6,8 +6,8 @@ reason. It never changes ŷ, ranks or ratios, and never needs a new fit.
 
 A statement may be a range, such as 20 to 40 %: a 90 % interval of what is stated, taken as
 log-normal. λ and p are shown for its middle, the geometric mean of its ends. Every interval of λ or
-p holds it, as one factor common to all entries that does not come from the counts: its variance adds
-to theirs. Intervals of ŷ do not hold it.
+p holds it, as one factor common to all entries that does not come from the counts: its variance
+adds to theirs. Intervals of ŷ do not hold it.
 """
 
 from __future__ import annotations

@@ -91,7 +91,8 @@ def offer_more(
 ) -> None:
     """Say that a fit with these settings stopped at its limit, and offer to go on.
 
-    Nothing is drawn of a fit with other settings, one that settled, or one that is continued already.
+    Nothing is drawn of a fit with other settings, one that settled, or one that is continued
+    already.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class Detection:
         return self.theta[:, : self.features.n_features]
 
     def multiplier(self) -> Tensor:
-        """p·exp(xᵀβ) of every entry (N, M); p is the mean of g over Ξ where nothing determines it."""
+        """p·exp(xᵀβ) of every entry (N, M); p is the mean of g over Ξ if unknown."""
         with_p = self._multiplier_with_p()
         unknown = self.entries.known[self.entries.n_with_p - self.entries.n_attributed :]
         if len(unknown):
@@ -132,8 +132,9 @@ class Detection:
     def allowance(self, mu: Tensor) -> Tensor:
         """μ of every kind of entry (2L, M), given that of the observation processes (L, M).
 
-        Where nothing determines p, it varies about its mean as g does over Ξ. A gamma deviation of the
-        same variance, besides that of every entry, limits what counts of such entries tell about λ.
+        Where nothing determines p, it varies about its mean as g does over Ξ. A gamma deviation of
+        the same variance, besides that of every entry, limits what counts of such entries tell
+        about λ.
         """
         if self.entries.n_with_p == len(self.entries.counts):
             return torch.cat([mu, mu])
