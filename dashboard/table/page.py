@@ -34,6 +34,7 @@ def file_and_columns() -> None:
         lambda: csv_bytes(sample_table()),
         "simulated-example.csv",
         key="sample",
+        help="Counts of visits to sites, as a file to fill in or to try the page with.",
         on_click="ignore",
         icon=":material/download:",
     )
@@ -106,7 +107,16 @@ def sentences(lines: Sequence[str]) -> None:
 
 if st.session_state.get("page") == "explore":  # this address begins with the results
     st.session_state.setdefault(PART, RESULTS)
-if segmented("Part", [TABLE, RESULTS], key=PART, label_visibility="collapsed") == RESULTS:
+if (
+    segmented(
+        "Part",
+        [TABLE, RESULTS],
+        key=PART,
+        label_visibility="collapsed",
+        help="The table and its columns, or what was estimated from it.",
+    )
+    == RESULTS
+):
     results()
 else:
     file_and_columns()

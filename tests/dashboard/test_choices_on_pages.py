@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared.sidebar import sidebar as state
 from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.choice import CUSTOM, PAPER, RECOMMENDED, columns_of
+from dashboard.shared.sidebar.model import NEVER
 from dashboard.shared.sidebar.sidebar import role_key
 from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
@@ -104,7 +105,7 @@ def test_two_models_are_two_fits():
 
 def test_a_control_that_cannot_act_starts_no_fit():
     """Units of a network that is not trained: the page said "Fitting …" and changed no number."""
-    at = fitted("ppi")
+    at = fitted("ppi", ppi_network=NEVER)
     before = charts(at)
     at.session_state["ppi_units"] = 50
     at.run()

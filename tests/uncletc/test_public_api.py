@@ -58,7 +58,7 @@ def test_names() -> None:
         (Fit.rate, "(self, indices, *, "),
         (Fit.detection, "(self, attributes, *, "),
         (Fit.expected, "(self, indices, attributes=None, *, "),
-        (Fit.save, "(self, path)"),
+        (Fit.save, "(self, path"),
         (Fit.load, "(path)"),
         (uncletc.simulate, "(shape=(20, 20, 20), rank=3, *, "),
         (datasets.load, "(name"),

@@ -119,9 +119,9 @@ def visits() -> pd.DataFrame:
 @pytest.mark.slow
 def test_closed_visits_state_the_scale():
     closed, at = f"{MADE}-closed", opened(read_own(visits(), modes=("site", "visit")))
-    assert "Repeat visits state it" not in at.selectbox(key="scale").options
+    assert "Set by repeat visits" not in at.selectbox(key="scale").options
     ran(at.selectbox(key=closed).set_value("visit"))
     ended(at, lambda page: not waiting(page))
-    assert "Repeat visits state it" in at.selectbox(key="scale").options
+    assert "Set by repeat visits" in at.selectbox(key="scale").options
     assert "closed visit" in words(at)
     assert in_address(at, closed) is None

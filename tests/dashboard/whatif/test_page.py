@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar.choice import RECOMMENDED
-from dashboard.shared.sidebar.model import FROM_COUNTS
+from dashboard.shared.sidebar.model import FROM_COUNTS, NEVER
 from dashboard.table.files import sample_table
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
@@ -156,10 +156,10 @@ class TestCompare:
         assert at.slider(key="b_rank").value == 2
 
     @pytest.mark.parametrize(
-        "difference", [{}, {"a_layers": "3", "b_layers": "3", "a_units": "10", "b_units": "50"}]
+        "difference",
+        [{}, {"a_network": NEVER, "b_network": NEVER, "a_units": "10", "b_units": "50"}],
     )
     def test_the_same_fit_twice_is_said_before_it_is_fitted(self, open_page, difference):
-        # Beside random effects no network is trained, so that its size cannot act.
         both = {"b_rank": "2", "b_model": RECOMMENDED, "a_seed": "9", "b_seed": "9"}
         at = open_page(**PPI | both | difference)
         assert "are the same fit" in words(at)
