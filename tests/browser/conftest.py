@@ -128,7 +128,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
         except FileExistsError:
             continue
         part = shared / f"part-{kept.name}"
-        order.save(short_fit(order.counts, order.settings), part)
+        part.write_bytes(order.encode(short_fit(order.counts, order.settings)))
         part.replace(kept)
     folder = tmp_path_factory.mktemp("cache")
     fits = folder / "uncletc" / "results"

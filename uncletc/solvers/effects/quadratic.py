@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.result.posterior import Float32Array
 
-_STEPS, _PRECISION = 25, 0.03  # of conjugate gradients
+# Iterations of conjugate gradients at most, and their relative error: of draws and probes, and of
+# steps, which later ones correct.
+_STEPS, _PRECISION, _PRECISION_OF_STEP = 25, 0.03, 0.1
 _ACTIVE_SETS = 5  # tries to find which coefficients are at their bound; one or two are usual
 
 
@@ -136,7 +138,7 @@ class System:
             self._leave(~active)
             x = np.where(active, self._lowest, x)
             rest = uphill - self._times(x[:, None])[:, 0] if x.any() else uphill
-            x = x + self.solve(rest[:, None])[:, 0]
+            x = x + self.solve(rest[:, None], _PRECISION_OF_STEP)[:, 0]
             rest = uphill - self._times(x[:, None])[:, 0] if active.any() else uphill
             changed = np.where(active, rest <= 0, x < self._lowest)
             if (changed == active).all():
@@ -144,7 +146,7 @@ class System:
             active = changed
         return np.asarray(np.maximum(x, self._lowest))
 
-    def solve(self, right: FloatArray) -> FloatArray:
+    def solve(self, right: FloatArray, precision: float = _PRECISION) -> FloatArray:
         """Solve for what may change, by conjugate gradients; 0 elsewhere; (n, C).
 
         The level of all counts is free, and profiled out.
@@ -153,7 +155,7 @@ class System:
         x, rest = np.zeros_like(right), np.where(free, right, 0.0)
         direction = scaled = self._roughly(rest)
         size = np.einsum("nc,nc->c", rest, scaled)
-        enough = _PRECISION**2 * size
+        enough = precision**2 * size
         for _ in range(_STEPS):
             if not (size > enough).any():
                 break

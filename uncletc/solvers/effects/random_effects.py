@@ -32,6 +32,7 @@ MOST_OF_REPORTING = 1.0
 _MOST = 3.0  # of σ of effects on λ
 _FARTHEST = 1.0  # change of a log factor in one step
 _PROBES = 2
+_DRAWN_AT_ONCE = 12  # columns, which bounds the memory
 _RENEW_BLOCKS = 5  # steps that share the second derivatives of the preconditioner
 
 
@@ -191,7 +192,9 @@ class RandomEffectsSolver:
         """
         expected = mean * np.exp(self.logs[:, m])
         weights = expected / (1 + expected / mu) / dispersion
-        drawn = self._system(m, weights, linear).draw(self._rng, size)
+        system = self._system(m, weights, linear)
+        parts = np.diff([*range(0, size, _DRAWN_AT_ONCE), size])
+        drawn = np.concatenate([system.draw(self._rng, part) for part in parts], axis=1)
         tables = [
             deviation * term.spread(drawn[part])[: term.first_process()]
             for deviation, term, part in zip(
