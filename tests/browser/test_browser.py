@@ -145,8 +145,8 @@ def test_pages_are_reached_through_the_menu(visit):
     wait_until_drawn(page, "home")
     for link, name in (
         ("COVID-19", "covid"),
-        ("Plant–pollinator", "ppi"),
         ("What if", "whatif"),
+        ("Plant–pollinator", "ppi"),
         ("Drivers", "drivers"),
         ("Lab", "lab"),
         ("Home", "home"),

@@ -57,8 +57,7 @@ def expect_chosen(page: Page, fips: str) -> None:
     expect(page.locator(".st-key-map path.chosen")).to_have_attribute("data-fips", fips)
     expect(page.locator(".st-key-county-days .main-svg").first).to_be_visible()
     name = page.locator(".st-key-map").get_by_role("combobox").input_value()
-    heading = page.get_by_role("heading", level=2).first
-    expect(heading).to_contain_text(name)
+    expect(page.get_by_role("heading", level=2, name=name)).to_be_visible()
     settle(page)
 
 

@@ -31,11 +31,8 @@ def mu_words(fit: Fit) -> str:
         return ""
     if fit.settings.mu is None:
         if fit.mu_power:
-            more = "more" if fit.mu_power > 0 else "less"
-            return (
-                f"μ {number_of_mu(fit.mu)} where {_USUAL} counts are expected, {more} where more "
-                "are; estimated."
-            )
+            way = "rises" if fit.mu_power > 0 else "falls"
+            return f"μ {number_of_mu(fit.mu)} at {_USUAL} expected counts ({way} with them)."
         return f"μ {number_of_mu(fit.mu)}, estimated."
     low, high = sorted((fit.likely_mu, fit.mu))
     if high < _ALIKE * low or low >= _POISSON:
@@ -65,8 +62,8 @@ def network_words(fit: Fit) -> str:
             return f"{network}, trained as chosen."
         return f"{network}: held-out counts support it."
     if may_train(settings) and settings.solver == Joint(network="supported"):
-        return "p follows one curve per covariate: held-out counts do not support a network."
-    return "p follows one curve per covariate; no network was trained."
+        return "One curve per covariate; held-out counts do not support a network."
+    return "One curve per covariate; no network was trained."
 
 
 def outcome_words(fit: Fit) -> str:

@@ -221,9 +221,7 @@ def _fit_to_show(dataset: Dataset, choices: Choices) -> Shown | None:
     choices = replace(choices, pressed=choices.pressed or pressed())
     if choices.pressed or track.left != order.key:
         track.left = ""
-    job = service().job(
-        order
-    )  # before the observation process-up: a fit that ends in between is found
+    job = service().job(order)  # before the lookup: a fit that ends in between is found
     fit = mine.lookup(order)
     if fit is not None:
         _leave_earlier(track, order, choices)

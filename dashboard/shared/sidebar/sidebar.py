@@ -410,7 +410,7 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 _BY_DATA = {
     "deaths": (
         "Set by reported deaths",
-        "The infection fatality ratio is uncertain by about a factor of 2, and so are all p; "
+        "The IFR is uncertain by about a factor of 2, and so are all p; "
         "rankings and ratios are not.",
     ),
     "visits": ("Set by repeat visits", "Repeat visits make λ and p absolute."),
