@@ -53,10 +53,10 @@ county = None
 if fips is not None:
     county = build_county_view(dataset, fit, grids, fips, answers=answers, so_far=so_far)
 with headline:
-    where = ", ".join(states) if states else "All places together"
-    when = "" if day is None else f", {day_text(days[day])}"
+    parts = [*states, *([] if day is None else [day_text(days[day])])]
+    of = f"**{', '.join(parts)}.** " if parts else ""
     said = answer(answers.total, view.scale, NOUN, so_far=so_far)
-    st.markdown(f"**{where}{when}.** {said} {open_scale(view.scale)}")
+    st.markdown(f"{of}{said} {open_scale(view.scale)}")
     the_map(dataset, fit, anchor, shown, fips)
 insight_with_caution(view.insight, view.caution)  # below the map: a phone shows that first
 gain = gain_in_headline(dataset, fit)

@@ -80,7 +80,7 @@ def test_one_day_has_other_numbers_on_the_same_scale(open_page):
     one = sent(at)["picture"]
     assert one["numbers"] != mean["numbers"]
     assert one["limits"] == mean["limits"]
-    assert "**All places together, 2021-01-11.**" in words(at)
+    assert "**2021-01-11.**" in words(at)
     linked = open_page(span="one day", day="2021-01-11")
     assert sent(linked)["picture"] == one
 
@@ -123,7 +123,7 @@ class TestWhatTheBrowserSends:
 def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_twin, short_fit):
     at = open_page(county=COOK)
     text = words(at)
-    assert "**All places together.**" in text
+    assert "Reported **" in text
     assert "expected at median detection" in text
     assert "infections" not in text
     shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
