@@ -123,7 +123,7 @@ class TestWhatTheBrowserSends:
 def test_a_place_and_all_places_are_answered_in_words(open_page, shown, covid_twin, short_fit):
     at = open_page(county=COOK)
     text = words(at)
-    assert "Reported **" in text
+    assert "reported **" in text.lower()
     assert "expected at median detection" in text
     assert "infections" not in text
     shown["found"] = short_fit(covid_twin.counts, 2, solver="joint", hidden=(5,))
