@@ -99,7 +99,7 @@ def time_left(
 ) -> float | None:
     """Return the seconds until a fit settles; None until that is known within a factor of two.
 
-    Changes of the objective fall by about the same factor an iteration: how fast tells when they
+    Changes of the objective fall by about the same factor an iteration: how fast shows when they
     fall below the tolerance. The last changes say so, and so do those up to a third before.
     """
     tol = getattr(order.settings, "tol", 0.0)

@@ -181,7 +181,6 @@ class _Nested:
 
     def __init__(self, inner: _Unit, outer: _Unit, parent: IntArray) -> None:
         self._inner, self._outer, self._parent = inner, outer, parent
-        self.index = outer.index
 
     def weigh(self, weights: FloatArray) -> None:
         inner, outer = self._inner, self._outer

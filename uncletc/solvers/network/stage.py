@@ -13,7 +13,7 @@ mean is nearer the truth than any of them.
 What a network could explain, the additive stage takes for scatter: its φ is large, its λ is spoilt,
 and the quick test with it. So if φ is large and the joint descent is cheap, it is
 tried without the quick test. Two starts are compared, by their cost, as if counts
-did not scatter; the better goes on with half of the scatter (on the logarithmic scale of μ), so
+did not scatter; the better continues with half of the scatter (on the logarithmic scale of μ), so
 that what it cannot explain yet does not distort the rest; it is judged, and finished without
 scatter. Only a scatter that then remains large is taken for one.
 
