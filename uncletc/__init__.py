@@ -9,49 +9,53 @@ paper's tables. ``checking`` shows how well a fit describes held-out counts;
 that decided it.
 """
 
+from __future__ import annotations
+
 import importlib
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from uncletc import (
-    baselines,
-    checking,
-    compare,
-    datasets,
-    effects,
-    estimates,
-    paper,
-    planning,
-    search,
-    tables,
-)
-from uncletc.baselines import METHODS, PAPER_METHODS
-from uncletc.common.results_version import RESULTS
-from uncletc.compare import metrics
-from uncletc.data.counts import CountTensor
-from uncletc.data.groups import Group
-from uncletc.data.observations import Observations
-from uncletc.data.roles import Role, Roles
-from uncletc.data.simulate import Truth, simulate, simulate_visits
-from uncletc.fitting.fit import continue_fit, fit
-from uncletc.fitting.history import (
-    ConvergenceWarning,
-    FitError,
-    Iteration,
-    MisfitWarning,
-    StopReason,
-    UnreadableFitError,
-)
-from uncletc.fitting.settings import FitSettings
-from uncletc.io.recipe import Deaths, Recipe
-from uncletc.model.cp import rate_tensor
-from uncletc.model.detection import DetectionNetwork
-from uncletc.model.random_effects import Effect, ModeEffects
-from uncletc.result.anchor import Anchor
-from uncletc.result.ensemble import Interval, Member
-from uncletc.result.fit_result import Fit
-from uncletc.result.scale import Scale
-from uncletc.solvers.options import BCD, Joint
+if TYPE_CHECKING:
+    from uncletc import (
+        baselines,
+        checking,
+        compare,
+        datasets,
+        effects,
+        estimates,
+        paper,
+        planning,
+        search,
+        tables,
+    )
+    from uncletc.baselines import METHODS, PAPER_METHODS
+    from uncletc.common.results_version import RESULTS
+    from uncletc.compare import metrics
+    from uncletc.data.counts import CountTensor
+    from uncletc.data.groups import Group
+    from uncletc.data.observations import Observations
+    from uncletc.data.roles import Role, Roles
+    from uncletc.data.simulate import Truth, simulate, simulate_visits
+    from uncletc.estimator import UncleTC
+    from uncletc.fitting.fit import continue_fit, fit
+    from uncletc.fitting.history import (
+        ConvergenceWarning,
+        FitError,
+        Iteration,
+        MisfitWarning,
+        StopReason,
+        UnreadableFitError,
+    )
+    from uncletc.fitting.settings import FitSettings
+    from uncletc.io.recipe import Deaths, Recipe
+    from uncletc.model.cp import rate_tensor
+    from uncletc.model.detection import DetectionNetwork
+    from uncletc.model.random_effects import Effect, ModeEffects
+    from uncletc.result.anchor import Anchor
+    from uncletc.result.ensemble import Interval, Member
+    from uncletc.result.fit_result import Fit
+    from uncletc.result.scale import Scale
+    from uncletc.solvers.options import BCD, Joint
 
 __all__ = [
     "BCD",
@@ -81,6 +85,7 @@ __all__ = [
     "Scale",
     "StopReason",
     "Truth",
+    "UncleTC",
     "UnreadableFitError",
     "baselines",
     "checking",
@@ -100,18 +105,57 @@ __all__ = [
     "tables",
 ]
 
-
-_RENAMED = {
-    "Look": "uncletc.data.observations:Observations",
-    "fit_on": "uncletc.fitting.fit:continue_fit",
-}  # former names, for one release
+# Where names are defined. They are imported when they are first used, so that importing the package
+# takes no torch and no numba.
+_DEFINED = {
+    "baselines": ("METHODS", "PAPER_METHODS"),
+    "common.results_version": ("RESULTS",),
+    "data.counts": ("CountTensor",),
+    "data.groups": ("Group",),
+    "data.observations": ("Observations",),
+    "data.roles": ("Role", "Roles"),
+    "data.simulate": ("Truth", "simulate", "simulate_visits"),
+    "estimator": ("UncleTC",),
+    "fitting.fit": ("continue_fit", "fit"),
+    "fitting.history": (
+        "ConvergenceWarning",
+        "FitError",
+        "Iteration",
+        "MisfitWarning",
+        "StopReason",
+        "UnreadableFitError",
+    ),
+    "fitting.settings": ("FitSettings",),
+    "io.recipe": ("Deaths", "Recipe"),
+    "model.cp": ("rate_tensor",),
+    "model.detection": ("DetectionNetwork",),
+    "model.random_effects": ("Effect", "ModeEffects"),
+    "result.anchor": ("Anchor",),
+    "result.ensemble": ("Interval", "Member"),
+    "result.fit_result": ("Fit",),
+    "result.scale": ("Scale",),
+    "solvers.options": ("BCD", "Joint"),
+}
+_MODULE_OF = {name: f"uncletc.{module}" for module, names in _DEFINED.items() for name in names}
+_RENAMED = {"Look": "Observations", "fit_on": "continue_fit"}  # former names, for one release
 
 
 def __getattr__(name: str) -> Any:
-    if name == "evaluation":  # the former name of `compare`, which warns when it is used
-        return importlib.import_module("uncletc.evaluation")
-    if name not in _RENAMED:
+    if name in _RENAMED:
+        new = _RENAMED[name]
+        warnings.warn(f"uncletc.{name} is uncletc.{new} now", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
+    if name == "metrics":
+        found: Any = importlib.import_module("uncletc.compare.metrics")
+    elif name in _MODULE_OF:
+        found = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    elif name in __all__ or name == "evaluation":  # a package; the former name of `compare`
+        found = importlib.import_module(f"uncletc.{name}")
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, new = _RENAMED[name].split(":")
-    warnings.warn(f"uncletc.{name} is uncletc.{new} now", DeprecationWarning, stacklevel=2)
-    return getattr(importlib.import_module(module), new)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -188,9 +188,14 @@ def check_signs(signs: Signs) -> tuple[tuple[str, int], ...]:
     return tuple(sorted((str(name), int(sign)) for name, sign in pairs))
 
 
-def check_modes(name: str, modes: Sequence[str]) -> tuple[str, ...]:
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names as a tuple; a text is one name."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def check_modes(name: str, modes: str | Sequence[str]) -> tuple[str, ...]:
     """Return distinct names of modes; the message names the setting."""
-    given = () if isinstance(modes, str) or not isinstance(modes, Iterable) else tuple(modes)
+    given = as_names(modes) if isinstance(modes, Iterable) else ()
     if (not given and modes != () and modes != []) or not all(isinstance(m, str) for m in given):
         raise TypeError(f"{name} must be a sequence of names of modes, got {modes!r}")
     for mode in given:

@@ -16,6 +16,7 @@ from uncletc.common.array_files import PathOrFile, read_arrays, under, write_arr
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
+    as_names,
     check_counts,
     check_distinct,
     check_indices,
@@ -29,7 +30,7 @@ from uncletc.data.entries import (
     exposure_at,
     flat_index,
 )
-from uncletc.data.frames import frame_of, read_dense, read_rows
+from uncletc.data.frames import frame_of, read_dense, read_rows, with_categories
 from uncletc.data.groups import Group, check_groups, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Observations, check_observations
 
@@ -167,8 +168,8 @@ class CountTensor:
         *,
         modes: Sequence[str],
         counts: str = "count",
-        attributes: Sequence[str] = (),
-        rate_attributes: Sequence[str] = (),
+        attributes: str | Sequence[str] = (),
+        rate_attributes: str | Sequence[str] = (),
         exposure: str | None = None,
         labels: Sequence[Sequence[Any]] | None = None,
         simulated: bool = False,
@@ -185,11 +186,11 @@ class CountTensor:
             The column with counts, whole numbers ≥ 0. Empty: not counted, which is missing, not
             zero; attributes of the row are still used.
         attributes : sequence of str
-            D columns of numbers that detection may depend on, not rescaled. A row with an empty one
-            has no attributes.
+            D columns that detection may depend on, not rescaled. A column of text becomes columns
+            of 0 and 1, "observer: B", against its most frequent value. A row with an empty one has
+            no attributes.
         rate_attributes : sequence of str
-            P columns of numbers that the true rate may depend on; a column may be in both. A row
-            with an empty one has no attributes.
+            P columns that the true rate may depend on, likewise; a column may be in both.
         exposure : str, optional
             A column of numbers > 0 that true counts are proportional to, such as people or traps;
             entries without a row get the median.
@@ -210,20 +211,24 @@ class CountTensor:
         >>> CountTensor.from_frame(frame, modes=["site", "week"])
         CountTensor(2 × 2, 3 observed (75.0%), 0 attributed, 0 attributes)
         """
+        detection, rate = as_names(attributes), as_names(rate_attributes)
+        frame, named, _ = with_categories(frame, (*detection, *rate))
+        detection, rate = (
+            tuple(name for column in columns for name in named.get(column, (column,)))
+            for columns in (detection, rate)
+        )
         rows = read_rows(
             frame,
             modes=modes,
             counts=counts,
-            attributes=(*attributes, *(each for each in rate_attributes if each not in attributes)),
+            attributes=(*detection, *(each for each in rate if each not in detection)),
             exposure=exposure,
             labels=labels,
         )
         columns = list(rows.attribute_columns.values())
         values = np.column_stack(columns) if columns else None
         tensor = cls(**rows.fields(modes, values), simulated=simulated)
-        if not rate_attributes:
-            return tensor
-        return tensor.with_roles(detection=attributes, rate=rate_attributes)
+        return tensor.with_roles(detection=detection, rate=rate) if rate else tensor
 
     @classmethod
     def from_dense(

@@ -22,6 +22,7 @@ MOST_MODES = 8
 
 _DATES = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")  # year-month-day sorts as text
 _MOST_EXPOSURES = 2**26  # values kept at most: 512 MiB
+_MOST_CATEGORIES = 30  # different values of a column of text
 _MOST = 2.0**53  # whole numbers beyond are not exact in a table
 
 
@@ -81,6 +82,60 @@ class Rows:
             "attribute_names": None if attributes is None else tuple(self.attributes),
             "exposure": self.exposure,
         }
+
+
+def with_categories(
+    frame: pd.DataFrame, columns: Sequence[str], levels: Mapping[str, Sequence[Any]] | None = None
+) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]], dict[str, list[Any]]]:
+    """Return a table in which columns of text are columns of 0 and 1.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : sequence of str
+        Those without any number, or of pandas' categories, are replaced; others stay.
+    levels : mapping of str to sequence, optional
+        The values of each text column, the reference first. None: its own, the most frequent first.
+
+    Returns
+    -------
+    DataFrame
+        NaN where a value is empty or none of the levels.
+    dict of str to tuple of str
+        The names that stand for each of `columns`: "observer: B", or the column itself.
+    dict of str to list
+        The levels of those that were replaced.
+
+    Raises
+    ------
+    ValueError
+        If a column of text has fewer than 2 values or more than 30.
+    """
+    made, names, found = dict[str, Any](), dict[str, tuple[str, ...]](), dict[str, list[Any]]()
+    for column in columns:
+        if column not in frame.columns:
+            continue
+        values = frame[column]
+        empty = _empty(values)
+        text = not pd.api.types.is_numeric_dtype(values) and (
+            isinstance(values.dtype, pd.CategoricalDtype)
+            or (not empty.all() and pd.to_numeric(values[~empty], errors="coerce").isna().all())
+        )
+        if column not in levels if levels is not None else not text:
+            names[column] = (column,)
+            continue
+        known = list(values[~empty].value_counts().index) if levels is None else levels[column]
+        if not 2 <= len(known) <= _MOST_CATEGORIES:
+            raise ValueError(
+                f"{column} must have 2 to {_MOST_CATEGORIES} different values, as a column of "
+                f"text, it has {len(known)}"
+            )
+        found[column] = list(known)
+        names[column] = tuple(f"{column}: {level}" for level in known[1:])
+        unknown = empty | ~values.isin(known).to_numpy()
+        for name, level in zip(names[column], known[1:], strict=True):
+            made[name] = np.where(unknown, np.nan, (values == level).to_numpy(dtype=np.float64))
+    return frame.assign(**made), names, found
 
 
 def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
@@ -213,7 +268,7 @@ def _places(
         if empty.any():
             row = int(np.argmax(empty))
             raise ValueError(f"{mode} must have a value in every row; data row {row + 1} is empty")
-        text = _as_text(table[mode])
+        text = label_texts(table[mode])
         if given is None:
             _, first, indices[:, k] = np.unique(
                 _sortable(table[mode]), return_index=True, return_inverse=True
@@ -236,7 +291,7 @@ def _sortable(column: pd.Series) -> NDArray[Any]:
     """Sort keys of labels: numbers or dates if all labels are, else their text."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.to_numpy()
-    text = _as_text(column)
+    text = label_texts(column)
     numbers = pd.to_numeric(text, errors="coerce")
     if np.isfinite(numbers).all():
         return numbers.to_numpy(dtype=np.float64)
@@ -247,7 +302,8 @@ def _sortable(column: pd.Series) -> NDArray[Any]:
     return text.to_numpy(dtype=object)
 
 
-def _as_text(column: pd.Series) -> pd.Series:
+def label_texts(column: pd.Series) -> pd.Series:
+    """Return labels as text, days as year-month-day; (n,)."""
     if pd.api.types.is_datetime64_any_dtype(column):
         whole_days = bool((column == column.dt.normalize()).all())
         text = column.dt.strftime("%Y-%m-%d" if whole_days else "%Y-%m-%d %H:%M:%S")

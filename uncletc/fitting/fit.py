@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 from uncletc.data.counts import CountTensor
 from uncletc.data.groups import every_group
@@ -18,13 +19,16 @@ from uncletc.solvers.joint.parallel import world
 from uncletc.solvers.joint.solver import fit_joint
 from uncletc.solvers.options import BCD
 
+_RANK = 5  # where none is given
+
 
 def fit(
     counts: CountTensor,
-    settings: FitSettings,
+    settings: FitSettings | None = None,
     *,
     start: Fit | None = None,
     callback: Callback | None = None,
+    **options: Any,
 ) -> Fit:
     """Estimate λ and p from the observed counts and the attributes.
 
@@ -33,7 +37,8 @@ def fit(
     counts : CountTensor
         At least one observed entry. Ω and Ξ may nest or overlap in any way; without any
         attributes this is a Poisson CP decomposition with p = 1.
-    settings : FitSettings
+    settings : FitSettings, optional
+        None: those of `options`.
     start : Fit, optional
         Begin from this fit of a tensor of the same shape, by any solver and with any rank, μ or
         network. Components are added or dropped to reach ``settings.rank``. The joint solver
@@ -43,6 +48,9 @@ def fit(
         Called with each :class:`Iteration`, the starting point first; return True to stop. Its
         ``current()`` gives the estimates so far as a :class:`Fit`; with the joint solver they
         are useful from the first few iterations on.
+    **options
+        Settings by their names, those of the solver included, in place of `settings`:
+        ``fit(counts, rank=3, closed="visit")``. A rank that is not given is 5.
 
     Returns
     -------
@@ -82,6 +90,10 @@ def fit(
     >>> result.rate([[0, 0, 0]]).shape
     (1,)
     """
+    if settings is None:
+        settings = FitSettings.of(**{"rank": _RANK, **options})
+    elif options:
+        raise TypeError(f"{next(iter(options))} must be part of settings where these are given")
     if not isinstance(settings, FitSettings):
         raise TypeError(f"settings must be FitSettings, got {type(settings).__name__}")
     if counts.n_observed == 0:
@@ -112,13 +124,13 @@ def fit(
     if settings.closed:
         check_closed(counts, settings)
     with one_thread():
-        options = settings.solver
-        if isinstance(options, BCD):
-            result = fit_bcd(counts, settings, options, start, callback)
+        solver = settings.solver
+        if isinstance(solver, BCD):
+            result = fit_bcd(counts, settings, solver, start, callback)
         elif settings.closed:
             result = fit_closed(counts, settings, start, callback)
         else:
-            result = fit_joint(counts, settings, options, start, callback)
+            result = fit_joint(counts, settings, solver, start, callback)
     if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
     if result.stop is StopReason.TOLERANCE and result.misfit:

@@ -60,13 +60,13 @@ class FitSettings(Jsonable):
         By the names of attributes that act on detection: 1 where p may only rise with the
         attribute, -1 where it may only fall. Others are free. Held as pairs in the order of the
         names. The joint solver's alone.
-    closed : sequence of str
-        Names of modes, such as ("visit",), along which true counts stay the same: entries that
+    closed : str or sequence of str
+        Names of modes, such as "visit", along which true counts stay the same: entries that
         differ in these alone count the very same events. The likelihood then sums the true count
         out, and repeat visits tell the scale of λ and p; see :mod:`uncletc.solvers.closed`. There
         `mu` is that of true counts, and `members` only a number of starts; no network is trained.
         (): none, as in the paper.
-    effects : sequence of str, optional
+    effects : str or sequence of str, optional
         Effects of modes and groups on λ, or on reporting: "place", "state × weekday",
         "smooth(place) × smooth(day, 10)", "reporting(state × day)"; see
         :mod:`uncletc.model.random_effects`. The joint solver's alone. (): none, as in the paper.
@@ -108,8 +108,8 @@ class FitSettings(Jsonable):
         seed: int = 0,
         members: int = 1,
         signs: Signs = (),
-        closed: Sequence[str] = (),
-        effects: Sequence[str] = (),
+        closed: str | Sequence[str] = (),
+        effects: str | Sequence[str] = (),
     ) -> None:
         if isinstance(hidden, str) or not isinstance(hidden, Iterable):
             raise TypeError(f"hidden must be a sequence of whole numbers, got {hidden!r}")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, as_names
 from uncletc.data.groups import Group
 
 _KIND = re.compile(r"(reporting|apart)\((.*)\)\Z")
@@ -131,11 +131,9 @@ class Effect:
         return found
 
 
-def check_effects(effects: Iterable[str]) -> tuple[str, ...]:
+def check_effects(effects: str | Iterable[str]) -> tuple[str, ...]:
     """Return texts of distinct effects in one way of writing them."""
-    if isinstance(effects, str):
-        raise TypeError(f"effects must be a sequence of texts, got {effects!r}")
-    texts = tuple(str(Effect.parse(text)) for text in effects)
+    texts = tuple(str(Effect.parse(text)) for text in as_names(effects))
     for text in texts:
         if texts.count(text) > 1:
             raise ValueError(f"effects must be distinct, {text!r} occurs twice")

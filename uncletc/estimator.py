@@ -1,0 +1,297 @@
+"""UncleTC: the model as an estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from pandas.api.types import is_numeric_dtype
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import d2_tweedie_score
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.frames import label_texts, numbers, with_categories
+from uncletc.fitting.fit import fit
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.rates import normal_scores
+from uncletc.solvers.options import Joint, NetworkChoice
+
+UNSEEN = "(unseen)"
+"""The label, last along each mode, that stands for labels which were not fitted."""
+
+_COUNT = "counts y"  # the name of y beside the columns of X
+Columns = str | int | Sequence[str | int]
+
+
+class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Under-counted tensor completion as an estimator of scikit-learn.
+
+    A row of X is an entry of the tensor: some of its columns are modes, which name the entry, such
+    as site and week; the others are covariates. y holds the counts. A combination of labels
+    without a row was not counted. :meth:`predict` gives expected counts ŷ = λp, for rows with new
+    labels as well: λ of a label that was not fitted is the mean of its mode.
+
+    Parameters
+    ----------
+    rank : int
+        F ≥ 1, the number of components of λ.
+    mu : float, optional
+        μ > 0, how strongly each entry's p is held to g(z). None: the likeliest.
+    hidden : sequence of int
+        Units of each hidden layer.
+    modes : str, int or sequence of them, optional
+        At least 2 columns that name an entry, by their names or positions. None: of a DataFrame
+        the columns that hold no numbers, of an array the first two.
+    rate_attributes : str, int or sequence of them
+        Covariates of the true rate λ. All others are covariates of detection p.
+    exposure : str or int, optional
+        A column of numbers > 0 that true counts are proportional to.
+    closed : str, int or sequence of them
+        Modes along which true counts stay the same: repeat visits.
+    effects : str or sequence of str
+        Random effects; see :class:`uncletc.FitSettings`.
+    network : {"supported", "always", "never"}
+        Whether a network joins the curves of g; see :class:`uncletc.Joint`.
+    max_iter : int
+        Iterations at most.
+    random_state : int, RandomState or None
+        Of everything random; None: another each time.
+
+    Attributes
+    ----------
+    fit_ : Fit
+        λ, p and their intervals. Its tensor has one more label along each mode, "(unseen)".
+    counts_ : CountTensor
+        What was fitted.
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        See scikit-learn.
+
+    Examples
+    --------
+    >>> from uncletc import simulate
+    >>> y, _ = simulate((8, 8), rank=1, observed=0.9, attributed=0.9, similar=0.1)
+    >>> table = y.to_frame().dropna()
+    >>> model = UncleTC(rank=1, max_iter=3, modes=["mode 1", "mode 2"])
+    >>> model.fit(table.drop(columns="count"), table["count"]).predict(table.head(2)[
+    ...     ["mode 1", "mode 2", *y.attribute_names]]).shape
+    (2,)
+    """
+
+    def __init__(
+        self,
+        rank: int = 5,
+        *,
+        mu: float | None = None,
+        hidden: Sequence[int] = (20, 20, 20),
+        modes: Columns | None = None,
+        rate_attributes: Columns = (),
+        exposure: str | int | None = None,
+        closed: Columns = (),
+        effects: str | Sequence[str] = (),
+        network: NetworkChoice = "supported",
+        max_iter: int = 300,
+        random_state: Any = 0,
+    ) -> None:
+        self.rank = rank
+        self.mu = mu
+        self.hidden = hidden
+        self.modes = modes
+        self.rate_attributes = rate_attributes
+        self.exposure = exposure
+        self.closed = closed
+        self.effects = effects
+        self.network = network
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame | ArrayLike | CountTensor, y: ArrayLike | None = None) -> Self:
+        """Estimate λ and p.
+
+        Parameters
+        ----------
+        X : DataFrame, array_like of shape (n, columns), or CountTensor
+            Each entry once. A row that lacks a covariate has none. A :class:`CountTensor` has its
+            own modes, covariates and counts.
+        y : array_like of int, shape (n,), optional
+            Counts ≥ 0; none with a :class:`CountTensor`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Naming the column, the value and the rule.
+
+        Warns
+        -----
+        ConvergenceWarning, MisfitWarning
+            See :func:`uncletc.fit`.
+        """
+        if isinstance(X, CountTensor):
+            counts, closed = X, [str(name) for name in _listed(self.closed)]
+        else:
+            table = self._table(X, reset=True)
+            counts, closed = self._counts(X, table, y), _named(self.closed, table)
+        random = self.random_state
+        seed = random if isinstance(random, int) else check_random_state(random).randint(2**31)
+        settings = FitSettings(
+            rank=self.rank,
+            solver=Joint(network=self.network),
+            mu=self.mu,
+            hidden=self.hidden,
+            max_iter=self.max_iter,
+            seed=seed,
+            closed=closed,
+            effects=self.effects,
+        )
+        self.fit_ = fit(counts, settings)
+        self.counts_ = counts
+        self.n_iter_ = max(self.fit_.history[-1].iteration, 1)
+        return self
+
+    def predict(self, X: pd.DataFrame | ArrayLike | CountTensor) -> FloatArray:
+        """Return expected counts ŷ = λp of each row, or of each counted entry of a tensor; (n,)."""
+        indices, z, factor = self._entries(X)
+        return self.fit_.expected(indices, z) * factor
+
+    def predict_rate(self, X: pd.DataFrame | ArrayLike | CountTensor) -> FloatArray:
+        """Return λ of each row, expected true counts; only ratios count unless ``fit_.scale``."""
+        indices, _, factor = self._entries(X)
+        return self.fit_.rate(indices) * factor
+
+    def predict_detection(self, X: pd.DataFrame | ArrayLike | CountTensor) -> FloatArray:
+        """Return p of each row, NaN without covariates; only ratios count unless ``fit_.scale``."""
+        z = self._entries(X)[1]
+        known = ~np.isnan(z).any(axis=1)
+        p = np.full(len(z), np.nan)
+        p[known] = self.fit_.detection(z[known])
+        return p
+
+    def score(
+        self,
+        X: pd.DataFrame | ArrayLike | CountTensor,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return D², the share of the Poisson deviance that is explained; at most 1."""
+        known = X.counts if isinstance(X, CountTensor) else y
+        expected = np.maximum(self.predict(X), 1e-9)
+        return float(d2_tweedie_score(known, expected, power=1, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        tags.input_tags.allow_nan = True
+        tags.regressor_tags.poor_score = True  # on data without modes, which checks make
+        return tags
+
+    def _counts(
+        self, X: pd.DataFrame | ArrayLike, table: pd.DataFrame, y: ArrayLike | None
+    ) -> CountTensor:
+        """Return the counts, and remember which column is what."""
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None")
+        target = check_array(column_or_1d(y, warn=True), ensure_2d=False)
+        check_consistent_length(table, target)
+        columns = list(map(str, table.columns))
+        if self.modes is not None:
+            modes = _named(self.modes, table)
+        elif isinstance(X, pd.DataFrame):
+            modes = [name for name in columns if not is_numeric_dtype(table[name])]
+        else:
+            modes = list(table.columns[:2])
+        if len(modes) < 2:
+            raise ValueError(
+                f"modes must be at least 2 columns that name an entry, got {modes} of a table with "
+                f"{table.shape[1]} feature(s): {', '.join(table.columns)}"
+            )
+        sizes = [] if self.exposure is None else _named(self.exposure, table)
+        rate = _named(self.rate_attributes, table)
+        covariates = [name for name in columns if name not in (*modes, *sizes)]
+        _, names, self._levels = with_categories(table, covariates)
+        self._detection = [name for each in covariates if each not in rate for name in names[each]]
+        self._rate = [name for each in rate for name in names[each]]
+        self._modes, self._sizes = modes, sizes
+        table = with_categories(table, covariates, self._levels)[0].assign(**{_COUNT: target})
+        labels = CountTensor.from_frame(table, modes=modes, counts=_COUNT).labels
+        return CountTensor.from_frame(
+            table,
+            modes=modes,
+            counts=_COUNT,
+            attributes=self._detection,
+            rate_attributes=self._rate,
+            exposure=sizes[0] if sizes else None,
+            labels=[[*each, UNSEEN] for each in labels],
+        )
+
+    def _table(self, X: pd.DataFrame | ArrayLike, *, reset: bool) -> pd.DataFrame:
+        """Return X as a table with columns named by text; check that they are those of the fit."""
+        if isinstance(X, pd.DataFrame):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X.reset_index(drop=True).rename(columns=str)
+        array = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+        return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
+
+    def _entries(
+        self, X: pd.DataFrame | ArrayLike | CountTensor
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the entries of rows (n, K), z (n, D), and what their λ is to that of the fit."""
+        check_is_fitted(self)
+        if isinstance(X, CountTensor):
+            z = X.attributes_at(X.indices, unknown_as_nan=True)
+            return X.indices, z, np.ones(X.n_observed)
+        table = self._table(X, reset=False)
+        table = with_categories(table, list(self._levels), self._levels)[0]
+        indices = np.empty((len(table), len(self._modes)), dtype=np.int64)
+        for k, (mode, labels) in enumerate(zip(self._modes, self.counts_.labels, strict=True)):
+            found = pd.Index(labels).get_indexer(pd.Index(label_texts(table[mode])))
+            indices[:, k] = np.where(found < 0, len(labels) - 1, found)
+        z = np.column_stack(
+            [np.empty((len(table), 0)), *(numbers(table, name) for name in self._detection)]
+        )
+        z[np.isnan(z).any(axis=1)] = np.nan
+        factor = np.ones(len(table))
+        if self._sizes:
+            factor *= numbers(table, self._sizes[0]) / self.counts_.exposure_at(indices)
+        if self.fit_.effects is not None:
+            factor *= self._rate_factor(table) / self.fit_.effects.factor(indices)
+        return indices, z, factor
+
+    def _rate_factor(self, table: pd.DataFrame) -> FloatArray:
+        """Return exp(xᵀβ) of rows whose x need not be that of any entry fitted; (n,)."""
+        effects, fitted = self.fit_.effects, self.counts_.rate_attributes
+        assert effects is not None
+        scores = np.empty((len(table), len(self._rate)))
+        for j, name in enumerate(self._rate):
+            known, first = np.unique(fitted[:, j], return_index=True)
+            own = normal_scores(fitted[:, [j]])[first, 0]
+            scores[:, j] = np.interp(numbers(table, name), known, own)
+        missing = np.isnan(scores).any(axis=1)
+        scores[missing] = 0.0
+        return np.where(missing, 1.0, np.exp(effects.table.lines(scores) @ effects.coefficients))
+
+
+def _listed(columns: Columns) -> list[str | int]:
+    return [columns] if isinstance(columns, str | int) else list(columns)
+
+
+def _named(columns: Columns, table: pd.DataFrame) -> list[str]:
+    """Return the names of columns that are given by name or by position."""
+    given = _listed(columns)
+    size = table.shape[1]
+    for each in given:
+        if not (0 <= each < size if isinstance(each, int) else each in table.columns):
+            has = ", ".join(table.columns)
+            raise ValueError(f"X must have a column {each!r}; it has {size} feature(s): {has}")
+    return [table.columns[each] if isinstance(each, int) else each for each in given]
