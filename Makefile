@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: run test test-browser test-slow test-all coverage lint docs constraints clean
+.PHONY: run test test-browser test-slow test-all coverage lint docs fits constraints clean
 
 run: $(VENV)/.installed
 	$(BIN)/uncletc dashboard --port $(PORT)
@@ -39,6 +39,10 @@ lint: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The default fits that come with the package; after each change of uncletc.RESULTS.
+fits: $(VENV)/.installed
+	$(BIN)/python data/make_fits.py
 
 # Keeps the versions that .venv has now. Without GPU libraries: which of them torch needs, it says.
 constraints: $(VENV)/.installed-test

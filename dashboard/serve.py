@@ -27,6 +27,7 @@ from streamlit.errors import StreamlitSecretNotFoundError
 from streamlit.starlette import App
 from uvicorn.config import LOGGING_CONFIG
 
+import dashboard.covid.controls  # noqa: F401, loaded before anybody waits for the first map
 from dashboard import logs
 from dashboard.operator_settings import OperatorSettings, read, use
 from dashboard.server import memory, signin

@@ -59,6 +59,11 @@ def test_carries(names, name):
     assert name in names
 
 
+def test_carries_the_default_fits_and_stays_small(names, wheel):
+    assert len([name for name in names if name.startswith("dashboard/fits/")]) == 2
+    assert wheel.stat().st_size <= 3e6
+
+
 def test_carries_every_module(names):
     for package in ("dashboard", "uncletc"):
         for path in (ROOT / package).rglob("*.py"):

@@ -18,6 +18,7 @@ import streamlit as st
 from dashboard.countymap.picture import MapPicture
 from dashboard.countymap.shapes import SHAPES_FILE, county_names
 
+FIGURES = "figures-of-the-page"  # in the session: what each figure and map shows, and itself
 _FOLDER = Path(__file__).parents[1] / "static" / "map"
 # The scripts are modules of their own, not part of each message. The address is relative, so that
 # it holds under any ``server.baseUrlPath``.
@@ -72,6 +73,7 @@ def show_county_map(
     str or None
         FIPS code.
     """
+    st.session_state.setdefault(FIGURES, {})[key] = alt, picture
     last_chosen = chosen_in(key)
     _map(
         key=key,

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ import pandas as pd
 import plotly.colors
 from numpy.typing import NDArray
 
-from dashboard.countymap.shapes import county_names
+from dashboard.countymap.shapes import county_names, read_shapes
 
 NO_COUNT = "no count"
 
@@ -36,6 +37,7 @@ COLORS: Mapping[Colorscale, tuple[str, ...]] = MappingProxyType(
     }
 )
 NumberFormat = Literal[".3g", "+.2f", ".0%"]
+_LEVELS = 250  # colours of a scale
 _FIPS, _STATE = r"\d{5}", 2  # digits of a county's code and of a state's
 
 
@@ -118,6 +120,31 @@ class MapPicture:
             "people": self.people,
         }
 
+    @property
+    def svg(self) -> str:
+        """The map by itself as SVG, without hatching and dots; a county's numbers are its title."""
+        shapes = read_shapes()
+        colors = plotly.colors.sample_colorscale(list(self.colors), np.linspace(0, 1, _LEVELS))
+        low, high = self.limits
+        numbers = np.where(np.isfinite(self.numbers), self.numbers, low).clip(low, high)
+        ends = (np.log(each / low) if self.log else each - low for each in (numbers, high))
+        level = np.round(np.divide(*ends) * (_LEVELS - 1)).astype(int)
+        drawn = []
+        for i, (path, name) in enumerate(
+            zip(shapes["paths"], county_names().values(), strict=True)
+        ):
+            known = bool(np.isfinite(self.numbers[i]))
+            value = f"{self.numbers[i]:{self.number_format}}" if known else self.missing
+            lines = [name, f"{self.title}: {value}{self.marks[i] or ''}"]
+            text = "\n".join([*lines, *filter(None, (lines[i] for lines in self.notes))])
+            color = colors[level[i]] if known else "none"
+            drawn.append(f'<path d="{path}" fill="{color}"><title>{escape(text)}</title></path>')
+        return (
+            f'<svg viewBox="0 0 {shapes["width"]} {shapes["height"]}" stroke="grey" '
+            f'stroke-width="3" fill-rule="evenodd">{"".join(drawn)}</svg><p>{escape(self.title)}: '
+            f"{_ramp(self)} {escape(self.remark)}</p>"
+        )
+
     @cached_property
     def packed(self) -> str:
         """`to_json` as text for the way to the browser: JSON, deflated, in base64."""
@@ -125,6 +152,14 @@ class MapPicture:
             self.to_json(), separators=(",", ":"), ensure_ascii=False, allow_nan=False
         )
         return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+def _ramp(picture: MapPicture) -> str:
+    """Ends and colours of a scale, as HTML."""
+    low, high = (f"{end:{picture.number_format}}" for end in picture.limits)
+    colors = ",".join(picture.colors)
+    bar = f"background:linear-gradient(to right,{colors});display:inline-block;padding:.4rem 7rem"
+    return f'{low} <span style="{bar}"></span> {high}'
 
 
 def county_map(

@@ -15,7 +15,12 @@ _MOST = 2.5  # times the highest estimate; what reaches further is cut off
 
 
 def series_chart(
-    days: pd.DataFrame, *, p_title: str, rate_title: str, day: str | None = None
+    days: pd.DataFrame,
+    *,
+    p_title: str,
+    rate_title: str,
+    count_title: str = "reported cases per day",
+    day: str | None = None,
 ) -> go.Figure:
     """Return counts, λ and p of places, one above the other on one axis of days.
 
@@ -24,13 +29,13 @@ def series_chart(
     days : DataFrame
         ``days`` of :class:`dashboard.covid.view.CountyView`, of one place or several. Of one place
         alone the predicted counts are drawn over the reported ones.
-    p_title, rate_title : str
-        What p and λ are.
+    p_title, rate_title, count_title : str
+        What p, λ and the counts are.
     day : str, optional
         A day to mark.
     """
     places = days["place"].unique().tolist()
-    titles = ("reported cases per day", rate_title, p_title)
+    titles = (count_title, rate_title, p_title)
     figure = make_subplots(
         rows=3,
         shared_xaxes=True,
@@ -75,7 +80,7 @@ def _add_counts(figure: go.Figure, days: pd.DataFrame) -> None:
         y=days["reported"],
         name="reported",
         marker_color=GREY,
-        hovertemplate="reported: %{y:,}<extra></extra>",
+        hovertemplate="reported: %{y:,.4~g}<extra></extra>",
         row=1,
         col=1,
     )

@@ -22,6 +22,7 @@ from dashboard.covid.view import (
     build_county_view,
     build_covid_view,
     cell_totals,
+    per_thousand,
     rate_title,
 )
 from dashboard.shared.cache import cached, grids_of
@@ -179,7 +180,8 @@ def time_series(
         st.markdown(county.summary)
     answers, grids = view.answers, grids_of(dataset, fit, anchor)
     places = answers.all_places.set_index("place")
-    compared = st.multiselect(
+    left, right = st.columns([5, 2], vertical_alignment="bottom")
+    compared = left.multiselect(
         "Compare places",
         list(places.index),
         key="compare",
@@ -189,6 +191,12 @@ def time_series(
         placeholder="type the name of a county",
         help=f"Up to {MOST} cells, each named after its most populous county; +2 means that two "
         "more counties share it.",
+    )
+    per_person = right.toggle(
+        f"Per {PER:,} people",
+        key="per_person",
+        bind="query-params",
+        help="Divides cases, predicted cases and λ of each place by its population.",
     )
     views = [] if county is None else [county]
     for place in compared:
@@ -202,9 +210,17 @@ def time_series(
         st.caption("Select a county on the map, by its name or by a bar to see its time series.")
         return pd.DataFrame()
     series = pd.concat([each.days for each in views], ignore_index=True)
+    if per_person:
+        series = per_thousand(series, places["population"])
+    of = f", per {PER:,} people" if per_person else ""
     show_chart(
         partial(
-            series_chart, series, p_title=view.title, rate_title=rate_title(view.scale), day=day
+            series_chart,
+            series,
+            p_title=view.title,
+            rate_title=f"{rate_title(view.scale)}{of}",
+            count_title=f"reported cases per day{of}",
+            day=day,
         ),
         key="county-days",
         alt=f"Reported cases, λ and p of {', '.join(series['place'].unique())} over the days",

@@ -470,6 +470,13 @@ def rate_title(scale: Scale) -> str:
     return f"{rate_name(scale, NOUN)} per day"
 
 
+def per_thousand(days: pd.DataFrame, population: pd.Series) -> pd.DataFrame:
+    """Return `days` of :class:`CountyView` with counts and λ per 1000 people of their place."""
+    people = days["place"].map(population) / PER
+    amounts = [name for name in days if name.startswith(("reported", "predicted", "rate"))]
+    return days.assign(**{name: days[name] / people for name in amounts})
+
+
 def _days(dataset: Dataset, fit: Fit, grids: DetectionGrids, cell: tuple[int, ...]) -> pd.DataFrame:
     counts = dataset.counts
     n = counts.shape[2]

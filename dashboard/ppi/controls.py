@@ -16,6 +16,7 @@ from dashboard.ppi.view import (
 )
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.fit_status.running import unfinished
+from dashboard.shared.sidebar.choice import PAPER, ModelChoice
 from uncletc import Anchor, Fit
 from uncletc.datasets import Dataset
 
@@ -51,6 +52,22 @@ def filters(dataset: Dataset) -> Filters:
         help="Only pollinators of these guilds are compared. None chosen: all.",
     )
     return Filters(tuple(years), tuple(guilds))
+
+
+def offer_paper(view: PpiView, model: ModelChoice) -> None:
+    """Offer the paper's model where a fit finds no difference in p."""
+    if view.alike and model.model != PAPER:
+        st.button(
+            "Fit as in the paper",
+            key="as-in-the-paper",
+            on_click=_choose_paper,
+            help="Chooses the model *UncleTC, as in the paper*: all covariates affect p through a "
+            "network, without random effects.",
+        )
+
+
+def _choose_paper() -> None:
+    st.session_state["ppi_model"] = PAPER
 
 
 def ppi_view(dataset: Dataset, fit: Fit, anchor: Anchor, selected: Filters) -> PpiView:

@@ -5,7 +5,14 @@ from functools import partial
 import streamlit as st
 
 from dashboard.ppi.charts import visits_chart
-from dashboard.ppi.controls import choose_interactions, filters, on_matrix, ppi_view, toggle
+from dashboard.ppi.controls import (
+    choose_interactions,
+    filters,
+    offer_paper,
+    on_matrix,
+    ppi_view,
+    toggle,
+)
 from dashboard.ppi.view import BY, NOUN, ORDERS, build_matrix, build_ppi_view, chosen_visits
 from dashboard.shared.cache import cached, grids_of
 from dashboard.shared.charts.answers import (
@@ -42,6 +49,8 @@ with headline:
     chance = "" if so_far else chance_words(answers.total, view.scale)
     st.markdown(f"**All interactions together.** {said} {chance} {open_scale(view.scale)}")
     insight_with_caution(view.insight, view.caution)
+    if not so_far:
+        offer_paper(view, roles)
     gain = gain_in_headline(dataset, fit)
 above = st.container()  # drawn last, because it marks what is chosen below
 

@@ -24,7 +24,7 @@ from dashboard.shared.charts.answers import (
     rank_precision,
 )
 from dashboard.shared.charts.places import Matrix, Ranking, labels_of_pairs, pair_columns
-from dashboard.shared.text.words import days_text
+from dashboard.shared.text.words import ALIKE, days_text
 from uncletc import Anchor, Fit, Scale
 from uncletc.datasets import Dataset
 from uncletc.estimates import Sums, group_sums
@@ -76,6 +76,11 @@ class PpiView(Ranking):
     insight: str
     caution: str | None
     answers: Answers
+
+    @property
+    def alike(self) -> bool:
+        """Whether p hardly differs between interactions."""
+        return contrast(self.ranked["value"]) < ALIKE
 
     @property
     def main_table(self) -> pd.DataFrame:

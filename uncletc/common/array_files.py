@@ -30,7 +30,7 @@ def write_arrays(
 def read_arrays(path: PathOrFile) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the header and the arrays of a file."""
     with _opened(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+        arrays = {name: np.asarray(file[name], order="C") for name in file.files}
     return json.loads(arrays.pop("header").tobytes().decode()), arrays
 
 

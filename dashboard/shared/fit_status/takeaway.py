@@ -6,10 +6,13 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
+from dashboard.countymap.component import FIGURES
+from dashboard.shared.charts.export import interactive_html
 from dashboard.shared.fit_status.badges import known_verdict
 from dashboard.shared.own_table import own_table
 from dashboard.shared.sidebar.choice import ModelChoice
@@ -76,6 +79,17 @@ def take_away(
         )
         if not folded.open:  # the rest waits, so that no page is slower for it
             return
+        figures = dict(st.session_state.get(FIGURES, {}).values())
+        link = f"{st.context.url or ''}?{urlencode(st.query_params.to_dict(), doseq=True)}"
+        if figures:
+            _button(
+                "Interactive figures (.html)",
+                lambda: interactive_html(stem, link, figures),
+                f"{stem}.html",
+                "figures",
+            )
+        st.markdown("**Link to this view**")
+        st.code(link, language=None, wrap_lines=True)
         scale = "" if fit is None else ", on the scale of p chosen now"
         st.markdown(f"**Tables** of what this page shows{scale}")
         for name, table in tables.items():

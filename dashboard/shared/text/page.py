@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dashboard.countymap.component import FIGURES
 from dashboard.shared.cache import drawn
 from dashboard.shared.charts.style import objective_chart, on_dark, picture_config
 from dashboard.shared.fit_status.running import how_it_was_fitted
@@ -24,6 +25,7 @@ _GLOSSARY = Path(__file__).with_name("glossary.md")
 
 def page_style() -> None:
     """Give the page its look, its focus and its stillness; once a run, before the page."""
+    st.session_state[FIGURES] = {}
     st.html(_STATIC / "page.css")
 
 
@@ -125,6 +127,7 @@ def show_chart(
         shown = drawn(figure, dark=dark)
     else:
         shown = on_dark(figure) if dark else figure
+    st.session_state.setdefault(FIGURES, {})[key] = alt, shown
     where.plotly_chart(shown, config=picture_config(picture_format()), key=key, alt=alt, **more)
 
 

@@ -186,5 +186,9 @@ def test_places_are_compared_each_with_its_answer(open_page):
         assert f"- **{label}**: So far: reported" in text or f"- **{label}**: Reported" in text
     assert {trace.get("name") for trace in charts(at)[2]["data"]} >= set(labels[:2])
     assert "Time series · 120 rows" in text
+    counts = charts(at)[2]["data"][0]["y"]
+    at.toggle(key="per_person").set_value(True).run()
+    assert "per 1,000 people" in json.dumps(charts(at)[2]["layout"])
+    assert charts(at)[2]["data"][0]["y"] != counts
     box = at.multiselect(key="compare").proto
     assert not box.select_all  # Enter takes one of the counties that a text finds

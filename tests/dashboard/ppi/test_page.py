@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.ppi.view import pair_labels
 from dashboard.shared.charts.bars import CHOSEN
 from dashboard.shared.fit_status import running
+from dashboard.shared.sidebar.choice import PAPER
 from tests.dashboard.looking import PLAIN, charts, open_screen, ran, showing, words
 from uncletc import Fit, StopReason
 
@@ -127,6 +128,9 @@ def test_without_a_difference_in_p_one_sentence_says_so_and_all_is_drawn(open_pa
     assert "visits" in shown
     assert words(at).count("no difference in detection") == 1
     assert not at.warning
+    ran(at.button(key="as-in-the-paper").click())
+    assert at.selectbox(key="ppi_model").value == PAPER
+    assert "as-in-the-paper" not in [button.key for button in open_page().button]
 
 
 def test_everything_may_be_taken_away(open_page):

@@ -1,0 +1,64 @@
+"""Interactive figures as one HTML file that opens without a network; no Streamlit."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping
+from html import escape
+
+import plotly.graph_objects as go
+import plotly.offline
+
+from dashboard.countymap.picture import MapPicture
+
+Shown = go.Figure | MapPicture
+# Everything is compressed, Plotly itself too: about 2 MB.
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>{title}</title>
+<body style="font-family:sans-serif;max-width:64rem;margin:auto;padding:1rem">
+<h1>{title}</h1><p><a href="{link}">{link}</a></p>{places}
+<script>
+(async () => {{
+  const packed = Uint8Array.from(atob("{packed}"), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const {{ plotly, figures }} = await new Response(stream).json();
+  const script = document.createElement("script");
+  script.textContent = plotly;
+  document.head.append(script);
+  figures.forEach((figure, i) => {{
+    const place = document.getElementById(`figure-${{i}}`);
+    if (typeof figure === "string") place.innerHTML = figure;
+    else Plotly.newPlot(place, figure.data, figure.layout, {{ responsive: true }});
+  }});
+}})();
+</script></body></html>
+"""
+
+
+def interactive_html(title: str, link: str, figures: Mapping[str, Shown]) -> bytes:
+    """Return a file with figures and maps that can be zoomed or pointed at.
+
+    Parameters
+    ----------
+    title : str
+    link : str
+        The address of the page.
+    figures : mapping of str to Figure or MapPicture
+        By what they show.
+    """
+    drawn = [
+        each.svg if isinstance(each, MapPicture) else json.loads(each.to_json())
+        for each in figures.values()
+    ]
+    text = json.dumps({"plotly": plotly.offline.get_plotlyjs(), "figures": drawn})
+    places = "".join(
+        f'<h2>{escape(name)}</h2><div id="figure-{i}"></div>' for i, name in enumerate(figures)
+    )
+    return _PAGE.format(
+        title=escape(title),
+        link=escape(link),
+        places=places,
+        packed=base64.b64encode(gzip.compress(text.encode(), 9)).decode(),
+    ).encode()

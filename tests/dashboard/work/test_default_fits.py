@@ -1,0 +1,32 @@
+"""The default fits of the simulated data sets come with the package."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.shared.sidebar.choice import at_first
+from dashboard.work.orders import FitOrder
+from dashboard.work.results import SHIPPED, Results
+from uncletc import StopReason, datasets
+
+
+@pytest.mark.parametrize("family", ["covid", "ppi"])
+def test_the_default_fit_of_a_twin_is_found_in_an_empty_cache(family, tmp_path):
+    dataset = datasets.load(f"{family}-twin")
+    model, settings = at_first(dataset, family)
+    fit = Results(tmp_path, 1e9).find(FitOrder(model.of(dataset.counts), settings))
+    assert fit is not None, "RESULTS, the twins or the defaults changed: run `make fits`"
+    assert fit.stop is StopReason.TOLERANCE
+    rate = fit.rate(dataset.counts.indices, spread=True)
+    assert (rate.low < rate.high).all()
+    assert (
+        np.corrcoef(rate.estimate, dataset.truth.rate[tuple(dataset.counts.indices.T)])[0, 1] > 0.9
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_other_fit_comes_along():
+    files = list(SHIPPED.iterdir())
+    assert len(files) == 2
+    assert sum(file.stat().st_size for file in files) < 1.6e6
