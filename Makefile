@@ -15,13 +15,12 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(PYTEST) -m "not slow and not browser"
 
-# Two processes, each with a server and a browser of its own; files stay whole.
+# Two processes, each with a server and a browser of its own.
 test-browser: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests/browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
 
 test-slow: $(VENV)/.installed-test
 	$(PYTEST) -m "slow and not browser"
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow tests/browser
 
 test-all: test test-browser test-slow
 

@@ -37,9 +37,30 @@ class Served:
                 cwd=cache,
             )
 
+    @property
+    def address(self) -> str:
+        """The address to open."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the server."""
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def until_healthy(self) -> None:
+        """Wait until it answers."""
+        self.until(lambda: self.get("/_stcore/health")[0] == 200, "not healthy")
+
     def get(self, path: str, **headers: str) -> tuple[int, str]:
         """Status and text of an answer; 0 where there is none."""
-        request = Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
+        request = Request(f"{self.address}{path}", headers=headers)
         try:
             with urlopen(request, timeout=10) as answer:
                 return answer.status, answer.read().decode()

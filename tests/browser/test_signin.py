@@ -106,11 +106,9 @@ def address(tmp_path: Path, provider: Server) -> Iterator[str]:
     place.parent.mkdir()
     own = f"http://127.0.0.1:{provider.server_address[1]}"
     place.write_text(SECRETS.format(port=port, provider=own), encoding="utf-8")
-    server = Served(tmp_path, port=port, UNCLETC_SIGN_IN="oidc")
-    server.until(lambda: server.get("/_stcore/health")[0] == 200, "not healthy")
-    yield f"http://127.0.0.1:{port}"
-    server.process.terminate()
-    server.process.wait(timeout=30)
+    with Served(tmp_path, port=port, UNCLETC_SIGN_IN="oidc", UNCLETC_DATA_DIR="") as server:
+        server.until_healthy()
+        yield server.address
 
 
 def test_the_provider_says_who_it_is(browser: Browser, address: str, provider: Server) -> None:

@@ -26,10 +26,8 @@ on_linux = pytest.mark.skipif(not PROCESSES.is_dir(), reason="looks for processe
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    server = Served(tmp_path, UNCLETC_LOG_LEVEL="info")
-    yield server
-    server.process.kill()
-    server.process.wait()
+    with Served(tmp_path, UNCLETC_LOG_LEVEL="info") as server:
+        yield server
 
 
 def children(process: int) -> list[int]:
@@ -61,7 +59,7 @@ def end_and_look(served: Served, end: signal.Signals) -> None:
 
 
 def test_answers_its_own_pages_logs_lines_of_json_and_leaves_no_process(served: Served) -> None:
-    served.until(lambda: served.get("/_stcore/health")[0] == 200, "not healthy")
+    served.until_healthy()
     assert served.get("/_stcore/health", Host="evil.example")[0] == 421
     assert served.get("/ready")[0] in (200, 503)
     own = f"http://127.0.0.1:{served.port}"
@@ -140,13 +138,9 @@ def said_to(served: Served, **headers: str) -> bytes:
 
 @pytest.mark.slow
 def test_a_header_lets_in_whom_it_names(tmp_path: Path) -> None:
-    served = Served(tmp_path, UNCLETC_SIGN_IN="header", UNCLETC_USER_HEADER="X-Who")
-    try:
-        served.until(lambda: served.get("/_stcore/health")[0] == 200, "not healthy")
+    with Served(tmp_path, UNCLETC_SIGN_IN="header", UNCLETC_USER_HEADER="X-Who") as served:
+        served.until_healthy()
         stranger, ada = said_to(served), said_to(served, **{"X-Who": "ada"})
-    finally:
-        served.process.terminate()
-        served.process.wait(timeout=LONGEST)
     assert b"You are not signed in" in stranger
     assert b"Lab" not in stranger
     assert b"Signed in as ada" in ada

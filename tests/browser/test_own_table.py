@@ -1,0 +1,88 @@
+"""A reader's own table in a real browser: from a file to its results, saved, and forgotten."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.reading import PHONE, finished, in_address, menu, settle, sideways
+from uncletc import simulate
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+MATRIX = ".st-key-table-matrix .main-svg"
+MARKUP = "![p](http://127.0.0.1:9/{}.png)"
+"""Markdown that would have the browser ask another server, if a page took names for Markdown."""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """360 simulated counts, whose columns and levels have hostile names."""
+    counts, _ = simulate((10, 9, 8), 1, observed=0.5, attributed=0.5, n_attributes=1, seed=3)
+    plant, pollinator, day = counts.indices.T
+    frame = pd.DataFrame(
+        {
+            MARKUP.format("site"): [f"{MARKUP.format('q')}{i}" for i in plant],
+            "**pollinator**": [f"Pollinator {i}" for i in pollinator],
+            "[day](http://127.0.0.1:9/l)": day + 1,
+            "seen": counts.counts,
+        }
+    )
+    path = tmp_path / "visits.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def upload(page: Page, path: Path) -> None:
+    page.locator("input[type=file]").first.set_input_files(path)
+    expect(counted(page)).to_be_visible()
+    settle(page)
+
+
+def counted(page: Page):
+    return page.get_by_test_id("stAlertContentSuccess").get_by_text("360 counts")
+
+
+def test_from_a_file_to_results_saved_by_choice_and_forgotten(visit, table: Path, tmp_path: Path):
+    page = visit("/table", accept_downloads=True).page
+    upload(page, table)
+    page.get_by_role("button", name="See what was missed").click()
+    finished(page, MATRIX)
+    assert not {"mine", "plant"} & set(re.findall(r"[?&]([^=&]+)=", page.url))
+    page.get_by_text("Download & cite", exact=True).first.click()
+    with page.expect_download() as waiting:
+        page.locator("[class*='st-key-take-'][class*='-csv'] button").first.click()
+    waiting.value.save_as(tmp_path / "results.csv")
+    assert len(pd.read_csv(tmp_path / "results.csv")) >= 10
+    for name in ("What if", "Drivers", "Model check", "Methods"):
+        menu(page).get_by_role("link", name=name).click()
+        expect(page).to_have_title(f"{name} · uncletc")
+        settle(page)
+
+    menu(page).get_by_role("link", name="Your table").click()
+    page.locator(".st-key-part").get_by_text("The table").click()
+    page.locator(".st-key-own-save label").first.click()
+    expect(page.get_by_text("who has that address has the table")).to_be_visible()
+    name = in_address(page, "mine")
+    assert name is not None
+    stranger = visit("/explore").page  # the table is the first visitor's alone
+    expect(stranger.get_by_text("There is no table of yours yet")).to_be_visible()
+    page.reload()
+    expect(counted(page)).to_be_visible()
+    settle(page)
+    page.get_by_role("button", name="Forget it").click()
+    expect(counted(page)).to_have_count(0)
+    expect(visit(f"/table?mine={name}").page.get_by_text("has expired")).to_be_visible()
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(visit, table: Path):
+    page = visit("/table", **PHONE).page
+    upload(page, table)
+    assert sideways(page) <= 0
+    page.get_by_role("button", name="See what was missed").click()
+    finished(page, MATRIX)
+    assert sideways(page) <= 0

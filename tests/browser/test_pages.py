@@ -1,0 +1,107 @@
+"""Every page at both widths and in both colour schemes, with the eyes and hands that readers have.
+
+No page has errors on the console or asks another machine: see `visit`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.shared.sidebar.choice import PAPER
+from tests.browser.reading import PHONE, finished, menu, settle, sideways
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
+QUICK = f"?covid_model={quote(PAPER)}&covid_layers=0&covid_rank=2"
+PAGES = {  # the path, and what is drawn last, by CSS
+    "Home": ("", ".st-key-home-matrix .main-svg"),
+    "COVID-19": ("covid", ".st-key-bars-bottom .main-svg"),
+    "Plant–pollinator": ("ppi", ".st-key-visits .main-svg"),
+    "Your table": ("table", ".st-key-sample"),
+    "What if": ("whatif", ".st-key-compare"),
+    "Drivers": ("drivers", ".st-key-explanation .main-svg"),
+    "Model check": (f"check{QUICK}", ".st-key-quantiles .main-svg"),
+    "Methods": ("methods", ".st-key-paper-table table"),
+    "Lab": ("lab?step=entry&hide=questions", ".st-key-lab-next"),
+}
+
+
+def nameless(page: Page) -> list[str]:
+    """Controls that nothing names, as HTML."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('button, input, [role=slider]')]"
+        ".filter(part => part.offsetParent && !part.closest('.modebar') &&"
+        " !(part.ariaLabel || part.labels?.length || part.textContent.trim() || part.title ||"
+        " part.getAttribute('aria-labelledby') || part.placeholder))"
+        ".map(part => part.outerHTML.slice(0, 200))"
+    )
+    return found
+
+
+def is_dark(page: Page) -> bool:
+    background = page.eval_on_selector(
+        "[data-testid=stApp]", "app => getComputedStyle(app).backgroundColor"
+    )
+    return sum(map(int, re.findall(r"\d+", background)[:3])) < 200
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_every_page_can_be_read(visit, size):
+    """A phone opens it dark and turns light, a desktop the other way round."""
+    options, schemes = {}, ["light", "dark"]
+    if size == "phone":
+        options, schemes = PHONE, ["dark", "light"]
+    page = visit("/", color_scheme=schemes[0], **options).page
+    address = page.url.split("?")[0]
+    for name, (path, last) in PAGES.items():
+        page.emulate_media(color_scheme=schemes[0])
+        page.goto(address + path)
+        finished(page, last)
+        expect(page).to_have_title(f"{name} · uncletc")
+        assert sideways(page) <= 0, name
+        assert nameless(page) == [], name
+        assert page.locator("html").get_attribute("lang") == "en"
+        for chart in page.get_by_test_id("stPlotlyChart").all():
+            assert re.search(r"\w+ \w+", chart.get_attribute("aria-label") or ""), name
+        for scheme in schemes:
+            page.emulate_media(color_scheme=scheme)
+            settle(page)
+            assert is_dark(page) == (scheme == "dark")
+            assert page.evaluate(CONTRAST) == [], name
+
+
+def test_the_keyboard_can_be_followed_and_the_menu_found(visit):
+    page = finished(visit("/").page, PAGES["Home"][1])
+    page.get_by_role("heading", level=1).click()
+    stops = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate(
+                "() => { const at = document.activeElement; return {tag: at.tagName,"
+                " classes: at.className, ring: getComputedStyle(at).outlineStyle} }"
+            )
+        )
+    # The map has a ring of its own; after the last stop come the page and its scroll area.
+    outside = [stop for stop in stops if stop["tag"] not in ("DIV", "BODY", "MAIN")]
+    assert outside
+    assert [stop for stop in outside if stop["ring"] != "solid"] == []
+    assert not [stop for stop in stops if "modebar" in stop["classes"]]
+
+    page.goto(f"{page.url.split('?')[0]}lab?embed=true")
+    finished(page, ".st-key-lab-next")
+    expect(menu(page)).to_have_count(0)
+
+    page = finished(visit("/lab", reduced_motion="reduce", **PHONE).page, ".st-key-lab-next")
+    button = page.get_by_test_id("stExpandSidebarButton")
+    assert button.evaluate("node => getComputedStyle(node, '::after').content") == '"Menu"'
+    lasts = button.evaluate("node => getComputedStyle(node).transitionDuration")
+    assert all(float(part) < 0.001 for part in re.findall(r"([\d.e-]+)s", lasts))
+    button.click()
+    expect(menu(page)).to_be_visible()

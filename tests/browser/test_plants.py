@@ -1,0 +1,97 @@
+"""Plant–pollinator in a real browser: pairs chosen on charts, links, and files to download."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.reading import finished, settle, wait_for_address
+from uncletc import Fit
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+LAST = ".st-key-visits .main-svg"
+
+
+def chosen_in_address(page: Page) -> list[str]:
+    found: list[str] = page.evaluate("new URL(location).searchParams.getAll('interaction')")
+    return found
+
+
+def wait_for_chosen(page: Page, n: int) -> list[str]:
+    """Wait until so many interactions are drawn and outlined, and return their names."""
+    names = page.locator(".st-key-visits .legendtext")
+    expect(names).to_have_count(n)
+    expect(page.locator(".st-key-matrix .shapelayer path")).to_have_count(n)
+    settle(page)
+    return names.all_text_contents()
+
+
+def click(page: Page, mark: Locator) -> None:
+    """Click on a mark of a chart, which Plotly sees only where the mouse has moved to."""
+    mark.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    box = mark.bounding_box()
+    assert box
+    at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(*at)
+    page.wait_for_timeout(300)
+    page.mouse.click(*at)
+
+
+def test_pairs_are_chosen_by_click_keyboard_and_link_and_results_downloaded(visit, tmp_path: Path):
+    page = visit("/", accept_downloads=True).page
+    page.get_by_role("link", name="Which interactions were overlooked?").click()
+    finished(page, LAST)
+    first = wait_for_chosen(page, 1)
+    cells = page.locator(".st-key-matrix .scatterlayer .point")
+    click(page, cells.nth(200))
+    second = wait_for_chosen(page, 2)
+    assert second[:1] == first
+    click(page, page.locator(".st-key-bars-top .barlayer .trace:nth-child(2) .point path").nth(4))
+    third = wait_for_chosen(page, 3)
+    assert third[:2] == second
+    click(page, cells.nth(200))
+    assert wait_for_chosen(page, 2) == chosen_in_address(page) == [third[0], third[2]]
+
+    other = finished(visit(page.url).page, LAST)
+    assert wait_for_chosen(other, 2) == [third[0], third[2]]
+    other.get_by_role("combobox", name=re.compile("Interactions")).focus()
+    other.keyboard.type("plant 01 – wasp 01")
+    other.wait_for_timeout(500)
+    other.keyboard.press("Enter")
+    chosen = wait_for_chosen(other, 3)
+    assert "wasp 01" in chosen[2]
+    labels = other.locator(".st-key-matrix .ytick text")
+    before = labels.first.text_content()
+    other.locator(".st-key-order").get_by_text("name", exact=True).click()
+    wait_for_address(other, "order=name")
+    expect(labels.first).not_to_have_text(before)
+    assert wait_for_chosen(other, 3) == chosen
+
+    page.get_by_text("Download & cite", exact=True).first.click()
+
+    def saved(key: str) -> bytes:
+        with page.expect_download() as waiting:
+            page.locator(f"[class*='st-key-take-'][class*='{key}'] button").first.click()
+        assert "ppi-twin-rank" in waiting.value.suggested_filename
+        waiting.value.save_as(tmp_path / key)
+        return (tmp_path / key).read_bytes()
+
+    csv = pd.read_csv(io.BytesIO(saved("-csv")))
+    parquet = pd.read_parquet(io.BytesIO(saved("-parquet")))
+    assert list(csv) == list(parquet)
+    assert len(csv) == len(parquet) > 10
+    numbers = csv.select_dtypes("number").columns
+    np.testing.assert_allclose(csv[numbers], parquet[numbers].astype(float))
+    saved("fit")
+    assert Fit.load(tmp_path / "fit").counts_digest
+    script = saved("script").decode()
+    compile(script, "script", "exec")
+    assert 'datasets.load("ppi-twin")' in script
