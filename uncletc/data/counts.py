@@ -30,7 +30,7 @@ from uncletc.data.entries import (
     exposure_at,
     flat_index,
 )
-from uncletc.data.frames import frame_of, read_dense, read_rows, with_categories
+from uncletc.data.frames import frame_of, label_texts, read_dense, read_rows, with_categories
 from uncletc.data.groups import Group, check_groups, groups_from_arrays, groups_to_arrays
 from uncletc.data.observations import Observations, check_observations
 
@@ -270,6 +270,43 @@ class CountTensor:
             attribute_names=attribute_names,
             exposure=exposure,
             simulated=simulated,
+        )
+
+    @classmethod
+    def from_xarray(cls, array: Any, *, attributes: Any = None, **options: Any) -> CountTensor:
+        """Make counts from a labelled array.
+
+        Parameters
+        ----------
+        array : xarray.DataArray
+            Counts, NaN where not counted; its dimensions are the modes.
+        attributes : xarray.Dataset, optional
+            A variable for each attribute, over some or all of these dimensions.
+        **options
+            `exposure` and `simulated` of :class:`CountTensor`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`from_dense`.
+        """
+        values = None
+        if attributes is not None:
+            values = np.stack(
+                [
+                    each.broadcast_like(array).transpose(*array.dims).to_numpy()
+                    for each in attributes.data_vars.values()
+                ],
+                axis=-1,
+            )
+        coordinates = [pd.Series(array[dim].to_numpy()) for dim in array.dims]
+        return cls.from_dense(
+            array.to_numpy(),
+            attributes=values,
+            modes=[str(dim) for dim in array.dims],
+            labels=[label_texts(each).tolist() for each in coordinates],
+            attribute_names=None if attributes is None else list(map(str, attributes.data_vars)),
+            **options,
         )
 
     def to_frame(self, *, counts: str = "count", exposure: str = "exposure") -> pd.DataFrame:

@@ -110,19 +110,23 @@ def sample(z: FloatArray, rows: int, seed: int) -> FloatArray:
     return z[np.random.default_rng(seed).choice(len(z), rows, replace=False)]
 
 
-def log_p(fit: Fit, z: FloatArray) -> FloatArray:
+def log_p(fit: Fit, z: FloatArray, draws: int = _DRAWS) -> FloatArray:
     """Log p of the fit, then in each of some draws of its parameters, if any; (1 + R, n)."""
     logs = np.log(np.maximum(fit.detection(z), LEAST))[None]
     if fit.draws is None or not len(fit.draws.coefficients):
         return logs
-    deviations = fit.draws.first(_DRAWS).log_detection(fit.members[0], z)
+    nowhere = np.empty((0, len(fit.shape)), dtype=np.int64)
+    own = fit.draws.first(draws)
+    deviations = own.log_deviations("detection", fit.members[0], nowhere, z)
     return np.concatenate([logs, logs + deviations])
 
 
-def averaged(fit: Fit, z: FloatArray, columns: tuple[int, ...], values: FloatArray) -> FloatArray:
+def averaged(
+    fit: Fit, z: FloatArray, columns: tuple[int, ...], values: FloatArray, draws: int = _DRAWS
+) -> FloatArray:
     """Mean log p over rows z with their columns set to each of the values (n, C); (·, n)."""
     moved = np.tile(z, (len(values), 1))
     moved[:, columns] = np.repeat(values, len(z), axis=0)
-    all_log_p = log_p(fit, moved)
+    all_log_p = log_p(fit, moved, draws)
     mean: FloatArray = all_log_p.reshape(len(all_log_p), len(values), len(z)).mean(axis=2)
     return mean

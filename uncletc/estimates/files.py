@@ -71,7 +71,7 @@ def to_bytes(estimates: Estimates, kind: str) -> bytes:
         )
         return file.getvalue()
     check_choice("kind", kind, tuple(FORMATS))
-    return _netcdf(estimates)
+    return bytes(to_dataset(estimates).to_netcdf(engine="scipy"))
 
 
 def defused(table: pd.DataFrame) -> pd.DataFrame:
@@ -110,8 +110,8 @@ def _safe(value: Any) -> Any:
     return value
 
 
-def _netcdf(estimates: Estimates) -> bytes:
-    """Return NetCDF 3, which ``xarray.open_dataset`` reads.
+def to_dataset(estimates: Estimates) -> xr.Dataset:
+    """Return the estimates as variables over the labels of the modes, named as NetCDF 3 allows.
 
     Up to 2,000,000 cells, dimensions are the modes, NaN where an entry is not listed; beyond, one
     dimension "entry" has the labels as coordinates along it.
@@ -137,7 +137,7 @@ def _netcdf(estimates: Estimates) -> bytes:
             grid.ravel()[estimates.flat] = values
             values = grid
         variables[keys[name]] = (dims, values, {"long_name": _about(name)})
-    return bytes(xr.Dataset(variables, labels, attrs=estimates.notes).to_netcdf(engine="scipy"))
+    return xr.Dataset(variables, labels, attrs=estimates.notes)
 
 
 def typed(labels: NDArray[Any]) -> NDArray[Any]:

@@ -131,6 +131,7 @@ def fit(
             result = fit_closed(counts, settings, start, callback)
         else:
             result = fit_joint(counts, settings, solver, start, callback)
+    result = replace(result, counts=counts)
     if result.stop is StopReason.MAX_ITER and settings.max_iter > 0:
         warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
     if result.stop is StopReason.TOLERANCE and result.misfit:

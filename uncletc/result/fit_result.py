@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -110,6 +111,8 @@ class Fit:
     network_gain : tuple of float, optional
         What held-out counts say of the network: by how much they are predicted better with it than
         without, in log score a count, and the standard error of that. None where none was judged.
+    counts : CountTensor, optional
+        What was fitted, which methods that take counts use where they get none. Not saved.
     """
 
     factors: tuple[FloatArray, ...]
@@ -134,6 +137,7 @@ class Fit:
     anchored_by: str = ""
     mu_of_observations: dict[str, float] = field(default_factory=dict)
     network_gain: tuple[float, float] | None = None
+    counts: CountTensor | None = None
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)
@@ -438,15 +442,110 @@ class Fit:
             self.require_draws(), self.members[0], of, values, where, z, own, level
         )
 
+    @cached_property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of `counts` given λ, p and μ; NaN of closed fits."""
+        return float("nan") if self.settings.closed else self._interop("log_likelihood", None)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters: factors of labels with counts, g, slopes of λ, and μ.
+
+        Priors hold some of them, so that fewer are free; random effects are not among them.
+        """
+        counts = self._own(None)
+        rows = sum(len(np.unique(counts.indices[:, k])) for k in range(len(self.shape)))
+        n = self.rank * (rows - len(self.shape) + 1) + (self.settings.mu is None)
+        if self.network is not None and self.draws is not None:
+            n += len(self.draws.coefficients)
+        return n + (0 if self.effects is None else len(self.effects.coefficients))
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, 2 `n_parameters` - 2 `log_likelihood`; lower is better.
+
+        NaN with random effects, whose effective number of parameters is not known, and of closed
+        fits.
+        """
+        return math.nan if self.settings.effects else 2 * (self.n_parameters - self.log_likelihood)
+
+    def summary(self, counts: CountTensor | None = None) -> Any:
+        """Return the fit in numbers, which print as a table, in notebooks as HTML.
+
+        Parameters
+        ----------
+        counts : CountTensor, optional
+            What was fitted; needed of a fit that was read from a file.
+        """
+        return self._interop("summary", counts)
+
+    def confint(self, counts: CountTensor | None = None, *, level: float = 0.9) -> pd.DataFrame:
+        """Return what attributes do to λ and p, with intervals of nominal coverage `level`.
+
+        A row of "rate" is the factor of λ for one standard deviation of the attribute; of
+        "detection", p at its 95 % quantile over p at its 5 % quantile, all else as in the data, or
+        p of a category over p of its reference.
+        """
+        found: pd.DataFrame = self._interop("confint", counts, level=level)
+        return found
+
+    def to_xarray(
+        self,
+        counts: CountTensor | None = None,
+        *,
+        scale: Scale | None = None,
+        level: float = 0.9,
+    ) -> Any:
+        """Return a Dataset of λ, p and ŷ with intervals, over the labels of the modes.
+
+        The parameters are those of :func:`uncletc.estimates.every_entry`, and so are the numbers.
+        """
+        return self._interop("to_xarray", counts, scale=scale, level=level)
+
+    def to_datatree(
+        self, counts: CountTensor | None = None, *, draws: int = 200, seed: int = 0
+    ) -> Any:
+        """Return draws as a DataTree that ArviZ reads: ``arviz.loo``, ``arviz.plot_ppc``.
+
+        Groups are posterior (Σŷ, ratios of λ and p as in :meth:`confint`), posterior_predictive,
+        log_likelihood and observed_data, over the counted entries. Draws are those of the
+        intervals, from the curvature at the estimate: there is one chain, whose diagnostics say
+        nothing. ArviZ before 1.0 reads ``arviz.from_datatree(tree)``.
+        """
+        return self._interop("to_datatree", counts, draws=draws, seed=seed)
+
+    def plot_detection(self, counts: CountTensor | None = None, *, mode: str | None = None) -> Any:
+        """Draw the mean p of each label of a mode, the first by default, with 90 % intervals.
+
+        Returns a figure of Matplotlib, or of Plotly where only that is installed. Of more than 30
+        labels the lowest and the highest 15 are drawn.
+        """
+        return self._interop("plot_detection", counts, mode=mode)
+
+    def plot_effects(self, counts: CountTensor | None = None) -> Any:
+        """Draw how p changes with each attribute, as ratios with 90 % intervals."""
+        return self._interop("plot_effects", counts)
+
+    def _own(self, counts: CountTensor | None) -> CountTensor:
+        found = self.counts if counts is None else counts
+        if found is None:
+            raise ValueError("counts must be given for a fit that was read from a file, got None")
+        return found
+
+    def _interop(self, name: str, counts: CountTensor | None, **options: Any) -> Any:
+        """Call a function of :mod:`uncletc.interop`, which a fit does not need itself."""
+        function = getattr(importlib.import_module("uncletc.interop"), name)
+        return function(self, self._own(counts), **options)
+
     def to_frame(
-        self, counts: CountTensor, *, scale: Scale | None = None, level: float = 0.9
+        self, counts: CountTensor | None = None, *, scale: Scale | None = None, level: float = 0.9
     ) -> pd.DataFrame:
         """Write the estimates as a table in long form.
 
         Parameters
         ----------
-        counts : CountTensor
-            With the fit's shape and attributes: the fitted counts, or others of the same places.
+        counts : CountTensor, optional
+            With the fit's shape and attributes: others of the same places. None: those fitted.
         scale : Scale, optional
             Of λ and p. None: as fitted, which is arbitrary.
         level : float
@@ -475,6 +574,7 @@ class Fit:
         >>> list(estimates.to_frame(y).columns)[:6]
         ['mode 1', 'mode 2', 'count', 'rate', 'rate_low', 'rate_high']
         """
+        counts = self._own(counts)
         if (counts.shape, counts.n_attributes) != (self.shape, self.n_attributes):
             raise ValueError(
                 f"counts must have shape {self.shape} and {self.n_attributes} attributes, as in "
@@ -540,6 +640,8 @@ class Fit:
             return where, np.full((len(where), self.n_attributes), np.nan)
         z = np.asarray(attributes, dtype=np.float64)
         unknown = np.asarray(np.isnan(z).all(axis=-1))
+        if not self.n_attributes and unknown.all():  # attributes have names, and no entry has any
+            return where, np.empty((len(where), 0))
         check_finite(np.where(unknown[..., None], 0.0, z), "attributes", 2)
         self._check_width(z)
         if len(where) != len(z):
@@ -581,7 +683,8 @@ class Fit:
 
     def save(self, path: PathOrFile, *, compressed: bool = True) -> None:
         """Write to an ``.npz`` file (no pickle), its path or opened; :meth:`load` reads it back."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        names = [field.name for field in dataclasses.fields(self) if field.name != "counts"]
+        fields = {name: getattr(self, name) for name in names}
         write_arrays(path, *fit_to_arrays(fields, self.members), compressed=compressed)
 
     @classmethod

@@ -193,23 +193,20 @@ class Draws:
             slopes=self.slopes[:, :size],
         )
 
-    def log_detection(self, member: Member, attributes: FloatArray) -> FloatArray:
-        """Return deviations of log p in each draw, as wide as the intervals of p say.
+    def log_deviations(
+        self, of: Quantity, member: Member, indices: IntArray, attributes: FloatArray
+    ) -> FloatArray:
+        """Return deviations of log λ, log p or log λp in each draw, as wide as intervals say.
 
-        Parameters
-        ----------
-        member : Member
-            The fit's first.
-        attributes : ndarray, shape (n, D)
+        The parameters are those of :meth:`deviation`.
 
         Returns
         -------
         ndarray, shape (R, n)
         """
-        nowhere = np.empty((0, len(self.factors)), dtype=np.int64)
-        parts = self._deviations("detection", member, nowhere, attributes)
+        parts = self._deviations(of, member, indices, attributes)
         drawn = np.concatenate([*(each for _, each in parts), np.empty((0, len(self.level)))])
-        return np.asarray(drawn.T * self._widening_of("detection"))
+        return np.asarray(drawn.T * self._widening_of(of))
 
     def deviation_of_slopes(self) -> FloatArray:
         """Return the standard deviation of each β, as wide as the intervals of λ say; (P',)."""

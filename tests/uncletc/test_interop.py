@@ -1,0 +1,115 @@
+"""What other packages read of a fit: summaries, xarray, ArviZ, plots."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uncletc import CountTensor, Fit, FitSettings, estimates, fit, interop, simulate
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import arviz as az
+
+pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def found() -> Fit:
+    y, _ = simulate((10, 8, 5), rank=2, observed=0.7, attributed=0.8, seed=3)
+    return fit(y, rank=2, network="never")
+
+
+def test_summary_prints_as_text_and_html(found: Fit) -> None:
+    summary = found.summary()
+    for part in (str(summary), summary._repr_html_()):
+        assert all(word in part for word in ("AIC", "rank", "simulated", "relative", "z10"))
+    assert summary.facts["AIC"] == f"{found.aic:.1f}"
+
+
+def test_aic_finds_the_rank(found: Fit) -> None:
+    others = [fit(found.counts, rank=rank, network="never").aic for rank in (1, 3)]
+    assert found.aic < min(others)
+    assert found.n_parameters > 2 * (10 + 8 + 5 - 2)
+
+
+def test_log_likelihood_is_that_of_poisson_counts_where_mu_is_large(found: Fit) -> None:
+    from scipy.stats import poisson
+
+    counts = found.counts
+    z = counts.attributes_at(counts.indices, unknown_as_nan=True)
+    poissonian = poisson.logpmf(counts.counts, found.expected(counts.indices, z)).sum()
+    assert found.log_likelihood == pytest.approx(poissonian, rel=0.02)
+
+
+def test_intervals_of_effects_hold_their_estimates(found: Fit) -> None:
+    table = found.confint()
+    assert (table["low"] < table["ratio"]).all()
+    assert (table["ratio"] < table["high"]).all()
+    wider = found.confint(level=0.99)
+    assert (wider["high"] > table["high"]).all()
+
+
+def test_xarray_has_the_numbers_of_the_table(found: Fit) -> None:
+    data, table = found.to_xarray(), estimates.every_entry(found.counts, found).table
+    row = table.iloc[37]
+    cell = data.sel({mode: float(row[mode]) for mode in found.counts.modes})
+    for name in ("relative_rate", "relative_rate_low", "relative_detection", "expected_high"):
+        np.testing.assert_equal(float(cell[name]), row[name])
+    frame = found.to_frame()
+    both = frame.merge(table, on=list(found.counts.modes), suffixes=("", "_listed"))
+    np.testing.assert_allclose(both["expected"], both["expected_listed"])
+    np.testing.assert_allclose(both["expected_low"], both["expected_low_listed"])
+
+
+def test_a_dataset_makes_counts(found: Fit) -> None:
+    data = found.to_xarray()
+    again = CountTensor.from_xarray(data["reported"])
+    assert again.shape == found.counts.shape
+    assert again.modes == found.counts.modes
+    np.testing.assert_array_equal(again.counts, found.counts.counts)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_arviz_reads_the_draws(found: Fit) -> None:
+    tree = found.to_datatree(draws=100)
+    data = az.from_datatree(tree) if hasattr(az, "from_datatree") else tree
+    assert list(az.summary(data).index)[:2] == ["expected_total", "detection_ratio[z1]"]
+    assert az.loo(data).elpd_loo == pytest.approx(found.log_likelihood, rel=0.2)
+    az.plot_ppc(data, num_pp_samples=10)
+    observed, drawn = tree["observed_data/count"], tree["posterior_predictive/count"]
+    low, high = drawn.quantile([0.05, 0.95], ["chain", "draw"])
+    assert ((low <= observed) & (observed <= high)).mean() > 0.85
+
+
+@pytest.mark.parametrize("installed", ["matplotlib", "plotly"])
+def test_plots_by_what_is_installed(
+    found: Fit, installed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interop, "_installed", lambda name: name == installed)
+    effects, places = found.plot_effects(), found.plot_detection(mode="mode 2")
+    if installed == "plotly":
+        assert len(effects.data) == 10
+        assert list(places.data[0].x) == sorted(places.data[0].x)
+    else:
+        assert len(effects.axes) == 10  # in rows of four
+        assert len(places.axes[0].get_yticklabels()) == 8
+
+
+def test_a_fit_from_a_file_asks_for_its_counts(found: Fit, tmp_path: Path) -> None:
+    found.save(tmp_path / "fit.npz")
+    again = Fit.load(tmp_path / "fit.npz")
+    with pytest.raises(ValueError, match="counts must be given"):
+        again.summary()
+    assert str(again.summary(found.counts).table) == str(found.summary().table)
+
+
+def test_settings_or_keywords() -> None:
+    y, _ = simulate((5, 5), rank=1, observed=0.9, attributed=0.0, similar=0.0)
+    with pytest.raises(TypeError, match="mu must be part of settings"):
+        fit(y, FitSettings(rank=1), mu=2.0)
+    assert fit(y, max_iter=2, closed=(), effects="mode 1").settings.effects == ("mode 1",)
+    assert np.isnan(fit(y, max_iter=2, effects="mode 1").aic)
