@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         UnreadableFitError,
     )
     from uncletc.fitting.settings import FitSettings
+    from uncletc.formula import fit_formula
     from uncletc.io.recipe import Deaths, Recipe
     from uncletc.model.cp import rate_tensor
     from uncletc.model.detection import DetectionNetwork
@@ -95,6 +96,7 @@ __all__ = [
     "effects",
     "estimates",
     "fit",
+    "fit_formula",
     "metrics",
     "paper",
     "planning",
@@ -126,6 +128,7 @@ _DEFINED = {
         "UnreadableFitError",
     ),
     "fitting.settings": ("FitSettings",),
+    "formula": ("fit_formula",),
     "io.recipe": ("Deaths", "Recipe"),
     "model.cp": ("rate_tensor",),
     "model.detection": ("DetectionNetwork",),

@@ -81,12 +81,10 @@ class UncleTC(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from uncletc import simulate
-    >>> y, _ = simulate((8, 8), rank=1, observed=0.9, attributed=0.9, similar=0.1)
-    >>> table = y.to_frame().dropna()
-    >>> model = UncleTC(rank=1, max_iter=3, modes=["mode 1", "mode 2"])
-    >>> model.fit(table.drop(columns="count"), table["count"]).predict(table.head(2)[
-    ...     ["mode 1", "mode 2", *y.attribute_names]]).shape
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"site": list("aabb"), "week": list("xyxy"), "wind": [1.0, 4, 2, 3]})
+    >>> model = UncleTC(rank=1).fit(table, [4, 1, 3, 2])
+    >>> model.predict(table.head(2)).shape
     (2,)
     """
 
