@@ -75,7 +75,7 @@ class Problem:
         """Attributes z of some entries, seen by a fit or not; (n, D)."""
         return self.truth.attributes.reshape(-1, self.counts.n_attributes)[entries]
 
-    def told(self) -> CountTensor:
+    def with_known_detection(self) -> CountTensor:
         """Return the same counts for a fit that knows p: as exposure, without attributes."""
         y = self.counts
         return CountTensor(y.shape, y.indices, y.counts, exposure=self._known_detection)
@@ -91,8 +91,8 @@ class Problem:
             log_score=log_score(self.held_counts, predicted),
         )
 
-    def judge_told(self, found: Fit) -> Errors:
-        """Hold a fit of :meth:`told` against them: no solver can be expected to do better."""
+    def judge_known(self, found: Fit) -> Errors:
+        """Hold a fit with known p against them: no solver can be expected to do better."""
         predicted = found.expected(self.indices(self.held))
         return Errors(
             rate=mae_rate(found.rate_tensor() / self._known_detection, self.truth.rate),

@@ -1,4 +1,4 @@
-"""Tables and sentences about kept trials on real counts; nothing is fitted here."""
+"""Tables and sentences about finished trials on real counts; nothing is fitted here."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def _leads(here: pd.DataFrame) -> str:
         header = [f"*{EXTENDED}* less", *(f"seed {seed}" for seed in seeds)]
         parts.append(f"Log score, by seed of folds; below 0 it is ahead:\n\n{table(header, rows)}")
     parts += [
-        f"*{ours}* in log score, beyond two standard errors: {said}."
+        f"*{ours}* in log score, beyond two standard errors: {sides}."
         for ours in _OURS
-        if (said := _sides(here, ours))
+        if (sides := _sides(here, ours))
     ]
     return "\n\n".join(parts)
 

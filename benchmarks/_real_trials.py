@@ -1,4 +1,4 @@
-"""Fits of real counts, each scored on a fold that it has not seen; finished ones are kept."""
+"""Fits of real counts, each scored on a fold that it has not seen; finished ones go to a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS: tuple[FoldKind, ...] = ("entry", "fibre")
 SEEDS = [0, 301, 302]
 ROLES = "UncleTC with roles"
 EXTENDED = "UncleTC with effects"
-PLAIN = "UncleTC with plain effects"  # of places, which always share with attributes
+PLAIN = "UncleTC with plain effects"  # of places, never orthogonal to attributes
 BARE = "UncleTC with effects, no attributes"
 NO_GAP = " without testing gap"  # the attribute that holds counts of the days held out
 STACKED = ("NB regression", "Neighbours", "LightGBM")
@@ -65,10 +65,10 @@ def model(name: str, data: str, kind: FoldKind) -> Model | None:
     plain = name.removesuffix(NO_GAP)
     counts = given.counts
     if plain != name:
-        kept = [each for each in counts.attribute_names if each != _GAP]
-        if len(kept) == len(counts.attribute_names):
+        others = [each for each in counts.attribute_names if each != _GAP]
+        if len(others) == len(counts.attribute_names):
             return None
-        counts = counts.with_roles(detection=kept)
+        counts = counts.with_roles(detection=others)
     method = stack_of([ALL[each] for each in STACKED]) if plain == "Stack" else ALL[plain]
     chosen: dict[str, Any] = {"rank": RANKS[data]} if method.has_rank else {}
     if plain in {"Neighbours", "LightGBM", "Stack"}:
@@ -93,12 +93,12 @@ def _ours(name: str, data: str) -> Model | None:
 
 
 def run_all(
-    kept: Path, names: Sequence[str], data: Sequence[str], seeds: Sequence[int]
+    path: Path, names: Sequence[str], data: Sequence[str], seeds: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
     """Run what is not yet in the file, and add it there; yield each new row."""
     done = set()
-    if kept.exists():
-        found = read(kept)
+    if path.exists():
+        found = read(path)
         current = found["log_score"].notna() | found["log_score_one_phi"].isna()
         done = set(found.loc[current, _KEY].itertuples(index=False, name=None))
     for name in names:
@@ -106,17 +106,17 @@ def run_all(
             for which in data:
                 for kind in KINDS:
                     for row in _rows(name, seed, which, kind, done):
-                        _add(kept, row)
+                        _add(path, row)
                         yield row
 
 
-def read(kept: Path) -> pd.DataFrame:
+def read(path: Path) -> pd.DataFrame:
     """Read a file of trials.
 
     Those from before scatter depended on the expected count have only ``log_score_one_phi``, and no
     ``crps``; of a method that could not be fitted there is nothing but the key.
     """
-    return pd.read_csv(kept)
+    return pd.read_csv(path)
 
 
 def _rows(name: str, seed: int, data: str, kind: FoldKind, done: set) -> Iterator[dict[str, Any]]:
@@ -147,12 +147,12 @@ def _rows(name: str, seed: int, data: str, kind: FoldKind, done: set) -> Iterato
         )
 
 
-def _add(kept: Path, row: dict[str, Any]) -> None:
+def _add(path: Path, row: dict[str, Any]) -> None:
     """Put a row in the place of an older one with the same key."""
     rows = pd.DataFrame([row], columns=[*_KEY, *_COLUMNS])
-    if kept.exists():
-        rows = pd.concat([read(kept), rows])
+    if path.exists():
+        rows = pd.concat([read(path), rows])
     rows = rows.drop_duplicates(_KEY, keep="last")
-    partial = kept.with_suffix(".partial")
+    partial = path.with_suffix(".partial")
     rows.to_csv(partial, index=False, lineterminator="\n")
-    partial.replace(kept)
+    partial.replace(path)

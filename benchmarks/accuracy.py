@@ -1,243 +1,198 @@
-"""Accuracy of a solver on simulations: those of the paper's tables, and other problems.
+"""Accuracy of a solver on simulated problems with a known truth, beside what must be reached.
 
-    python -m benchmarks.accuracy --setting omega-0.3 --seeds 30 --per-seed
-    python -m benchmarks.accuracy --problems xor-0.3 inter --problem-seeds 7 8 11
+    python -m benchmarks.accuracy --problems xor-0.3 inter --seeds 7 8 11
 
-The settings are those of Tables 1 to 3, and of appendix D.2; the problems are described in
-:mod:`benchmarks.problems`. Each seed decides both the simulated data and the fit. All other
-settings of the fit are the library's defaults, with the true rank, or the wrong one that a name
-says.
+The problems are described in :mod:`benchmarks.problems`. Each seed decides both the simulated data
+and the fit. All other settings of the fit are the library's defaults, with the true rank, or the
+wrong one that a name says. The paper's own simulations are those of :mod:`benchmarks.paper`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import time
 import warnings
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import _judged
-from benchmarks._columns import SETTINGS, Setting
+from benchmarks._problem import Errors
 from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
-from benchmarks._settings import SOLVERS, fit_settings, in_words
-from benchmarks.problems import PROBLEMS
-from uncletc import ConvergenceWarning, fit, simulate
-from uncletc.compare.metrics import mae_detection, mae_rate
+from benchmarks.problems import PROBLEMS, Goal
+from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit
 
-SUBSET = 10  # the first so many seeds are also summed up on their own
-PROBLEM_SEEDS = [7, 8, 11, 12, 13, 14]
+SEEDS = [7, 8, 11, 12, 13, 14]
+BCD_ITERATIONS = 100  # the paper's rule
 NOTE = (
-    "The seed of the data is the seed of the fit. All errors are free of scale. The summary holds "
-    "the mean of MAE_p of g over Ξ and of MAE_λ over all entries against what is to be reached; "
-    "'p known' is MAE_λ of a fit that is told p. Data of the settings log-… have rank F and are "
-    "fitted with it; those of rank-… have rank 7 and are fitted with the rank in the name. The "
-    "fractions are exact; the paper's public code thins Ω with replacement, so its columns "
-    "γ_Ω = .05 and .1 really observe .132 and .156. It takes MAE_p over Ω from each entry's own "
-    "p, which has seen the counts it is judged on. g outside Ξ is judged on attributes mostly "
-    "unlike those of Θ."
+    "Problems of `benchmarks/problems.py`; the seed of the data is the seed of the fit, and the "
+    "rank of the fit is the true one except where the problem says so. Mean ± standard deviation "
+    "over seeds. MAE_λ is over all entries. MAE_p is of p = g(z): over Ξ, and in the problems "
+    "from `additive-0.3` on over the entries that are not observed, whose attributes no fit sees. "
+    "rRMSE and the log score are of held-out counts; the log score is the mean of -log P(y), "
+    "negative binomial about ŷ with the dispersion that suits these counts best, so that lower is "
+    "better. 'p known' is MAE_λ of a fit to which p is known. 'truth' is a prediction by the true "
+    "λp. Seconds are of the processor. ✗ marks what misses 'must', which is for the mean over "
+    "seeds, or for every one."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One fit judged against its truth.
+class Judged:
+    """One fit of a problem.
 
     Attributes
     ----------
-    mean_detection : float
-        Mean true p over Ξ: the smaller, the fewer counts are left to learn from.
-    rate : float
-        MAE_λ over all entries.
-    attributed, everywhere : float
-        MAE_p of g over Ξ, and over all entries.
-    auxiliary : float
-        MAE_p of each observed entry's own p over Ω, as the paper's public code computes it.
+    seconds : float
+        Of the processor, from the call of `fit` to its return.
+    found, known, truth : Errors
+        Of the fit, of one to which p is known, and of the truth itself.
     """
 
+    problem: str
     seed: int
-    mean_detection: float
-    rate: float
-    attributed: float
-    auxiliary: float
-    everywhere: float
-    iterations: int
+    solver: str
+    members: int
     seconds: float
+    found: Errors
+    known: Errors
+    truth: Errors
+
+    @classmethod
+    def read(cls, line: str) -> Judged:
+        """Make one of a line of JSON."""
+        values = json.loads(line)
+        errors = {name: Errors(**values[name]) for name in ("found", "known", "truth")}
+        return cls(**values | errors)
 
 
-MEASURES = {
-    "MAE_λ, all entries": ("rate", "paper_rate"),
-    "MAE_p, g over Ξ": ("attributed", "paper_detection"),
-    "MAE_p, own p over Ω": ("auxiliary", "paper_detection"),
-    "MAE_p, g over all entries": ("everywhere", "paper_detection"),
-}
-
-
-def run_trial(name: str, seed: int, solver: str, members: int) -> Trial:
-    """Simulate, fit and judge one seed of a named setting."""
-    setting = SETTINGS[name]
-    counts, truth = simulate(
-        rank=setting.rank,
-        observed=setting.observed,
-        attributed=setting.attributed,
-        similar=setting.similar,
-        snr_db=setting.snr_db,
-        detection=setting.detection,
+def judge(name: str, seed: int, solver: str = "joint", members: int = 1) -> Judged:
+    """Draw a problem, fit it with and without knowing p, and judge both."""
+    problem = PROBLEMS[name].make(seed)
+    settings = FitSettings(rank=problem.rank, seed=seed, members=members)
+    if solver == "bcd":
+        settings = FitSettings(rank=problem.rank, seed=seed, solver="bcd", max_iter=BCD_ITERATIONS)
+    began = time.process_time()
+    found = _fit(problem.counts, settings)
+    seconds = time.process_time() - began
+    known = _fit(problem.with_known_detection(), FitSettings(rank=problem.rank, seed=seed))
+    return Judged(
+        problem=name,
         seed=seed,
+        solver=solver,
+        members=members,
+        seconds=seconds,
+        found=problem.judge(found),
+        known=problem.judge_known(known),
+        truth=problem.judge_truth(),
     )
+
+
+def _fit(counts: CountTensor, settings: FitSettings) -> Fit:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = fit(counts, fit_settings(solver, members, setting.fitted_rank, seed))
-    true_p = truth.detection
-    observed = true_p[tuple(counts.indices.T)]
-    attributed = true_p[tuple(counts.attribute_indices.T)]
-    every_z = truth.attributes.reshape(-1, counts.n_attributes)
-    return Trial(
-        seed=seed,
-        mean_detection=float(attributed.mean()),
-        rate=mae_rate(found.rate_tensor(), truth.rate),
-        attributed=mae_detection(found.detection(counts.attributes), attributed),
-        auxiliary=mae_detection(found.observed_detection, observed),
-        everywhere=mae_detection(found.detection(every_z), true_p.ravel()),
-        iterations=found.history[-1].iteration,
-        seconds=found.history[-1].seconds,
+        return fit(counts, settings)
+
+
+def judge_all(
+    names: Sequence[str], seeds: Sequence[int], solver: str, members: int, trials: Path | None
+) -> list[Judged]:
+    """Judge every problem on every seed, in order.
+
+    Results are added to the file of trials, a line each, and those that it already holds are not
+    made again: a long run may be stopped, and parts run on several days.
+    """
+    old = [] if trials is None or not trials.exists() else trials.read_text("utf-8").splitlines()
+    done = {(one.problem, one.seed, one.solver, one.members): one for one in map(Judged.read, old)}
+    found = []
+    for key in [(name, seed, solver, members) for name in names for seed in seeds]:
+        if key not in done:
+            done[key] = judge(*key)
+            print(f"{key[0]} seed {key[1]}: {done[key].found}", file=sys.stderr)
+            if trials is not None:
+                with trials.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(done[key])) + "\n")
+        found.append(done[key])
+    return found
+
+
+def describe(judged: Sequence[Judged]) -> str:
+    """Hold the fits of every problem against what must be reached, in Markdown."""
+    groups: dict[str, list[Judged]] = {}
+    for one in judged:
+        groups.setdefault(one.problem, []).append(one)
+    header = ["problem", "seeds", "MAE_λ", "largest (seed)", "p known", "must", "MAE_p", "must"]
+    header += ["rRMSE", "truth", "must", "log score", "truth", "seconds", "missed"]
+    words = [f"- `{name}`: {PROBLEMS[name].about}." for name in groups]
+    rows = table(header, [_row(name, group) for name, group in groups.items()])
+    return "\n\n".join(["## Problems", NOTE, rows, "\n".join(words)])
+
+
+def _row(name: str, group: Sequence[Judged]) -> list[str]:
+    must = PROBLEMS[name].must
+    rate, detection, rrmse, score = (
+        np.array([getattr(one.found, field) for one in group])
+        for field in ("rate", "detection", "rrmse", "log_score")
     )
+    truth = {
+        field: np.mean([getattr(one.truth, field) for one in group])
+        for field in ("rrmse", "log_score")
+    }
+    return [
+        name,
+        ", ".join(str(one.seed) for one in group),
+        f"**{_spread(rate)}**",
+        f"{rate.max():.3f} ({group[int(rate.argmax())].seed})",
+        f"{np.mean([one.known.rate for one in group]):.3f}",
+        _goal(must.rate) + (" each" if must.every_seed else ""),
+        f"**{_spread(detection)}**",
+        _goal(must.detection),
+        _spread(rrmse),
+        f"{truth['rrmse']:.3f}",
+        _goal(must.rrmse),
+        _spread(score),
+        f"{truth['log_score']:.3f}",
+        f"{np.mean([one.seconds for one in group]):.1f}",
+        missed(must, rate, detection, rrmse),
+    ]
 
 
-def run_trials(
-    name: str, seeds: Sequence[int], jobs: int, solver: str, members: int
-) -> Iterator[Trial]:
-    """Run every seed, in order, in at most `jobs` processes."""
-    if jobs == 1:
-        yield from (run_trial(name, seed, solver, members) for seed in seeds)
-        return
-    n = len(seeds)
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(run_trial, [name] * n, seeds, [solver] * n, [members] * n)
+def missed(must: Goal, rate: np.ndarray, detection: np.ndarray, rrmse: np.ndarray) -> str:
+    """Name the errors over seeds that miss a goal."""
+    judged = {
+        "λ": (rate.max() if must.every_seed else rate.mean(), must.rate),
+        "p": (detection.mean(), must.detection),
+        "rRMSE": (rrmse.mean(), must.rrmse),
+    }
+    words = [name for name, (value, most) in judged.items() if most is not None and value > most]
+    return "✗ " + ", ".join(words) if words else ""
 
 
-def summarise(trials: dict[str, Sequence[Trial]]) -> str:
-    """Hold the mean errors of every setting against the paper and the targets, in Markdown."""
-    rows = []
-    for name, group in trials.items():
-        setting, target = SETTINGS[name], SETTINGS[name].target
-        for which, field in enumerate(("attributed", "rate")):
-            values = np.array([getattr(trial, field) for trial in group])
-            floor, must, aim, mark = "", "", "", ""
-            if target is not None:
-                floor = f"{target.floor:.3f}" if field == "rate" else ""
-                must, aim = f"{target.must[which]:.3f}", f"{target.aim[which]:.3f}"
-                mark = _shortfall(values.mean(), target.must[which], target.aim[which])
-            paper = setting.paper_rate if field == "rate" else setting.paper_detection
-            ours = [f"**{_spread(values)}**", f"{np.median(values):.3f}", len(values)]
-            label = "MAE_λ" if field == "rate" else "MAE_p"
-            rows.append([name, label, paper, floor, must, aim, *ours, mark])
-    header = ["setting", "error", "paper", "p known", "must reach", "aim"]
-    return "### Summary\n\n" + table(
-        [*header, "ours, mean ± sd", "median", "seeds", "missed"], rows
-    )
-
-
-def _shortfall(mean: float, must: float, aim: float) -> str:
-    if mean > must:
-        return "✗ must"
-    return "aim" if mean > aim else ""
+def _goal(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def _spread(values: np.ndarray) -> str:
-    deviation = values.std(ddof=min(1, len(values) - 1))
-    return f"{values.mean():.3f} ± {deviation:.3f}"
-
-
-def describe(name: str, trials: Sequence[Trial], *, per_seed: bool) -> str:
-    """Sum up the trials of one setting in Markdown."""
-    setting = SETTINGS[name]
-    groups = [trials] if len(trials) <= SUBSET else [trials, trials[:SUBSET]]
-    parts = [
-        f"### {name}",
-        f"γ_Ω = {setting.observed:g}, γ_Ξ = {setting.attributed:g}, γ_Θ = {setting.similar:g}, "
-        f"SNR = {setting.snr_db:g} dB, h {setting.detection}, F = {setting.rank}, "
-        f"F̂ = {setting.fitted_rank}; {np.mean([t.seconds for t in trials]):.1f} s a fit",
-        *(_summary(setting, group) for group in groups),
-    ]
-    if per_seed:
-        parts.append(_rows(trials))
-    return "\n\n".join(parts)
-
-
-def _summary(setting: Setting, trials: Sequence[Trial]) -> str:
-    rows = []
-    for measure, (field, paper) in MEASURES.items():
-        values = np.array([getattr(trial, field) for trial in trials])
-        worst = trials[int(values.argmax())].seed
-        largest = f"{values.max():.3f} (seed {worst})"
-        rows.append(
-            [measure, _spread(values), f"{np.median(values):.3f}", largest, getattr(setting, paper)]
-        )
-    seeds = f"seeds {trials[0].seed}–{trials[-1].seed}"
-    return table([seeds, "mean ± sd", "median", "largest", "paper, 20 trials"], rows)
-
-
-def _rows(trials: Sequence[Trial]) -> str:
-    header = ["seed", "mean true p over Ξ", *MEASURES, "iterations"]
-    fields = ["mean_detection", *(field for field, _ in MEASURES.values())]
-    return table(
-        header,
-        [[t.seed, *(f"{getattr(t, field):.3f}" for field in fields), t.iterations] for t in trials],
-    )
+    return f"{values.mean():.3f} ± {values.std(ddof=min(1, len(values) - 1)):.3f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run, print and optionally write the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
-    parser.add_argument("--setting", nargs="+", choices=[*SETTINGS, "all"], default=[])
-    parser.add_argument("--solver", choices=list(SOLVERS), default="joint")
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
+    parser.add_argument("--solver", choices=["joint", "bcd"], default="joint")
     parser.add_argument("--members", type=int, default=1, help="of the joint solver (default: 1)")
-    parser.add_argument("--seeds", type=int, default=20, help="how many (default: 20)")
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--problems", nargs="+", choices=[*PROBLEMS, "all"], default=[])
-    parser.add_argument("--problem-seeds", nargs="+", type=int, default=PROBLEM_SEEDS)
-    parser.add_argument("--kept", type=Path, metavar="FILE", help="fits of problems, made before")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
-    parser.add_argument("--per-seed", action="store_true", help="add a row per seed")
+    parser.add_argument("--trials", type=Path, metavar="FILE", help="finished fits, to resume")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")
     chosen = parser.parse_args(arguments)
-    if min(chosen.seeds, chosen.jobs, chosen.members) < 1 or chosen.first_seed < 0:
-        parser.error("--seeds, --jobs and --members must be at least 1, --first-seed at least 0")
-    if not (chosen.setting or chosen.problems):
-        parser.error("name some of --setting or --problems, or all")
-    parts = [f"# Accuracy of {SOLVERS[chosen.solver]}", machine()]
-    parts.append(f"Fit: {in_words(chosen.solver, chosen.members)}.")
-    if chosen.problems:
-        names = list(PROBLEMS) if "all" in chosen.problems else chosen.problems
-        rest = chosen.solver, chosen.members, chosen.jobs, chosen.kept
-        parts.append(_judged.describe(_judged.judge_all(names, chosen.problem_seeds, *rest)))
-    if chosen.setting:
-        parts += _settings_report(chosen)
-    publish("\n\n".join(parts), chosen.write)
-
-
-def _settings_report(chosen: argparse.Namespace) -> list[str]:
-    seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
-    names = list(SETTINGS) if "all" in chosen.setting else chosen.setting
-    trials = {}
-    for name in names:
-        trials[name] = []
-        for trial in run_trials(name, seeds, chosen.jobs, chosen.solver, chosen.members):
-            trials[name].append(trial)
-            print(f"{name} seed {trial.seed}: MAE_λ {trial.rate:.3f}", file=sys.stderr)
-    return [
-        "## The paper's settings",
-        NOTE,
-        summarise(trials),
-        *(describe(name, group, per_seed=chosen.per_seed) for name, group in trials.items()),
-    ]
+    name = {"joint": "the joint solver", "bcd": "block coordinate descent"}[chosen.solver]
+    found = judge_all(chosen.problems, chosen.seeds, chosen.solver, chosen.members, chosen.trials)
+    publish("\n\n".join([f"# Accuracy of {name}", machine(), describe(found)]), chosen.write)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Closed visits on simulated counts: what repeat visits tell, and what they do not.
+"""Closed visits on simulated counts: what repeat visits identify, and what they do not.
 
     python -m benchmarks.closed --write benchmarks/results/closed.md
 
@@ -37,13 +37,13 @@ PROBLEMS = {
     "large": {"shape": (100, 40), "rank": 4},
     "scattered": {"mu": 2.0, "visits": 4},
 }
-_STARTS, _ROUNDS, _PRIORS = 4, 15, 3  # of the fit that is told p
+_STARTS, _ROUNDS, _PRIORS = 4, 15, 3  # of the fit to which p is known
 
 Row = dict[str, float]
 
 
 def closed(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
-    """The closed fit, told nothing."""
+    """Errors of the closed fit, to which nothing is known."""
     settings = replace(settings, closed=("visit",))
     result = fit(counts, settings)
     every, z = counts.attribute_indices, counts.attributes
@@ -58,7 +58,7 @@ def closed(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
 
 
 def ordinary(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
-    """The ordinary model with visits as a mode, told the true mean p."""
+    """Errors of the ordinary model with visits as a mode, put on the true mean p."""
     result = fit(counts, settings)
     p = result.detection(counts.attributes)
     scale = Scale.mean_detection(p, float(truth.detection.mean()))
@@ -66,7 +66,7 @@ def ordinary(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
 
 
 def observations(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
-    """The ordinary model with each visit an observation process, told the true mean p."""
+    """Errors of the ordinary model with each visit an observation process, on the true mean p."""
     first, *others = (counts.indices[:, -1] == visit for visit in range(counts.shape[-1]))
     z = counts.attributes_at(counts.indices)
     again = CountTensor(
@@ -84,8 +84,8 @@ def observations(counts: CountTensor, truth: Truth, settings: FitSettings) -> Ro
     return errors(scale.rate(rate), scale.detection(p), truth)
 
 
-def told(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
-    """λ of the closed likelihood, told every p."""
+def known_detection(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
+    """Errors of λ of the closed likelihood where every p is known."""
     cells = Cells.of_counts(counts, ("visit",))
     p = truth.detection[tuple(counts.indices[cells.order].T)]
     problem = Problem(
@@ -119,15 +119,15 @@ def told(counts: CountTensor, truth: Truth, settings: FitSettings) -> Row:
 
 METHODS: dict[str, Callable[[CountTensor, Truth, FitSettings], Row]] = {
     "closed": closed,
-    "ordinary, told mean p": ordinary,
+    "ordinary, known mean p": ordinary,
     "repeated observations, known mean p": observations,
-    "closed, told every p": told,
+    "closed, known p": known_detection,
 }
 
 
 def errors(rate: FloatArray, p: FloatArray, truth: Truth) -> Row:
     """Errors of λ and p as they stand, relative to the mean of the truth, and of their levels."""
-    known = np.isfinite(rate)  # told p, cells that nobody visited have no λ
+    known = np.isfinite(rate)  # where p is known, cells that nobody visited have no λ
     off = np.abs(rate - truth.rate)[known].sum() / truth.rate[known].sum()
     apart = np.abs(p.ravel() - truth.detection.ravel()).mean()
     return {
@@ -150,8 +150,8 @@ def main() -> None:
     for name in chosen.problems:
         methods = dict(METHODS)
         if "mu" in PROBLEMS[name]:
-            methods["closed, told that they are Poisson"] = _told_mu(1e4)
-            methods["closed, told μ"] = _told_mu(PROBLEMS[name]["mu"])
+            methods["closed, Poisson assumed"] = _with_mu(1e4)
+            methods["closed, known μ"] = _with_mu(PROBLEMS[name]["mu"])
         for method, run in methods.items():
             found, seconds = [], []
             for seed in chosen.seeds:
@@ -167,15 +167,15 @@ def main() -> None:
     note = (
         f"Seeds {seeds} of the data and of the fit; means, ± the standard error of the mean. "
         "Problems are in `benchmarks/closed.py`. The error of λ is Σ|λ̂ - λ|/Σλ over all entries. "
-        "The closed fit is told nothing; the ordinary model, whose levels are free, is told the "
-        "true mean p. “Told every p” is the floor for λ. Held is the share of true values, and of "
+        "Nothing is known to the closed fit; the ordinary model, whose level is free, has the "
+        "true mean p. “Known p” is the floor for λ. Held is the share of true values, and of "
         "fits, inside nominal 90 % intervals."
     )
     parts = ["# Closed visits", machine(), note, table(header, rows)]
     publish("\n\n".join(parts), chosen.write)
 
 
-def _told_mu(mu: float) -> Callable[[CountTensor, Truth, FitSettings], Row]:
+def _with_mu(mu: float) -> Callable[[CountTensor, Truth, FitSettings], Row]:
     return lambda counts, truth, settings: closed(counts, truth, replace(settings, mu=mu))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -20,15 +20,19 @@ from scipy.optimize import minimize
 from scipy.signal import lfilter
 from scipy.special import ndtri
 
-from uncletc.baselines import METHODS, Method, Prediction
-from uncletc.baselines.base import Algorithm, Estimate, RankSettings, Settings, check_dense, run
-from uncletc.baselines.holding import Held, check_held, set_aside
-from uncletc.baselines.main_effects import (
-    EffectsEstimate,
-    MainEffects,
-    MainEffectsSettings,
-    variance_of,
+from uncletc.baselines import METHODS, Estimate, Method, Prediction
+from uncletc.baselines.base import (
+    Algorithm,
+    Predictor,
+    RankSettings,
+    Settings,
+    check_dense,
+    choice,
+    run,
+    whole,
 )
+from uncletc.baselines.boosting import set_aside
+from uncletc.baselines.main_effects import MainEffects, MainEffectsSettings, variance_of
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import ConvergenceWarning, MisfitWarning
@@ -83,21 +87,6 @@ class NormalScores:
         return np.nan_to_num(np.column_stack(columns)) if columns else np.empty_like(attributes)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class RegressionEstimate(Estimate):
-    """λ from main effects; ŷ with a slope for each attribute."""
-
-    base: EffectsEstimate
-    standard: NormalScores
-    slopes: FloatArray
-
-    def _rate(self, indices: IntArray) -> FloatArray:
-        return self.base.rate(indices)
-
-    def _expected(self, indices: IntArray, attributes: FloatArray) -> FloatArray:
-        return self.base.scaled(indices, self.standard(attributes) @ self.slopes)
-
-
 class Regression(MainEffects):
     """Main effects, with slopes that are normal about 0 with a variance of their own.
 
@@ -126,15 +115,10 @@ class Regression(MainEffects):
         freedom = float(np.trace(np.linalg.solve(hessian, known)))
         self.slope_variance = variance_of(self.slopes, freedom)
 
-    def estimate(self, **record: Any) -> RegressionEstimate:
-        """The current effects and slopes."""
-        return RegressionEstimate(
-            **record,
-            n_attributes=self.n_attributes,
-            base=super().estimate(**record),
-            standard=self.standard,
-            slopes=self.slopes,
-        )
+    def slope(self) -> Callable[[FloatArray], FloatArray]:
+        """Slopes times the normal scores of attributes (n, D)."""
+        slopes = self.slopes
+        return lambda attributes: self.standard(attributes) @ slopes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,32 +138,8 @@ class NeighboursSettings(Settings):
         See :class:`~uncletc.baselines.base.Settings`. It decides what is set aside.
     """
 
-    held: Held = "entry"
-    max_iter: int = 40
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_held(self.held)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class NeighboursEstimate(Estimate):
-    """λ = main effects × what neighbours say.
-
-    Attributes
-    ----------
-    base : EffectsEstimate
-    ratio : ndarray, shape (I_1, …, I_K)
-    nearness : tuple of float
-        r_k of each mode.
-    """
-
-    base: EffectsEstimate
-    ratio: FloatArray
-    nearness: tuple[float, ...]
-
-    def _rate(self, indices: IntArray) -> FloatArray:
-        return np.asarray(self.base.rate(indices) * self.ratio[tuple(indices.T)])
+    held: str = choice("entry", "fibre")
+    max_iter: int = whole(40, least=0)
 
 
 class Neighbours(Algorithm):
@@ -205,7 +165,7 @@ class Neighbours(Algorithm):
         self.aside = data.subset(aside)
         rest = data.subset(~aside)
         self.base, self.guide = _effects(data), _effects(rest)
-        self.rest_base = self.guide.rate(self.aside.indices)
+        self.rest_base = self.guide[0].rate(self.aside.indices)
         self.whole, self.part = _known(self.base, data), _known(self.guide, rest)
         self.nearness = [0.0] * len(data.shape)
         self.value = self._score(self.nearness)
@@ -235,27 +195,31 @@ class Neighbours(Algorithm):
         if self.settings.tol:
             self.settled = self.unchanged >= len(self.nearness)
 
-    def estimate(self, **record: Any) -> NeighboursEstimate:
+    def predictor(self) -> Predictor:
         """Smooth all counts by the kernel chosen so far."""
-        ratio = _ratio(self.whole, self.nearness, self.ordered)
-        return NeighboursEstimate(
-            **record, base=self.base, ratio=ratio, nearness=tuple(self.nearness)
-        )
+        ratio, (base, _) = _ratio(self.whole, self.nearness, self.ordered), self.base
+        return lambda indices, _: np.asarray(base.rate(indices) * ratio[tuple(indices.T)])
 
 
-def _effects(counts: CountTensor) -> EffectsEstimate:
-    found = run(MainEffects, MainEffectsSettings, counts, MainEffectsSettings(tol=1e-4))
-    assert isinstance(found, EffectsEstimate)
-    return found
+def _effects(counts: CountTensor) -> tuple[Estimate, float]:
+    """Main effects of counts, and φ."""
+    states: list[MainEffects] = []
+
+    def start(data: CountTensor, settings: MainEffectsSettings) -> MainEffects:
+        states.append(MainEffects(data, settings))
+        return states[0]
+
+    found = run(start, MainEffectsSettings, counts, MainEffectsSettings(tol=1e-4))
+    return found, states[0].phi
 
 
-def _known(base: EffectsEstimate, data: CountTensor) -> FloatArray:
+def _known(effects: tuple[Estimate, float], data: CountTensor) -> FloatArray:
     """w·y/m and w of every entry, 0 where it was not counted; (2, I_1, …, I_K)."""
-    known = np.zeros((2, *data.shape))
+    known, (base, phi) = np.zeros((2, *data.shape)), effects
     mean = np.maximum(base.rate(data.indices), 1e-12)
     at = tuple(data.indices.T)
-    known[0][at] = data.counts / (1 + base.phi * mean)
-    known[1][at] = mean / (1 + base.phi * mean)
+    known[0][at] = data.counts / (1 + phi * mean)
+    known[1][at] = mean / (1 + phi * mean)
     return known
 
 
@@ -304,43 +268,7 @@ class StackSettings(RankSettings):
         See :class:`~uncletc.baselines.base.RankSettings`.
     """
 
-    held: Held = "entry"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_held(self.held)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class StackEstimate(Estimate):
-    """ŷ from those of the methods; λ from their λ.
-
-    Attributes
-    ----------
-    found : tuple of Prediction
-        Of each method.
-    weights : ndarray, shape (M,)
-    level : float
-        a.
-    """
-
-    found: tuple[Prediction, ...]
-    weights: FloatArray
-    level: float
-
-    def _rate(self, indices: IntArray) -> FloatArray:
-        return self._pool([each.rate(indices) for each in self.found])
-
-    def _expected(self, indices: IntArray, attributes: FloatArray) -> FloatArray:
-        return self._pool(
-            [
-                each.expected(indices, attributes if each.n_attributes else None)
-                for each in self.found
-            ]
-        )
-
-    def _pool(self, predicted: list[FloatArray]) -> FloatArray:
-        return np.asarray(np.exp(self.level + self.weights @ _logs(predicted)))
+    held: str = choice("entry", "fibre")
 
 
 class Stack(Algorithm):
@@ -403,15 +331,18 @@ class Stack(Algorithm):
         self.weights, self.level = _shares(best.x[:-1]), float(best.x[-1])
         self.phi = dispersion(self.y, np.exp(self.level + self.weights @ self.logs))
 
-    def estimate(self, **record: Any) -> StackEstimate:
+    def predictor(self) -> Predictor:
         """The methods fitted to all counts, with the current weights."""
-        return StackEstimate(
-            **record,
-            n_attributes=self.n_attributes,
-            found=tuple(self.found),
-            weights=self.weights.copy(),
-            level=self.level,
-        )
+        weights, level = self.weights.copy(), self.level
+
+        def predict(indices: IntArray, attributes: FloatArray) -> FloatArray:
+            found = [
+                each.expected(indices, attributes if each.n_attributes else None)
+                for each in self.found
+            ]
+            return np.asarray(np.exp(level + weights @ _logs(found)))
+
+        return predict
 
 
 def _shares(values: FloatArray) -> FloatArray:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks._draws import KINDS
 from benchmarks._report import grid, machine, publish
 from uncletc import CountTensor, Fit, FitSettings, Joint, datasets, fit, metrics
 from uncletc.solvers.options import NetworkChoice
@@ -25,7 +26,6 @@ from uncletc.solvers.options import NetworkChoice
 _SHAPE, _RANK, _ATTRIBUTES = (43, 80, 60), 5, 10
 _OBSERVED, _MEAN = 0.147, 100.0
 _UNSEEN = 20_000  # entries over which p is compared
-_KINDS = ("xor", "pairs", "net", "step", "additive")
 _CHOICES: tuple[NetworkChoice, ...] = ("supported", "never")
 _SIZES, _RANK_OF_COVID = (20, 5, 50), 15
 
@@ -37,7 +37,7 @@ def simulated(kind: str, seed: int) -> tuple[CountTensor, np.ndarray, np.ndarray
     rate = np.einsum("if,jf,kf->ijk", *factors)
     rate *= _MEAN / rate.mean()
     z = rng.random((rate.size, _ATTRIBUTES))
-    p = 1 / (1 + np.exp(-_logit(kind, z - 0.5, rng)))
+    p = 1 / (1 + np.exp(-KINDS[kind](z - 0.5, rng)))
     y = rng.binomial(rng.poisson(rate.ravel()), p)
     order = rng.permutation(rate.size)
     seen, unseen = np.split(order, [int(_OBSERVED * rate.size)])
@@ -45,22 +45,6 @@ def simulated(kind: str, seed: int) -> tuple[CountTensor, np.ndarray, np.ndarray
     where = np.stack(np.unravel_index(seen, _SHAPE), axis=1)
     counts = CountTensor(_SHAPE, where, y[seen], attributes=z[seen])
     return counts, rate, p[unseen[:_UNSEEN]], z[unseen[:_UNSEEN]]
-
-
-def _logit(kind: str, c: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Logit of p of centred attributes (n, D); (n,)."""
-    if kind == "additive":
-        return np.asarray(4 / 3 * np.sin(3 * c + np.arange(c.shape[1])).sum(axis=1))
-    if kind == "xor":
-        return np.asarray(40 * c[:, 0] * c[:, 1] + 30 * c[:, 2] * c[:, 3])
-    if kind == "pairs":
-        return np.asarray(12.5 * (c[:, 1:] * c[:, :-1]).sum(axis=1))
-    if kind == "net":
-        first, bias = 2 * rng.normal(size=(c.shape[1], 12)), 0.5 * rng.normal(size=12)
-        second, last = rng.normal(size=(12, 8)), rng.normal(size=8)
-        return np.asarray(2**0.5 * np.tanh(np.tanh(c @ first + bias) @ second) @ last)
-    plane, half = np.sign(c[:, 0] - 0.1 * c[:, 1]) * (c[:, 2] > 0), c[:, 3] * c[:, 4] > 0
-    return np.asarray(3 * plane + 2 * half - 1.5)
 
 
 def interactions(kinds: Sequence[str], seeds: Sequence[int]) -> Iterator[list[str]]:
@@ -113,7 +97,7 @@ def _of_fit(found: Fit) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run, print and optionally write the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.network", description=__doc__)
-    parser.add_argument("--kinds", nargs="+", choices=_KINDS, default=[])
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[])
     parser.add_argument("--seeds", nargs="+", type=int, default=[521])
     parser.add_argument("--covid", action="store_true", help="real COVID-19, networks of all sizes")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report here too")

@@ -1,4 +1,4 @@
-"""Seconds to a goal, to a first estimate and to the end, beside yardsticks; and of single steps.
+"""Seconds to a goal, to a first estimate and to the end, beside yardsticks; and of warm starts.
 
     python -m benchmarks.speed
 
@@ -13,28 +13,101 @@ import argparse
 import logging
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from benchmarks._problem import Problem
 from benchmarks._report import grid as table
 from benchmarks._report import machine, publish
-from benchmarks._settings import BCD_ITERATIONS
-from benchmarks._watch import Seen, Watch
+from benchmarks.accuracy import BCD_ITERATIONS
 from benchmarks.problems import PROBLEMS
-from uncletc import ConvergenceWarning, CountTensor, Fit, FitSettings, fit, simulate
-from uncletc.compare.metrics import mae_rate
-from uncletc.data.stacked import StackedObservations
-from uncletc.fitting.threads import one_thread
-from uncletc.solvers.joint.members import Entries, Members
+from uncletc import ConvergenceWarning, Fit, FitSettings, Iteration, fit, simulate
+from uncletc.compare.metrics import mae_rate, poisson_deviance, rrmse
 
 PROBLEM = "covid-uniform"
 GOAL_RATE, GOAL_RRMSE = 0.069, 0.455  # MAE_λ, and rRMSE of held-out counts, of 99 iterations of BCD
-ROUNDS = 40  # of a fit whose rounds are timed
+LEAST = 1e-3  # predicted count, so that one 0 does not make a deviance infinite
 CLOSE = 1.02  # held-out deviance of a warm start, over that of the cold fit
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The estimates at one iteration; seconds on the clock and of the processor.
+
+    Attributes
+    ----------
+    clock, processor : float
+        From the start of the fit until these estimates were at hand as a fit.
+    """
+
+    iteration: int
+    clock: float
+    processor: float
+    rate: float
+    rrmse: float
+    deviance: float
+
+
+@dataclass(eq=False)
+class Watch:
+    """A fit of a problem, judged on the way; `wanted` says at which iterations.
+
+    Attributes
+    ----------
+    seen : list of Seen
+        In order. The last one is of the fit as it ended.
+    """
+
+    problem: Problem
+    settings: FitSettings
+    stop: Callable[[Seen], bool] = lambda _: False
+    wanted: Callable[[int], bool] = lambda _: False
+    start: Fit | None = None
+    seen: list[Seen] = field(default_factory=list)
+
+    def run(self) -> Fit:
+        """Fit until the end, or until `stop` is true of what is seen."""
+        self._spent = np.zeros(2)
+        self._began = _now()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = fit(
+                self.problem.counts, self.settings, start=self.start, callback=self._process
+            )
+        self.seen.append(self._judge(found, found.history[-1].iteration, _now()))
+        return found
+
+    def _process(self, now: Iteration) -> bool:
+        if not self.wanted(now.iteration):
+            return False
+        began = _now()
+        found = now.current()
+        seen = self._judge(found, now.iteration, _now())
+        self.seen.append(seen)
+        stop = self.stop(seen)
+        self._spent += _now() - began
+        return stop
+
+    def _judge(self, found: Fit, iteration: int, now: np.ndarray) -> Seen:
+        problem = self.problem
+        clock, processor = now - self._began - self._spent
+        held = problem.indices(problem.held), problem.attributes(problem.held)
+        expected = np.maximum(found.expected(*held), LEAST)
+        return Seen(
+            iteration=iteration,
+            clock=float(clock),
+            processor=float(processor),
+            rate=mae_rate(found.rate_tensor(), problem.truth.rate),
+            rrmse=rrmse(problem.held_counts, expected),
+            deviance=poisson_deviance(problem.held_counts, expected),
+        )
+
+
+def _now() -> np.ndarray:
+    return np.array([time.perf_counter(), time.process_time()])
 
 
 def reached(seen: Seen) -> bool:
@@ -95,46 +168,6 @@ def _range(seen: Sequence[Seen | None]) -> str:
     if len(values) < len(seen):
         return "–"
     return f"{np.median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
-
-
-def single_rounds(problem: Problem) -> str:
-    """Time rounds of the joint solver, and sweeps over the factors; a table."""
-    measured = {
-        "round, λ and g": _time_rounds(problem.counts, problem.rank),
-        "round, λ alone, p known": _time_rounds(problem.told(), problem.rank),
-        "one sweep: every factor updated once": _time_sweeps(problem),
-    }
-    rows = [
-        [name, *(f"{1000 * x:.1f}" for x in np.quantile(laps, [0.5, 0.05, 0.95]))]
-        for name, laps in measured.items()
-    ]
-    return table(["milliseconds", "median", "5 %", "95 %"], rows)
-
-
-def _time_rounds(counts: CountTensor, rank: int) -> np.ndarray:
-    marks: list[float] = []
-
-    def mark(_: object) -> None:
-        marks.append(time.process_time())
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fit(counts, FitSettings(rank=rank, max_iter=ROUNDS, tol=0.0), callback=mark)
-    return np.diff(marks)
-
-
-def _time_sweeps(problem: Problem) -> np.ndarray:
-    told, rank = problem.told(), problem.rank
-    observations = StackedObservations.of(told)
-    entries = Entries.of(told, observations, None, None, torch.float32, torch.device("cpu"))
-    factors = [torch.rand(size, rank, dtype=torch.float64) for size in told.shape]
-    members, mu = Members(factors, rank), torch.full((2, 1), 2000.0, dtype=torch.float64)
-    marks = []
-    with one_thread():
-        for _ in range(ROUNDS):
-            members.update(entries, entries.exposure, mu, torch.ones(1, dtype=torch.float64))
-            marks.append(time.process_time())
-    return np.diff(marks)
 
 
 def warm_starts(problem: Problem, previous: Fit, repeats: int) -> str:
@@ -235,10 +268,6 @@ def describe_joint(seeds: Sequence[int], repeats: int) -> str:
             "### To the goal, and to the end",
             f"Seeds {', '.join(map(str, seeds))} of the data and of the fit.",
             towards_goal(problems, seeds),
-            "### One round, one sweep",
-            f"{ROUNDS} of each, seed {seeds[0]}. In most rounds factors alone move, in others g "
-            "too.",
-            single_rounds(first),
             "### Warm starts",
             warm_starts(first, previous, repeats),
             f"Seed {seeds[0]}. Until the Poisson deviance of the held-out counts is within 2 % of "

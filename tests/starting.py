@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from uncletc.solvers.bcd import starts
+from uncletc.solvers import bcd
 
-WHOLE = starts.START_STEPS
+WHOLE = bcd.START_STEPS
 QUICK = WHOLE // 30
 
 
@@ -17,5 +17,5 @@ QUICK = WHOLE // 30
 def start_of(steps: int) -> Iterator[None]:
     """Prepare starts with so many steps of Adam."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(starts, "START_STEPS", steps)
+        patch.setattr(bcd, "START_STEPS", steps)
         yield

@@ -308,21 +308,6 @@ class TestEdges:
             fit(small, settings)
 
 
-class TestHoldScale:
-    def test_mean_detection_drifts_less_and_expected_counts_are_those_of_the_model(
-        self, small: CountTensor, short_fit: Quick
-    ) -> None:
-        free, held = (short_fit(small, 150, hold_scale=held, tol=0.0) for held in (False, True))
-        both = small.attribute_rows >= 0
-        start = short_fit(small, 0).observed_detection[both].mean()
-        lost, kept = (start - found.observed_detection[both].mean() for found in (free, held))
-        assert lost > 0.05 * start
-        assert abs(kept) < 0.5 * lost
-        assert held.observed_detection.max() <= 1.0 + 1e-12
-        total = (held.rate(small.indices) * held.observed_detection).sum()
-        assert total == pytest.approx(small.counts.sum(), rel=0.02)
-
-
 class TestBadInput:
     def test_nothing_observed(self) -> None:
         with pytest.raises(ValueError, match="counts must hold at least 1 observed entry, got 0"):

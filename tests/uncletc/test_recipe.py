@@ -64,9 +64,7 @@ class TestRoundTrip:
         recipe = Recipe(fit=FitSettings(**{"rank": 2, name: OTHERS[name]}))
         assert there_and_back(recipe) == recipe
 
-    @pytest.mark.parametrize(
-        "solver", [BCD(), BCD(loss="kl", hold_scale=True, learning_rate=0.01, epochs=0)]
-    )
+    @pytest.mark.parametrize("solver", [BCD(), BCD(loss="kl", learning_rate=0.01, epochs=0)])
     def test_of_the_other_solver(self, solver):
         recipe = Recipe(fit=FitSettings(rank=2, solver=solver))
         assert there_and_back(recipe) == recipe

@@ -37,14 +37,10 @@ CoSTCo and POND ignore exposure; all others take λ proportional to it.
 
 from uncletc.baselines.base import Callback, Estimate, Prediction, RankSettings, Settings
 from uncletc.baselines.boosting import LightGBMSettings
-from uncletc.baselines.bptf import BPTFSettings
-from uncletc.baselines.costco import CoSTCoSettings
-from uncletc.baselines.halrtc import HaLRTCSettings
+from uncletc.baselines.cp import BPTFSettings, KLSettings, LSSettings
+from uncletc.baselines.dense import HaLRTCSettings, TuckerSettings
 from uncletc.baselines.main_effects import MainEffectsSettings
-from uncletc.baselines.ntf_kl import KLSettings
-from uncletc.baselines.ntf_ls import LSSettings
-from uncletc.baselines.ntf_tucker import TuckerSettings
-from uncletc.baselines.pond import PONDSettings
+from uncletc.baselines.neural import CoSTCoSettings, PONDSettings
 from uncletc.baselines.registry import METHODS, PAPER_METHODS, Method
 
 __all__ = [

@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from uncletc.common.jsonable import Jsonable
 from uncletc.common.validation import (
     FloatArray,
     IntArray,
+    check_choice,
     check_indices,
     check_real,
     check_seed,
@@ -24,10 +25,40 @@ from uncletc.common.validation import (
 from uncletc.data.counts import CountTensor
 from uncletc.fitting.history import ConvergenceWarning, FitError, History, Iteration, StopReason
 from uncletc.fitting.threads import one_thread
-from uncletc.solvers.bcd.blocks import TINY
+from uncletc.solvers.poisson import TINY
 
 DENSE_LIMIT = 2**24  # entries of a tensor that dense methods accept: 128 MiB an array
 _ROWS = 65_536  # entries predicted at once
+
+
+def whole(default: Any = MISSING, *, least: int) -> Any:
+    """A setting that is a whole number of at least `least`."""
+    return field(default=default, metadata={"check": lambda n, x: check_whole(n, x, least)})
+
+
+def real(default: float, *, least: float | None = None, above: float = 0.0) -> Any:
+    """A setting that is a finite number of at least `least`, or else above `above`."""
+
+    def check(name: str, given: Any) -> float:
+        value = check_real(name, given)
+        if not (math.isfinite(value) and (value > above if least is None else value >= least)):
+            rule = f"above {above:g}" if least is None else f"at least {least:g}"
+            raise ValueError(f"{name} must be finite and {rule}, got {value}")
+        return value
+
+    return field(default=default, metadata={"check": check})
+
+
+def choice(*options: Any) -> Any:
+    """A setting that is one of some options, the first by default."""
+
+    def check(name: str, value: Any) -> Any:
+        if isinstance(options[0], bool) and not isinstance(value, bool):
+            raise TypeError(f"{name} must be True or False, got {value!r}")
+        check_choice(name, value, options)
+        return value
+
+    return field(default=options[0], metadata={"check": check})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,24 +81,14 @@ class Settings(Jsonable):
         Naming the setting, the value and the rule.
     """
 
-    max_iter: int = 500
-    tol: float = 1e-6
-    seed: int = 0
+    max_iter: int = whole(500, least=0)
+    tol: float = real(1e-6, least=0.0)
+    seed: int = field(default=0, metadata={"check": lambda _, seed: check_seed(seed)})
 
     def __post_init__(self) -> None:
-        self._whole("max_iter", 0)
-        object.__setattr__(self, "seed", check_seed(self.seed))
-        self._real("tol", 0.0)
-
-    def _whole(self, name: str, least: int) -> None:
-        object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
-
-    def _real(self, name: str, least: float, *, above: bool = False) -> None:
-        value = check_real(name, getattr(self, name))
-        if not (math.isfinite(value) and (value > least if above else value >= least)):
-            rule = "above" if above else "at least"
-            raise ValueError(f"{name} must be finite and {rule} {least:g}, got {value}")
-        object.__setattr__(self, name, value)
+        for each in fields(self):
+            value = each.metadata["check"](each.name, getattr(self, each.name))
+            object.__setattr__(self, each.name, value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +103,7 @@ class RankSettings(Settings):
         See :class:`Settings`.
     """
 
-    rank: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._whole("rank", 1)
+    rank: int = whole(least=1)
 
 
 Callback = Callable[["Iteration[Prediction]"], bool | None]
@@ -162,15 +179,20 @@ class Prediction(Protocol):
         """
 
 
+Predictor = Callable[[IntArray, FloatArray], FloatArray]
+"""ŷ (n,) of valid entries (n, K) with attributes (n, D), NaN where unknown."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Estimate(ABC):
-    """The :class:`Prediction` of a method other than UncleTC."""
+class Estimate:
+    """The :class:`Prediction` of a method other than UncleTC; `predictor` is its ŷ."""
 
     shape: tuple[int, ...]
     history: tuple[Iteration[Any], ...]
     stop: StopReason
     settings: Any
     counts_digest: str
+    predictor: Predictor
     n_attributes: int = 0
 
     def __repr__(self) -> str:
@@ -182,29 +204,25 @@ class Estimate(ABC):
 
     def rate(self, indices: ArrayLike) -> FloatArray:
         """λ of the given entries; see :class:`Prediction`."""
-        return _in_parts(self._rate, check_indices(indices, self.shape, "indices"))
+        return self.expected(indices)
 
     def expected(self, indices: ArrayLike, attributes: ArrayLike | None = None) -> FloatArray:
         """ŷ of the given entries; see :class:`Prediction`."""
-        if not self.n_attributes:
-            return self.rate(indices)
         entries = check_indices(indices, self.shape, "indices")
         size = (len(entries), self.n_attributes)
-        z = np.full(size, np.nan) if attributes is None else np.asarray(attributes, np.float64)
+        z = np.full(size, np.nan)
+        if attributes is not None and self.n_attributes:
+            z = np.asarray(attributes, np.float64)
         if z.shape != size:
             raise ValueError(
                 f"attributes must have shape {size}, one row per row of indices and the columns "
                 f"of the fit, got {z.shape}"
             )
-        return _in_parts(self._expected, entries, z)
-
-    @abstractmethod
-    def _rate(self, indices: IntArray) -> FloatArray:
-        """λ of valid entries (n, K); (n,)."""
-
-    def _expected(self, indices: IntArray, attributes: FloatArray) -> FloatArray:  # noqa: ARG002
-        """ŷ of valid entries (n, K) with attributes (n, D), NaN where unknown; (n,)."""
-        return self._rate(indices)
+        predicted = np.empty(len(entries))
+        for i in range(0, len(entries), _ROWS):
+            part = slice(i, i + _ROWS)
+            predicted[part] = self.predictor(entries[part], z[part])
+        return predicted
 
 
 class Algorithm(ABC):
@@ -219,12 +237,15 @@ class Algorithm(ABC):
 
     Attributes
     ----------
+    n_attributes : int
+        D that its predictor takes.
     settled : bool, optional
         Set by a method with its own stopping rule; None: stop by ``tol``.
     least : float
         Changes of the objective are relative to its size, or to this if that is smaller.
     """
 
+    n_attributes: int = 0
     settled: bool | None = None
     least: float = TINY
 
@@ -240,8 +261,8 @@ class Algorithm(ABC):
         """Take one iteration."""
 
     @abstractmethod
-    def estimate(self, **record: Any) -> Estimate:
-        """Return the current estimates, with the given fields of :class:`Estimate`."""
+    def predictor(self) -> Predictor:
+        """ŷ as of now: further steps leave it as it is."""
 
 
 def run(
@@ -277,12 +298,14 @@ def run(
     history = History(callback)
 
     def result(stop: StopReason) -> Estimate:
-        return state.estimate(
+        return Estimate(
             shape=counts.shape,
             history=tuple(history.records),
             stop=stop,
             settings=settings,
             counts_digest=counts.digest,
+            predictor=state.predictor(),
+            n_attributes=state.n_attributes,
         )
 
     def record() -> StopReason | None:
@@ -315,13 +338,3 @@ def check_dense(counts: CountTensor, method: str) -> None:
             f"{method} holds every entry of the tensor and takes at most {DENSE_LIMIT:,}; "
             f"shape {counts.shape} has {n:,}"
         )
-
-
-def _in_parts(predict: Callable[..., FloatArray], *columns: Any) -> FloatArray:
-    """Predict a limited number of entries at a time, and join the parts."""
-    n = len(columns[0])
-    parts = [
-        np.asarray(predict(*(column[i : i + _ROWS] for column in columns)), dtype=np.float64)
-        for i in range(0, n, _ROWS)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0)

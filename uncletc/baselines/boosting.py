@@ -19,15 +19,16 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from uncletc.baselines.base import Algorithm, Estimate, Settings
-from uncletc.baselines.holding import Held, check_held, set_aside
+from uncletc.baselines.base import Algorithm, Predictor, Settings, choice, real, whole
+from uncletc.baselines.main_effects import fibre_of
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import exposure_at
 from uncletc.data.groups import Group
 from uncletc.model.negbin import log_scores
 
+_SHARE = 5  # one of so many counts is set aside
 _PATIENCE = 30  # trees without a better score before it stops
 _COLUMNS = 0.5  # share that a tree may use: fewer predict new entries better, and cost less
 _LEAST = 1e-9  # of ŷ in a loss
@@ -57,54 +58,11 @@ class LightGBMSettings(Settings):
         See :class:`~uncletc.baselines.base.Settings`.
     """
 
-    learning_rate: float = 0.1
-    leaves: int = 63
-    least_entries: int = 20
-    held: Held = "entry"
-    max_iter: int = 1500
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._real("learning_rate", 0.0, above=True)
-        self._whole("leaves", 2)
-        self._whole("least_entries", 1)
-        check_held(self.held)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LightGBMEstimate(Estimate):
-    """ŷ from trees; λ is ŷ with attributes unknown.
-
-    Attributes
-    ----------
-    booster : lightgbm.Booster, optional
-    trees : int
-        How many of its trees are used; further ones may have grown since.
-    level : float
-        Count per unit of exposure that they start from.
-    exposure : ndarray, optional
-    groups : tuple of Group
-        Of the counts.
-    modes : tuple of str
-    """
-
-    booster: Any
-    trees: int
-    level: float
-    exposure: FloatArray | None
-    groups: tuple[Group, ...]
-    modes: tuple[str, ...]
-
-    def _rate(self, indices: IntArray) -> FloatArray:
-        return self._expected(indices, np.full((len(indices), self.n_attributes), np.nan))
-
-    def _expected(self, indices: IntArray, attributes: FloatArray) -> FloatArray:
-        start = self.level * exposure_at(self.exposure, indices)
-        if not self.trees or not len(indices):
-            return start
-        columns, _ = _columns(self.groups, self.modes, indices, attributes)
-        raw = self.booster.predict(columns, raw_score=True, num_iteration=self.trees, num_threads=1)
-        return start * np.exp(np.asarray(raw, dtype=np.float64))
+    learning_rate: float = real(0.1)
+    leaves: int = whole(63, least=2)
+    least_entries: int = whole(20, least=1)
+    held: str = choice("entry", "fibre")
+    max_iter: int = whole(1500, least=0)
 
 
 class LightGBM(Algorithm):
@@ -176,18 +134,33 @@ class LightGBM(Algorithm):
         if self.settings.tol:
             self.settled = self.grown - self.trees >= _PATIENCE
 
-    def estimate(self, **record: Any) -> LightGBMEstimate:
-        """The trees up to the best number so far."""
-        return LightGBMEstimate(
-            **record,
-            n_attributes=self.n_attributes,
-            booster=self.boosters[0] if self.boosters else None,
-            trees=self.trees,
-            level=self.level,
-            exposure=self.data.exposure,
-            groups=self.data.groups,
-            modes=self.data.modes,
-        )
+    def predictor(self) -> Predictor:
+        """ŷ by the trees up to the best number so far."""
+        boosters, trees, level, data = self.boosters, self.trees, self.level, self.data
+
+        def predict(indices: IntArray, attributes: FloatArray) -> FloatArray:
+            start = level * data.exposure_at(indices)
+            if not trees or not len(indices):
+                return start
+            columns, _ = _columns(data.groups, data.modes, indices, attributes)
+            raw = boosters[0].predict(columns, raw_score=True, num_iteration=trees, num_threads=1)
+            return start * np.exp(np.asarray(raw, dtype=np.float64))
+
+        return predict
+
+
+def set_aside(counts: CountTensor, held: str, seed: int) -> NDArray[np.bool_]:
+    """Choose a fifth of the observed entries, or of the fibres along the last mode; mask (N,).
+
+    One entry, or fibre, alone is not set aside.
+    """
+    n = counts.n_observed
+    group = np.arange(n)
+    if held == "fibre":
+        group = np.unique(fibre_of(counts.indices, counts.shape), return_inverse=True)[1]
+    number = int(group.max()) + 1
+    chosen = np.random.default_rng(seed).permutation(number)[: -(-number // _SHARE)]
+    return np.isin(group, chosen[: number - 1])
 
 
 def _columns(

@@ -13,17 +13,16 @@ of it for an index or fibre without counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from uncletc.baselines.base import Algorithm, Estimate, Settings
-from uncletc.baselines.holding import fibre_of
+from uncletc.baselines.base import Algorithm, Predictor, Settings, choice, real, whole
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.data.entries import exposure_at
+from uncletc.data.entries import exposure_at, flat_index
 from uncletc.model.negbin import log_scores
 
 _STEP = 2.0  # of an effect at most, so that none overshoots from a bad start
@@ -45,50 +44,9 @@ class MainEffectsSettings(Settings):
         See :class:`~uncletc.baselines.base.Settings`. Nothing in it is random.
     """
 
-    fibres: bool = True
-    max_iter: int = 200
-    tol: float = 1e-5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.fibres, bool):
-            raise TypeError(f"fibres must be True or False, got {self.fibres!r}")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class EffectsEstimate(Estimate):
-    """λ from effects.
-
-    Attributes
-    ----------
-    level : float
-    effects : tuple of ndarray, shapes (I_k,)
-    fibres : ndarray of int, shape (G,)
-        Numbers of the fibres with counts, in order.
-    fibre_effects : ndarray, shape (G + 1,)
-        Their effects, and that of all others.
-    phi : float
-        Dispersion of the fitted counts.
-    exposure : ndarray, optional
-    """
-
-    level: float
-    effects: tuple[FloatArray, ...]
-    fibres: IntArray
-    fibre_effects: FloatArray
-    phi: float
-    exposure: FloatArray | None
-
-    def _rate(self, indices: IntArray) -> FloatArray:
-        return self.scaled(indices, np.zeros(len(indices)))
-
-    def scaled(self, indices: IntArray, more: FloatArray) -> FloatArray:
-        """Return λ with further terms (n,) added to log λ of valid entries (n, K); (n,)."""
-        log = self.level + more
-        for k, effect in enumerate(self.effects):
-            log = log + effect[indices[:, k]]
-        log = log + self.fibre_effects[_place(fibre_of(indices, self.shape), self.fibres)]
-        return np.exp(np.clip(log, *_LOG_RANGE)) * exposure_at(self.exposure, indices)
+    fibres: bool = choice(True, False)
+    max_iter: int = whole(200, least=0)
+    tol: float = real(1e-5, least=0.0)
 
 
 class MainEffects(Algorithm):
@@ -171,21 +129,31 @@ class MainEffects(Algorithm):
         )
         self.phi = float(np.exp(best.x))
 
-    def estimate(self, **record: Any) -> EffectsEstimate:
-        """The current effects."""
-        n_modes = len(self.data.shape)
+    def predictor(self) -> Predictor:
+        """λ from the current effects."""
+        shape, level, exposure, more = self.data.shape, self.level, self.data.exposure, self.slope()
         effects = [each + left / 2 for each, left in zip(self.effects, self.open, strict=True)]
-        of_fibres = [*effects[n_modes:], np.zeros(0)][0]
+        known, of_fibres = self.fibres, [*effects[len(shape) :], np.zeros(0)][0]
         other = self.variances[-1] / 2 if len(of_fibres) and self.open[-1].any() else 0.0
-        return EffectsEstimate(
-            **record,
-            level=self.level,
-            effects=tuple(effects[:n_modes]),
-            fibres=self.fibres,
-            fibre_effects=np.append(of_fibres, other),
-            phi=self.phi,
-            exposure=self.data.exposure,
-        )
+        of_fibres = np.append(of_fibres, other)
+
+        def predict(indices: IntArray, attributes: FloatArray) -> FloatArray:
+            log = level + more(attributes)
+            for k, effect in enumerate(effects[: len(shape)]):
+                log = log + effect[indices[:, k]]
+            log = log + of_fibres[_place(fibre_of(indices, shape), known)]
+            return np.exp(np.clip(log, *_LOG_RANGE)) * exposure_at(exposure, indices)
+
+        return predict
+
+    def slope(self) -> Callable[[FloatArray], FloatArray]:
+        """Further terms of log λ, of attributes (n, D); here there are none."""
+        return lambda attributes: np.zeros(len(attributes))
+
+
+def fibre_of(indices: IntArray, shape: tuple[int, ...]) -> IntArray:
+    """Number of the fibre along the last mode of valid entries (n, K), such as a place; (n,)."""
+    return flat_index(indices[:, :-1], shape[:-1])
 
 
 def variance_of(effects: FloatArray, freedom: float) -> float:

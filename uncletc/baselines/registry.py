@@ -1,25 +1,33 @@
-"""METHODS: every method by its name; PAPER_METHODS: those that the paper compares."""
+"""METHODS: every method by its name; PAPER_METHODS: those that the paper compares.
+
+UncleTC: S. Ibrahim, X. Fu, R. Hutchinson and E. Seo, "Under-Counted Tensor Completion with Neural
+Incorporation of Attributes", ICML 2023; the linear g after X. Fu, E. Seo, J. Clarke and
+R. A. Hutchinson, "Link Prediction Under Imperfect Detection: Collaborative Filtering for
+Ecological Networks", IEEE Transactions on Knowledge and Data Engineering 33(8), 2021. Both take
+:class:`uncletc.FitSettings` and so either solver.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from uncletc.baselines import undercounted
+import numpy as np
+
 from uncletc.baselines.base import Algorithm, Prediction, Settings, run
 from uncletc.baselines.boosting import LightGBM, LightGBMSettings
-from uncletc.baselines.bptf import BPTF, BPTFSettings
-from uncletc.baselines.costco import CoSTCo, CoSTCoSettings
-from uncletc.baselines.halrtc import HaLRTC, HaLRTCSettings
+from uncletc.baselines.cp import BPTF, KL, LS, BPTFSettings, KLSettings, LSSettings
+from uncletc.baselines.dense import HaLRTC, HaLRTCSettings, Tucker, TuckerSettings
 from uncletc.baselines.main_effects import MainEffects, MainEffectsSettings
-from uncletc.baselines.ntf_kl import KL, KLSettings
-from uncletc.baselines.ntf_ls import LS, LSSettings
-from uncletc.baselines.ntf_tucker import Tucker, TuckerSettings
-from uncletc.baselines.pond import POND, PONDSettings
+from uncletc.baselines.neural import POND, CoSTCo, CoSTCoSettings, PONDSettings
+from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
+from uncletc.fitting.fit import fit
 from uncletc.fitting.settings import FitSettings
+from uncletc.result.fit_result import Callback, Fit
 
 _RANKS = (5, 10, 15, 20)
 
@@ -74,6 +82,30 @@ _SPARSE = {"rank": _RANKS, "alpha": (0.02, 0.05, 0.1, 0.2)}
 _HIDDEN = tuple((units,) * layers for units in (10, 20, 30) for layers in (1, 3, 5))
 
 
+def fit_network(
+    counts: CountTensor, settings: FitSettings, *, callback: Callback | None = None
+) -> Fit:
+    """Run :func:`uncletc.fit` on the sorted entries, so that their given order is irrelevant."""
+    data = counts.in_order()
+    estimate = fit(data, settings, callback=callback)
+    place = np.argsort(np.argsort(flat_index(counts.indices, counts.shape)))
+    p = estimate.observed_detection[place]
+    return replace(estimate, counts_digest=counts.digest, observed_detection=p)
+
+
+def fit_linear(
+    counts: CountTensor, settings: FitSettings, *, callback: Callback | None = None
+) -> Fit:
+    """Estimate λ and p with g linear in z: the given settings without hidden layers.
+
+    With ``solver="bcd"`` this is the paper's g(z) = θ₁ᵀz + θ₂; the joint solver keeps g between 0
+    and 1 by a sigmoid of the linear function.
+    """
+    if isinstance(settings, FitSettings):
+        settings = replace(settings, hidden=())
+    return fit_network(counts, settings, callback=callback)
+
+
 def _of(name: str, algorithm: type[Algorithm], settings: type[Settings], **facts: Any) -> Method:
     """Return a method whose fit is the loop of :func:`~uncletc.baselines.base.run`."""
     facts = {"grid": {"rank": _RANKS}} | facts
@@ -84,14 +116,14 @@ _ALL = (
     Method(
         "UncleTC",
         FitSettings,
-        undercounted.fit,
+        fit_network,
         _NETWORK | {"hidden": _HIDDEN},
         uses_attributes=True,
     ),
     Method(
         "UncleTC(Linear)",
         FitSettings,
-        undercounted.fit_linear,
+        fit_linear,
         _NETWORK,
         uses_attributes=True,
     ),

@@ -13,7 +13,7 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.fitting.threads import one_thread
 from uncletc.model.random_effects import Effect
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.solvers.bcd.solver import fit_bcd
+from uncletc.solvers.bcd import fit_bcd
 from uncletc.solvers.closed import check_closed, fit_closed
 from uncletc.solvers.joint.parallel import world
 from uncletc.solvers.joint.solver import fit_joint

@@ -62,7 +62,7 @@ class Joint(Jsonable):
 
 @dataclass(frozen=True, kw_only=True)
 class BCD(Jsonable):
-    """Options of block coordinate descent; see :mod:`~uncletc.solvers.bcd.solver`.
+    """Options of block coordinate descent; see :mod:`~uncletc.solvers.bcd`.
 
     Here μ weights ℓ(g, p) against the likelihood (paper, eq. 11a), which depends on the scale of
     p: the same μ holds p less closely to g(z) if p is small.
@@ -71,8 +71,6 @@ class BCD(Jsonable):
     ----------
     loss : {"ls", "kl"}
         ℓ(g, p), least squares (g - p)², or g log(g/p) - g + p (paper, Table 5).
-    hold_scale : bool
-        Undo the drift of the scale after each iteration, unlike the paper.
     learning_rate : float
         Step size of Adam for the network, > 0.
     batch_size : int
@@ -90,7 +88,6 @@ class BCD(Jsonable):
 
     name: Literal["bcd"] = field(default="bcd", init=False, repr=False)
     loss: Loss = "ls"
-    hold_scale: bool = False
     learning_rate: float = 1e-3
     batch_size: int = 1024
     epochs: int = 10
@@ -98,8 +95,6 @@ class BCD(Jsonable):
 
     def __post_init__(self) -> None:
         check_choice("loss", self.loss, get_args(Loss))
-        if not isinstance(self.hold_scale, bool):
-            raise TypeError(f"hold_scale must be True or False, got {self.hold_scale!r}")
         rate = check_positive("learning_rate", self.learning_rate)
         object.__setattr__(self, "learning_rate", rate)
         for name, least in (("batch_size", 1), ("epochs", 0), ("sweeps", 1)):

@@ -13,9 +13,7 @@ from tests.dashboard.looking import in_address
 from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, fit
 from uncletc.datasets import Dataset, Provenance
 
-SLOW = FitSettings(
-    rank=1, solver=BCD(epochs=0, sweeps=1, hold_scale=True), hidden=(), max_iter=100, tol=0.0
-)
+SLOW = FitSettings(rank=1, solver=BCD(epochs=0, sweeps=1), hidden=(), max_iter=100, tol=0.0)
 pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
 
 

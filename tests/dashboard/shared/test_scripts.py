@@ -89,7 +89,7 @@ def test_every_anchor_is_stated(anchor, run_script, ppi_twin, ppi_fit):
         FitSettings(rank=3),
         SETTINGS,
         FitSettings(rank=1, solver="bcd", hidden=(), seed=5),
-        FitSettings(rank=1, solver=BCD(loss="kl", hold_scale=True), hidden=(), seed=5),
+        FitSettings(rank=1, solver=BCD(loss="kl"), hidden=(), seed=5),
     ],
 )
 def test_the_settings_are_all_there(settings, run_script, ppi_fit):

@@ -17,12 +17,12 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.result.posterior import Draws
-from uncletc.solvers.bcd.starts import adapt_components
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.search import search
 from uncletc.solvers.closed.state import START_LOGIT, Problem, State
 from uncletc.solvers.joint.alignment import nearest_coefficients
 from uncletc.solvers.joint.dispersion import pearson_dispersion
+from uncletc.solvers.poisson import adapt_components
 from uncletc.solvers.uncertainty.draws import DRAWS
 
 ANCHOR = "repeat visits"

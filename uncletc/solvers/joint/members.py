@@ -21,10 +21,10 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable, normal_scores
-from uncletc.solvers.bcd.blocks import multiply, product_of
 from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.joint.kernels import IndexArray, rates, slice_sums
 from uncletc.solvers.joint.parallel import total, world
+from uncletc.solvers.poisson import multiply, product_of
 
 _CHUNK = 4_194_304  # numbers in a chunk's largest array on a GPU: bounds its memory
 _SMALLEST = 1e-30

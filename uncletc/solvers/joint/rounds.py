@@ -24,7 +24,6 @@ from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable, normal_scores
 from uncletc.result.ensemble import Member
 from uncletc.result.fit_result import Fit
-from uncletc.solvers.bcd.starts import adapt_components
 from uncletc.solvers.effects.steps import FIRST_MU, ModeSteps
 from uncletc.solvers.joint.alignment import nearest_coefficients
 from uncletc.solvers.joint.curve_steps import START_LOGIT, Detection
@@ -39,6 +38,7 @@ from uncletc.solvers.joint.members import Entries, Members, rows_for_mean
 from uncletc.solvers.joint.optimum import Optimum, constant, member_of
 from uncletc.solvers.joint.parallel import choose_device, total, world
 from uncletc.solvers.options import Joint
+from uncletc.solvers.poisson import adapt_components
 from uncletc.solvers.uncertainty.draws import draws_of
 
 _SWEEPS = 2  # updates of every factor per round

@@ -1,9 +1,9 @@
-"""Common parts of the solvers: the data as tensors, λ, and the factor step."""
+"""Poisson factors: counts as tensors, λ of entries, and a factor's multiplicative update."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,8 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from uncletc.common.validation import IntArray
+from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
-from uncletc.model.detection import DetectionNetwork
 
 TINY = 1e-300  # keeps y/λ and log λ finite; far below any rate that a count can support
 
@@ -145,41 +144,21 @@ def multiply(
     return torch.where(below == 0, factor, (factor * numerator + shape) / below)
 
 
-def update_factors(
-    factors: list[Tensor], problem: Problem, p: Tensor, *, sweeps: int, tol: float
-) -> None:
-    """Update every U_k in turn, in place; see :func:`update_factor`."""
-    for mode in range(len(factors)):
-        factors[mode] = update_factor(factors, mode, problem, p, sweeps, tol)
+def adapt_components(earlier: Sequence[FloatArray], fresh: Sequence[Tensor]) -> list[Tensor]:
+    """Keep the largest components of a start; add faint random ones if it has too few."""
+    size = np.prod([factor.mean(axis=0) for factor in earlier], axis=0)
+    rank = fresh[0].shape[1]
+    order = np.argsort(-size, kind="stable")[:rank]
+    kept = [torch.from_numpy(factor[:, order]) for factor in earlier]
+    missing = rank - len(order)
+    faint = float(size.mean() * 0.01) ** (1 / len(earlier))
+    return [
+        torch.cat([_leave_zero(old, new[:, :1]), 2 * faint * new[:, :missing]], dim=1)
+        for old, new in zip(kept, fresh, strict=True)
+    ]
 
 
-def probabilities(network: DetectionNetwork | None, problem: Problem) -> Tensor:
-    """g over Ξ as probabilities (S,); empty without a network."""
-    if network is None:
-        return torch.empty(0, dtype=torch.float64)
-    return network.probability(problem.attributes)
-
-
-def observed_p(g: Tensor, problem: Problem) -> Tensor:
-    """The starting p over Ω: g with attributes, the mean of g without, 1 if Ξ is empty."""
-    if not len(g):
-        return torch.ones_like(problem.counts)
-    p = g.mean().expand(len(problem.counts)).clone()
-    p[problem.attributed] = g[problem.rows]
-    return p
-
-
-def batches(
-    columns: tuple[Tensor, Tensor], size: int, generator: torch.Generator
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Shuffled batches of two columns with one row per entry."""
-    order = torch.randperm(len(columns[0]), generator=generator)
-    first, second = (torch.split(column[order], size) for column in columns)
-    return zip(first, second, strict=True)
-
-
-def adam_step(adam: torch.optim.Optimizer, loss: Tensor) -> None:
-    """Take one step down the gradient of `loss`."""
-    adam.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    adam.step()
+def _leave_zero(factor: Tensor, fresh: Tensor) -> Tensor:
+    """Lift exact zeros, which multiplicative updates could never leave."""
+    size = float(factor.mean())
+    return torch.where(factor > 0, factor, 1e-3 * fresh * (size if size > 0 else 1.0))

@@ -10,17 +10,14 @@ another order, halves μ and swaps the arguments of the Kullback-Leibler loss; t
 paper.
 
 The paper does not specify the start. Here U_k and θ start from the better of two short joint fits
-with p held at g (μ → ∞); see :func:`~uncletc.solvers.bcd.starts.start_jointly`. From random
+with p held at g (μ → ∞); see :func:`start_jointly`. From random
 starts the early p-steps follow a λ that has not seen the counts, and if counts differ by orders of
 magnitude g absorbs differences that belong to λ; 100 iterations rarely undo either. Measurements
 show that the start does much of the work: see `benchmarks/`.
 
 The objective has no minimum in the scale: λ·c, p/c and g/c lower it as c grows. The iterations
-give good answers because they drift slowly from their start. With ``hold_scale`` every θ-step
-fits g to p·c instead of p, where c restores the mean of p over Ω ∩ Ξ to that of the start, and
-λ is divided by c: expected counts change only where p is clamped to 1, and the penalty cannot
-fall by drifting. This is not in the paper; use it for more than a few hundred iterations, or to
-compare values of μ.
+give good answers because they drift slowly from their start: use a few hundred at most, and do not
+compare values of μ by it.
 
 When to use which solver: this one to reproduce the paper, or to study its objective;
 :mod:`~uncletc.solvers.joint.solver` for everything else.
@@ -30,6 +27,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -40,18 +38,22 @@ from uncletc.fitting.settings import FitSettings
 from uncletc.model.cp import fill_rows
 from uncletc.model.detection import SMALLEST_PROBABILITY, DetectionNetwork
 from uncletc.result.fit_result import Callback, Fit
-from uncletc.solvers.bcd.blocks import (
+from uncletc.solvers.options import BCD, Loss
+from uncletc.solvers.poisson import (
     TINY,
     Problem,
-    adam_step,
-    batches,
-    observed_p,
+    adapt_components,
     observed_rate,
-    probabilities,
-    update_factors,
+    rate_at,
+    update_factor,
 )
-from uncletc.solvers.bcd.starts import start_jointly, starting_factors, starting_network
-from uncletc.solvers.options import BCD, Loss
+
+_ROUNDS_FIRST = 50  # of factor updates under the first g, before it may learn
+START_STEPS = 3000  # of Adam in total
+_START_EPOCHS = 10  # passes of Adam over Ω ∩ Ξ between two updates of the factors
+_START_LEARNING_RATE = 3e-3
+_START_SWEEPS = 2
+_START_PRIOR = 0.25  # -log prior per squared weight: few counts leave g nearly flat
 
 
 def fit_bcd(
@@ -85,7 +87,6 @@ def fit_bcd(
         g = probabilities(network, problem)
         p = observed_p(g, problem)
     rate = observed_rate(factors, problem)  # (N,)
-    level = _mean_detection(problem, p)
 
     def result(stop: StopReason) -> Fit:
         return Fit(
@@ -116,8 +117,6 @@ def fit_bcd(
 
     while (stop := record()) is None:
         p = update_detection(problem, rate, g, p, mu, options.loss)
-        if options.hold_scale and level is not None:
-            p = _return_to(level, problem, factors, p)
         if network is not None and adam is not None:
             update_network(network, adam, problem, g, p, options, settings.tol, generator)
             g = probabilities(network, problem)
@@ -215,16 +214,139 @@ def update_network(
         last = total
 
 
-def _mean_detection(problem: Problem, p: Tensor) -> float | None:
-    """Mean p over Ω ∩ Ξ; None without such entries."""
-    return float(p[problem.attributed].mean()) if bool(problem.attributed.any()) else None
+def update_factors(
+    factors: list[Tensor], problem: Problem, p: Tensor, *, sweeps: int, tol: float
+) -> None:
+    """Update every U_k in turn, in place; see :func:`update_factor`."""
+    for mode in range(len(factors)):
+        factors[mode] = update_factor(factors, mode, problem, p, sweeps, tol)
 
 
-def _return_to(level: float, problem: Problem, factors: list[Tensor], p: Tensor) -> Tensor:
-    """Restore the mean of p to `level`, with p clamped to 1, and divide λ by the same ratio."""
-    now = _mean_detection(problem, p)
-    if not now:
-        return p
-    ratio = level / now
-    factors[:] = [factor * ratio ** (-1 / len(factors)) for factor in factors]
-    return (p * ratio).clamp_max(1.0)
+def probabilities(network: DetectionNetwork | None, problem: Problem) -> Tensor:
+    """g over Ξ as probabilities (S,); empty without a network."""
+    if network is None:
+        return torch.empty(0, dtype=torch.float64)
+    return network.probability(problem.attributes)
+
+
+def observed_p(g: Tensor, problem: Problem) -> Tensor:
+    """The starting p over Ω: g with attributes, the mean of g without, 1 if Ξ is empty."""
+    if not len(g):
+        return torch.ones_like(problem.counts)
+    p = g.mean().expand(len(problem.counts)).clone()
+    p[problem.attributed] = g[problem.rows]
+    return p
+
+
+def batches(
+    columns: tuple[Tensor, Tensor], size: int, generator: torch.Generator
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Shuffled batches of two columns with one row per entry."""
+    order = torch.randperm(len(columns[0]), generator=generator)
+    first, second = (torch.split(column[order], size) for column in columns)
+    return zip(first, second, strict=True)
+
+
+def adam_step(adam: torch.optim.Optimizer, loss: Tensor) -> None:
+    """Take one step down the gradient of `loss`."""
+    adam.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    adam.step()
+
+
+def starting_network(
+    problem: Problem, settings: FitSettings, generator: torch.Generator, start: Fit | None
+) -> DetectionNetwork | None:
+    """A random network, or that of `start` if its layers agree; None without attributes."""
+    if problem.attributes.numel() == 0:
+        return None
+    network = DetectionNetwork(problem.attributes.shape[1], settings.hidden, generator)
+    earlier = None if start is None else start.network
+    if isinstance(earlier, DetectionNetwork) and [w.shape for w in earlier.weights()] == [
+        w.shape for w in network.weights()
+    ]:
+        network.load(earlier.weights())
+    return network
+
+
+def starting_factors(
+    counts: CountTensor,
+    settings: FitSettings,
+    generator: torch.Generator,
+    start: Fit | None,
+    p: Tensor,
+) -> list[Tensor]:
+    """Uniform factors scaled so that the mean of λ·p over Ω is the mean count."""
+    factors = [
+        torch.rand(size, settings.rank, dtype=torch.float64, generator=generator)
+        for size in counts.shape
+    ]
+    indices = torch.from_numpy(counts.indices.copy())
+    goal = float(counts.counts.mean())
+    if start is not None:
+        factors = adapt_components(start.factors, factors)
+    exposure = torch.from_numpy(counts.exposure_at(counts.indices))
+    now = float((exposure * rate_at(factors, indices) * p).mean())
+    ratio = goal / now if now > 0 else 1.0
+    return [factor * ratio ** (1 / len(factors)) for factor in factors]
+
+
+def start_jointly(
+    network: DetectionNetwork,
+    factors: list[Tensor],
+    problem: Problem,
+    batch_size: int,
+    generator: torch.Generator,
+) -> None:
+    """Fit U_k and θ with p held at g, in place: the likelier of two fits.
+
+    In one, λ explains what it can before g may learn, which counts of very different sizes
+    need; in the other both learn from the first round, which is better if g varies most.
+    """
+    candidates = []
+    for rounds_first in (_ROUNDS_FIRST, 0):
+        trial_network, trial_factors = copy.deepcopy(network), [f.clone() for f in factors]
+        _fit_by_turns(trial_network, trial_factors, problem, batch_size, generator, rounds_first)
+        mean = observed_rate(trial_factors, problem) * observed_p(
+            probabilities(trial_network, problem), problem
+        )
+        value = float((mean - torch.xlogy(problem.counts, mean.clamp_min(TINY))).mean())
+        candidates.append((value, trial_network, trial_factors))
+    _, best_network, best_factors = min(candidates, key=lambda candidate: candidate[0])
+    network.load(best_network.weights())
+    factors[:] = best_factors
+
+
+def _fit_by_turns(
+    network: DetectionNetwork,
+    factors: list[Tensor],
+    problem: Problem,
+    batch_size: int,
+    generator: torch.Generator,
+    rounds_first: int,
+) -> None:
+    """Lower the negative log-likelihood with p = g over U_k and θ by turns, in place."""
+    z, y = problem.attributes[problem.rows], problem.counts[problem.attributed]
+    steps = _START_EPOCHS * math.ceil(len(z) / batch_size)
+    rounds = math.ceil(START_STEPS / steps) if steps else 0
+    size = float(y.mean()) if y.any() else 1.0
+    adam = torch.optim.Adam(network.parameters(), lr=_START_LEARNING_RATE, fused=True)
+    p = observed_p(probabilities(network, problem), problem)
+    for _ in range(rounds_first):
+        update_factors(factors, problem, p, sweeps=1, tol=0.0)
+    for _ in range(rounds):
+        p = observed_p(probabilities(network, problem), problem)
+        update_factors(factors, problem, p, sweeps=_START_SWEEPS, tol=0.0)
+        rate = observed_rate(factors, problem)[problem.attributed]
+        table = torch.stack([rate, y], dim=1)
+        for _ in range(_START_EPOCHS):
+            for batch, known in batches((z, table), batch_size, generator):
+                g = network(batch).clamp_min(SMALLEST_PROBABILITY)
+                likelihood = known[:, 0] * g - known[:, 1] * torch.log(g)
+                loss = likelihood.mean() + _START_PRIOR / len(z) * _squares(network)
+                adam_step(adam, loss / size)
+
+
+def _squares(network: DetectionNetwork) -> Tensor:
+    weights = [w.square().sum() for w in network.parameters() if w.ndim > 1]
+    return torch.stack(weights).sum()

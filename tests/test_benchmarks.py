@@ -1,0 +1,221 @@
+"""The benchmarks: problems, how fits are judged, further methods, and the report of real counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import _links, accuracy, methods, spread
+from benchmarks._problem import Problem, log_score
+from benchmarks._real_report import difference, report
+from benchmarks._real_trials import _SCORES, EXTENDED, _add, read
+from benchmarks.methods import ALL, stack_of
+from benchmarks.problems import PROBLEMS, Goal
+from uncletc import CountTensor, FitSettings
+
+pytestmark = pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
+
+
+def observed(problem: Problem) -> np.ndarray:
+    return np.ravel_multi_index(tuple(problem.counts.indices.T), problem.counts.shape)
+
+
+@pytest.mark.parametrize(
+    "name", ["covid-fibre", "o10", "F3fit6", "K2", "K4", "nb", "inter", "net-0.1", "xor-0.3-noise"]
+)
+def test_a_problem_is_complete_and_holds_out_what_no_fit_sees(name: str) -> None:
+    problem, again, other = (PROBLEMS[name].make(seed) for seed in (5, 5, 6))
+    assert problem.counts.digest == again.counts.digest != other.counts.digest
+    np.testing.assert_array_equal(problem.held_counts, again.held_counts)
+    counts, truth = problem.counts, problem.truth
+    assert counts.simulated
+    assert counts.shape == truth.rate.shape == truth.detection.shape
+    assert 0 <= truth.detection.min() <= truth.detection.max() <= 1
+    assert np.intersect1d(observed(problem), problem.held).size == 0
+    assert len(problem.held) == len(problem.held_counts) >= 100
+    known = np.ravel_multi_index(tuple(counts.attribute_indices.T), counts.shape)
+    np.testing.assert_array_equal(counts.attributes, problem.attributes(known))
+    expected = (truth.rate * truth.detection).ravel()[problem.held]
+    assert problem.held_counts.mean() == pytest.approx(expected.mean(), rel=0.15)
+
+
+def test_the_truth_has_no_error_and_its_scores_are_the_best() -> None:
+    problem = PROBLEMS["sparse"].make(1)
+    rate, p = problem.truth.rate, problem.truth.detection.ravel()
+    double = SimpleNamespace(  # the same but for the free scale
+        rate_tensor=lambda: 2 * rate,
+        detection=lambda _: p[problem.judged] / 2,
+        expected=lambda *_: (rate.ravel() * p)[problem.held],
+    )
+    found = problem.judge(double)
+    assert found == problem.judge_truth()
+    assert (found.rate, found.detection) == (0, 0)
+    assert found.log_score < log_score(problem.held_counts, rate.ravel()[problem.held])
+
+
+def test_finished_fits_are_read_and_held_against_what_must_be_reached(tmp_path: Path) -> None:
+    trials = tmp_path / "trials"
+    first, again = (accuracy.judge_all(["o30"], [2], "joint", 1, trials) for _ in range(2))
+    assert first == again
+    assert len(trials.read_text().splitlines()) == 1
+    assert first[0].known.detection == 0
+    assert first[0].known.rate < PROBLEMS["o30"].make(2).constant
+    assert "| o30 | 2 | **0.0" in accuracy.describe(first)
+    errors = np.array([0.01, 0.03])
+    assert accuracy.missed(Goal(rate=0.02), errors, errors, errors) == ""
+    assert accuracy.missed(Goal(rate=0.02, every_seed=True), errors, errors, errors) == "✗ λ"
+
+
+def test_intervals_of_a_whole_fit_are_held_against_the_truth() -> None:
+    problem = PROBLEMS["o10"].make(8)
+    settings = FitSettings(rank=problem.rank, max_iter=20)
+    held, fitting, judging = spread.run_trial(problem, settings, level=0.9)
+    assert min(fitting, judging) > 0
+    assert all(0 <= one.share <= 1 <= one.width for one in held.values())
+    rows = spread.summarise("o10", [8], [held])
+    assert [row[1] for row in rows] == list(held)
+
+
+SHAPE = (12, 10, 8)
+STACK = stack_of([ALL["Constant"], ALL["Main effects"]])
+FURTHER = ["Constant", "Main effects", "NB regression", "Neighbours", "Stack"]
+
+
+def fitted(name: str, counts: CountTensor) -> Any:
+    method = STACK if name == "Stack" else ALL[name]
+    return method.fit(counts, method.settings(**({"rank": 1} if method.has_rank else {})))
+
+
+def drawn(mean: np.ndarray, **more: Any) -> CountTensor:
+    """Poisson counts of 60 % of the entries."""
+    rng = np.random.default_rng(0)
+    entries = np.argwhere(np.ones(mean.shape))
+    rows = np.sort(rng.permutation(len(entries))[: round(0.6 * len(entries))])
+    y = rng.poisson(mean[tuple(entries[rows].T)])
+    if "attributes" in more:
+        more["attributes"] = more["attributes"].reshape(len(entries), -1)
+        more["attribute_indices"] = entries
+    return CountTensor(mean.shape, entries[rows], y, **more)
+
+
+def error(found: Any, counts: CountTensor, mean: np.ndarray) -> float:
+    """Mean error of ŷ over all entries, relative to the mean."""
+    entries = np.argwhere(np.ones(mean.shape))
+    z = counts.attributes_at(entries, unknown_as_nan=True) if found.n_attributes else None
+    return float(np.abs(found.expected(entries, z) - mean.ravel()).mean() / mean.mean())
+
+
+class TestMethods:
+    @pytest.mark.parametrize("name", FURTHER)
+    def test_effects_and_exposure_are_found(self, name: str) -> None:
+        rng = np.random.default_rng(2)
+        exposure = 10.0 ** np.random.default_rng(1).integers(0, 4, (12, 1, 8))
+        mean = np.broadcast_to(3 * exposure, SHAPE)
+        counts = drawn(mean, exposure=exposure)
+        assert error(fitted(name, counts), counts, mean) < 0.05
+        one, two, place = (rng.normal(0, s, n) for s, n in ((0.7, 12), (0.7, 8), (0.5, (12, 10))))
+        mean = 50 * np.exp(one[:, None, None] + place[:, :, None] + two)
+        counts = drawn(mean)
+        assert (error(fitted(name, counts), counts, mean) < 0.1) is (name != "Constant")
+
+    def test_slopes_are_found_and_outliers_are_not_extreme(self) -> None:
+        z = np.random.default_rng(4).normal(size=(*SHAPE, 1))
+        mean = 30 * np.exp(0.5 * z[..., 0])
+        counts = drawn(mean, attributes=np.exp(2 * z))  # heavily skewed, but of the same ranks
+        found = fitted("NB regression", counts)
+        assert error(found, counts, mean) < 0.1
+        assert found.expected([[0, 0, 0]], [[1e9]]) < 30 * np.exp(0.5 * 4)
+
+    def test_nearby_entries_speak_for_each_other(self) -> None:
+        a, b, t = np.ogrid[:12, :10, :8]
+        mean = 60 * np.exp(np.sin((a + b + 2 * t) / 3))  # no main effects to speak of
+        labels = [[str(40 + i) for i in range(12)], [str(-9 + i) for i in range(10)]]
+        labels.append([f"2021-01-0{i + 1}" for i in range(8)])
+        counts = drawn(mean, labels=labels)
+        found, effects = (
+            error(fitted(name, counts), counts, mean) for name in ("Neighbours", "Main effects")
+        )
+        assert found < 0.6 * effects
+
+    def test_the_kernel_is_a_plain_sum(self) -> None:
+        known = np.random.default_rng(5).uniform(size=(2, 6, 5))
+        i, j = np.arange(6), np.arange(5)
+        near = 0.6 ** np.abs(i[:, None] - i)
+        alike = np.where(j[:, None] == j, 1.0, 0.1)
+        total = np.einsum("ai,bj,cij->cab", near, alike, known)
+        expected = (1 + total[0]) / (1 + total[1])
+        np.testing.assert_allclose(methods._ratio(known, [0.6, 0.1], (0,)), expected)
+
+
+def trials(**scores: list[float]) -> pd.DataFrame:
+    rows = [
+        {"data": "covid", "held_out": "entry", "method": name, "seed": k // 5, "fold": k % 5}
+        | dict.fromkeys(_SCORES, value)
+        | {"mu": 1.5, "power": 0.3, "phi": 0.8, "seconds": 1.0}
+        for name, values in scores.items()
+        for k, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+class TestRealReport:
+    FIRST = (4.0, 4.1, 4.2, 4.0, 4.1)
+
+    def test_differences_are_over_folds_that_both_have(self) -> None:
+        rng = np.random.default_rng(0)
+        hard, gaps = rng.normal(4, 1, 10), rng.normal(-0.2, 0.01, 10)
+        found = difference(
+            trials(UncleTC=list(hard[:5] + gaps[:5]), BPTF=list(hard)), "UncleTC", "BPTF"
+        )
+        assert found is not None
+        assert found.mean == pytest.approx(gaps[:5].mean())
+        assert found.error == pytest.approx(gaps[:5].std(ddof=1) / np.sqrt(5))
+        assert difference(trials(UncleTC=list(hard)), "UncleTC", "BPTF") is None
+
+    def test_a_section_marks_methods_and_says_who_leads(self) -> None:
+        worse = [value + 0.1 + 0.001 * k for k, value in enumerate(self.FIRST)]
+        boosted = [value - 0.2 for value in self.FIRST]
+        found = trials(UncleTC=list(self.FIRST), POND=worse, LightGBM=boosted)
+        (section,) = report(found)
+        assert section.startswith("## COVID-19, single entries held out")
+        assert "| POND \\* |" in section
+        assert "| LightGBM † |" in section
+        assert "ahead of POND; behind LightGBM." in section
+
+    def test_rows_from_before_have_only_one_dispersion(self) -> None:
+        both = trials(**{EXTENDED: list(self.FIRST), "POND": [x + 0.1 for x in self.FIRST]})
+        both.loc[both["method"] == "POND", ["log_score", "crps", "mu", "power"]] = np.nan
+        (section,) = report(both)
+        assert "| POND \\* |  |  | 4.180 |  |" in section
+        assert "ahead of POND (one φ)" in section
+        assert "nan" not in section
+
+    def test_a_trial_takes_the_place_of_an_older_one(self, tmp_path: Path) -> None:
+        (old, other) = trials(POND=[4.0, 4.2]).to_dict("records")
+        for row in (old, other, old | {"log_score": 3.0}):
+            _add(tmp_path / "real.csv", row)
+        found = read(tmp_path / "real.csv")
+        assert sorted(zip(found["fold"], found["log_score"], strict=True)) == [(0, 3.0), (1, 4.2)]
+
+    def test_links_of_the_last_year_and_their_percentiles(self) -> None:
+        y = np.zeros((2, 3, 3), dtype=int)
+        y[0, 0, 0] = y[0, 0, 2] = y[1, 0, 1] = y[0, 2, 2] = 4
+        labels = [["a", "b"], ["x", "y", "z"], ["2011-1", "2012-1", "2013-1"]]
+        counts = CountTensor(y.shape, np.argwhere(y >= 0), y.ravel(), labels=labels)
+        train, rounds = _links.years(counts, "2013")
+        assert (train.sum(), rounds.tolist()) == (12, [False, False, True])
+        found = _links.links(counts, train, rounds)
+        np.testing.assert_array_equal(found.pollinator, [0, 2])
+        np.testing.assert_array_equal(found.new, [False, True])
+        np.testing.assert_array_equal(_links.every_pair(counts, rounds)[:2], [[0, 0, 2], [0, 1, 2]])
+        degree = _links.degree(counts, train)
+        np.testing.assert_array_equal(degree[0], [2, 0, 0])
+        np.testing.assert_allclose(_links.percentiles(found, degree), [0, 0.75])
+        mean, off = _links.mean_by_plant(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
+        assert mean == 0.5
+        assert off == pytest.approx(np.sqrt(2) / 4)

@@ -1,1 +1,0 @@
-"""Block coordinate descent, the paper's algorithm."""
