@@ -36,7 +36,7 @@ def test_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = blocks(README, "python")
     assert len([line for line in example.splitlines() if line and "import" not in line]) <= 5
     exec(compile(example, "README.md", "exec"), {"__name__": "readme"})  # warnings are errors
-    assert capsys.readouterr().out.startswith("Fit(12 × 12 × 12, rank 2, ")
+    assert capsys.readouterr().out.startswith("counts          CountTensor(12 × 12 × 12, ")
 
 
 def test_opens_with_one_sentence_and_two_commands() -> None:

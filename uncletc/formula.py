@@ -65,7 +65,7 @@ def fit_formula(
         " × ".join(part.strip() for part in each.split(":")) for each in _RANDOM.findall(right)
     ]
     parts = [part.strip() for part in _RANDOM.sub("", right).split("|")]
-    modes = re.findall(r"[^\s()+]+", parts[0])
+    modes = [each.strip() for each in re.sub(r"[()]", "", parts[0]).split("+")]
     if not counted.strip() or len(modes) < 2 or len(parts) > 3:
         raise ValueError(f"formula must have the form {_FORM!r}, got {formula!r}")
     rate, detection = (_terms(part, table) for part in [*parts[1:], "", ""][:2])
