@@ -27,7 +27,7 @@ from uncletc import Effect, FitSettings, datasets
 from uncletc.checking import Agreement
 from uncletc.common.validation import FloatArray
 from uncletc.datasets import Dataset, Outside
-from uncletc.datasets.covid_facts import COVID_ROLES
+from uncletc.datasets.covid_files import FACTS
 
 RANK = 15  # unless a model says otherwise; the page's default
 SEEDS = [0, 1, 2, 3, 4]
@@ -84,7 +84,7 @@ MODELS = {
 
 # Attributes whose stated signs make p without any count: what a fit has to add to.
 INDICES = {
-    "stated signs, no counts": tuple(COVID_ROLES.signs),
+    "stated signs, no counts": tuple(FACTS.roles.signs),
     "testing gap alone, no counts": ("testing gap",),
 }
 

@@ -11,8 +11,7 @@ from twin_attributes import ATTRIBUTES, N_DAYS, daily_attributes, fixed_attribut
 from twin_parts import Array, Unit, as_stored, field, network, scattered, slopes, to_levels
 from twin_places import LEFT_OUT, Places, choose_counted, draw_places, split_cases
 
-from uncletc.datasets.twin_covid import covid_attributes, covid_rate
-from uncletc.datasets.twins import detection_probability
+from uncletc.datasets.twins import covid_attributes, covid_rate, detection_probability
 
 FIRST_DAY = "2021-01-01"
 CASES = 8e-4  # mean true cases per person and day

@@ -8,8 +8,7 @@ from scipy.special import expit
 from twin_covid import Drawn
 from twin_parts import Array, Unit, field, network, scattered, slopes, to_levels
 
-from uncletc.datasets.twin_ppi import ppi_attributes, ppi_rate
-from uncletc.datasets.twins import detection_probability
+from uncletc.datasets.twins import detection_probability, ppi_attributes, ppi_rate
 
 N_PLANTS, VISITS_A_YEAR, YEARS = 50, 6, (2011, 2012, 2013)
 GUILDS = {"bee": 16, "beetle": 7, "butterfly": 8, "fly": 14, "wasp": 5}

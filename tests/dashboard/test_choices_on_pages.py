@@ -18,7 +18,7 @@ from dashboard.whatif import controls
 from tests.dashboard.looking import charts, ended, open_screen, own_cache, press, waiting, words
 from uncletc import Joint, Role, Roles, datasets
 from uncletc.datasets import Dataset
-from uncletc.datasets.covid_facts import covid_groups
+from uncletc.datasets.covid import covid_groups
 
 PPI = "Plant–pollinator"
 FEW = {"rank": 2, "max_iter": 34, "tol": 0.0, "hidden": (5,), "solver": Joint(network=False)}

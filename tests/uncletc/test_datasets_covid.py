@@ -23,6 +23,7 @@ realdata = [
         reason="UNCLETC_DATA_DIR names no folder of public files",
     ),
 ]
+PATHS = files.FACTS.paths
 PAPER_GRID = 43 * 80 * 60
 
 
@@ -97,7 +98,7 @@ class World:
             "2,AK,1000",
         )
         self.write(
-            files.CLAIMS,
+            PATHS["claims"],
             "year,month,day_endofweek,countyfips,initclaims_rate_regular",
             "2021,1,2,1001,.5",
             "2021,1,9,1001,.",
@@ -118,47 +119,48 @@ class World:
             *(f"2021,{d.month},{d.day},{s},-.{s},0,.2,.1" for d in DAYS for s in state_of.values()),
         )
         self.write(
-            files.SURVEY,
+            PATHS["survey"],
             "fips,total_population,median_hh_inc,black_pct,hispanic_pct,clf_unemploy_pct,rural_pct",
             "1001,90,50,10,1,4,20",
             "1003,110,30,NA,2,5,40",
         )
         ages = ",".join(files._AGE_COLUMNS)
         self.write(
-            files.AGES,
+            PATHS["ages"],
             f"countyFIPS,CensusPopulation2010,{ages}",
             "01001,100,1,1,1,1,1,1,1,1",
             "01003,200,1,1,1,1,1,1,1,1",
             "City1,900,1,1,1,1,1,1,1,1",
         )
         self.write(
-            f"{files.DEMOGRAPHICS}/census/raw/density.csv",
+            PATHS["density"],
             "county_fips,density_pop",
             "1,99",
             "1001,40(r38264)",
             "1003,20",
         )
         self.write(
-            f"{files.DEMOGRAPHICS}/ACS/veh_pub_telework.csv",
+            PATHS["commuting"],
             "FIPS,pubtrans,teleworkable",
             "01001,.1,.4",
             "01003,.2,.5",
         )
         self.write(
-            f"{files.DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv",
+            PATHS["beds"],
             "fips,beds_staffed",
             "1001,3",
         )
-        self.write(files.MOBILITY, "fips,2021-01-01,2021-01-03", "01001,40,9000", "01,50,50")
+        self.write(PATHS["mobility"], "fips,2021-01-01,2021-01-03", "01001,40,9000", "01,50,50")
         self.write(
-            files.TESTING,
+            PATHS["tests"],
             "date,state,totalTestResultsIncrease,positiveIncrease",
             "2021-01-01,AL,-40,1",
             "2021-01-02,AL,80,20",
             "2021-01-01,AK,0,0",
             "2021-01-02,AK,10,20",
         )
-        self.write(files.PRICES, "Date,Index", "2021-01-01,260", "2021-02-01,262", "2021-03-01,264")
+        months = ("2021-01-01,260", "2021-02-01,262", "2021-03-01,264")
+        self.write(PATHS["prices"], "Date,Index", *months)
 
     def write(self, path: str, *lines: str) -> None:
         file = self.folder / path

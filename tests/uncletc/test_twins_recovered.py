@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from uncletc import Fit, FitSettings, datasets, fit
 from uncletc.checking import by_cell, by_state, detection_of
 from uncletc.datasets import Dataset
-from uncletc.datasets.twin_covid import covid_twin
-from uncletc.datasets.twin_ppi import ppi_twin
+from uncletc.datasets.twins import covid_twin, ppi_twin
 
 DATA = Path(__file__).parents[2] / "data"
 

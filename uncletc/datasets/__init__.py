@@ -11,7 +11,7 @@ at them.
 """
 
 from uncletc.datasets.base import AttributeInfo, Dataset, DataUnavailableError, Provenance, Source
-from uncletc.datasets.catalogue import Listed, catalogue
+from uncletc.datasets.catalogue import NAMES, Listed, catalogue, load
 from uncletc.datasets.covid_outside import (
     DEATHS_LAG,
     OUTSIDE,
@@ -25,7 +25,6 @@ from uncletc.datasets.covid_outside import (
     with_deaths,
 )
 from uncletc.datasets.fetch import available, fetch_all, problems
-from uncletc.datasets.loading import NAMES, load
 
 __all__ = [
     "DEATHS_LAG",

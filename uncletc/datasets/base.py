@@ -1,18 +1,22 @@
-"""Dataset: counts, the tables that pages show, and their provenance."""
+"""Dataset: counts, the tables that pages show, their provenance, and facts about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.preprocessing import MinMaxScaler
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.observations import Observations
-from uncletc.data.roles import Roles
+from uncletc.data.roles import Role, Roles
 from uncletc.data.simulate import Truth
 
 
@@ -102,7 +106,7 @@ def described(
     Parameters
     ----------
     values : mapping of str to ndarray
-        Finite, as they are before :func:`uncletc.datasets.reading.scaled`.
+        Finite, as they are before :func:`scaled`.
     known : mapping of str to AttributeInfo, optional
         What stored values are; 1 stands for its `maximum`.
     """
@@ -115,20 +119,71 @@ def described(
     return found
 
 
-def simulated_info(
-    names: Iterable[str], known: Mapping[str, AttributeInfo]
-) -> dict[str, AttributeInfo]:
-    """Return what simulated attributes are: values without a unit, of what real ones would be."""
-    found = {}
-    for name in names:
-        about = known.get(name, AttributeInfo())
-        found[name] = AttributeInfo(
-            unit="" if about.levels else "simulated; 0: smallest, 1: largest",
-            explanation=about.explanation and f"Simulated after: {about.explanation}",
-            levels=about.levels,
-            cumulative=about.cumulative,
-        )
-    return found
+def scaled(attributes: Mapping[str, FloatArray]) -> FloatArray:
+    """Min-max scale each attribute to 0..1 over its entries; a constant one becomes 0.
+
+    Parameters
+    ----------
+    attributes : mapping of str to ndarray of float
+        D finite arrays of one shape with S entries.
+
+    Returns
+    -------
+    ndarray of float, shape (S, D)
+    """
+    stacked = np.stack([values.ravel() for values in attributes.values()], axis=1)
+    return np.asarray(MinMaxScaler(clip=True).fit_transform(stacked), dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of a data set besides its counts, as ``facts.toml`` states it.
+
+    Attributes
+    ----------
+    sources : mapping of str to Source
+        By a short name.
+    paths : mapping of str to str
+        Of those sources that are one registered file; see :func:`uncletc.datasets.fetch.find`.
+    rules : tuple of str
+    attributes : mapping of str to AttributeInfo
+    roles : Roles
+    effects : mapping of str to str
+        Random effects with reasons.
+    """
+
+    sources: Mapping[str, Source]
+    paths: Mapping[str, str]
+    rules: tuple[str, ...]
+    attributes: Mapping[str, AttributeInfo]
+    roles: Roles
+    effects: Mapping[str, str]
+
+
+def facts(name: str) -> Facts:
+    """Return the facts of a data set."""
+    stated = tomllib.loads(Path(__file__).with_name("facts.toml").read_text(encoding="utf-8"))[name]
+    sources, paths = {}, {}
+    for key, about in stated.get("sources", {}).items():
+        if path := about.pop("path", ""):
+            paths[key] = path
+            owner, repository, commit, rest = path.split("/", 3)
+            about["url"] = f"https://github.com/{owner}/{repository}/blob/{commit}/{quote(rest)}"
+        sources[key] = Source(**about)
+    attributes, roles = {}, []
+    for attribute, about in stated.get("attributes", {}).items():
+        acts_on, sign = about.pop("acts_on"), about.pop("sign", 0)
+        roles.append(Role(attribute, acts_on, sign, about.pop("reason")))
+        levels = tuple(about.pop("levels", ()))
+        attributes[attribute] = AttributeInfo(**about, levels=levels)
+    return Facts(
+        sources=sources,
+        paths=paths,
+        rules=tuple(stated.get("rules", ())),
+        attributes=attributes,
+        roles=Roles(roles),
+        effects=stated.get("effects", {}),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

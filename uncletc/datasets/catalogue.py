@@ -1,13 +1,62 @@
-"""What data sets there are: title, sources with licences, files, and whether these are here."""
+"""What data sets there are, how to load them, and whether their files are here."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from uncletc.datasets import covid_files, ppi, twin_covid
-from uncletc.datasets.base import Source
+from uncletc.common.validation import check_choice
+from uncletc.datasets.base import Dataset, Source, facts
+from uncletc.datasets.covid import load_covid
 from uncletc.datasets.covid_outside import ESTIMATES, OUTSIDE
 from uncletc.datasets.fetch import available, registry
+from uncletc.datasets.ppi import load_ppi
+from uncletc.datasets.twins import load_covid_twin, load_ppi_twin
+
+_LOADERS: dict[str, Callable[..., Dataset]] = {
+    "covid": load_covid,
+    "ppi": load_ppi,
+    "covid-twin": load_covid_twin,
+    "ppi-twin": load_ppi_twin,
+}
+
+NAMES = tuple(_LOADERS)
+"""The data sets of :func:`load`."""
+
+_TITLES = {
+    "covid": "COVID-19 in US counties",
+    "ppi": "Plant–pollinator interactions",
+    "covid-twin": "Simulated COVID-19 cases by US county",
+    "ppi-twin": "Simulated plant–pollinator interactions",
+    OUTSIDE: "Outside estimates of detection of COVID-19 cases",
+}
+
+
+def load(name: str, **rules: Any) -> Dataset:
+    """Load a data set.
+
+    Parameters
+    ----------
+    name : {"covid", "ppi", "covid-twin", "ppi-twin"}
+        Real COVID-19 cases, real plant–pollinator interactions, or the simulated twin of either.
+    **rules
+        The arguments of :func:`uncletc.datasets.covid.load_covid`; the others have none.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or a rule's value is not allowed.
+    DataUnavailableError
+        If a file is neither here nor available.
+
+    Examples
+    --------
+    >>> load("covid-twin").counts.simulated
+    True
+    """
+    check_choice("name", name, NAMES)
+    return _LOADERS[name](**rules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,19 +93,14 @@ def catalogue() -> tuple[Listed, ...]:
     >>> [each.name for each in catalogue()]
     ['covid', 'ppi', 'covid-twin', 'ppi-twin', 'covid-outside']
     """
-    reported = (covid_files.REPORTED_CASES, covid_files.PINNED_COPY)
-    outside = dict.fromkeys(source for each in ESTIMATES for source in each.sources)
-    return (
-        _listed("covid", "COVID-19 in US counties", (*reported, *covid_files.ATTRIBUTES)),
-        _listed("ppi", "Plant–pollinator interactions", (ppi.WATCHED, ppi.SURVEYED)),
-        _listed("covid-twin", "Simulated COVID-19 cases by US county", (twin_covid.CENSUS,)),
-        _listed("ppi-twin", "Simulated plant–pollinator interactions", ()),
-        _listed(OUTSIDE, "Outside estimates of detection of COVID-19 cases", tuple(outside)),
-    )
+    return tuple(_listed(name, title) for name, title in _TITLES.items())
 
 
-def _listed(name: str, title: str, sources: tuple[Source, ...]) -> Listed:
+def _listed(name: str, title: str) -> Listed:
     files = registry().get(name, {})
+    sources = tuple(facts(name).sources.values())
+    if name == OUTSIDE:
+        sources = tuple(dict.fromkeys(source for each in ESTIMATES for source in each.sources))
     return Listed(
         name=name,
         title=title,

@@ -10,11 +10,15 @@ from scipy.sparse import csr_array
 
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
-from uncletc.datasets import covid_files as files
-from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, described
-from uncletc.datasets.covid_facts import ATTRIBUTES, COVID_ROLES, EFFECTS, covid_groups
-from uncletc.datasets.covid_files import DAYS, read_attributes, read_daily, with_population
-from uncletc.datasets.reading import every_day, scaled
+from uncletc.data.groups import Group
+from uncletc.datasets.base import AttributeInfo, Dataset, Provenance, described, scaled
+from uncletc.datasets.covid_files import (
+    DAYS,
+    FACTS,
+    read_attributes,
+    read_daily,
+    with_population,
+)
 
 Exposure = Literal["population", "none"]
 
@@ -92,13 +96,13 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         "The counts and the populations of counties that share a cell are summed; their other "
         "attributes are averaged, weighted by population.",
         _EXPOSURE_RULES[exposure],
-        *files.RULES,
+        *FACTS.rules,
     )
     counts, info = _tensor(table, cases, attributes, exposure)
     return Dataset(
         name="covid",
-        roles=COVID_ROLES,
-        effects=EFFECTS,
+        roles=FACTS.roles,
+        effects=FACTS.effects,
         title="COVID-19 in US counties",
         counts=counts.with_groups(*covid_groups(table, DAYS)),
         attribute_info=info,
@@ -108,7 +112,7 @@ def load_covid(*, exposure: Exposure = "population") -> Dataset:
         provenance=Provenance(
             simulated=False,
             period=f"{DAYS[0]:%Y-%m-%d} to {DAYS[-1]:%Y-%m-%d}",
-            sources=(files.REPORTED_CASES, files.PINNED_COPY, *files.ATTRIBUTES),
+            sources=tuple(FACTS.sources.values()),
             rules=rules,
         ),
     )
@@ -163,7 +167,7 @@ def _tensor(
         attribute_names=tuple(values),
         exposure=of_cells if exposure == "population" else None,
     )
-    return tensor, described(values, ATTRIBUTES)
+    return tensor, described(values, FACTS.attributes)
 
 
 def _by_cell(cell_of: IntArray, weights: FloatArray) -> csr_array:
@@ -178,3 +182,46 @@ def _mode_tables(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for mode in ("latitude", "longitude")
     }
     return degrees | {"day": pd.DataFrame({"date": DAYS, "weekday": DAYS.day_name()})}
+
+
+def covid_groups(table: pd.DataFrame, days: pd.DatetimeIndex) -> list[Group]:
+    """Places with their positions, states, days and weekdays.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per county: ``latitude_index``, ``longitude_index``, ``latitude_degrees``,
+        ``longitude_degrees``, ``state``, ``population`` and ``cell``.
+    days : DatetimeIndex
+    """
+    first = table.sort_values("population", ascending=False, kind="stable").drop_duplicates("cell")
+    first = first.sort_values(["latitude_index", "longitude_index"])
+    rows, columns = (first[f"{mode}_index"].to_numpy() for mode in ("latitude", "longitude"))
+    shape = tuple(int(table[f"{mode}_index"].max()) + 1 for mode in ("latitude", "longitude"))
+    states, state = np.unique(first["state"].to_numpy(dtype=str), return_inverse=True)
+    places, of_state = np.full(shape, -1), np.full(shape, -1)
+    places[rows, columns] = np.arange(len(first))
+    of_state[rows, columns] = state
+    grid = ["latitude", "longitude"]
+    labels = [f"{day:%Y-%m-%d}" for day in days]
+    number = np.arange(len(days))
+    weekdays = list(pd.date_range("2024-01-01", periods=7).day_name())
+    return [
+        Group("place", grid, places, first["cell"].tolist(), _positions(first)),
+        Group("state", grid, of_state, states.tolist()),
+        Group("day", ["day"], number, labels, number[:, None].astype(float)),
+        Group("weekday", ["day"], np.asarray(days.day_of_week), weekdays),
+    ]
+
+
+def _positions(places: pd.DataFrame) -> FloatArray:
+    """Degrees of latitude north, and as many east as are equally far."""
+    north = places["latitude_degrees"].to_numpy(dtype=np.float64)
+    east = places["longitude_degrees"].to_numpy(dtype=np.float64)
+    return np.column_stack([north, east * np.cos(np.deg2rad(north))])
+
+
+def every_day(cells: IntArray, n_days: int) -> IntArray:
+    """Every day of every cell, day fastest; (C, 2) to (C · n_days, 3)."""
+    days = np.tile(np.arange(n_days), len(cells))
+    return np.column_stack([np.repeat(cells, n_days, axis=0), days])

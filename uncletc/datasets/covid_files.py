@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray
 from uncletc.datasets import fetch
-from uncletc.datasets.base import Source
-from uncletc.datasets.reading import read_columns
+from uncletc.datasets.base import facts
+from uncletc.datasets.fetch import read_columns
 
 DAYS = pd.date_range("2021-01-01", "2021-03-01", freq="D")
 """The 60 days of the data set."""
@@ -21,51 +21,15 @@ EVE = DAYS[0] - pd.Timedelta(days=1)
 Total = Literal["Confirmed", "Deaths"]
 
 REPORTS = "patel999jay/covid-19/d70e1417f4fe57f35376bb1aac10b152bafe47c0/data"
-TRACKER = "OpportunityInsights/EconomicTracker"
-GEOGRAPHY = f"{TRACKER}/cd7f8182e7313133c2944ffd00f1285b3ea2af57/data"
+GEOGRAPHY = "OpportunityInsights/EconomicTracker/cd7f8182e7313133c2944ffd00f1285b3ea2af57/data"
 
 PREDECESSORS = {"02063": "02261", "02066": "02261", "02158": "02270", "46102": "46113"}
 """Counties founded or renumbered after some of the files were made, and the code they had."""
 
-DEMOGRAPHICS = (
-    "jrstromme/county-demographics-covid-database/3e88e48a0c51d68fdecd33a2f82c1b548b41c4db"
-)
-SURVEY = f"{DEMOGRAPHICS}/MIT/raw/election-context-2018.csv"
-AGES = (
-    "nada-dallai/US-Health-Data-Data-Analysis-and-Statistical-Modeling/"
-    "5c4cf4e63a64bcfdf3062bca10bf7f306ff9b65f/county_data_abridged.csv"
-)
-MOBILITY = "descarteslabs/DL-COVID-19/a5dd494ba08b220ed2cac5809a3d32b58f594302/DL-us-m50_index.csv"
-TESTING = (
-    "miqueasmd/Building_Your_Own_Database_Agent_DeepLearningAI/"
-    "67f10e29b73ddc6bbcb40c36ba76564efdc1a5d9/data/all-states-history-full.csv"
-)
-PRICES = "datasets/cpi-us/a1f785a423e22924ef9a438f8996130b1d00374f/data/cpiai.csv"
-CLAIMS = f"{TRACKER}/9affb506297c1598dcad4d3116e8f13a945a3398/data/UI Claims - County - Weekly.csv"
+FACTS = facts("covid")
+"""Sources, rules, attributes with their roles, and random effects."""
 
-RULES = (
-    "Share older than 60 is of the 2010 census; income, African American and Hispanic shares, "
-    "unemployment rate and rural share are of the 2012–2016 community survey.",
-    "Working from home is the share of jobs that can be done from home, a proxy.",
-    "Hospital beds are staffed beds per 1000 people.",
-    "Unemployment claims are the week's initial claims per 1000 of the labour force, of the state "
-    "where the county's are not published.",
-    "Testing gap is the share of tests that were positive in the state over the 7 days up to the "
-    "day, negative daily numbers counted as 0, a proxy.",
-    "Miles per person is the county's median distance from home in percent of its normal, at most "
-    "300; absent days (January 8 to 14) are interpolated linearly in time.",
-    "Work trips, non-work trips and the share staying home are the state's time at work places, "
-    "its mean time at shops, leisure and groceries, and its time at home, against normal: proxies.",
-    "Cumulative inflation is the national consumer price index of the month.",
-    "Weekend is 1 on Saturdays and Sundays and 0 on other days.",
-    "A missing attribute is the median of its state's counties on that day, else of the nation's, "
-    "else of all days.",
-    "Every attribute is min-max scaled to 0..1 over all cells and days.",
-    "Tests per 1000 people, for display only, is the state's mean number of new tests a day over "
-    "its 2019 population, negative daily numbers counted as 0.",
-)
-
-_GITHUB = "https://github.com"
+_PATHS = FACTS.paths
 _PLACE = ("Admin2", "Province_State", "Country_Region")
 _LAST_STATE = 56  # state codes run from 01 to 56, the District of Columbia included
 _AGE_COLUMNS = tuple(
@@ -81,84 +45,6 @@ _SURVEYED = {
 _MOST_MOBILE = 300.0  # percent; larger values come from places with almost no normal mobility
 _WEEK = 7
 _SATURDAY = 5  # weeks of claims end on it
-
-
-def on_github(name: str, path: str, licence: str, used_for: str) -> Source:
-    """Return the source of a registered file."""
-    owner, repository, commit, rest = path.split("/", 3)
-    url = f"{_GITHUB}/{owner}/{repository}/blob/{commit}/{rest}".replace(" ", "%20")
-    return Source(name=name, url=url, licence=licence, used_for=used_for)
-
-
-REPORTED_CASES = Source(
-    name="COVID-19 Data Repository, CSSE, Johns Hopkins University",
-    url=f"{_GITHUB}/CSSEGISandData/COVID-19",
-    licence="CC BY 4.0",
-    used_for="new cases and coordinates (daily reports)",
-)
-
-PINNED_COPY = Source(
-    name="A copy of the same daily reports at a fixed commit",
-    url=f"{_GITHUB}/{REPORTS.replace('/data', '').replace('covid-19/', 'covid-19/tree/')}",
-    licence="CC BY 4.0",
-    used_for="the same, where the repository's own bytes have changed",
-)
-
-TESTS = on_github(
-    "The COVID Tracking Project (a copy)",
-    TESTING,
-    "CC BY-NC 4.0",
-    "testing gap, tests per 1000 people",
-)
-
-ATTRIBUTES = (
-    on_github(
-        "Economic Tracker, Opportunity Insights: counties",
-        f"{GEOGRAPHY}/GeoIDs - County.csv",
-        "none stated",
-        "population",
-    ),
-    on_github(
-        "Economic Tracker, Opportunity Insights: unemployment claims",
-        CLAIMS,
-        "none stated",
-        "unemployment claims (the state file of the same name where a county has none)",
-    ),
-    on_github(
-        "Google Mobility by state, in the Economic Tracker",
-        f"{GEOGRAPHY}/Google Mobility - State - Daily.csv",
-        "none stated",
-        "work trips, non-work trips, share staying home",
-    ),
-    on_github("DL-COVID-19, Descartes Labs", MOBILITY, "CC BY 4.0", "miles per person"),
-    TESTS,
-    on_github("County data, Yu Group (a copy)", AGES, "MIT", "share older than 60"),
-    on_github(
-        "2018 election context, MIT Election Data and Science Lab (a copy)",
-        SURVEY,
-        "none stated",
-        "income, African American and Hispanic shares, unemployment rate, rural share",
-    ),
-    on_github(
-        "2010 census (a copy)",
-        f"{DEMOGRAPHICS}/census/raw/density.csv",
-        "none stated",
-        "population density",
-    ),
-    on_github(
-        "American Community Survey (a copy)",
-        f"{DEMOGRAPHICS}/ACS/veh_pub_telework.csv",
-        "none stated",
-        "transit mode share, working from home",
-    ),
-    on_github(
-        "County hospital beds (a copy)",
-        f"{DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv",
-        "none stated",
-        "hospital beds",
-    ),
-    on_github("US consumer price index", PRICES, "PDDL", "cumulative inflation"),
-)
 
 
 def read_daily(column: Total) -> tuple[pd.DataFrame, FloatArray]:
@@ -239,7 +125,7 @@ def _us_rows(day: pd.Timestamp) -> pd.DataFrame:
 
 def with_population(counties: pd.DataFrame) -> pd.DataFrame:
     """Return counties (n rows) with their people of 2019."""
-    people = read_by_fips(f"{GEOGRAPHY}/GeoIDs - County.csv", "countyfips", ("county_pop2019",))
+    people = read_by_fips(_PATHS["people"], "countyfips", ("county_pop2019",))
     population = people["county_pop2019"].reindex(counties.index)
     halves = [fips for fips in counties.index if PREDECESSORS.get(fips) == "02261"]
     population[halves] /= 2
@@ -279,21 +165,19 @@ def read_attributes(counties: pd.DataFrame) -> tuple[dict[str, FloatArray], Floa
 
 def _settled(counties: pd.DataFrame) -> dict[str, FloatArray]:
     """Attributes that do not change over the days, (n, 1) each."""
-    survey = read_by_fips(SURVEY, "fips", tuple(_SURVEYED.values())).reindex(counties.index)
-    ages = read_by_fips(AGES, "countyFIPS", ("CensusPopulation2010", *_AGE_COLUMNS))
+    survey = read_by_fips(_PATHS["survey"], "fips", tuple(_SURVEYED.values())).reindex(
+        counties.index
+    )
+    ages = read_by_fips(_PATHS["ages"], "countyFIPS", ("CensusPopulation2010", *_AGE_COLUMNS))
     older = ages[list(_AGE_COLUMNS)].sum(axis=1, skipna=False) / ages["CensusPopulation2010"]
     density = read_by_fips(
-        f"{DEMOGRAPHICS}/census/raw/density.csv",
+        _PATHS["density"],
         "county_fips",
         ("density_pop",),
         encoding="latin-1",
     )
-    commuting = read_by_fips(
-        f"{DEMOGRAPHICS}/ACS/veh_pub_telework.csv", "FIPS", ("pubtrans", "teleworkable")
-    )
-    beds = read_by_fips(
-        f"{DEMOGRAPHICS}/hospital-beds/county_bed_availability.csv", "fips", ("beds_staffed",)
-    )
+    commuting = read_by_fips(_PATHS["commuting"], "FIPS", ("pubtrans", "teleworkable"))
+    beds = read_by_fips(_PATHS["beds"], "fips", ("beds_staffed",))
     columns = {
         "population": counties["population"].astype(np.float64),
         "% older than 60": 100 * older,
@@ -312,7 +196,7 @@ def _settled(counties: pd.DataFrame) -> dict[str, FloatArray]:
 
 def _changing(counties: pd.DataFrame, states: pd.Index) -> dict[str, FloatArray]:
     """Attributes of counties or their states that change over the days, (n, 60) or (1, 60)."""
-    claims = _claims(CLAIMS, "countyfips", 5).reindex(counties.index)
+    claims = _claims(_PATHS["claims"], "countyfips", 5).reindex(counties.index)
     state_claims = _claims(f"{GEOGRAPHY}/UI Claims - State - Weekly.csv", "statefips", 2)
     of_state = state_claims.reindex(states).set_axis(counties.index)
     visits = {name: table.reindex(states).to_numpy() for name, table in _visits().items()}
@@ -326,10 +210,10 @@ def _changing(counties: pd.DataFrame, states: pd.Index) -> dict[str, FloatArray]
 
 def _mobility() -> pd.DataFrame:
     """Percent of normal mobility, counties × 60 days, for counties that have any."""
-    file = fetch.find(MOBILITY)
+    file = fetch.find(_PATHS["mobility"])
     header = pd.read_csv(file, nrows=0).columns
     days = [day for day in DAYS.strftime("%Y-%m-%d") if day in header]
-    table = read_by_fips(MOBILITY, "fips", tuple(days)).dropna(how="all")
+    table = read_by_fips(_PATHS["mobility"], "fips", tuple(days)).dropna(how="all")
     by_day = table.set_axis(pd.DatetimeIndex(days), axis=1).reindex(columns=DAYS)
     return by_day.clip(upper=_MOST_MOBILE).interpolate(axis=1, limit_direction="both")
 
@@ -355,8 +239,7 @@ def _visits() -> dict[str, pd.DataFrame]:
         "gps_residential",
     ]
     date = ("year", "month", "day")
-    path = f"{GEOGRAPHY}/Google Mobility - State - Daily.csv"
-    table = read_columns(path, (*date, "statefips"), kinds)
+    table = read_columns(_PATHS["visits"], (*date, "statefips"), kinds)
     table = table.assign(day=_dates(table, *date), place=table["statefips"].str.zfill(2))
     table = table[table["day"].isin(DAYS)]
     work, leisure, grocery, home = (
@@ -369,7 +252,7 @@ def _visits() -> dict[str, pd.DataFrame]:
 def _tests() -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     """Read new tests and new positive tests, states × days from 6 days early; people per state."""
     columns = ("totalTestResultsIncrease", "positiveIncrease")
-    table = read_columns(TESTING, ("date", "state"), columns)
+    table = read_columns(_PATHS["tests"], ("date", "state"), columns)
     days = pd.date_range(DAYS[0] - pd.Timedelta(days=_WEEK - 1), DAYS[-1], freq="D")
     table = table.assign(day=pd.to_datetime(table["date"], format="ISO8601"))
     path = f"{GEOGRAPHY}/GeoIDs - State.csv"
@@ -399,7 +282,7 @@ def _tests_per_1000() -> pd.Series:
 
 
 def _prices() -> FloatArray:
-    table = read_columns(PRICES, ("Date",), ("Index",))
+    table = read_columns(_PATHS["prices"], ("Date",), ("Index",))
     by_month = table.set_index(pd.to_datetime(table["Date"], format="ISO8601"))["Index"]
     return by_month.reindex(DAYS, method="ffill").to_numpy(dtype=np.float64)
 

@@ -15,25 +15,24 @@ import pandas as pd
 
 from uncletc.common.validation import check_positive
 from uncletc.data.observations import Observations
-from uncletc.datasets.base import Dataset, DataUnavailableError, Source
+from uncletc.datasets.base import Dataset, DataUnavailableError, Source, facts
 from uncletc.datasets.covid_files import (
     DAYS,
     EVE,
+    FACTS,
     GEOGRAPHY,
-    PINNED_COPY,
-    REPORTED_CASES,
-    TESTS,
-    on_github,
     read_by_fips,
     read_daily,
     read_totals,
 )
-from uncletc.datasets.reading import read_columns
+from uncletc.datasets.fetch import read_columns
 
 OUTSIDE = "covid-outside"
 """Name of the files of outside estimates, for :func:`available` and :func:`fetch_all`."""
 
-SURVEYS = "UF-IDD/US_seroprevalence/0886bf173f847d00cfd95d51a05db9aeabbdc35b"
+_FACTS = facts(OUTSIDE)
+IFR_FILE = _FACTS.paths["ifr"]
+SURVEYS = _FACTS.paths["seroprevalence"].removesuffix("/output/proportions_infected_estimates.csv")
 
 _FIRST_WEEK, _LAST_WEEK = "2021-01-02", "2021-02-27"  # ends of the weeks nearest to the 60 days
 # Deaths to be expected of a cell's people; fewer have a relative error above 22 %, more leave fewer
@@ -42,11 +41,6 @@ _LEAST_DEATHS = 20
 
 DEATHS_LAG = 16
 """Days from the report of a case to the report of a death of those infected at the same time."""
-
-IFR_FILE = (
-    "covidestim/covidestim/e2930ba0349475cee09f712f91ebabee50293830/data-raw/ifr-data/"
-    "ifr_county_07-02-2021.csv"
-)
 
 CELL = ["latitude_index", "longitude_index"]
 """Columns of a county table that name its cell."""
@@ -103,36 +97,20 @@ ESTIMATES = (
         name="seroprevalence",
         meaning="Reported cases over new infections, by blood surveys: the share ever infected on "
         "February 27 less that on January 2, times people.",
-        sources=(
-            on_github(
-                "US seroprevalence, University of Florida Infectious Disease Dynamics",
-                f"{SURVEYS}/output/proportions_infected_estimates.csv",
-                "none stated",
-                "share of a state's people ever infected, by week",
-            ),
-        ),
+        sources=(_FACTS.sources["seroprevalence"],),
     ),
     OutsideEstimate(
         name="deaths",
         meaning="Reported cases over infections, by deaths: later deaths over the share of "
         "infections that end in death, from ages and illnesses of a county.",
-        sources=(
-            on_github(
-                "covidestim: infection fatality ratios",
-                IFR_FILE,
-                "none stated",
-                "share of infections that end in death, by county",
-            ),
-            REPORTED_CASES,
-            PINNED_COPY,
-        ),
+        sources=(_FACTS.sources["ifr"], FACTS.sources["cases"], FACTS.sources["copy"]),
     ),
     OutsideEstimate(
         name="tests",
         meaning="Tests a day per 1000 people of the state. Not a share of infections: more tests "
         "should find more of them. Not wholly from outside: the attribute testing gap is the share "
         "of these tests that were positive.",
-        sources=(TESTS,),
+        sources=(FACTS.sources["tests"],),
     ),
 )
 
@@ -350,8 +328,7 @@ def load_outside(dataset: Dataset, *, lag: int = DEATHS_LAG) -> Outside:
 def _by_surveys() -> pd.Series:
     """New cases over new infections by state, from seroprevalence surveys."""
     key = ["state", "week"]
-    path = f"{SURVEYS}/output/proportions_infected_estimates.csv"
-    infected = read_columns(path, key, ("prop_infected",))
+    infected = read_columns(_FACTS.paths["seroprevalence"], key, ("prop_infected",))
     numeric = ("cases_cumulative", "state_population")
     cases = read_columns(f"{SURVEYS}/data/supporting_data.csv", key, numeric).drop_duplicates(key)
     both = infected.merge(cases, on=key).set_index(["week", "state"])

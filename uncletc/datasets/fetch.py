@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
+import pandas as pd
 import platformdirs
 import pooch
 
@@ -28,6 +29,7 @@ from uncletc.datasets.base import DataUnavailableError
 Progress = Callable[[int, int, int, int], None]
 """Called with (files done, files in all, bytes done, bytes in all) after each file."""
 
+_REVISION = r"\(r\d+\)$"  # notes of the census behind a number
 _TIMEOUT = (10.0, 60.0)  # seconds: to connect, and between two pieces of a body
 
 pooch.get_logger().setLevel(logging.ERROR)  # what goes wrong is raised instead
@@ -100,6 +102,31 @@ def find(path: str) -> Path:
             own = os.environ.get("UNCLETC_DATA_DIR")
             return _in_folder(files[path]) if own else _in_cache(files[path])
     raise ValueError(f"path must be a file that files.json lists, got {path!r}")
+
+
+def read_columns(
+    path: str, text: Sequence[str], number: Sequence[str] = (), *, encoding: str = "utf-8"
+) -> pd.DataFrame:
+    """Return columns of a registered csv file: text, missing as ``""``, and numbers, as NaN.
+
+    Parameters
+    ----------
+    path : str
+        As for :func:`find`, which verifies the file.
+    text, number : sequence of str
+    encoding : str
+    """
+    table = pd.read_csv(
+        find(path),
+        usecols=[*text, *number],
+        dtype="str",
+        keep_default_na=False,
+        encoding=encoding,
+    )
+    for column in number:
+        plain = table[column].str.replace(_REVISION, "", regex=True)
+        table[column] = pd.to_numeric(plain, errors="coerce")
+    return table[[*text, *number]]
 
 
 def available(name: str) -> bool:
@@ -198,8 +225,8 @@ def _in_cache(file: PublicFile) -> Path:
             urls={target.name: url},
             retry_if_failed=1,
         )
-        downloader = pooch.HTTPDownloader(timeout=_TIMEOUT)
         try:
+            downloader = pooch.HTTPDownloader(timeout=_TIMEOUT)
             return Path(source.fetch(target.name, downloader=downloader))
         except (ValueError, OSError) as error:  # every error of requests is an OSError
             failures.append(f"{url} ({_reason(error, file)})")

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.groups import Group
+from uncletc.data.roles import Roles
 from uncletc.datasets import fetch
-from uncletc.datasets.base import Dataset, Provenance, Source, described
-from uncletc.datasets.ppi_facts import (
-    ATTRIBUTES,
-    EFFECTS,
-    genus_of,
-    plant_roles,
-    visits_in_time,
-)
-from uncletc.datasets.reading import read_columns, scaled
+from uncletc.datasets.base import Dataset, Provenance, described, facts, scaled
+from uncletc.datasets.fetch import read_columns
 
-WATCHES = (
-    "lamb-j/plant-pollinator-prediction/5ddfcce2b7f4ab04933bcec2839f10a167845f86/"
-    "Code/old/11to13_interactions.csv"
-)
-SURVEYS = (
-    "Hutchinson-Lab/pollination-networks-implicit-feedback/"
-    "5a70c3ff59e492fb7ec6929a59fba43ae0a23032/Data/official_dataset_11-15/SA02602_v2.csv"
-)
+FACTS = facts("ppi")
+"""Sources, rules, attributes with their roles, and random effects."""
 
 MOST_ACTIVE = 50  # plants, and pollinators, that are kept
 _WATCH_COLUMNS = {
@@ -48,39 +40,8 @@ _CLOUD = {"S": 0.0, "PC": 0.5, "PSH": 0.5, "SH": 1.0, "C": 1.0}
 _WIND = {"ST": 0.0, "S": 0.0, "B": 1.0, "BR": 1.0}
 _COLDEST, _HOTTEST = 5.0, 45.0  # degrees Celsius; other readings are in another unit, or slips
 _GUILDS = {"social-wasp": "social wasp", "kloeptoparasitic bee": "kleptoparasitic bee", "": "none"}
-_RULES = (
-    "A row of the watches is used if its status is 1 (or none is given) and it has both names, a "
-    "visit and a number of interactions.",
-    "A visit is a numbered round of a year; a half-numbered round belongs to the next whole one.",
-    "The most active plants and pollinators are those with most interactions, by name where equal.",
-    "A count is the sum over all meadows and minutes of the visit.",
-    "A count of zero means that both were seen at the same meadow and visit but not together.",
-    "A plant is seen where it has a row of the watches or was found in flower by the survey, a "
-    "pollinator where it has a row of the watches.",
-    "Every other entry is missing.",
-    "Flower abundance is log(1 + flowers), flowers being stalks times flowers per stalk, summed "
-    "over the visit's surveys; a plant not in them has 0.",
-    "Day of year, wind (still 0, breeze 1), cloud (sunny 0, partly 0.5, cloudy or shade 1) and air "
-    "temperature (5 to 45 °C, other readings left out) are means over the visit's rows, month is "
-    "that of the mean day; dates of another year than the row's are left out.",
-    "A visit without one of these has the median of the other visits.",
-    "The guild of a pollinator is the one most often noted.",
-    "Every attribute is min-max scaled to 0..1 over all plants, pollinators and visits.",
-)
 _VISIT_COLUMNS = ["label", "year", "number", "first_date", "last_date", "month"]
-WATCHED = Source(
-    name="Plant–pollinator watches, H.J. Andrews Experimental Forest, 2011–2013",
-    url="https://github.com/lamb-j/plant-pollinator-prediction/blob/" + WATCHES.split("/", 2)[2],
-    licence="none stated",
-    used_for="interactions, guilds, weather",
-)
-SURVEYED = Source(
-    name="Flower surveys of the same project, 2011–2015",
-    url="https://github.com/Hutchinson-Lab/pollination-networks-implicit-feedback/blob/"
-    + SURVEYS.split("/", 2)[2],
-    licence="none stated",
-    used_for="flower abundance, and which plants were there",
-)
+_BETWEEN_YEARS = 20.0  # distance of visits of different years, in visits: far
 
 
 def load_ppi() -> Dataset:
@@ -93,9 +54,8 @@ def load_ppi() -> Dataset:
     -------
     Dataset
         ``table`` has one row per pair observed at a visit or more: ``plant``, ``pollinator``,
-        ``plant_index``, ``pollinator_index`` (of the modes), ``guild``, ``interactions`` (sum over
-        the visits), ``visits_observed``, ``visits_with_interactions`` and ``meadows`` (where it
-        was counted, names joined by "; "). ``mode_tables`` has
+        ``plant_index``, ``pollinator_index`` (of the modes), ``guild`` and ``interactions`` (sum
+        over the visits). ``mode_tables`` has
         ``plant`` and ``interactions`` of "plant"; ``pollinator``, ``guild`` and ``interactions`` of
         "pollinator"; ``label``, ``year``, ``number``, ``first_date``, ``last_date`` (NaT: unknown)
         and ``month`` of "visit". ``provenance`` states the sources and every rule applied.
@@ -146,11 +106,11 @@ def load_ppi() -> Dataset:
     return Dataset(
         name="ppi",
         roles=plant_roles(attributes),
-        effects=EFFECTS,
-        attribute_info=described(attributes, ATTRIBUTES),
+        effects=FACTS.effects,
+        attribute_info=described(attributes, FACTS.attributes),
         title="Plant–pollinator interactions, H.J. Andrews Experimental Forest",
         counts=tensor,
-        table=_pairs(counts, observed, plant_table, pollinator_table, together),
+        table=_pairs(counts, observed, plant_table, pollinator_table),
         mode_tables={
             "plant": plant_table,
             "pollinator": pollinator_table,
@@ -159,8 +119,8 @@ def load_ppi() -> Dataset:
         provenance=Provenance(
             simulated=False,
             period=f"{visits['year'].min()} to {visits['year'].max()}, {len(visits)} visits",
-            sources=(WATCHED, SURVEYED),
-            rules=_RULES,
+            sources=tuple(FACTS.sources.values()),
+            rules=FACTS.rules,
         ),
     )
 
@@ -177,7 +137,7 @@ def read_watches() -> pd.DataFrame:
         ``temperature`` (°C; NaN: unknown).
     """
     raw = pd.read_csv(
-        fetch.find(WATCHES),
+        fetch.find(FACTS.paths["watches"]),
         header=None,
         names=range(_MOST_FIELDS),
         dtype="str",
@@ -226,7 +186,7 @@ def read_flowers() -> pd.DataFrame:
         year, from 1) and ``flowers`` (stalks times flowers per stalk ≥ 0).
     """
     numeric = ("YEAR", "WATCH", "NO_STALK", "NO_FLWS")
-    table = read_columns(SURVEYS, ("MEADOW", "FLW_STATUS", "PLTSP_NAME"), numeric)
+    table = read_columns(FACTS.paths["surveys"], ("MEADOW", "FLW_STATUS", "PLTSP_NAME"), numeric)
     table = table[(table["FLW_STATUS"] == "FLW") & (table["PLTSP_NAME"].str.strip() != "")]
     return pd.DataFrame(
         {
@@ -335,12 +295,8 @@ def _pairs(
     observed: NDArray[np.bool_],
     plants: pd.DataFrame,
     pollinators: pd.DataFrame,
-    together: pd.DataFrame,
 ) -> pd.DataFrame:
     plant, pollinator = np.nonzero(observed.any(axis=2))
-    counted = together[together["count"] > 0].groupby(["plant_index", "pollinator_index"])
-    meadows = counted["meadow"].agg(lambda names: "; ".join(sorted(set(names))))
-    pairs = pd.MultiIndex.from_arrays([plant, pollinator])
     return pd.DataFrame(
         {
             "plant": plants["plant"].to_numpy()[plant],
@@ -349,8 +305,31 @@ def _pairs(
             "pollinator_index": pollinator,
             "guild": pollinators["guild"].to_numpy()[pollinator],
             "interactions": counts[plant, pollinator].sum(axis=1),
-            "visits_observed": observed[plant, pollinator].sum(axis=1),
-            "visits_with_interactions": (counts[plant, pollinator] > 0).sum(axis=1),
-            "meadows": meadows.reindex(pairs, fill_value="").to_numpy(),
         }
     )
+
+
+def plant_roles(attributes: Iterable[str]) -> Roles:
+    """Return the role of each attribute; those of a guild have that of "guild"."""
+    stated = ((name, FACTS.roles.of(name.partition(":")[0])) for name in attributes)
+    return Roles(replace(role, attribute=name) for name, role in stated)
+
+
+def genus_of(pollinators: Sequence[str]) -> Group:
+    """Return pollinators by genus, the first word of their names."""
+    genera, codes = np.unique([name.partition(" ")[0] for name in pollinators], return_inverse=True)
+    return Group("genus", ["pollinator"], codes, genera.tolist())
+
+
+def visits_in_time(visits: pd.DataFrame) -> Group:
+    """Return visits with positions: those of a year are near each other.
+
+    Parameters
+    ----------
+    visits : DataFrame
+        One row per visit: ``label``, ``year`` and ``number``.
+    """
+    when = visits["number"] + _BETWEEN_YEARS * (visits["year"] - visits["year"].min())
+    labels = visits["label"].astype(str).tolist()
+    positions = when.to_numpy(dtype=np.float64)[:, None]
+    return Group("visit", ["visit"], np.arange(len(visits)), labels, positions)

@@ -25,8 +25,7 @@ from uncletc.data.entries import exposure_at, flat_index
 from uncletc.data.frames import MOST_MODES, exposure_along
 from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
-from uncletc.datasets.base import Dataset, Provenance, Source, described
-from uncletc.datasets.reading import scaled
+from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import CHECK
 from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
 from uncletc.tables.dates import by_step, dates_in, periods
