@@ -1,30 +1,47 @@
-"""Controls of a reader's own table: the role of each column, and what its rows mean."""
+"""Controls of *Your table*: its file, the role of each column, and what its rows mean."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
 
-from dashboard.shared.own_table import PREFIX, OwnTable, TableFile, own_table
-from dashboard.shared.text.words import escape_sentence
+from dashboard.shared.own_table import (
+    PREFIX,
+    OwnTable,
+    TableFile,
+    forget_everywhere,
+    own_table,
+    put_file,
+    table_file,
+)
+from dashboard.shared.text.words import escape, escape_sentence
 from dashboard.table.roles import (
     ACTS_ON,
     CATEGORY,
     ROLES,
     SIGNS,
     STEPS,
+    below_zero,
     columns_of,
     lacking,
+    many_levels,
     resolved,
     role_table,
     with_levels_of,
 )
-from dashboard.work.tables import build_counts
-from uncletc.tables import Columns, ModeColumn
+from dashboard.work.limited import plain_name
+from dashboard.work.tables import Reading, build_counts, is_quick
+from uncletc.tables import MOST_ROWS, Columns, ModeColumn, guess, read_file
 
+_READING, _FAILED = f"{PREFIX}reading", f"{PREFIX}failed"
 _EDITED, _REPEATED = f"{PREFIX}edited", f"{PREFIX}repeated"
+_ROUND = "upload-round"  # a new one empties the box for files
+_SEEN = "upload-seen"  # what Streamlit calls the file that was read last
+_POLL = 0.5  # seconds between two updates of the progress
 _ROW = 35  # pixels
 _DUPLICATES = {
     "sum": "parts of one count: sum them",
@@ -32,6 +49,99 @@ _DUPLICATES = {
     "refuse": "a mistake: use none of it",
 }
 _ABSENT = {"missing": "nobody looked: missing", "zero": "nothing was seen: 0"}
+_NEGATIVE = {"missing": "codes of counts that are missing", "zero": "corrections: take them as 0"}
+
+
+def uploaded() -> TableFile | None:
+    """Ask for a file; return that of this session, also after another page was shown."""
+    box = st.file_uploader(
+        "Your table",
+        key=f"own_upload_{st.session_state.get(_ROUND, 0)}",
+        help="CSV or other text with columns, Excel (.xlsx), or Parquet; up to "
+        f"{MOST_ROWS / 1e6:.0f} million rows and one row of names.",
+    )
+    st.caption(
+        "Your file is kept only for this session, and so is what is computed from it. Below you "
+        "may keep it on this machine."
+    )
+    if box is not None and st.session_state.get(_SEEN) != box.file_id:
+        _take(box.name, box.getvalue())
+        st.session_state[_SEEN] = box.file_id
+    _wait()
+    if failed := st.session_state.get(_FAILED):
+        st.error(f"This file cannot be read: {escape_sentence(failed)}", icon=":material/error:")
+    file = table_file()
+    if file is not None:
+        rows, width = file.raw.frame.shape
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.caption(f"In use: {escape(file.name)}, {rows:,} rows of {width:,} columns")
+        right.button(
+            "Forget it",
+            key="own_forget",
+            on_click=_forget,
+            width="stretch",
+            help="Removes it, and all that was made of it.",
+        )
+    return file
+
+
+def _take(name: str, data: bytes) -> None:
+    """Read a file; a large one in a process beside the server."""
+    name, digest = plain_name(name), hashlib.sha256(data).hexdigest()
+    file = table_file()
+    if file is not None and file.digest == digest:
+        return
+    reading: Reading | None = st.session_state.pop(_READING, None)
+    if reading is not None:
+        reading.cancel()
+    st.session_state.pop(_FAILED, None)
+    if not is_quick(data):
+        st.session_state[_READING] = Reading(data, name, digest)
+        return
+    try:
+        raw = read_file(data, name)
+        _use(TableFile(name, digest, raw, guess(raw)))
+    except ValueError as error:
+        st.session_state[_FAILED] = str(error)
+
+
+def _use(file: TableFile) -> None:
+    forget_everywhere()
+    put_file(file)
+
+
+def _wait() -> None:
+    """Show the progress of a file that is being read, and take it once it is there."""
+    reading: Reading | None = st.session_state.get(_READING)
+    if reading is None:
+        return
+    if not reading.ended:
+        _progress()
+        return
+    st.session_state.pop(_READING, None)
+    try:
+        _use(TableFile(reading.name, reading.digest, *reading.table()))
+    except ValueError as error:
+        st.session_state[_FAILED] = str(error)
+
+
+@st.fragment(run_every=_POLL)
+def _progress() -> None:
+    reading: Reading | None = st.session_state.get(_READING)
+    if reading is None or reading.ended:
+        st.rerun()
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    left.info(
+        f"Reading {escape(reading.name)} … {reading.seconds:.0f} s. You may go to other pages "
+        "meanwhile.",
+        icon=":material/hourglass_top:",
+    )
+    right.button("Stop", key="own_stop", on_click=reading.cancel, width="stretch")
+
+
+def _forget() -> None:
+    forget_everywhere()
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +186,7 @@ def choose_columns(file: TableFile) -> Columns:
         hide_index=True,
         height=min(len(edit.shown) + 1, 12) * _ROW + 3,
         disabled=["column", "why"],
-        column_order=["column", "role", "acts_on", "sign", "step", "most", "why"],
+        column_order=["column", "role", "acts_on", "sign", "step", "why"],
         column_config={
             "column": text("Column", pinned=True),
             "role": choice("Role", options=list(ROLES.values()), required=True),
@@ -89,12 +199,6 @@ def choose_columns(file: TableFile) -> Columns:
             ),
             "sign": choice("p goes with it", options=[*SIGNS.values(), CATEGORY]),
             "step": choice("Dates of a mode", options=list(STEPS.values())),
-            "most": st.column_config.NumberColumn(
-                "Most active levels",
-                min_value=1,
-                step=1,
-                help="Keep so many levels of a mode, those with most counted events. Empty: all.",
-            ),
         },
     )
     new = resolved(edited, edit.shown)
@@ -129,18 +233,29 @@ def _across(file: TableFile, usual: ModeColumn) -> ModeColumn:
 
 
 def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
-    """Return the table with these columns; say why where they cannot be used."""
+    """Return the table with these columns; say why where they cannot be used.
+
+    Below stand questions on its rows; their answers are read first, from what they were before.
+    """
     if sentence := lacking(columns):
         st.info(sentence, icon=":material/touch_app:")
         return None
     table, error = own_of(file), ""
     usual = file.guess.columns if table is None else table.columns
-    keys = {name: f"{PREFIX}{name}-{file.digest[:8]}" for name in ("duplicates", "absent")}
+
+    def key(name: str) -> str:
+        return f"{PREFIX}{name}-{file.digest[:8]}"
+
     usual_rows = "sum" if usual.duplicates == "refuse" else usual.duplicates
     columns = replace(
         columns,
-        duplicates=st.session_state.setdefault(keys["duplicates"], usual_rows),
-        absent=st.session_state.setdefault(keys["absent"], usual.absent),
+        duplicates=st.session_state.setdefault(key("duplicates"), usual_rows),
+        absent=st.session_state.setdefault(key("absent"), usual.absent),
+        negative=st.session_state.get(key("negative"), usual.negative),
+        modes=tuple(
+            replace(each, most=st.session_state.get(key(f"most-{each.column}"), each.most))
+            for each in columns.modes
+        ),
     )
     columns = with_levels_of(columns, usual)
     if table is None or table.columns != columns:
@@ -152,14 +267,29 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
                 dataset=made.dataset, columns=columns, name=file.name, digest=file.digest
             )
     repeated = st.session_state.get(_REPEATED, 0)
-    asked = [("A combination without a row means", _ABSENT, keys["absent"])]
+    asked: dict[str, tuple[str, Mapping[str, str]]] = {}
     if repeated:
         words = f"{repeated:,} rows name an entry that another row names too. They are"
-        asked.insert(0, (words, _DUPLICATES, keys["duplicates"]))
+        asked["duplicates"] = words, _DUPLICATES
     else:  # a widget that is not drawn leaves no value behind
-        st.session_state[keys["duplicates"]] = "sum"
-    for where, (label, options, key) in zip(st.columns(2), asked, strict=False):
-        where.radio(label, list(options), format_func=options.__getitem__, key=key)
+        st.session_state[key("duplicates")] = "sum"
+    asked["absent"] = "A combination without a row means", _ABSENT
+    if negative := below_zero(file.raw.frame, columns):
+        st.session_state.setdefault(key("negative"), columns.negative)
+        asked["negative"] = f"{negative:,} counts are below 0. They are", _NEGATIVE
+    many = many_levels(file.raw.frame, columns, too_large="most active levels" in error)
+    places = st.columns(2) * (len(asked) + len(many))
+    for where, (name, (label, options)) in zip(places, asked.items(), strict=False):
+        where.radio(label, list(options), format_func=options.__getitem__, key=key(name))
+    for where, (mode, n) in zip(places[len(asked) :], many.items(), strict=False):
+        st.session_state.setdefault(key(f"most-{mode.column}"), min(mode.most or n, n))
+        where.number_input(
+            f"Levels of {escape(mode.column)} to use, of {n:,}",
+            1,
+            n,
+            key=key(f"most-{mode.column}"),
+            help="Those with most counted events are used; rows of others are left out.",
+        )
     if error:
         st.error(f"These columns cannot be used: {escape_sentence(error)}", icon=":material/error:")
         return None

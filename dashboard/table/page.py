@@ -11,11 +11,9 @@ from dashboard.shared.own_table import OwnTable, TableFile, put, save_toggle
 from dashboard.shared.sidebar.widgets import segmented
 from dashboard.shared.text.page import show_table
 from dashboard.shared.text.words import escape
-from dashboard.table.controls import choose_columns, table_of
-from dashboard.table.files import sample_table
+from dashboard.table.controls import choose_columns, table_of, uploaded
 from dashboard.table.results import results
-from dashboard.table.roles import preview
-from dashboard.table.upload import uploaded
+from dashboard.table.roles import preview, sample_table
 
 TABLE, RESULTS = "The table", "What was missed"
 PART = "part"
@@ -52,7 +50,13 @@ def file_and_columns() -> None:
             height=213,
         )
     if columns.count == file.guess.columns.count:
-        sentences([each for each in file.guess.questions if each.startswith(("Is ", "Do the "))])
+        sentences(
+            [
+                each
+                for each in file.guess.questions
+                if each.startswith(("Is ", "Do the ", "Columns such"))
+            ]
+        )
     table = table_of(file, columns)
     if table is not None:
         put(table)

@@ -1,4 +1,4 @@
-"""The role of each column of a reader's own table, a row for each, and what follows. Pure."""
+"""The role of each column of a table, a row for each; what follows; an example. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import polars as pl
 
-from uncletc.tables import AttributeColumn, Columns, ModeColumn
+from uncletc import simulate
+from uncletc.tables import LEVELS_KEPT, AttributeColumn, Columns, ModeColumn
 
 ROLES = {
     "mode": "Mode",
@@ -31,6 +32,7 @@ CATEGORY = "names without order"
 
 _BLOCK = 6  # columns of counts beyond which they have one row together
 _PREVIEW = 14, 5  # columns and rows
+_MANY = 100  # levels that can be fewer where counts are too many
 
 
 def role_of(columns: Columns, name: str) -> str:
@@ -70,13 +72,11 @@ def role_table(frame: pl.DataFrame, columns: Columns, reasons: Mapping[str, str]
                 "acts_on": attribute and ACTS_ON[attribute.acts_on],
                 "sign": attribute and (CATEGORY if attribute.category else SIGNS[attribute.sign]),
                 "step": mode and STEPS[mode.step] if frame.schema[name].is_temporal() else None,
-                "most": mode and mode.most,
                 "why": reasons.get(name, ""),
             }
         )
     order = list(ROLES.values())
-    table = pd.DataFrame(rows).astype({"most": "Int64"})
-    return table.sort_values(
+    return pd.DataFrame(rows).sort_values(
         "role", key=lambda roles: roles.map(order.index), kind="stable", ignore_index=True
     )
 
@@ -118,7 +118,7 @@ def columns_of(
     across = tuple(of["across"])
     return replace(
         before,
-        modes=tuple(_mode(rows[name], frame) for name in of["mode"]),
+        modes=tuple(_mode(rows[name], frame, before) for name in of["mode"]),
         count="count" if across else next(iter(of["count"]), ""),
         across=across,
         across_mode=across_mode if across else None,
@@ -127,13 +127,11 @@ def columns_of(
     )
 
 
-def _mode(row: Mapping[str, Any], frame: pl.DataFrame) -> ModeColumn:
-    steps = {words: step for step, words in STEPS.items()}
-    dates = frame.schema[row["name"]].is_temporal()
-    most = None if pd.isna(row["most"]) else int(row["most"])
-    return ModeColumn(
-        column=row["name"], step=steps.get(row["step"]) if dates else None, most=most or None
-    )
+def _mode(row: Mapping[str, Any], frame: pl.DataFrame, before: Columns) -> ModeColumn:
+    name, steps = row["name"], {words: step for step, words in STEPS.items()}
+    step = steps.get(row["step"]) if frame.schema[name].is_temporal() else None
+    most = next((each.most for each in before.modes if each.column == name), None)
+    return ModeColumn(column=name, step=step, most=most)
 
 
 def _attribute(row: Mapping[str, Any], frame: pl.DataFrame) -> AttributeColumn:
@@ -171,6 +169,38 @@ def preview(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     return frame.select(
         pl.col(name).alias(f"{ROLES[roles[name]]} · {name}") for name in shown
     ).head(rows)
+
+
+def below_zero(frame: pl.DataFrame, columns: Columns) -> int:
+    """Return how many counts are below 0."""
+    names = columns.across or ((columns.count,) if columns.count else ())
+    numbers = [name for name in names if frame.schema[name].is_numeric()]
+    return sum(int((frame.get_column(name) < 0).sum()) for name in numbers)
+
+
+def many_levels(frame: pl.DataFrame, columns: Columns, *, too_large: bool) -> dict[ModeColumn, int]:
+    """Return modes with so many levels that some may be left out, and how many they have."""
+    least = _MANY if too_large else LEVELS_KEPT
+    sizes = {each: frame.get_column(each.column).n_unique() for each in columns.modes}
+    return {each: n for each, n in sizes.items() if n > least and each.step is None}
+
+
+def sample_table() -> pd.DataFrame:
+    """Return a small simulated table in the form that a reader's own file should have."""
+    counts, _ = simulate(
+        (12, 10, 12), 2, observed=0.5, attributed=0.5, similar=0.1, n_attributes=3, seed=5
+    )
+    site, species, week = counts.indices.T
+    z = counts.attributes_at(counts.indices).round(2)
+    table = pd.DataFrame(
+        {
+            "site": [f"simulated site {i + 1:02d}" for i in site],
+            "species": [f"simulated species {i + 1:02d}" for i in species],
+            "week": week + 1,
+            "count": counts.counts,
+        }
+    )
+    return table.assign(wind=z[:, 0], cloud=z[:, 1], effort=z[:, 2])
 
 
 def lacking(columns: Columns) -> str:

@@ -151,7 +151,6 @@ def _raw_from(message: dict[str, Any], frame: bytes) -> RawTable:
 
 def _as_files(dataset: Dataset) -> Answer:
     """Words and files of a data set of a table, of which :func:`_dataset_from` makes it again."""
-    tables = [dataset.table, *dataset.mode_tables.values()]
     words = {
         "title": dataset.title,
         "modes": list(dataset.mode_tables),
@@ -160,19 +159,18 @@ def _as_files(dataset: Dataset) -> Answer:
         "info": {name: asdict(info) for name, info in dataset.attribute_info.items()},
     }
     counts = _as_bytes(lambda file: dataset.counts.save(file, compressed=False))
-    return words, [counts, *(_as_bytes(table.to_parquet) for table in tables)]
+    return words, [counts, *(_as_bytes(table.to_parquet) for table in dataset.mode_tables.values())]
 
 
 def _dataset_from(words: dict[str, Any], files: list[bytes]) -> Dataset:
     about, infos = words["provenance"], words["info"]
     about["sources"] = tuple(Source(**source) for source in about["sources"])
     about["rules"] = tuple(about["rules"])
-    counts, table, *modes = map(io.BytesIO, files)
+    counts, *modes = map(io.BytesIO, files)
     return Dataset(
         name="own",
         title=words["title"],
         counts=CountTensor.load(counts),
-        table=pd.read_parquet(table),
         mode_tables=dict(zip(words["modes"], map(pd.read_parquet, modes), strict=True)),
         provenance=Provenance(**about),
         roles=Roles(Role(**role) for role in words["roles"]),

@@ -27,7 +27,7 @@ from dashboard.shared.sidebar import widgets as sources
 from dashboard.shared.sidebar.choice import PAPER
 from dashboard.shared.sidebar.sidebar import Choices
 from dashboard.shared.text.page import HOW
-from dashboard.table.files import sample_table
+from dashboard.table.roles import sample_table
 from dashboard.work.engine import Job
 from uncletc import Fit, StopReason
 from uncletc.datasets import Dataset

@@ -12,7 +12,7 @@ from dashboard.shared.fit_status.service import service
 from dashboard.shared.fit_status.takeaway import recipe_of
 from dashboard.shared.own_table import OwnTable
 from dashboard.shared.sidebar.choice import model_of
-from dashboard.table.files import sample_table
+from dashboard.table.roles import sample_table
 from dashboard.work.orders import FitOrder
 from uncletc import Anchor, Fit, FitSettings
 from uncletc.cli import main

@@ -221,6 +221,23 @@ def test_attributes_that_act_on_the_rate_are_told_from_detection():
     assert result.mean_detection == pytest.approx(expit(-0.3 + 0.8 * z).mean(), rel=0.15)
 
 
+def test_a_few_counts_without_attributes_have_those_of_the_mean(visits):
+    counts, _ = visits
+    few = 5
+    kept = np.ones(counts.n_attributed, dtype=bool)
+    kept[np.random.default_rng(0).choice(counts.n_attributed, few, replace=False)] = False
+    lacking = CountTensor(
+        counts.shape,
+        counts.indices,
+        counts.counts,
+        attributes=counts.attributes[kept],
+        attribute_indices=counts.attribute_indices[kept],
+        modes=counts.modes,
+    )
+    every, some = (fit(each, replace(CLOSED, max_iter=30)) for each in (counts, lacking))
+    assert some.rate_tensor().sum() == pytest.approx(every.rate_tensor().sum(), rel=0.1)
+
+
 def test_exposure_multiplies_the_rate():
     rng = np.random.default_rng(7)
     size = rng.uniform(0.5, 5.0, 30)

@@ -42,11 +42,6 @@ class TestRealData:
         assert covid.counts.n_observed == 806 * 60
         assert f"{covid.counts.n_observed / PAPER_GRID:.1%}" == "23.4%"
 
-    def test_negative_corrections_are_1_5_percent(self) -> None:
-        _, new_cases = read_daily("Confirmed")
-        assert new_cases.size == 187_080
-        assert (new_cases < 0).sum() == 2851
-
     def test_attributes_cover_every_day_of_every_cell(self, covid: datasets.Dataset) -> None:
         z = covid.counts.attributes
         assert z.shape == (806 * 60, 19)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests.uncletc.test_datasets_covid import World, realdata
@@ -75,15 +74,6 @@ class TestRules:
         # 300 people with .00416, 100 with twice that
         assert oak["ifr"].tolist() == pytest.approx([1.25 * 0.00416] * 50)
 
-    def test_corrections_of_deaths_count_as_zero(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        covid = datasets.load("covid")
-        known = datasets.read_deaths()
-        known.iloc[0, 20] = -5
-        monkeypatch.setattr("uncletc.datasets.covid_outside.read_deaths", lambda: known)
-        rows = datasets.deaths_by_cell(covid, lag=0)
-        oak = rows[rows["latitude_index"] == 0]
-        assert oak["deaths"].tolist() == [2] * 20 + [0] + [2] * 39
-
     def test_deaths_are_a_second_look_whose_p_is_the_ifr(self) -> None:
         covid = datasets.load("covid")
         process = datasets.deaths_observations(covid, lag=10)
@@ -115,14 +105,6 @@ class TestRules:
         assert outside.states.loc["Alabama", "deaths"] == pytest.approx(expected)
         assert outside.cells.loc[OAK, "deaths"] == pytest.approx(cases * 1.25 * 0.00416 / 100)
 
-    def test_cells_too_small_for_deaths_are_unknown(self) -> None:
-        covid = datasets.load("covid")
-        # Of 450 people 3 a day die; 50 of them are Fir's, of whom 1 a day does.
-        few, enough = (datasets.load_outside(covid, lag=60 - n).cells["deaths"] for n in (59, 60))
-        assert np.isnan(few[FIR])  # 59 deaths, 19.7 expected
-        assert enough[FIR] == pytest.approx(7 * 0.00416 / 60)
-        assert np.isfinite(few[OAK])
-
     def test_what_is_not_here_is_named_and_the_rest_is_read(self, world: World) -> None:
         (world.folder / IFR_FILE).unlink()
         outside = datasets.load_outside(datasets.load("covid"))
@@ -153,28 +135,8 @@ class TestRealData:
         }
         assert outside.cells["deaths"].notna().sum() == 495
 
-    def test_surveys_have_the_published_range(self, outside: datasets.Outside) -> None:
-        surveys = outside.states["seroprevalence"]
-        assert [f"{q:.2f}" for q in (surveys.min(), surveys.median(), surveys.max())] == [
-            "0.25",
-            "0.39",
-            "0.97",
-        ]
-
     def test_sources_agree_as_far_as_they_did(self, outside: datasets.Outside) -> None:
         found = outside.states.corr(method="spearman")
         assert found.loc["seroprevalence", "deaths"] == pytest.approx(0.65, abs=0.01)
         assert found.loc["seroprevalence", "tests"] == pytest.approx(0.37, abs=0.01)
         assert found.loc["deaths", "tests"] == pytest.approx(0.32, abs=0.01)
-
-    def test_deaths_and_ifr_by_county(self) -> None:
-        covid = datasets.load("covid")
-        deaths, ifr = datasets.read_deaths(), datasets.read_ifr()
-        assert deaths.index.tolist() == covid.table["fips"].tolist()
-        assert deaths.clip(lower=0).to_numpy().sum() == 164_185
-        assert ifr.reindex(deaths.index).between(0.0025, 0.0065).all()
-        rows = datasets.deaths_by_cell(covid)
-        assert len(rows) == 806 * 44
-        assert rows["deaths"].sum() == deaths.iloc[:, 16:].clip(lower=0).to_numpy().sum()
-        entries = pd.MultiIndex.from_frame(rows.iloc[:, :3])
-        assert entries.isin(pd.MultiIndex.from_arrays(covid.counts.indices.T)).all()

@@ -53,20 +53,6 @@ class TestRealData:
         assert of["Bombus mixtus"] == of["Bombus vosnesenskii"] != of["Apis mellifera"]
         assert genus.labels[of["Apis mellifera"]] == "Apis"
 
-    def test_attributes_cover_every_entry(self, ppi: datasets.Dataset) -> None:
-        z = ppi.counts.attributes
-        assert len(z) == 50 * 50 * 18
-        np.testing.assert_allclose(z.min(axis=0), 0)
-        np.testing.assert_allclose(z.max(axis=0), 1)
-        assert ppi.counts.attribute_names[:6] == (
-            "flower abundance",
-            "month",
-            "day of year",
-            "wind",
-            "cloud",
-            "air temperature",
-        )
-
 
 HEADER = "year,MEADOW,DATE,WATCH,STATUS,NO_INT,PLTSP_NAME,VISSP_NAME,VECTOR GUILD,CLOUDS,WIND,TEMP"
 ROWS = (
@@ -130,13 +116,6 @@ class TestRules:
             (2, 1, 1): 1,
             (0, 1, 1): 0,  # Rosa in flower there at round 1.5, of visit 2
         }
-
-    def test_pairs(self, own: datasets.Dataset) -> None:
-        pairs = own.table.set_index(["plant", "pollinator"])
-        rosa = pairs.loc[("Rosa", "Villa")]
-        assert rosa["interactions"] == 1
-        assert rosa["guild"] == "bee-fly"
-        assert ("Iris", "Villa") not in pairs.index
 
     def test_attributes(self, own: datasets.Dataset) -> None:
         counts = own.counts

@@ -2,12 +2,10 @@ import importlib
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import expit
 
-from uncletc import Effect, datasets
-from uncletc.data.groups import every_group
+from uncletc import datasets
 from uncletc.datasets import Dataset, DataUnavailableError, twins
 
 DATA = Path(__file__).parents[2] / "data"
@@ -84,24 +82,6 @@ def test_roles_are_those_that_the_counts_were_drawn_with(twin: Dataset):
     assert {twin.roles.of(name).acts_on for name in names} == {"detection", "rate", "both"}
 
 
-def test_effects_are_of_groups_of_the_counts(twin: Dataset):
-    named = every_group(twin.counts.groups, twin.counts.modes, twin.counts.labels)
-    for text, reason in twin.effects.items():
-        assert Effect.parse(text).groups(named)
-        assert reason.endswith(".")
-
-
-def test_detection_is_defined_on_attributed_entries_only(twin: Dataset):
-    attributed = np.zeros(twin.counts.shape, dtype=bool)
-    attributed[tuple(twin.counts.attribute_indices.T)] = True
-    p = twin.truth.detection
-    np.testing.assert_array_equal(np.isnan(p), ~attributed)
-    assert (twin.counts.attribute_rows >= 0).all()
-    assert p[attributed].min() > 0.02
-    assert p[attributed].max() < 0.9
-    assert p[attributed].std() > 0.1
-
-
 def test_detection_is_the_stated_function_of_the_attributes(twin: Dataset):
     z, entries = twin.counts.attributes, twin.counts.attribute_indices
     with np.load(DATA / f"{twin.name.replace('-', '_')}.npz") as file:
@@ -141,18 +121,6 @@ def test_covid_cells_add_up_their_counties(covid: Dataset):
     np.testing.assert_array_equal(y[tuple(np.array(cells.index.to_list()).T)], cells)
     assert y.sum() == cells.sum()
     assert len(cells) * 60 == covid.counts.n_observed
-
-
-def test_covid_states_publish_by_calendars_of_their_own(covid: Dataset):
-    groups = {group.name: group for group in covid.counts.groups}
-    where = covid.counts.indices
-    state, weekday = (groups[n].at(where, covid.counts.modes) for n in ("state", "weekday"))
-    shares = covid.truth.reporting[tuple(where.T)]
-    by_state = pd.Series(shares).groupby([state, weekday]).mean().unstack()
-    sunday = by_state[groups["weekday"].labels.index("Sunday")]
-    assert 5 <= (sunday < 0.15).sum() <= 7
-    place = pd.Series(shares).groupby([where[:, 0], where[:, 1]]).mean()
-    np.testing.assert_allclose(place, 1, atol=0.1)  # 60 days are not whole weeks
 
 
 def test_covid_deaths_are_a_look_at_the_cases_some_days_before(covid: Dataset):

@@ -198,7 +198,7 @@ class Dataset:
         Its title, as displayed.
     counts : CountTensor
     table : pandas.DataFrame
-        One row per county (COVID-19) or per plant–pollinator pair; see the loader.
+        One row per county (COVID-19) or per plant–pollinator pair, see the loader; else empty.
     mode_tables : mapping of str to pandas.DataFrame
         Per mode name, one row per index of that mode, in order.
     provenance : Provenance
@@ -225,7 +225,7 @@ class Dataset:
     name: str
     title: str
     counts: CountTensor
-    table: pd.DataFrame
+    table: pd.DataFrame = field(default_factory=pd.DataFrame)
     mode_tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     provenance: Provenance
     truth: Truth | None = None

@@ -22,12 +22,20 @@ import polars as pl
 from uncletc.common.validation import FloatArray, IntArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
-from uncletc.data.frames import MOST_MODES, exposure_along
+from uncletc.data.frames import MOST_MODES, exposure_along, with_categories
 from uncletc.data.observations import Observations
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets.base import Dataset, Provenance, Source, described, scaled
 from uncletc.tables.checks import CHECK
-from uncletc.tables.columns import Absent, Columns, Duplicates, ModeColumn, Step, is_fips
+from uncletc.tables.columns import (
+    Absent,
+    Columns,
+    Duplicates,
+    ModeColumn,
+    Negative,
+    Step,
+    is_fips,
+)
 from uncletc.tables.dates import by_step, dates_in, periods
 from uncletc.tables.guess import FLAGS, LARGE
 from uncletc.tables.types import RawTable, listed
@@ -40,12 +48,13 @@ MOST_COUNTS = 3_000_000
 
 _MOST_CELLS = 30_000_000  # of the counts of a wide table
 _MOST_OBSERVATIONS = 12
-_MOST_CATEGORIES = 30
 _FEW = 0.05  # share of counts that may be corrected
 _TOP = 2.0**53  # whole numbers beyond are not exact
 _COUNTY = 1000  # FIPS codes from here on are of counties, below of states
 _SAME_PLACE = 0.02  # degrees
-_TAKEN = ("count", "rows", "total")  # columns of the tables of a data set
+_TAKEN = ("count", "rows", "total")  # columns of tables that pages make
+_STATED = ("exposure", "known_detection", "known_error", "latitude", "longitude")
+_MEANT = {"missing": "missing, not zero", "zero": "zeros"}
 
 
 def build(raw: RawTable, columns: Columns) -> Dataset:
@@ -59,11 +68,10 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     Returns
     -------
     Dataset
-        ``name`` is "own". Attributes are min-max scaled to 0..1. ``table`` has a row per count of
-        the file: the modes, their ``<mode>_index``, ``process`` (0: the first observation) and
-        ``count`` (NaN: not counted). ``mode_tables`` have for each level ``rows`` with a count,
-        their ``total``, and where known ``fips``, ``latitude`` and ``longitude``. ``roles`` are
-        what `columns` says. ``provenance`` has one sentence per rule that was applied.
+        ``name`` is "own". Attributes are min-max scaled to 0..1. ``table`` is empty;
+        ``mode_tables`` have the levels of each mode, and where known ``fips``, ``latitude`` and
+        ``longitude``. ``roles`` are what `columns` says. ``provenance`` has one sentence per rule
+        that was applied.
 
     Raises
     ------
@@ -79,31 +87,25 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     CountTensor(2 × 3, 5 observed (83.3%), 0 attributed, 0 attributes)
     """
     _check(raw, columns)
-    rules = list(raw.notes)
-    names = columns.across or (columns.count,)
-    of = f"{len(names)} columns from {names[0]} to {names[-1]}"
+    names, rules = columns.across, list(raw.notes)
+    of = f"{len(names)} columns from {names[0]} to {names[-1]}" if names else columns.count
     rules.append(
-        f"Counts are those of the {of if columns.across else f'column {columns.count}'}; "
-        f"combinations without a row are {_ABSENT[columns.absent]}."
+        f"Counts are those of {of}; combinations without a row are {_MEANT[columns.absent]}."
     )
     cells = _cells(raw.frame, columns, rules)
     attributes, roles = _attributes(raw.frame, columns, rules)
-    values = pd.DataFrame(attributes | _stated(raw.frame, columns, cells))
-    cells, values = _one_per_entry(cells, values, columns.duplicates, rules)
-    cells = _as_missing(cells, values, columns, rules)
-    if lacking := int(cells.rows["count"].isna().sum()):
-        rules.append(f"Rows without a count are missing too ({lacking:,}).")
-    counts = _tensor(cells, values, columns, list(attributes), rules)
-    z = values[list(attributes)].dropna()
+    cells = cells.with_values(attributes | _stated(raw.frame, columns, cells))
+    cells = _one_per_entry(cells, columns.duplicates, rules)
+    cells = _as_missing(cells, columns, rules)
+    counts = _tensor(cells, columns, list(attributes), rules)
+    z = cells.values(attributes).dropna()
     used = "counts, attributes" if attributes else "counts"
     own = Source(name=f"{raw.name} (your own file)", url="", licence="none stated", used_for=used)
-    tables = _mode_tables(cells, values, columns, rules)
     return Dataset(
         name="own",
         title=raw.name,
         counts=counts,
-        table=_table(cells),
-        mode_tables=tables,
+        mode_tables=_mode_tables(cells, columns),
         provenance=Provenance(
             simulated=False, period="as in the file", sources=(own,), rules=tuple(rules)
         ),
@@ -112,33 +114,19 @@ def build(raw: RawTable, columns: Columns) -> Dataset:
     )
 
 
-_ABSENT = {"missing": "missing, not zero", "zero": "zeros"}
-
-
 def repeated_rows(raw: RawTable, columns: Columns) -> int:
-    """How many rows name an entry that a row above names too.
-
-    Parameters
-    ----------
-    raw : RawTable
-    columns : Columns
-        Their `duplicates` do not matter.
-
-    Raises
-    ------
-    ValueError
-        If the columns do not fit the table; see :func:`uncletc.tables.build`.
-    """
+    """How many rows name an entry that a row above names too; :func:`build` has the errors."""
     return int(_cells(raw.frame, columns, []).flat.duplicated().sum())
 
 
 def _check(raw: RawTable, columns: Columns) -> None:
     check_choice("duplicates", columns.duplicates, get_args(Duplicates))
     check_choice("absent", columns.absent, get_args(Absent))
+    check_choice("negative", columns.negative, get_args(Negative))
     for mode in columns.all_modes:
         if mode.step is not None:
             check_choice(f"step of {mode.column}", mode.step, get_args(Step))
-    modes, n = columns.modes, len(columns.modes) + bool(columns.across)
+    n = len(columns.modes) + bool(columns.across)
     if columns.across and columns.across_mode is None:
         raise ValueError("across_mode must name the mode that the columns across are levels of")
     if not 2 <= n <= MOST_MODES:
@@ -148,10 +136,9 @@ def _check(raw: RawTable, columns: Columns) -> None:
         )
     if not columns.across and not columns.count:
         raise ValueError("count must name the column that holds the counts, none is chosen")
-    chosen = [each.column for each in modes] + [each.column for each in columns.attributes]
+    chosen = [each.column for each in (*columns.modes, *columns.attributes)]
     chosen += columns.across or [columns.count]
-    stated = ("exposure", "known_detection", "known_error", "latitude", "longitude")
-    chosen += [name for each in stated if (name := getattr(columns, each))]
+    chosen += [name for each in _STATED if (name := getattr(columns, each))]
     names = [each.column for each in columns.all_modes]
     for column in chosen:
         if column not in raw.frame.columns:
@@ -200,7 +187,7 @@ def numbers_of(column: pl.Series) -> FloatArray:
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
-def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
+def _counts_of(column: pl.Series, negative: Negative, rules: list[str]) -> FloatArray:
     """Whole counts, NaN where missing; what was corrected is added to `rules`."""
     name = column.name
     if column.dtype.is_temporal():
@@ -213,9 +200,9 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
         _require(~below | (below.sum() <= few) | bool(code), name, y, "be at least 0")
         rules.append(
             f"{CHECK}{int(below.sum()):,} of the values of {name} below 0 ({listed(values)}; the "
-            f"first in data row {np.argmax(below) + 1}) are taken as missing."
+            f"first in data row {np.argmax(below) + 1}) are taken as {_MEANT[negative]}."
         )
-        y = np.where(below, np.nan, y)
+        y = np.where(below, np.nan if negative == "missing" else 0.0, y)
     whole = np.isnan(y) | (y == np.floor(y))
     if not whole.all():
         enough = (~whole).sum() <= few or float(np.median(y[y > 0])) >= LARGE
@@ -232,18 +219,18 @@ def _counts_of(column: pl.Series, rules: list[str]) -> FloatArray:
 
 def _stated(frame: pl.DataFrame, columns: Columns, cells: _Cells) -> dict[str, FloatArray]:
     """Exposure, known detection, its error and degrees by their column; (n,) each."""
-    found = {}
-    for field in ("exposure", "known_detection", "known_error", "latitude", "longitude"):
-        if name := getattr(columns, field):
-            found[name] = values = numbers_of(frame.get_column(name))
-            if field == "exposure":  # of rows that are used
-                used = np.isin(np.arange(len(values)), cells.rows["row"])
-                _require((values > 0) | ~used, name, values, "be above 0 in every row")
-            elif field == "known_detection":
-                ok = ~((values <= 0) | (values > 1))
-                _require(ok, name, values, "be above 0 and at most 1 where it is given")
-            elif field == "known_error":
-                _require(~(values < 0), name, values, "be at least 0 where it is given")
+    found, used = {}, np.isin(np.arange(len(frame)), cells.rows["row"])
+    for field in _STATED:
+        if not (name := getattr(columns, field)):
+            continue
+        found[name] = values = numbers_of(frame.get_column(name))
+        if field == "exposure":
+            _require((values > 0) | ~used, name, values, "be above 0 in every row")
+        elif field == "known_detection":
+            ok = ~((values <= 0) | (values > 1))
+            _require(ok, name, values, "be above 0 and at most 1 where it is given")
+        elif field == "known_error":
+            _require(~(values < 0), name, values, "be at least 0 where it is given")
     return found
 
 
@@ -255,6 +242,8 @@ def _attributes(
     roles = []
     for each in columns.attributes:
         column = frame.get_column(each.column)
+        if column.null_count() == len(column):
+            raise ValueError(f"{each.column} must have a value in at least one row")
         try:
             found = (
                 _categories(column, rules) if each.category else {each.column: numbers_of(column)}
@@ -262,14 +251,9 @@ def _attributes(
         except ValueError as error:
             hint = "" if each.category else "; or take the column as a category"
             raise ValueError(f"{error}{hint}") from error
-        if column.null_count() == len(column):
-            raise ValueError(f"{each.column} must have a value in at least one row")
         values |= found
         reason = "Stated by the owner of the table."
         roles += [Role(name, each.acts_on, each.sign, reason) for name in found]
-    if values:
-        names = ", ".join(each.column for each in columns.attributes)
-        rules.append(f"Attributes are {names}, each min-max scaled to 0..1.")
     same = [name for name, column in values.items() if np.nanmin(column) == np.nanmax(column)]
     if same:
         rules.append(f"{CHECK}attributes that are the same in every row: {', '.join(same)}.")
@@ -279,22 +263,13 @@ def _attributes(
 def _categories(column: pl.Series, rules: list[str]) -> dict[str, FloatArray]:
     if column.dtype.is_float() and (column == column.floor()).all():
         column = column.cast(pl.Int64)
-    text = column.cast(pl.String)
-    sizes = text.drop_nulls().alias("value").value_counts(name="rows")
-    names = sizes.sort(["rows", "value"], descending=[True, False]).get_column("value").to_list()
-    if not 2 <= len(names) <= _MOST_CATEGORIES:
-        raise ValueError(
-            f"{column.name} must have 2 to {_MOST_CATEGORIES} different values to be a category, "
-            f"it has {len(names):,}"
-        )
+    text = column.cast(pl.String).to_pandas().astype("category")
+    made, names, levels = with_categories(pd.DataFrame({column.name: text}), [column.name])
     rules.append(
-        f"The category {column.name} becomes {len(names) - 1} attributes of 0 and 1, against its "
-        f"most frequent value, {names[0]}."
+        f"The category {column.name} becomes {len(names[column.name])} attributes of 0 and 1, "
+        f"against its most frequent value, {levels[column.name][0]}."
     )
-    return {
-        f"{column.name}: {name}": (text == name).cast(pl.Float64).fill_null(np.nan).to_numpy()
-        for name in sorted(names[1:])
-    }
+    return {name: made[name].to_numpy(np.float64) for name in sorted(names[column.name])}
 
 
 # Levels of modes
@@ -357,7 +332,20 @@ def _natural(text: str) -> tuple[Any, ...]:
     return 1, tuple(int(part) if i % 2 else part for i, part in enumerate(parts)), text
 
 
+def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> _Coded:
+    days = dates_in(names)
+    if len(set(days.values())) == len(names):
+        return _levels_of(pl.Series(list(days.values()), dtype=pl.Date), mode, rules)
+    if mode.step is not None:
+        raise ValueError(f"{mode.column} must have dates to be taken by {mode.step}: {names[0]!r}")
+    if (named := periods(names)) is not None:
+        return _levels_of(pl.Series(list(named.values())), mode, rules)
+    return tuple(names), np.arange(len(names))
+
+
 # Rows as counts of entries
+
+_VALUE = "value of "  # begins the name of a column of values
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +358,7 @@ class _Cells:
     labels : tuple of tuple of str
     rows : DataFrame
         0 to K - 1: the level of each mode; count, NaN where missing; row of the table, -1 for
-        none; process, 0 for the first observation of an entry.
+        none; process, 0 for the first observation of an entry; values by column.
     """
 
     modes: tuple[str, ...]
@@ -415,6 +403,16 @@ class _Cells:
         rows[k] = rows[k].map(new).astype(np.int64)
         return replace(self, labels=tuple(labels), rows=rows)
 
+    def with_values(self, values: dict[str, FloatArray]) -> _Cells:
+        """Values by row of the table."""
+        at = self.rows["row"]
+        found = pd.DataFrame({f"{_VALUE}{name}": column[at] for name, column in values.items()})
+        return replace(self, rows=pd.concat([self.rows, found], axis=1))
+
+    def values(self, names: Any) -> pd.DataFrame:
+        """Values of these columns."""
+        return self.rows[[f"{_VALUE}{name}" for name in names]].set_axis(list(names), axis=1)
+
 
 def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
     """Turn a table into counts of entries, and add what was done to `rules`."""
@@ -424,8 +422,8 @@ def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
             f"the table must have at most {_MOST_CELLS:,} counts, it has {n:,} rows of {width:,}"
         )
     said = list[str]()
-    names = columns.across or (columns.count,)
-    counts = np.column_stack([_counts_of(frame.get_column(each), said) for each in names]).ravel()
+    series = [frame.get_column(each) for each in columns.across or (columns.count,)]
+    counts = np.column_stack([_counts_of(each, columns.negative, said) for each in series]).ravel()
     rules += said if len(said) <= 3 else [*said[:3], f"So it is in {len(said) - 3} more columns."]
     modes = columns.all_modes
     called = tuple(each.column for each in modes)
@@ -482,17 +480,6 @@ def _coded_rows(
     return found
 
 
-def _across_levels(names: Sequence[str], mode: ModeColumn, rules: list[str]) -> _Coded:
-    days = dates_in(names)
-    if len(set(days.values())) == len(names):
-        return _levels_of(pl.Series(list(days.values()), dtype=pl.Date), mode, rules)
-    if mode.step is not None:
-        raise ValueError(f"{mode.column} must have dates to be taken by {mode.step}: {names[0]!r}")
-    if (named := periods(names)) is not None:
-        return _levels_of(pl.Series(list(named.values())), mode, rules)
-    return tuple(names), np.arange(len(names))
-
-
 def _differences(
     codes: dict[str, IntArray], columns: Columns, counts: FloatArray, rules: list[str]
 ) -> FloatArray:
@@ -534,7 +521,7 @@ def _without(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
     return cells
 
 
-def _as_missing(cells: _Cells, values: pd.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
+def _as_missing(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
     """Take the counts of some levels out, such as those of days on which nobody reported.
 
     Counts whose detection is known remain.
@@ -546,7 +533,7 @@ def _as_missing(cells: _Cells, values: pd.DataFrame, columns: Columns, rules: li
         k = cells.mode(mode, level)
         gone |= cells.rows[k] == cells.labels[k].index(level)
     if columns.known_detection is not None:
-        gone &= values[columns.known_detection].isna()
+        gone &= cells.values([columns.known_detection]).iloc[:, 0].isna()
     said = listed([f"{mode} {level}" for mode, level in columns.missing])
     rules.append(f"Counts of {said} are taken as missing.")
     return replace(cells, rows=cells.rows.assign(count=cells.rows["count"].mask(gone)))
@@ -571,22 +558,13 @@ def _most_active(cells: _Cells, k: int, most: int, rules: list[str]) -> _Cells:
 # Entries: rows that repeat, and combinations without a row
 
 
-def _one_per_entry(
-    cells: _Cells, values: pd.DataFrame, duplicates: Duplicates, rules: list[str]
-) -> tuple[_Cells, pd.DataFrame]:
-    """Make of rows that name the same entry what the owner says they are.
-
-    Returns
-    -------
-    (_Cells, DataFrame)
-        With the values of each row.
-    """
-    values = values.reindex(cells.rows["row"]).reset_index(drop=True)
+def _one_per_entry(cells: _Cells, duplicates: Duplicates, rules: list[str]) -> _Cells:
+    """Make of rows that name the same entry what the owner says they are."""
     flat = cells.flat
     again = flat.duplicated()
     n = int(again.sum())
     if not n:
-        return cells, values
+        return cells
     if duplicates == "refuse":
         at = int(again.argmax())
         before, row = (cells.rows["row"][i] + 1 for i in ((flat == flat[at]).argmax(), at))
@@ -597,36 +575,33 @@ def _one_per_entry(
         )
     if duplicates == "sum":
         rules.append(
-            f"Rows that name the same entry are summed ({n:,} rows added to others)"
-            + ("; their attributes are averaged." if values.shape[1] else ".")
+            f"Rows that name the same entry are summed ({n:,} rows added to others); values of "
+            "their other columns are averaged."
         )
-        first = cells.rows[~again].set_index(flat[~again]).sort_index()
-        total = cells.rows["count"].groupby(flat).sum(min_count=1)
-        joined = first.assign(count=total).reset_index(drop=True)
-        return replace(cells, rows=joined), values.groupby(flat).mean().reset_index(drop=True)
+        groups = cells.rows.groupby(flat)
+        values = [name for name in cells.rows if str(name).startswith(_VALUE)]
+        parts = [groups.first().drop(columns=["count", *values]), groups[values].mean()]
+        joined = pd.concat([*parts, groups["count"].sum(min_count=1)], axis=1)
+        return replace(cells, rows=joined.reset_index(drop=True))
     # A row of an entry that counted nothing is no observation, unless it is its only one.
     counted = cells.rows["count"].notna()
-    kept = counted | (~flat.isin(flat[counted]) & ~again)
-    cells, flat = cells.only(kept), flat[kept]
-    process = flat.groupby(flat).cumcount().to_numpy()
+    cells = cells.only(counted | (~flat.isin(flat[counted]) & ~again))
+    process = cells.rows.groupby(cells.flat).cumcount()
     most = int(process.max()) + 1
     if most > _MOST_OBSERVATIONS:
         raise ValueError(
             f"an entry must have at most {_MOST_OBSERVATIONS} observations, "
-            f"{cells.entry(int(np.argmax(process)))} has {most:,} rows: sum them, or name one "
+            f"{cells.entry(int(process.argmax()))} has {most:,} rows: sum them, or name one "
             f"more mode"
         )
     rules.append(
         f"Rows that name the same entry are observations of the same true events: up to {most} "
         f"each, {int((process > 0).sum()):,} rows beside the first."
     )
-    cells = replace(cells, rows=cells.rows.assign(process=process))
-    return cells, values[kept.to_numpy()].reset_index(drop=True)
+    return replace(cells, rows=cells.rows.assign(process=process))
 
 
-def _with_absent(
-    cells: _Cells, values: pd.DataFrame, rules: list[str]
-) -> tuple[_Cells, pd.DataFrame]:
+def _with_absent(cells: _Cells, rules: list[str]) -> _Cells:
     """Add a zero for each entry that no row names; what depends on one mode alone is known."""
     size = math.prod(cells.shape)
     if size > MOST_COUNTS:
@@ -639,46 +614,43 @@ def _with_absent(
     absent = np.setdiff1d(np.arange(size), cells.flat)
     rules.append(f"{len(absent):,} combinations without a row are counts of 0.")
     more = pd.DataFrame(dict(enumerate(np.unravel_index(absent, cells.shape))))
-    known = pd.DataFrame(np.nan, index=more.index, columns=values.columns)
-    for name, k in itertools.product(values.columns, range(len(cells.shape))):
-        levels = values[name].groupby(cells.rows[k]).agg(["min", "max"]).dropna()
-        if (levels["min"] == levels["max"]).all():
-            known[name] = levels["min"].reindex(more[k]).to_numpy()
-            break
-    rows = [cells.rows, more.assign(count=0.0, row=-1, process=0)]
-    return (
-        replace(cells, rows=pd.concat(rows, ignore_index=True)),
-        pd.concat([values, known], ignore_index=True),
-    )
+    more = more.assign(count=0.0, row=-1, process=0)
+    values = [name for name in cells.rows if str(name).startswith(_VALUE)]
+    for name, k in itertools.product(values, range(len(cells.shape))):
+        levels = cells.rows[name].groupby(cells.rows[k]).agg(["min", "max"]).dropna()
+        if name not in more and (levels["min"] == levels["max"]).all():
+            more[name] = levels["min"].reindex(more[k]).to_numpy()
+    return replace(cells, rows=pd.concat([cells.rows, more], ignore_index=True))
 
 
 # The data set
 
 
-def _tensor(
-    cells: _Cells, values: pd.DataFrame, columns: Columns, names: list[str], rules: list[str]
-) -> CountTensor:
+def _tensor(cells: _Cells, columns: Columns, names: list[str], rules: list[str]) -> CountTensor:
     """Entries as a count tensor: zeros of absent rows, attributes, exposure, further processes."""
-    exposure, of_rows = None, np.ones(len(values))
+    exposure = None
+    cells = replace(cells, rows=cells.rows.assign(of_row=1.0))
     if columns.exposure is not None:
-        of_rows, own_row = values[columns.exposure].to_numpy(), cells.rows["process"] == 0
+        of_rows = cells.values([columns.exposure]).to_numpy().ravel()
+        own_row = (cells.rows["process"] == 0).to_numpy()
         at = cells.indices[own_row]
         exposure = exposure_along(of_rows[own_row], columns.exposure, at, cells.shape)
         of_rows = of_rows / exposure_at(exposure, cells.indices)
-        more = "; further observation processes have that of their rows"
+        cells = replace(cells, rows=cells.rows.assign(of_row=of_rows))
         rules.append(
             f"True counts are assumed proportional to {columns.exposure}; entries without a row "
-            f"get its median{'' if own_row.all() else more}."
+            "get its median."
         )
     if columns.absent == "zero":
-        cells, values = _with_absent(cells, values, rules)
-        of_rows = np.append(of_rows, np.ones(len(values) - len(of_rows)))
+        cells = _with_absent(cells, rules)
     rows, indices = cells.rows, cells.indices
     known, errors = (
-        values[name].where(rows["row"] >= 0) if name else pd.Series(np.nan, index=rows.index)
+        cells.values([name]).iloc[:, 0].where(rows["row"] >= 0)
+        if name
+        else pd.Series(np.nan, index=rows.index)
         for name in (columns.known_detection, columns.known_error)
     )
-    table, first = values[names], rows["process"] == 0
+    table, first = cells.values(names), rows["process"] == 0
     complete = table.notna().all(axis=1)
     z = pd.DataFrame(np.nan, index=table.index, columns=names)
     if names:
@@ -698,20 +670,19 @@ def _tensor(
         )
     error = 0.0 if errors.isna().all() else float(errors.median())
     observations = []
-    for (_, is_known), group in (
-        rows[counted & ~own].assign(known=known.notna()).groupby(["process", "known"])
-    ):
+    further = rows[counted & ~own].assign(known=known.notna())
+    for (number, is_known), group in further.groupby(["process", "known"]):
         at = group.index.to_numpy()
         own_z = None if is_known or not names else z.loc[at].fillna(z.loc[at].mean()).fillna(0.5)
         observations.append(
             Observations(
-                f"{'known detection, ' if is_known else ''}process {group['process'].iloc[0] + 1}",
+                f"{'known detection, ' if is_known else ''}process {number + 1}",
                 indices[at],
                 group["count"].to_numpy(dtype=np.int64),
                 known_detection=known[at].to_numpy() if is_known else None,
                 known_error=error if is_known else 0.0,
                 attributes=None if own_z is None else own_z.to_numpy(),
-                exposure=of_rows[at],
+                exposure=group["of_row"].fillna(1.0).to_numpy(),
             )
         )
     if columns.known_detection is not None:
@@ -735,40 +706,21 @@ def _tensor(
     )
 
 
-def _table(cells: _Cells) -> pd.DataFrame:
-    columns: dict[str, Any] = {}
-    for k, (name, labels) in enumerate(zip(cells.modes, cells.labels, strict=True)):
-        columns[name] = np.asarray(labels, dtype=object)[cells.rows[k]]
-        columns[f"{name}_index"] = cells.rows[k].to_numpy()
-    if cells.rows["process"].any():
-        columns["process"] = cells.rows["process"].to_numpy()
-    return pd.DataFrame(columns | {"count": cells.rows["count"].to_numpy()})
-
-
-def _mode_tables(
-    cells: _Cells, values: pd.DataFrame, columns: Columns, rules: list[str]
-) -> dict[str, pd.DataFrame]:
-    """One row per level of each mode: rows with a count, their total, and where it lies."""
+def _mode_tables(cells: _Cells, columns: Columns) -> dict[str, pd.DataFrame]:
+    """One row per level of each mode, and where it lies."""
     tables = {}
-    for k, (name, labels) in enumerate(zip(cells.modes, cells.labels, strict=True)):
-        of_levels = cells.rows["count"].groupby(cells.rows[k]).agg(["count", "sum"])
-        of_levels = of_levels.reindex(range(len(labels)), fill_value=0).astype(np.int64)
-        tables[name] = pd.DataFrame(
-            {name: list(labels), "rows": of_levels["count"], "total": of_levels["sum"]}
-        )
+    for name, labels in zip(cells.modes, cells.labels, strict=True):
+        tables[name] = pd.DataFrame({name: list(labels)})
         digits = all(each.isdigit() and len(each) in (2, 5) for each in labels)
         if is_fips(name) and digits and name != "fips":
             tables[name]["fips"] = list(labels)
     if columns.latitude and columns.longitude:
-        degrees = values[[columns.latitude, columns.longitude]]
+        degrees = cells.values([columns.latitude, columns.longitude])
         degrees = degrees.set_axis(["latitude", "longitude"], axis=1)
         for k, name in enumerate(cells.modes):
             groups = degrees.groupby(cells.rows[k])
             if ((groups.max() - groups.min()).max() < _SAME_PLACE).all():
                 means = groups.mean().reindex(range(len(tables[name])))
                 tables[name] = tables[name].assign(**means.drop(columns=name, errors="ignore"))
-                rules.append(f"Latitude and longitude say where the levels of {name} lie.")
                 break
-        else:
-            rules.append("Latitude and longitude differ within the levels of every mode.")
     return tables

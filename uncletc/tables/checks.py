@@ -41,12 +41,10 @@ LEAST_STEPS = 8  # of a mode in time; fewer say nothing of what is usual
 # Of the places that usually have a count above 0 on days around, so few have one. Below, a day is
 # no weak day but none; Sundays with half the usual reports stay counts.
 ALMOST_NOBODY = 0.15
-# Places that usually have one, at least: of fewer, none must have one, against all chance.
-LEAST_PLACES = 8.0
+LEAST_PLACES = 8.0  # that usually have one; of fewer, none may have one by chance
 # Steps at each side that say what is usual: a week, of which weekends are less than half.
 AROUND = 7
 LEAST_WEEKS = 3  # of a weekday
-NO_CHANCE = 12.5  # -log P that zeros are chance; e^-12.5 is rare among some hundred days
 
 LEAST_RISES = 20  # of cumulative counts
 # Share of steps that fall, by corrections; counts of their own fall about as often as they rise.
@@ -293,87 +291,64 @@ def _is_day(label: str) -> bool:
         return False
 
 
-@dataclass(frozen=True, eq=False)
-class _Time:
-    """The mode in time, in its order: where a count is above 0, and how often it usually is."""
-
-    labels: tuple[str, ...]
-    weekday: IntArray  # of each step, -1 where steps are no days
-    at: IntArray  # step of each entry
-    fibre: IntArray  # of each entry
-    positive: NDArray[np.bool_]  # whether it has a count above 0
-
-    @classmethod
-    def of(cls, counts: CountTensor, mode: int) -> _Time:
-        given = counts.labels[mode]
-        order = np.array(
-            sorted(range(len(given)), key=lambda i: [*map(int, re.findall(r"\d+", given[i]))])
-        )
-        labels = tuple(given[i] for i in order)
-        days = all(map(_is_day, labels))
-        weekday = [date.fromisoformat(each).weekday() if days else -1 for each in labels]
-        at = np.argsort(order)[counts.indices[:, mode]]
-        return cls(labels, np.array(weekday), at, _fibres(counts, mode), counts.counts > 0)
-
-    def silent(self, usable: NDArray[np.bool_], group: IntArray) -> NDArray[np.bool_]:
-        """In which groups of steps few entries have a count above 0 of those that usually do.
-
-        Parameters
-        ----------
-        usable : ndarray of bool, shape (T,)
-            Steps that say what is usual.
-        group : ndarray of int, shape (T,)
-            From 0.
-        """
-        n, own = len(self.labels), usable[self.at]
-        some, all_of = (
-            np.bincount(self.fibre[own], weights, self.fibre.max() + 1)
-            for weights in (self.positive[own], None)
-        )
-        chance = ((some + 0.5) / (all_of + 1))[self.fibre]  # that a count of its fibre is above 0
-        found, expected = np.bincount(self.at, self.positive, n), np.bincount(self.at, chance, n)
-        level = np.full(n, np.nan)  # of each step, against its fibres' usual
-        np.divide(found, expected, out=level, where=usable & (expected > 0))
-        usual = np.minimum(_around(level), _around(level[::-1])[::-1])  # a season's start is no gap
-        zero = np.bincount(self.at, -np.log1p(-chance * np.minimum(usual, 1)[self.at]), n)
-        sums = [np.bincount(group, each) for each in (found, expected * usual, zero)]
-        surely = (sums[0] == 0) & (sums[2] > NO_CHANCE)
-        return np.where(sums[1] < LEAST_PLACES, surely, sums[0] <= ALMOST_NOBODY * sums[1])
-
-
-def _around(level: FloatArray) -> FloatArray:
-    """The median of the steps before each; 0 where there is none."""
-    before = pd.Series(level).rolling(AROUND, min_periods=1).median().shift()
-    return before.fillna(0.0).to_numpy()
-
-
 def _days(counts: CountTensor, mode: int | None) -> Iterator[Finding]:
     """Days, and weekdays, on which almost nobody reports."""
     if mode is None or counts.shape[mode] < LEAST_STEPS:
         return
-    time = _Time.of(counts, mode)
-    weekday, name = time.weekday, counts.modes[mode]
+    order = sorted(range(counts.shape[mode]), key=lambda i: _numbers(counts.labels[mode][i]))
+    labels, name = [counts.labels[mode][i] for i in order], counts.modes[mode]
+    days = all(map(_is_day, labels))
+    weekday = np.array([date.fromisoformat(each).weekday() if days else -1 for each in labels])
+    at = np.argsort(order)[counts.indices[:, mode]]
+    fibre, positive = _fibres(counts, mode), counts.counts > 0
+
+    def silent(usable: NDArray[np.bool_], group: IntArray) -> NDArray[np.bool_]:
+        """In which groups of steps few fibres have a count above 0 of those that usually do.
+
+        Usable steps say what is usual: of a fibre on all of them, of a step on those around.
+        """
+        own, n = usable[at], len(labels)
+        some, every = (
+            np.bincount(fibre[own], weights, fibre.max() + 1) for weights in (positive[own], None)
+        )
+        chance = ((some + 0.5) / (every + 1))[fibre]
+        found, expected = np.bincount(at, positive, n), np.bincount(at, chance, n)
+        level = np.full(n, np.nan)
+        np.divide(found, expected, out=level, where=usable & (expected > 0))
+        usual = np.minimum(_around(level), _around(level[::-1])[::-1])  # a season's start is no gap
+        found, expected = np.bincount(group, found), np.bincount(group, expected * usual)
+        return (expected >= LEAST_PLACES) & (found <= ALMOST_NOBODY * expected)
+
     weekdays = [
         w
         for w in range(7)
         if (weekday == w).sum() >= LEAST_WEEKS
-        and time.silent(weekday != w, (weekday == w).astype(int))[1]
+        and silent(weekday != w, (weekday == w).astype(int))[1]
     ]
-    on_weekday = np.isin(weekday, weekdays)
-    every = np.arange(len(weekday))
-    silent = np.flatnonzero(time.silent(~on_weekday, every) & ~on_weekday)
-    gone = sorted({*np.flatnonzero(on_weekday).tolist(), *silent.tolist()})
+    usable = ~np.isin(weekday, weekdays)
+    single = np.flatnonzero(silent(usable, np.arange(len(labels))) & usable)
+    gone = sorted({*np.flatnonzero(~usable).tolist(), *single.tolist()})
     if gone:
-        when = [f"{_WEEKDAYS[w]}s" for w in weekdays] + [time.labels[t] for t in silent]
-        zeros = int((np.isin(time.at, gone) & ~time.positive).sum())
+        when = [f"{_WEEKDAYS[w]}s" for w in weekdays] + [labels[t] for t in single]
+        zeros = int((np.isin(at, gone) & ~positive).sum())
         yield Finding(
             kind="days",
             severity="error",
             sentence=f"On {listed(when)} almost nobody reports: {_counted(zeros, 'zero')} there "
             "would be read as nothing happened.",
             advice=f"Take {_counted(len(gone), name)} as missing.",
-            details={"missing": tuple((name, time.labels[t]) for t in gone)},
+            details={"missing": tuple((name, labels[t]) for t in gone)},
         )
+
+
+def _numbers(label: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", label)]
+
+
+def _around(level: FloatArray) -> FloatArray:
+    """The median of the steps before each; 0 where there is none."""
+    before = pd.Series(level).rolling(AROUND, min_periods=1).median().shift()
+    return before.fillna(0.0).to_numpy()
 
 
 # Which entries exist

@@ -12,6 +12,7 @@ from uncletc.data.roles import ActsOn
 Step = Literal["day", "week", "month"]
 Duplicates = Literal["refuse", "sum", "observations"]
 Absent = Literal["missing", "zero"]
+Negative = Literal["missing", "zero"]
 Class = Literal["time", "place", "kind", ""]
 
 
@@ -81,6 +82,8 @@ class Columns:
         observations of the same true events.
     absent : {"missing", "zero"}
         What a combination of levels without a row means: nobody looked, or nothing was seen.
+    negative : {"missing", "zero"}
+        What a count below 0 means: a code of a missing one, or a correction of earlier ones.
     missing : tuple of (str, str)
         Mode and level: counts there are taken as missing, as on a day on which nobody reported.
     without : tuple of (str, str)
@@ -101,6 +104,7 @@ class Columns:
     longitude: str | None = None
     duplicates: Duplicates = "refuse"
     absent: Absent = "missing"
+    negative: Negative = "missing"
     missing: tuple[tuple[str, str], ...] = ()
     without: tuple[tuple[str, str], ...] = ()
     running: str | None = None

@@ -1,14 +1,10 @@
-"""Guess what the columns of a table are, from their names and values, and say why.
-
-Evidence stands in tables: `_SPECIAL` of columns known by name, `_COUNT` and `_MODE` with points for
-and against, `_OUT` with reasons to leave a column out. What is left may be an attribute.
-"""
+"""Guess what the columns of a table are, from their names and values, and say why."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -42,12 +38,32 @@ FLAGS |= dict.fromkeys(("false", "no", "absent", "not detected"), 0.0)
 LARGE = 20.0
 """Counts above this are changed little by rounding."""
 
-_MANY_LEVELS, _LEVELS_KEPT = 4000, 1000
+LEVELS_KEPT = 1000
+"""Levels that are kept of a mode with very many, unless its owner says otherwise."""
+
+_MANY_LEVELS = 4000
 _FEW_ZEROS = 0.02  # share of counts
 _UNIQUE = 0.99  # share of rows at which columns count as naming them
+_REPEATED = 0.9  # share of rows below which they are single events
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _TOTALS = ("total", "sum", "all")
+_NO_COUNT = (
+    "Which column holds the counts? None has whole numbers of 0 or more and a name like count, n "
+    "or cases. A table with one row per count, with one column of counts per species, date or "
+    "visit, or with one row per event, is understood."
+)
+_HISTORIES = (
+    "Columns such as {} hold numbers of animals by when each was caught. These are no counts of "
+    "visits: give one column per visit, with how many were caught at it."
+)
+_SPECIAL = {  # role: joined words of a name, lowest and highest value
+    "known_detection": ("knowndetection knownp detectionprobability detectionprob", 0, 1),
+    "known_error": ("knownerror detectionerror knownse detectionse", 0, math.inf),
+    "latitude": ("lat latitude decimallatitude", -90, 90),
+    "longitude": ("lon long lng longitude decimallongitude", -180, 360),
+}
+_OF_MODES = {"kind": 3.0, "time": 2.5, "place": 2.0, "": 0.0}  # points
 
 
 @dataclass(frozen=True)
@@ -129,12 +145,6 @@ class _Column:
         return self.kind == "whole" and _share(self.values.drop_nulls() >= 0) > 0.95
 
     @cached_property
-    def varies(self) -> bool:
-        """Whether the variance is above the mean, as of counts of a varying rate."""
-        y = self.values.drop_nulls().cast(pl.Float64).to_numpy() if self.numeric else np.empty(0)
-        return bool(len(y)) and bool(y.var() > y.mean())
-
-    @cached_property
     def numbers_rows(self) -> bool:
         """Whether it is 1, 2, 3, … down the table."""
         if self.kind != "whole" or self.values.null_count() or len(self.values) < 4:
@@ -162,32 +172,29 @@ class _Column:
         """Whether it numbers repeated visits."""
         return self.says("visit") and self.mode_class == "time" and self.n_levels <= 100
 
-    @property
-    def made_of_counts(self) -> bool:
-        """Whether it is a rate, a running total or another count, by its name."""
-        rate = self.says("no count") and self.says("count")
-        total = "".join(tokens(self.name)) in _TOTALS
-        return self.numeric and (self.says("made of counts") or rate or total or self.named >= 3)
+    @cached_property
+    def count_points(self) -> float:
+        """How much speaks for it as the column of counts."""
+        y = self.values.drop_nulls().cast(pl.Float64).to_numpy() if self.numeric else np.zeros(1)
+        points = self.named + float(y.var() > y.mean())  # as counts of a varying rate
+        points -= 5 * (bool(self.mode_class) and self.named <= 0)
+        points -= _share(self.values == 0) > 0.5
+        points -= self.designed * (3 if self.named < 6 else 1)
+        return points - 4 * self.missing - 8 * self.numbers_rows
 
-    @property
-    def is_code(self) -> bool:
-        return self.numbers_rows or (
-            self.says("id") and not self.says("attribute") and not self.mode_class
+    @cached_property
+    def mode_points(self) -> float:
+        """How much speaks for it as a column that names entries."""
+        whole, n = self.kind == "whole", self.n_levels
+        points = _OF_MODES[self.mode_class] + (self.kind == "date") + 1.5 * is_fips(self.name)
+        points += 0.3 * ("name" in tokens(self.name)) - 0.5 * self.says("id") + 0.5 * self.designed
+        return (
+            points - 0.2 * whole - (whole and n > 30) - 2 * self.repeats_little - 3 * self.missing
         )
 
     @property
-    def may_name_entries(self) -> bool:
-        few = self.kind == "text" or (self.kind != "date" and self.n_levels <= 10)
-        return bool(self.mode_class) and few and not self.says("attribute")
-
-    @property
-    def is_text(self) -> bool:
-        few = self.says("attribute") and self.n_levels <= _MOST_CATEGORIES
-        return self.kind == "text" and not self.is_flag and not few
-
-    def points(self, evidence: _Evidence) -> float:
-        """The sum of what speaks for it and against it."""
-        return sum(points * float(holds(self)) for points, holds in evidence)
+    def repeats_little(self) -> bool:
+        return self.n_levels > 0.5 * len(self.values)
 
     def says(self, *meanings: str) -> bool:
         """Whether its name speaks of one of these."""
@@ -196,48 +203,6 @@ class _Column:
 
 def _share(flags: pl.Series) -> float:
     return float(flags.fill_null(False).mean() or 0.0) if len(flags) else 0.0  # type: ignore[arg-type]
-
-
-_Evidence = tuple[tuple[float, Callable[[_Column], float]], ...]
-_OF_MODES = {"kind": 3.0, "time": 2.5, "place": 2.0, "": 0.0}
-
-_COUNT: _Evidence = (  # points, for or against
-    (1.0, lambda it: it.named),
-    (-5.0, lambda it: bool(it.mode_class) and it.named <= 0),
-    (1.0, lambda it: it.varies),
-    (-1.0, lambda it: _share(it.values == 0) > 0.5),
-    (-4.0, lambda it: it.missing),
-    (-8.0, lambda it: it.numbers_rows),
-    (-1.0, lambda it: it.designed),
-    (-2.0, lambda it: it.designed and it.named < 6),
-)
-_MODE: _Evidence = (
-    (1.0, lambda it: _OF_MODES[it.mode_class]),
-    (1.0, lambda it: it.kind == "date"),
-    (1.5, lambda it: is_fips(it.name)),
-    (0.3, lambda it: "name" in tokens(it.name)),
-    (-0.5, lambda it: it.says("id")),
-    (0.5, lambda it: it.designed),
-    (-0.2, lambda it: it.kind == "whole"),
-    (-1.0, lambda it: it.kind == "whole" and it.n_levels > 30),
-    (-2.0, lambda it: it.n_levels > 0.5 * len(it.values)),
-    (-3.0, lambda it: it.missing),
-)
-_OUT: tuple[tuple[Callable[[_Column], bool], str], ...] = (  # the first that holds
-    (lambda it: it.n_levels <= 1, "every row has the same value, or none"),
-    (lambda it: it.says("note"), "by its name it holds remarks"),
-    (lambda it: it.made_of_counts, "by its name it is made of counts, and determines the count"),
-    (lambda it: it.is_code, "it only numbers or codes rows"),
-    (lambda it: it.may_name_entries, "other columns name the entries already"),
-    (lambda it: it.missing > _MOST_MISSING, "it is empty in many rows"),
-    (lambda it: it.is_text, "it is text; take it as a category if p may depend on it"),
-)
-_SPECIAL = {  # role: joined words of a name, lowest and highest value
-    "known_detection": ("knowndetection knownp detectionprobability detectionprob", 0, 1),
-    "known_error": ("knownerror detectionerror knownse detectionse", 0, math.inf),
-    "latitude": ("lat latitude decimallatitude", -90, 90),
-    "longitude": ("lon long lng longitude decimallongitude", -180, 360),
-}
 
 
 def guess(raw: RawTable) -> Guess:
@@ -259,7 +224,8 @@ def guess(raw: RawTable) -> Guess:
     >>> [each.column for each in found.columns.modes], found.columns.count
     (['site', 'visit'], 'n_bees')
     """
-    rest = [_Column(column) for column in raw.frame.get_columns()]
+    frame = raw.frame
+    rest = [_Column(column) for column in frame.get_columns()]
     reasons: dict[str, str] = {}
     wide = _find_wide(rest)
     count, questions = "count", list[str]()
@@ -270,42 +236,73 @@ def guess(raw: RawTable) -> Guess:
         reasons |= dict.fromkeys(beside, why)
         reasons |= dict.fromkeys(wide.columns, f"Counts of one level of {wide.mode}: {wide.why}.")
     special = _special(rest, reasons)
+    events = wide is None and _is_list(frame)
     if wide is None:
         count, questions = _choose_count(rest, reasons)
+        histories = [each.name for each in rest if is_history(each.name)]
+        if not count and histories:
+            questions = [_HISTORIES.format(histories[-1])]
     rest = [each for each in rest if each.name not in reasons]
-    modes = _choose_modes(raw.frame, rest, least=1 if wide else 2)
+    modes = _modes_of_events(rest) if events else _choose_modes(frame, rest, 1 if wide else 2)
     columns = Columns(
         modes=tuple(_mode(each, reasons) for each in modes),
         count=count,
         **special,  # type: ignore[arg-type]
     )
     if wide is not None:
-        columns = _with_wide(columns, wide, reasons, len(raw.frame))
+        columns = _with_wide(columns, wide, reasons, len(frame))
         if wide.unsure:
             questions.append(
                 f"Do the {len(wide.columns)} columns {wide.columns[0]} to {wide.columns[-1]} each "
                 f"hold counts of one level of {wide.mode}? If not, say which one is the count."
             )
-    columns = replace(columns, attributes=_attributes(raw.frame, rest, modes, reasons))
-    columns, asked = _asked(columns, raw.frame)
-    ordered = {name: reasons[name] for name in [*raw.frame.columns, *reasons]}
+    attributes = _attributes(frame, rest, modes, reasons, of_events=events)
+    columns, asked = _asked(replace(columns, attributes=attributes), frame)
+    ordered = {name: reasons[name] for name in [*frame.columns, *reasons]}
     return Guess(columns, ordered, tuple(questions + asked))
 
 
+# Lists of single events
+
+
 def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Add a count of 1 to each row of a list of single events, such as cases with an id each."""
+    """Add a count of 1 to each row of a list of single events, such as animals with an id each.
+
+    It is one where no column is named as a count, and rows with the same place, kind and time
+    repeat; whole numbers beside an id of each row are measures of an animal then.
+    """
     columns = [_Column(column) for column in frame.get_columns()]
     counted = any(it.numeric and (it.named > 0 or it.says("no count")) for it in columns)
-    counted = counted or EVENTS in frame.columns or len(frame) < 2
-    if counted or _find_wide(columns) is not None or _choose_count(columns, {})[0]:
+    if counted or EVENTS in frame.columns or len(frame) < 2 or _find_wide(columns) is not None:
         return frame, []
-    modes = [it for it in columns if it.mode_class and it.n_levels < 0.9 * len(frame)]
+    modes = [it for it in columns if it.mode_class and it.n_levels < _REPEATED * len(frame)]
     ids = any(it.says("id") and it.n_levels == len(frame) for it in columns)
-    if len(modes) < 2 or not (ids or _unique_share(frame, modes) <= 0.9):
+    repeated = _unique_share(frame, modes) <= _REPEATED
+    maybe_counts = bool(_choose_count(columns, {})[0])
+    if len(modes) < 2 or not (ids and repeated if maybe_counts else ids or repeated):
         return frame, []
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
     said = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
     return frame.with_columns(ones), [said]
+
+
+def _is_list(frame: pl.DataFrame) -> bool:
+    return EVENTS in frame.columns and bool((frame.get_column(EVENTS) == 1).all())
+
+
+def _modes_of_events(columns: Sequence[_Column]) -> list[_Column]:
+    """The kind, the place and the time of events: of each class the column with most levels."""
+    chosen = []
+    for mode_class in ("kind", "place", "time"):
+        some = [
+            it for it in columns if it.mode_class == mode_class and _may_be_mode(it, wide=False)
+        ]
+        some = [it for it in some if not it.repeats_little]
+        chosen += sorted(some, key=lambda it: it.n_levels)[-1:]
+    return chosen
+
+
+# Wide tables
 
 
 @dataclass(frozen=True)
@@ -324,11 +321,10 @@ def _find_wide(columns: Sequence[_Column]) -> _Wide | None:
     days = dates_in(numeric)
     named = periods(each for each in numeric if period_of(each)) or {}
     month = "week" if "W" in next(iter(named.values()), "") else "month"
-    years = [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)]
     by_name = (
         ("date", list(days) if len(set(days.values())) == len(days) else [], "dates"),
         (month, list(named), f"{month}s"),
-        ("year", years, "years"),
+        ("year", [each for each in numeric if re.fullmatch(r"[xX]?(19|20)\d\d", each)], "years"),
     )
     for mode, names, what in by_name:
         if len(names) >= _LEAST_ACROSS:
@@ -342,6 +338,11 @@ def _number_at_end(name: str) -> str:
     return found[1] if found else ""
 
 
+def is_history(name: str) -> bool:
+    """Whether a name is, or ends in, a history of captures such as 101."""
+    return re.fullmatch(r"(.*[\W_])?[01]{2,}", name) is not None
+
+
 def _numbered(columns: Sequence[_Column]) -> _Wide | None:
     """Columns that a word and a number name, such as week1, week2 or y.1, y.2."""
     stems: dict[str, dict[int, str]] = {}
@@ -353,7 +354,10 @@ def _numbered(columns: Sequence[_Column]) -> _Wide | None:
     for stem, names in stems.items():
         counts = stem.lower() in ("y", "n", "count") or count_score(stem) > 0
         in_a_row = max(names) - min(names) == len(names) - 1 and min(names) <= 1
-        if len(names) >= _LEAST_ACROSS and (counts or class_of(stem) or in_a_row):
+        histories = all(map(is_history, names.values()))
+        if histories or len(names) < _LEAST_ACROSS:
+            continue
+        if counts or class_of(stem) or in_a_row:
             found.append((counts, len(names), stem))
     if not found:
         return None
@@ -377,7 +381,7 @@ def _alike(columns: Sequence[_Column]) -> _Wide | None:
         and not (each.numbers_rows or (each.designed and each.range[0] >= 1))
         and _may_be_level(each.name)
         and not (class_of(each.name) and len(tokens(each.name)) == 1)
-        and not re.fullmatch(r"[01]{2,}", each.name)  # capture histories
+        and not is_history(each.name)
     }
     others = [each for each in columns if each.name not in block]
     unnamed = sum(not each.mode_class for each in others)
@@ -405,22 +409,37 @@ def _may_be_level(name: str) -> bool:
     return not (other or joined in (*_TOTALS, *degrees) or name.startswith("column "))
 
 
+def _with_wide(columns: Columns, wide: _Wide, reasons: dict[str, str], rows: int) -> Columns:
+    taken = {each.column for each in columns.modes}
+    mode = wide.mode if wide.mode not in taken else f"{wide.mode} (column)"
+    n = len(wide.columns)
+    days = pl.Series(list(dates_in(wide.columns).values())) if wide.mode == "date" else None
+    step = None if days is None else step_of(days, rows * n)
+    by = f", taken by {step}" if step else ""
+    reasons[mode] = f"Mode: one level for each of {n} columns, since {wide.why}{by}."
+    return replace(columns, across=wide.columns, across_mode=ModeColumn(column=mode, step=step))
+
+
+# The role of each column
+
+
 def _special(columns: Sequence[_Column], reasons: dict[str, str]) -> dict[str, str]:
     """Columns known by their name alone: exposure, known detection, degrees."""
     found: dict[str, str] = {}
     for each in (it for it in columns if it.numeric and it.n_levels and it.name not in reasons):
-        joined = "".join(tokens(each.name))
+        joined, (least, most) = "".join(tokens(each.name)), each.range
         for role, (names, low, high) in _SPECIAL.items():
-            if joined in names.split() and low <= each.range[0] and each.range[1] <= high:
+            if joined in names.split() and low <= least and most <= high:
                 found.setdefault(role, each.name)
-        positive = each.range[0] > 0 and not each.missing
-        if each.says("exposure") and not each.says("no count") and positive:
+        if each.says("exposure") and not each.says("no count") and least > 0 and not each.missing:
             found.setdefault("exposure", each.name)
-    for role, other in (("latitude", "longitude"), ("longitude", "latitude")):
-        if other not in found:
+    for role, needed in (
+        ("latitude", "longitude"),
+        ("longitude", "latitude"),
+        ("known_error", "known_detection"),
+    ):
+        if needed not in found:
             found.pop(role, None)
-    if "known_detection" not in found:
-        found.pop("known_error", None)
     for role, name in found.items():
         reasons[name] = f"{role.replace('_', ' ').capitalize()}, by its name."
     return found
@@ -440,16 +459,14 @@ def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[
                     "Left out: by its name a count, but it holds numbers that are not whole; round "
                     "them in the file, or take the column as the exposure."
                 )
-        if whole or (sure and each.is_flag):
-            good[each.name] = each.points(_COUNT)
-    good = {name: score for name, score in good.items() if score > 0}
+        if (whole or (sure and each.is_flag)) and each.count_points > 0:
+            good[each.name] = each.count_points
     if not good:
-        return "", [
-            "Which column holds the counts? None has whole numbers of 0 or more and a name like "
-            "count, n or cases. A table with one row per count, or with one column of counts per "
-            "species, date or visit, is understood."
-        ]
-    count = max(good, key=lambda name: round(good[name], 1))
+        return "", [_NO_COUNT]
+    count = EVENTS if EVENTS in good else max(good, key=lambda name: round(good[name], 1))
+    if count == EVENTS:
+        reasons[count] = "Count: each row is one event."
+        return count, []
     named = count_score(count) > 0
     others = [n for n in good if n != count and (good[n] >= good[count] - 2.5 or not named)]
     doubt = f" Could be the count as well: {', '.join(others[:6])}." if others else ""
@@ -463,9 +480,10 @@ def _unique_share(frame: pl.DataFrame, columns: Sequence[_Column]) -> float:
     return frame.select(each.name for each in columns).n_unique() / len(frame) if columns else 0.0
 
 
-def _determines(frame: pl.DataFrame, fine: _Column, coarse: _Column) -> bool:
-    """Whether the level of one column always says that of another."""
-    return frame.select(fine.name, coarse.name).n_unique() <= fine.values.n_unique()
+def _determines(frame: pl.DataFrame, fine: Sequence[_Column], coarse: _Column) -> bool:
+    """Whether the levels of some columns always say that of another."""
+    names = [each.name for each in fine]
+    return frame.select(*names, coarse.name).n_unique() <= frame.select(names).n_unique()
 
 
 def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -> list[_Column]:
@@ -476,11 +494,13 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -
     and places come first, times last.
     """
     some = [each for each in columns if _may_be_mode(each, wide=least == 1)]
+    if len(some) < least:  # such as objects and observers
+        some += [it for it in columns if it not in some and it.kind == "whole" and it.n_levels > 1]
     fewest = min((each.n_levels for each in some if each.is_visit), default=math.inf)
 
     def points(each: _Column) -> float:
         days = each.kind == "date" or bool({"date", "day"} & set(tokens(each.name)))
-        return each.points(_MODE) - 5.0 * (days and each.n_levels > fewest)
+        return each.mode_points - 5.0 * (days and each.n_levels > fewest)
 
     some.sort(key=points, reverse=True)
     chosen: list[_Column] = []
@@ -488,16 +508,16 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -
     for each in some:
         if len(chosen) == _MOST_MODES or (share >= _UNIQUE and len(chosen) >= least):
             break
-        finer = [
-            it for it in some if it.mode_class == each.mode_class and it.n_levels > each.n_levels
-        ]
-        if not each.is_visit and any(_determines(frame, it, each) for it in finer):
+        own = [it for it in some if it.mode_class == each.mode_class != ""]
+        finer = [it for it in own if it.n_levels > each.n_levels]
+        if not each.is_visit and any(_determines(frame, [it], each) for it in finer):
             continue
         with_it = _unique_share(frame, [*chosen, each])
         gain = with_it - share
-        needed = len(chosen) < least and (gain > 0 or each.mode_class)
-        named = each.mode_class or each.says("id")
-        useful = gain > 0.005 if named else gain > 0.05 and with_it > 0.9
+        needed = len(chosen) < least and gain > 0
+        useful = (
+            gain > 0.005 if each.mode_class or each.says("id") else gain > 0.05 < with_it - 0.85
+        )
         if len(chosen) == _MOST_MODES - 1:
             useful = useful and with_it >= 0.8
         if needed or useful:
@@ -512,7 +532,7 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -
 
 def _may_be_mode(each: _Column, *, wide: bool) -> bool:
     n = len(each.values)
-    if each.n_levels < 2 or each.missing > 0.5 or each.says("note"):
+    if each.n_levels < 2 or each.missing > 0.5 or each.says("note") or is_history(each.name):
         return False
     if each.kind == "number" or (each.says("attribute") and not each.mode_class):
         return False
@@ -532,23 +552,34 @@ def _mode(each: _Column, reasons: dict[str, str]) -> ModeColumn:
         mode = replace(mode, step=step)
         said += f", taken by {step}"
     elif levels > _MANY_LEVELS:
-        mode = replace(mode, most=_LEVELS_KEPT)
-        said += f"; the {_LEVELS_KEPT:,} with most counted events are kept"
+        mode = replace(mode, most=LEVELS_KEPT)
+        said += f"; the {LEVELS_KEPT:,} with most counted events are kept"
     if each.missing:
         said += f"; rows without it ({each.values.null_count():,}) are left out"
     reasons[each.name] = f"{said}."
     return mode
 
 
-def _with_wide(columns: Columns, wide: _Wide, reasons: dict[str, str], rows: int) -> Columns:
-    taken = {each.column for each in columns.modes}
-    mode = wide.mode if wide.mode not in taken else f"{wide.mode} (column)"
-    n = len(wide.columns)
-    days = pl.Series(list(dates_in(wide.columns).values())) if wide.mode == "date" else None
-    step = None if days is None else step_of(days, rows * n)
-    by = f", taken by {step}" if step else ""
-    reasons[mode] = f"Mode: one level for each of {n} columns, since {wide.why}{by}."
-    return replace(columns, across=wide.columns, across_mode=ModeColumn(column=mode, step=step))
+def _why_out(it: _Column) -> str:
+    """Why a column is no attribute; empty where it may be one."""
+    attribute, few = it.says("attribute"), it.n_levels <= _MOST_CATEGORIES
+    of_counts = it.says("made of counts") or (it.says("no count") and it.says("count"))
+    of_counts = of_counts or "".join(tokens(it.name)) in _TOTALS or it.named >= 3
+    codes = it.says("id") and not attribute and not it.mode_class
+    names = bool(it.mode_class) and not attribute
+    names = names and (it.kind == "text" or (it.kind != "date" and it.n_levels <= 10))
+    text = it.kind == "text" and not it.is_flag and not (attribute and few)
+    reasons = (  # the first that holds
+        (it.n_levels <= 1, "every row has the same value, or none"),
+        (it.says("note"), "by its name it holds remarks"),
+        (is_history(it.name), "by its name it holds animals of one history of captures"),
+        (it.numeric and of_counts, "by its name it is made of counts, and determines the count"),
+        (it.numbers_rows or codes, "it only numbers or codes rows"),
+        (names, "other columns name the entries already"),
+        (it.missing > _MOST_MISSING, "it is empty in many rows"),
+        (text, "it is text; take it as a category if p may depend on it"),
+    )
+    return next((why for holds, why in reasons if holds), "")
 
 
 def _attributes(
@@ -556,11 +587,14 @@ def _attributes(
     columns: Sequence[_Column],
     modes: Sequence[_Column],
     reasons: dict[str, str],
+    *,
+    of_events: bool,
 ) -> tuple[AttributeColumn, ...]:
     """Attributes among columns without another role, with a reason for each column.
 
     One that is the same at all rows of a place says nothing of how a single count was made: it
-    acts on the true rate.
+    acts on the true rate. One that differs among the events of an entry is of those that were
+    counted alone.
     """
     found: list[AttributeColumn] = []
     places = [each for each in modes if each.mode_class == "place"]
@@ -568,15 +602,17 @@ def _attributes(
     for each in columns:
         if each.name in reasons:
             continue
-        why_not = next((why for holds, why in _OUT if holds(each)), "")
+        why_not = _why_out(each)
         if each.kind == "date" and not any(mode.is_visit for mode in modes):
             why_not = "it is a date, and other columns name the rows"
-        if not why_not and len(found) == _MOST_ATTRIBUTES:
+        elif not why_not and of_events and not _determines(frame, modes, each):
+            why_not = "it differs among the events of an entry"
+        elif not why_not and len(found) == _MOST_ATTRIBUTES:
             why_not = f"{_MOST_ATTRIBUTES} attributes are taken already"
         if why_not:
             reasons[each.name] = f"Left out: {why_not}."
             continue
-        place = next((place for place in places if _determines(frame, place, each)), None)
+        place = next((place for place in places if _determines(frame, [place], each)), None)
         found.append(
             AttributeColumn(
                 column=each.name,
@@ -584,12 +620,9 @@ def _attributes(
                 category=each.kind == "text",
             )
         )
-        what = {"text": f"{each.n_levels} names without order", "date": "days from the first"}
-        reason = f"Attribute: {what.get(each.kind, 'numbers')} that detection may depend on."
+        reason = "Attribute that detection may depend on."
         if place is not None:
             reason = f"Attribute of true counts: the same at all rows of one {place.name}."
-        if each.missing:
-            reason += f" Rows without it ({each.missing:.1%}) have no attributes."
         reasons[each.name] = reason
     return tuple(found)
 
@@ -600,6 +633,11 @@ def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
         return columns, [
             "Which columns name an entry? Two or more are needed, such as place, species and week."
         ]
+    if columns.count == EVENTS and _is_list(frame):
+        return replace(columns, duplicates="sum", absent="zero"), [
+            "Each row is one event, so that a combination without a row is taken as 0. Or did "
+            "nobody look at some of them (missing)?"
+        ]
     questions = []
     unique = frame.select(each.column for each in columns.modes).n_unique() / len(frame)
     if unique < 1:
@@ -609,19 +647,10 @@ def _asked(columns: Columns, frame: pl.DataFrame) -> tuple[Columns, list[str]]:
         )
     if unique < 1 or any(each.step for each in columns.all_modes):
         columns = replace(columns, duplicates="sum")
-    if columns.count and not columns.across:
-        counts = frame.get_column(columns.count)
-        zeros = _share(counts == 0) if counts.dtype.is_numeric() else 1.0
-        if columns.count == EVENTS and bool((counts == 1).all()):
-            columns = replace(columns, absent="zero")
-            questions.append(
-                "Each row is one event, so that a combination without a row is taken as 0. Or did "
-                "nobody look at some of them (missing)?"
-            )
-        elif zeros < _FEW_ZEROS:
-            questions.append(
-                f"{'Hardly any' if zeros else 'No'} row has a count of 0. Does a combination "
-                "without a row mean that nobody looked (missing, as now), or that nothing was seen "
-                "(0)?"
-            )
+    counts = frame.get_column(columns.count) if columns.count in frame.columns else pl.Series([0])
+    if counts.dtype.is_numeric() and _share(counts == 0) < _FEW_ZEROS:
+        questions.append(
+            "Hardly any row has a count of 0. Does a combination without a row mean that nobody "
+            "looked (missing, as now), or that nothing was seen (0)?"
+        )
     return columns, questions

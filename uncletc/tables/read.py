@@ -328,7 +328,7 @@ def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:
             notes.append(f"The name {name!r} occurs again: column {k + 1} is called {new!r}.")
         seen.add(new)
         names.append(new)
-    return names, notes if len(notes) <= 3 else [*notes[:3], f"So are {len(notes) - 3} more."]
+    return names, notes[:4]
 
 
 def short(text: str, most: int = 40) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 from dashboard.shared.data_section.view import along_table
 from dashboard.shared.own_table import OwnTable
 from dashboard.shared.text.scripts import DATASET, call, script
-from dashboard.table.files import sample_table
+from dashboard.table.roles import sample_table
 from uncletc.tables import RawTable, build, guess, read_file
 
 

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.shared.fit_status.service import service
 from dashboard.shared.own_table import NAME, PREFIX
-from dashboard.table import upload as upload_module
-from dashboard.table.files import sample_table
+from dashboard.table import controls as upload_module
+from dashboard.table.roles import sample_table
 from dashboard.work import tables
 from tests.dashboard.looking import go, open_screen, own_cache, press, ran, until, words
 from uncletc.tables import Columns, read_file
@@ -117,15 +117,29 @@ def test_a_second_count_takes_the_place_of_the_first(page, edits):
     assert used(at).count == "deaths"
 
 
-def test_steps_and_most_active_levels(page, edits):
-    rows = [
-        f"s{i},2024-01-{1 + d:02d},{10 * i + d},{2 + d % 3}" for i in range(4) for d in range(20)
-    ]
-    at = upload(page, "\n".join(["site,day,depth,seen", *rows]).encode())
-    edits |= {"day": {"step": "by week"}, "site": {"most": 2}}
+def test_dates_are_taken_by_week(page, edits):
+    rows = [f"s{i},2024-01-{1 + d:02d},{10 * i + d}" for i in range(4) for d in range(20)]
+    at = upload(page, "\n".join(["site,day,seen", *rows]).encode())
+    edits["day"] = {"step": "by week"}
     ran(at)
-    assert "2 site × 3 day" in words(at)
+    assert "4 site × 3 day" in words(at)
     assert len(at.radio) == 1  # days of one week are summed, which needs no question
+
+
+def test_levels_that_are_dropped_and_negative_counts_are_a_choice(page):
+    rows = [f"u{k},{w},{-9999 if k % 300 == 0 else k % 7}" for k in range(4100) for w in (1, 2)]
+    at = upload(page, "\n".join(["user,week,n", *rows]).encode())
+    assert "1,000 user × 2 week" in words(at)
+    assert "of 4,100 levels of user the 1,000 with most" in shown(at).casefold()
+    negative = next(each for each in at.radio if "below 0" in each.label)
+    assert negative.label.startswith("28 counts")
+    (levels,) = at.number_input
+    ran(levels.set_value(4100))
+    assert "8,172 counts** of 4,100 user" in words(at)
+    ran(next(each for each in at.radio if "below 0" in each.label).set_value("zero"))
+    assert "8,200 counts" in words(at)
+    at = go(go(at, "lab"), "table")
+    assert "8,200 counts" in words(at)
 
 
 def test_rows_that_repeat_and_rows_that_are_absent_are_asked_about(page):

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.shared import own_table
-from dashboard.table.files import sample_table
+from dashboard.table.roles import sample_table
 from dashboard.work import table_files
 from dashboard.work.table_files import SavedTable
 from tests.dashboard.looking import in_address, open_screen, own_cache, press, ran, words

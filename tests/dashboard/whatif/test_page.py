@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.shared.own_table import NAME
 from dashboard.shared.sidebar.choice import RECOMMENDED
 from dashboard.shared.sidebar.model import FROM_COUNTS, NEVER
-from dashboard.table.files import sample_table
+from dashboard.table.roles import sample_table
 from dashboard.whatif import controls
 from tests.dashboard.looking import (
     charts,

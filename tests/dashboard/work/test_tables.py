@@ -93,7 +93,6 @@ def test_counts_made_beside_the_server_are_those_of_the_library(monkeypatch, cod
     assert found.dataset.counts.digest == expected.counts.digest
     for name in ("title", "provenance", "roles", "attribute_info"):
         assert getattr(found.dataset, name) == getattr(expected, name)
-    pd.testing.assert_frame_equal(found.dataset.table, expected.table)
     for mode, table in expected.mode_tables.items():
         pd.testing.assert_frame_equal(found.dataset.mode_tables[mode], table)
     refused = build_counts(raw, replace(columns, duplicates="refuse"))

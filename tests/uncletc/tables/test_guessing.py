@@ -199,6 +199,31 @@ class TestLong:
         assert build(raw, found.columns).counts.counts.sum() == 80
         assert any("Each row is one event" in each for each in found.questions)
 
+    def test_a_list_of_animals_with_measures_is_counted_too(self):
+        n = 400
+        animals = {
+            "record_id": list(range(7, 7 + n)),
+            "yr": [2000 + k // 40 for k in range(n)],
+            "plot": [1 + k % 8 for k in range(n)],
+            "stake": RNG.integers(11, 78, n).tolist(),
+            "species": [f"sp{k}" for k in RNG.integers(0, 9, n)],
+            "sex": ["F", "M"] * (n // 2),
+            "wgt": RNG.integers(5, 200, n).tolist(),
+            "rain": [(k // 40) * 13 % 7 for k in range(n)],  # of a year
+        }
+        file = pd.DataFrame(animals).to_csv(index=False).encode()
+        raw = read_file(file, "rodents.csv")
+        found = guess(raw)
+        assert (modes(found), found.columns.count) == (["species", "plot", "yr"], "events")
+        assert attributes(found) == ["rain"]
+        assert "differs among the events" in found.reasons["wgt"]
+        assert build(raw, found.columns).counts.counts.sum() == n
+
+    def test_objects_and_observers_are_modes(self):
+        base = grid(object=list(range(1, 41)), observer=[1, 2])
+        found = found_in(**base, detected=[0, 1] * 40)
+        assert (modes(found), found.columns.count) == (["object", "observer"], "detected")
+
 
 class TestWide:
     @pytest.mark.parametrize(
@@ -246,8 +271,11 @@ class TestWide:
         assert found_in(site=names("s", 9), **dates).columns.across == ()
         named = {f"{what}_count": counts(20) for what in ("deaths", "cases", "tests", "icu")}
         assert found_in(**BASE, **named).columns.across == ()
-        histories = {f"{k:03b}": counts(9) for k in (1, 3, 4, 5, 6, 7)}  # of captures
-        assert found_in(site=names("s", 9), **histories).columns.across == ()
+        for stem in ("", "visit1_"):
+            histories = {f"{stem}{k:03b}": counts(9) for k in range(1, 8)}  # of captures
+            found = found_in(site=names("s", 9), **histories)
+            assert (found.columns.across, found.columns.count) == ((), "")
+            assert "one column per visit" in found.questions[0]
 
 
 def saved(kind: str) -> bytes:

@@ -12,6 +12,8 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.entries import flat_index
 from uncletc.fitting.settings import FitSettings
 
+_MOST_WITHOUT = 0.2  # share of counts without attributes, whose detection is that of mean ones
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -68,7 +70,7 @@ class Cells:
             of=np.repeat(np.arange(len(cells)), np.diff(np.append(starts, len(flat)))),
             order=order,
             counts=np.ascontiguousarray(counts.counts[order]),
-            attributes=counts.attributes[rows] if counts.n_attributes else np.empty((len(rows), 0)),
+            attributes=_detection_attributes(counts, rows),
             exposure=counts.exposure_at(first),
             rate_indices=where,
             rate_attributes=x,
@@ -107,11 +109,11 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
             "the same λ "
             "(CountTensor.with_observations() leaves them out)"
         )
-    if counts.n_attributes and (counts.attribute_rows < 0).any():
-        missing = int((counts.attribute_rows < 0).sum())
+    missing = int((counts.attribute_rows < 0).sum()) if counts.n_attributes else 0
+    if missing > _MOST_WITHOUT * counts.n_observed:
         raise ValueError(
-            "closed needs attributes of every observed entry, or of none; "
-            f"{missing:,} of {counts.n_observed:,} have none"
+            f"closed needs attributes of at least {1 - _MOST_WITHOUT:.0%} of the observed entries, "
+            f"or of none; {missing:,} of {counts.n_observed:,} have none"
         )
     exposure, others = counts.exposure, sorted(set(range(len(counts.shape))) - set(modes))
     if exposure is not None and not all(
@@ -132,6 +134,15 @@ def check_closed(counts: CountTensor, settings: FitSettings) -> None:
             f"counted more than once along {closed}"
         )
     _rates_of(counts, modes, sizes)
+
+
+def _detection_attributes(counts: CountTensor, rows: IntArray) -> FloatArray:
+    """z of each count; their mean where a count has none."""
+    if not counts.n_attributes:
+        return np.empty((len(rows), 0))
+    z: FloatArray = counts.attributes[rows]
+    z[rows < 0] = counts.attributes[rows[rows >= 0]].mean(axis=0)
+    return z
 
 
 def _rates_of(
