@@ -213,23 +213,14 @@ def choose_columns(file: TableFile) -> Columns:
 
 def _across(file: TableFile, usual: ModeColumn) -> ModeColumn:
     """The mode that the columns of counts are levels of."""
-    left, right = st.columns(2)
-    name = left.text_input(
+    name = st.text_input(
         "Columns with counts are levels of",
         usual.column,
         max_chars=60,
         key=f"{PREFIX}across-name-{file.digest[:8]}",
         help="The name of this mode, such as species or date.",
     )
-    step = right.selectbox(
-        "Dates among them",
-        list(STEPS),
-        list(STEPS).index(usual.step),
-        format_func=lambda step: STEPS[step],
-        key=f"{PREFIX}across-step-{file.digest[:8]}",
-        help="What one level is. Counts of one level are summed.",
-    )
-    return replace(usual, column=name.strip() or usual.column, step=step)
+    return replace(usual, column=name.strip() or usual.column)
 
 
 def table_of(file: TableFile, columns: Columns) -> OwnTable | None:

@@ -55,10 +55,10 @@ def results() -> None:
     page = fitted_page("own", "What was missed in your counts?")
     dataset, fit, roles, anchor = page
     read_own_table(True)
-    view_name, modes, quantity, n = _choose(dataset)
+    view_name, modes, quantity = _choose(dataset)
     with st.spinner("Adding up …"):
         view = cached("table", level_view, dataset, fit, anchor, modes)
-    values = view.values(quantity, n)
+    values = view.values(quantity)
     if values.ranked.empty:
         st.info("No entry has a value here. Choose another view.")
         return
@@ -107,9 +107,9 @@ def results() -> None:
     )
 
 
-def _choose(dataset: Dataset) -> tuple[View, tuple[int, ...], Quantity, int]:
-    """Ask what to show: which view, of which modes, which number, and how many bars."""
-    left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
+def _choose(dataset: Dataset) -> tuple[View, tuple[int, ...], Quantity]:
+    """Ask what to show: which view, of which modes, and which number."""
+    left, right = st.columns(2, vertical_alignment="bottom")
     view: View = segmented(
         "View",
         views_of(dataset),
@@ -124,16 +124,15 @@ def _choose(dataset: Dataset) -> tuple[View, tuple[int, ...], Quantity, int]:
         names={"p": "p", "λ": "λ", "counts": "reported counts"},
         default="p" if dataset.counts.n_attributes else "λ",
         key="quantity",
-        where=middle,
+        where=right,
         help="**p**: the chance that an event is counted. **λ**: how many events to expect.",
     )
-    n = right.slider("How many to list", 5, 30, 10, key="listed", bind="query-params")
     options = modes_of(dataset, view)
     name = next(iter(options))
     if len(options) > 1:
         label = "Rows × columns" if view == "pairs" else "By"
         name = segmented(label, list(options), key=f"{PREFIX}{view}-modes", wrap=True)
-    return view, options[name], quantity, n
+    return view, options[name], quantity
 
 
 def _map(dataset: Dataset, name: str, values: LevelValues) -> None:

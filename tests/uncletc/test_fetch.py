@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -20,7 +19,6 @@ from uncletc.datasets.fetch import PublicFile
 BODY = b"fips,cases\n01001,3\n" * 1000
 PATH = "owner/repository/0123abc/some folder/cases.csv"
 OTHER = "owner/repository/0123abc/more.csv"
-MIRROR = os.environ.get("UNCLETC_DATA_DIR")
 
 
 class Server(ThreadingHTTPServer):
@@ -55,11 +53,6 @@ class Handler(BaseHTTPRequestHandler):
             body = body[: len(body) // 2]
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class QuietFiles(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
@@ -123,18 +116,15 @@ class TestDownload:
         assert fetch.find(OTHER).read_bytes() == BODY
         assert server.asked == [OTHER, OTHER]
 
-    def test_a_connection_that_keeps_dropping_leaves_nothing(
-        self, server: Server, cache: Path
+    @pytest.mark.parametrize(
+        ("body", "drops", "reason"),
+        [(BODY, 99, "the connection failed"), (BODY[:-1] + b"?", 0, "do not have the sha256")],
+    )
+    def test_a_broken_or_corrupted_download_leaves_nothing(
+        self, server: Server, cache: Path, body: bytes, drops: int, reason: str
     ) -> None:
-        server.good[OTHER] = BODY
-        server.dropped[OTHER] = 99
-        with pytest.raises(DataUnavailableError, match=r"more\.csv .*the connection failed"):
-            fetch.find(OTHER)
-        assert not [path for path in cache.rglob("*") if path.is_file()]
-
-    def test_a_corrupted_body_leaves_nothing(self, server: Server, cache: Path) -> None:
-        server.good[OTHER] = BODY[:-1] + b"?"
-        with pytest.raises(DataUnavailableError, match="do not have the sha256"):
+        server.good[OTHER], server.dropped[OTHER] = body, drops
+        with pytest.raises(DataUnavailableError, match=rf"more\.csv .*{reason}"):
             fetch.find(OTHER)
         assert not [path for path in cache.rglob("*") if path.is_file()]
 
@@ -220,23 +210,3 @@ class TestRegistry:
             fetch.find("owner/repository/0/unknown.csv")
         with pytest.raises(ValueError, match=r"name must be one of \('covid', 'ppi', .* got 'flu'"):
             datasets.load("flu")
-
-
-@pytest.mark.slow
-@pytest.mark.realdata
-@pytest.mark.skipif(MIRROR is None, reason="UNCLETC_DATA_DIR names no folder of public files")
-def test_real_data_arrive_whole_by_download(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = partial(QuietFiles, directory=MIRROR)
-    for server in serving(ThreadingHTTPServer(("127.0.0.1", 0), files)):
-        address = f"http://127.0.0.1:{server.server_address[1]}"
-        monkeypatch.setenv("UNCLETC_DATA_URL", address)
-        datasets.fetch_all("covid")
-        datasets.fetch_all("ppi")
-        datasets.fetch_all(datasets.OUTSIDE)
-    monkeypatch.setenv("UNCLETC_DATA_URL", "http://127.0.0.1:9")  # from here on, the cache alone
-    assert datasets.available("covid")
-    assert datasets.available("ppi")
-    assert datasets.load("covid").counts.n_observed == 806 * 60
-    assert datasets.load("ppi").counts.n_observed == 13_080
-    assert not datasets.load_outside(datasets.load("covid")).missing
-    assert not list(cache.rglob("*.rejected"))

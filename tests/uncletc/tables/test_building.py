@@ -127,9 +127,8 @@ class TestLevels:
         assert "latitude" not in found.mode_tables["week"]
 
     def test_an_attribute_may_be_called_like_a_role(self):
-        table = raw(exposure=[1, 2, 3, 4, 5])
         called = (AttributeColumn(column="exposure"),)
-        found = made(table, attributes=called, exposure="traps")
+        found = made(raw(exposure=[1, 2, 3, 4, 5]), attributes=called, exposure="traps")
         assert (found.about("exposure").minimum, found.about("exposure").maximum) == (1, 5)
         assert found.counts.exposure.max() == 4
 
@@ -181,10 +180,6 @@ class TestAbsent:
         assert found.counts.n_attributed == 6
         assert found.counts.attributes_at([(1, 0)])[0].tolist() == [1.0]  # traps depend on sites
 
-    def test_others_lack_attributes(self):
-        found = made(raw(hours=[1, 2, 3, 4, 5]), absent="zero", attributes=(HOURS,))
-        assert found.counts.n_attributed == 5
-
 
 def test_columns_of_a_wide_table_are_levels_of_a_mode():
     counts = {"2024-05-01": [1, 2], "2024-05-03": [0, None]}
@@ -218,17 +213,6 @@ class TestRunningTotals:
         week = ModeColumn(column="date", step="week")
         weekly = replace(self.COLUMNS, modes=(SITE, week), duplicates="sum")
         assert build(raw, weekly).counts.counts.sum() == self.NEW[:, 1:].sum()
-
-    def test_of_a_wide_table(self):
-        wide = {day: self.NEW.cumsum(axis=1)[:, k].tolist() for k, day in enumerate(self.DAYS)}
-        columns = replace(
-            self.COLUMNS,
-            modes=(SITE,),
-            across=self.DAYS,
-            across_mode=ModeColumn(column="date"),
-        )
-        found = build(RawTable.of({"site": list("abcdef")} | wide, "t"), columns)
-        assert found.counts.counts.tolist() == self.NEW[:, 1:].ravel().tolist()
 
     def test_that_fall_are_missing(self):
         fallen = self.NEW.cumsum(axis=1)

@@ -65,12 +65,6 @@ def test_any_bytes(data, start):
     told(start.encode("latin-1") + data, "any.csv")
 
 
-@SOON
-@given(st.text(alphabet=st.sampled_from(list('ab1,;\t|"\n\r .-é#\x00\ufeff')), max_size=200))
-def test_any_text(text):
-    told(text.encode(), "any.txt")
-
-
 @st.composite
 def tables(draw) -> pd.DataFrame:
     n = draw(st.integers(1, 40))

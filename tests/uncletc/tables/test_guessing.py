@@ -69,10 +69,6 @@ class TestLong:
     def test_names_of_counts(self, name):
         assert found_in(**BASE, **{name: counts(20)}).columns.count == name
 
-    def test_a_number_of_a_plot_is_no_count(self):
-        found = found_in(**grid(plot_no=[1, 2, 3, 4], week=[1, 2, 3]), beetles=counts(12))
-        assert (modes(found), found.columns.count) == (["plot_no", "week"], "beetles")
-
     def test_without_a_name_the_count_is_what_varies_like_one_and_that_is_asked(self):
         found = found_in(**grid(a=names("x", 6), b=names("y", 6)), q=counts(36))
         assert (modes(found), found.columns.count) == (["a", "b"], "q")
@@ -131,12 +127,6 @@ class TestLong:
     def test_four_modes(self):
         base = grid(region=["n", "s"], species=names("sp"), age=["young", "old"], week=[1, 2, 3])
         assert modes(found_in(**base, count=counts(60))) == list(base)
-
-    def test_seen_or_not_is_a_count(self):
-        raw = RawTable.of(BASE | {"detected": ["TRUE", "FALSE"] * 10}, "t")
-        found = guess(raw)
-        assert found.columns.count == "detected"
-        assert build(raw, found.columns).counts.counts.sum() == 10
 
     def test_what_may_be_an_attribute(self):
         more = {
