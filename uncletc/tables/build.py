@@ -136,7 +136,8 @@ def _check(raw: RawTable, columns: Columns) -> None:
         )
     if not columns.across and not columns.count:
         raise ValueError("count must name the column that holds the counts, none is chosen")
-    chosen = [each.column for each in (*columns.modes, *columns.attributes)]
+    chosen = [each.column for each in columns.modes]
+    chosen += [each.column for each in columns.attributes]
     chosen += columns.across or [columns.count]
     chosen += [name for each in _STATED if (name := getattr(columns, each))]
     names = [each.column for each in columns.all_modes]
@@ -671,8 +672,8 @@ def _tensor(cells: _Cells, columns: Columns, names: list[str], rules: list[str])
     error = 0.0 if errors.isna().all() else float(errors.median())
     observations = []
     further = rows[counted & ~own].assign(known=known.notna())
-    for (number, is_known), group in further.groupby(["process", "known"]):
-        at = group.index.to_numpy()
+    for (_, is_known), group in further.groupby(["process", "known"]):
+        at, number = group.index.to_numpy(), group["process"].iloc[0]
         own_z = None if is_known or not names else z.loc[at].fillna(z.loc[at].mean()).fillna(0.5)
         observations.append(
             Observations(
