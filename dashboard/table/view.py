@@ -97,6 +97,8 @@ class LevelView:
         Whether any attribute acts on p.
     late : bool
         Whether reports may come late; see :func:`dashboard.shared.charts.answers.reports_late`.
+    once : bool
+        Whether visits count the very same events, which sums then have once.
     """
 
     names: tuple[str, ...]
@@ -105,6 +107,7 @@ class LevelView:
     rest: int
     moved: bool
     late: bool
+    once: bool = False
 
     @property
     def scale(self) -> Scale:
@@ -118,8 +121,10 @@ class LevelView:
             words = f"Reported **{total['reported']:,.0f}**. {P_IS_THE_SAME}"
         else:
             words = answer(total, self.scale, so_far=so_far)
-            if not so_far and not self.late:
+            if not so_far and not self.late and not self.once:
                 words = f"{words} {chance_words(total, self.scale)}".rstrip()
+        if self.once:
+            words += " Each event counts once: *reported* is the most counted at one visit."
         return f"**All counts together.** {words} {open_scale(self.scale)}"
 
     @property
@@ -225,11 +230,19 @@ def level_view(dataset: Dataset, fit: Fit, anchor: Anchor, modes: tuple[int, ...
     answers = Answers(
         tables={"levels": table.rename(columns={"label": name}).drop(columns=same)},
         columns={"levels": [name]},
-        total=sums.over().table(scale).iloc[0].to_dict(),
+        total=group_sums(fit, counts).table(scale).iloc[0].to_dict(),
         precision=precision,
         scale=scale,
     )
-    return LevelView(names=names, table=table, answers=answers, rest=rest, moved=moved, late=late)
+    return LevelView(
+        names=names,
+        table=table,
+        answers=answers,
+        rest=rest,
+        moved=moved,
+        late=late,
+        once=bool(fit.settings.closed),
+    )
 
 
 def build_lines(

@@ -398,6 +398,48 @@ class CountTensor:
         }
         return CountTensor(**fields)
 
+    def with_detection_by(self, *modes: str) -> CountTensor:
+        """Give each level of a mode, such as each observer or visit, a p of its own.
+
+        Parameters
+        ----------
+        *modes : str
+            Names of modes. Each level but the first adds an attribute of detection, 1 at its
+            entries and 0 elsewhere: "observer Ann".
+
+        Raises
+        ------
+        ValueError
+            If a name is of no mode, or an observed entry has no attributes while others have.
+
+        Examples
+        --------
+        >>> y = CountTensor((2, 3), [[0, 1], [1, 2]], [3, 5], modes=["site", "observer"])
+        >>> y.with_detection_by("observer").attribute_names
+        ('observer 1', 'observer 2')
+        """
+        for mode in modes:
+            if mode not in self.modes:
+                raise ValueError(f"modes must be among {self.modes}, got {mode!r}")
+        if (self.attribute_rows < 0).any() and self.n_attributes:
+            raise ValueError("p by level needs attributes of all observed entries, or of none")
+        where = self.attribute_indices if len(self.attribute_indices) else self.indices
+        columns, names = [self.attributes.reshape(len(where), -1)], list(self.attribute_names)
+        for axis in map(self.modes.index, modes):
+            levels = np.arange(1, self.shape[axis])
+            columns.append((where[:, [axis]] == levels).astype(np.float64))
+            names += [f"{self.modes[axis]} {self.labels[axis][level]}" for level in levels]
+        x = self.rate_attributes if self.rate_attributes.size else None
+        return CountTensor(
+            **self._fields()
+            | {
+                "attributes": np.column_stack(columns),
+                "attribute_indices": where,
+                "attribute_names": names,
+                "rate_attributes": x,
+            }
+        )
+
     def with_counts(self, counts: ArrayLike) -> CountTensor:
         """Return a copy with other counts (N,) of the same entries."""
         return CountTensor(**self._fields() | {"counts": counts})

@@ -99,8 +99,7 @@ def find(path: str) -> Path:
     """
     for files in registry().values():
         if path in files:
-            own = os.environ.get("UNCLETC_DATA_DIR")
-            return _in_folder(files[path]) if own else _in_cache(files[path])
+            return verified(files[path])
     raise ValueError(f"path must be a file that files.json lists, got {path!r}")
 
 
@@ -127,6 +126,11 @@ def read_columns(
         plain = table[column].str.replace(_REVISION, "", regex=True)
         table[column] = pd.to_numeric(plain, errors="coerce")
     return table[[*text, *number]]
+
+
+def verified(file: PublicFile) -> Path:
+    """Return a local copy of any public file with its sha256, as :func:`find` does."""
+    return _in_folder(file) if os.environ.get("UNCLETC_DATA_DIR") else _in_cache(file)
 
 
 def available(name: str) -> bool:

@@ -11,9 +11,11 @@ from scipy.sparse import csr_matrix
 
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.counts import CountTensor
+from uncletc.data.entries import flat_index
 from uncletc.result.anchor import Anchor, detection_over
 from uncletc.result.ensemble import Interval, between, combined, interval
 from uncletc.result.fit_result import Fit
+from uncletc.result.population import Population
 from uncletc.result.posterior import Quantity
 from uncletc.result.scale import Scale
 
@@ -323,6 +325,9 @@ class Sums:
 def group_sums(fit: Fit, counts: CountTensor, groups: ArrayLike | None = None) -> Sums:
     """Sum counts, λ and p over groups of counted entries.
 
+    In a closed fit every cell is summed once in each group, whatever the number of visits: its true
+    number, and the most that was counted there at one visit.
+
     Parameters
     ----------
     fit : Fit
@@ -350,13 +355,53 @@ def group_sums(fit: Fit, counts: CountTensor, groups: ArrayLike | None = None) -
     where, group = counts.indices[kept], own[kept]
     z = counts.attributes_at(where, unknown_as_nan=True)
     known = np.isfinite(z).all(axis=1)
+    reported = _sums(group, counts.counts[kept], size)
+    if fit.settings.closed:
+        once, most, cell = _once(fit, counts, where, counts.counts[kept], group)
+        reported = _sums(group[once], most, size)
+        rate = _summed(fit, "rate", where[once], z[once], group[once], size)
+        if fit.population is not None and not fit.population.doubts:
+            rate = _numbers(fit.population, cell, group[once], size)
+    else:
+        rate = _summed(fit, "rate", where, z, group, size)
     return Sums(
         entries=np.bincount(group, minlength=size),
         attributed=_sums(group[known], np.ones(len(group[known])), size),
-        reported=_sums(group, counts.counts[kept], size),
-        rate=_summed(fit, "rate", where, z, group, size),
+        reported=reported,
+        rate=rate,
         detection=_summed(fit, "detection", where[known], z[known], group[known], size),
         scale=fit.scale or Scale(1.0, "as fitted", False),
+    )
+
+
+def _once(
+    fit: Fit, counts: CountTensor, where: IntArray, y: IntArray, group: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """One entry of each cell in each group, the most counted there at once, and its cell.
+
+    Entries that differ in closed modes alone count the very same events.
+    """
+    modes = [k for k, name in enumerate(counts.modes) if name not in fit.settings.closed]
+    cell = flat_index(where[:, modes], tuple(counts.shape[k] for k in modes))
+    number = np.unique(flat_index(counts.indices[:, modes], tuple(counts.shape[k] for k in modes)))
+    pairs = np.column_stack([group, np.searchsorted(number, cell)])
+    distinct, first, of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    most = np.zeros(len(distinct), dtype=np.int64)
+    np.maximum.at(most, of.ravel(), y)
+    return first, most, distinct[:, 1]
+
+
+def _numbers(population: Population, cell: IntArray, group: IntArray, size: int) -> Summed:
+    """N of each group by the draws of a closed population."""
+    which = csr_matrix((np.ones(len(cell)), (group, cell)), (size, len(population.drawn)))
+    drawn = which @ population.drawn
+    mean = drawn.mean(axis=1)
+    log = np.log(np.maximum(drawn, 0.5) / np.maximum(mean, 0.5)[:, None])
+    return Summed(
+        values=np.stack([mean, mean]),
+        log_deviation=log,
+        independent=np.zeros(size),
+        inflation=(1.0, 0.0),
     )
 
 

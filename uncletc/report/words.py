@@ -37,6 +37,8 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
     """
     row = totals(dataset, fit, scale).iloc[0]
     sentences = []
+    if fit.population is not None and fit.population.doubts:
+        sentences.append(fit.population.warning)
     reported = f"Reported {row['reported']:,.0f}"
     if scale.absolute:
         sentences.append(
@@ -49,6 +51,8 @@ def headline(dataset: Dataset, fit: Fit, scale: Scale) -> list[str]:
             f"{reported}. How many there truly were stays open: only ratios of λ and of p are "
             f"known until a statement anchors them ({scale.statement})."
         )
+    if fit.settings.closed:
+        sentences.append("Each event counts once: reported is the most counted at one visit.")
     if dataset.provenance.simulated:
         sentences.append("Simulated counts: no number here was observed.")
     if fit.stop is StopReason.MAX_ITER:

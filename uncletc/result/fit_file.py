@@ -18,6 +18,7 @@ from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.random_effects import Effect, ModeEffects
 from uncletc.model.rates import RateEffects, RateTable
 from uncletc.result.ensemble import Member, Network
+from uncletc.result.population import Population
 from uncletc.result.posterior import Draws
 
 _FIT_FORMAT = 8
@@ -52,12 +53,16 @@ def fit_to_arrays(fields: Mapping[str, Any], members: Sequence[Member]) -> Conte
         "log_offset": fields["log_offset"],
         "network_gain": fields["network_gain"],
         "mode_effects": None,
+        "population": None,
     }
     arrays: dict[str, FloatArray | IntArray] = {"observed_detection": fields["observed_detection"]}
     if fields["exposure"] is not None:
         arrays["exposure"] = fields["exposure"]
     if fields["draws"] is not None:
         arrays |= fields["draws"].arrays()
+    if fields["population"] is not None:
+        header["population"], numbers = fields["population"].to_arrays()
+        arrays |= numbers
     if fields["effects"] is not None:
         arrays |= {f"x/{k}": array for k, array in fields["effects"].table.arrays().items()}
     if fields["mode_effects"] is not None:
@@ -117,6 +122,11 @@ def fit_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> dic
         "settings": settings,
         "counts_digest": header["counts_digest"],
         "anchored_by": header["anchored_by"],
+        "population": (
+            Population.from_arrays(header["population"], arrays)
+            if header.get("population")
+            else None
+        ),
         "mu_of_observations": header["mu_of_looks"],
         "mean_detection": header["mean_detection"],
         "draws": Draws.from_arrays(arrays) if "draws/level" in arrays else None,

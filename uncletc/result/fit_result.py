@@ -33,6 +33,7 @@ from uncletc.model.rates import RateEffects
 from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
 from uncletc.result.intervals import entry_intervals, mean_intervals
+from uncletc.result.population import Population
 from uncletc.result.posterior import Draws, Quantity
 from uncletc.result.scale import Scale
 
@@ -113,6 +114,9 @@ class Fit:
         without, in log score a count, and the standard error of that. None where none was judged.
     counts : CountTensor, optional
         What was fitted, which methods that take counts use where they get none. Not saved.
+    population : Population, optional
+        True numbers of a finished closed fit, each animal counted once, and whether the level of p
+        can be believed: where it cannot, `scale` is None.
     """
 
     factors: tuple[FloatArray, ...]
@@ -138,6 +142,7 @@ class Fit:
     mu_of_observations: dict[str, float] = field(default_factory=dict)
     network_gain: tuple[float, float] | None = None
     counts: CountTensor | None = None
+    population: Population | None = None
 
     def __repr__(self) -> str:
         size = " × ".join(str(size) for size in self.shape)

@@ -196,6 +196,8 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
             ":material/warning:",
             "The fit stopped at its limit of iterations, before the estimates had settled.",
         )
+    if fit.population is not None and fit.population.doubts:
+        return Badge("Level not determined", "orange", ":material/warning:", fit.population.warning)
     if fit.misfit:
         return Badge(
             "Converged, a poor fit",

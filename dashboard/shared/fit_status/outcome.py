@@ -81,6 +81,14 @@ def limit_words(fit: Fit) -> str:
     )
 
 
+def level_words(fit: Fit) -> str:
+    """That repeat visits do not say how many there are, and why; else empty."""
+    if fit.population is None or not fit.population.warning:
+        return ""
+    first, reasons = fit.population.warning.split(": ", 1)
+    return f"**{first}**: {reasons}"
+
+
 def misfit_words(fit: Fit) -> str:
     """A warning if counts scatter far more than the fit allows, and what may help; else empty."""
     if not fit.misfit:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dashboard.shared.cache import cached
 from dashboard.shared.fit_status.outcome import (
     impossible,
+    level_words,
     limit_words,
     misfit_words,
     outcome_words,
@@ -314,7 +315,7 @@ def say_outcome(fit: Fit, of: str = "", *, dataset: Dataset | None = None) -> No
     if unfinished(fit):
         return
     before = f"{of}: " if of else ""
-    warnings = [misfit_words(fit)]
+    warnings = [level_words(fit), misfit_words(fit)]
     if dataset is not None:
         warnings.append(totals_words(*cached("totals", _totals, dataset, fit)))
     for words in filter(None, warnings):

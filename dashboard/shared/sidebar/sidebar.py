@@ -413,7 +413,10 @@ _BY_DATA = {
         "The IFR is uncertain by about a factor of 2, and so are all p; "
         "rankings and ratios are not.",
     ),
-    "visits": ("Set by repeat visits", "Repeat visits make λ and p absolute."),
+    "visits": (
+        "Set by repeat visits",
+        "They make λ and p absolute, where they determine the level.",
+    ),
 }
 _MEAN_DETECTION = Control(
     label="Mean detection (%)",

@@ -99,7 +99,8 @@ class Curvature:
         room = np.log(mu + rates) if math.isfinite(mu) else 0.0
         r = mu / (mu + rates) if math.isfinite(mu) else np.ones(len(rates))
         log_theta = np.asarray(np.log(np.maximum(rates, 1e-300)) + log_missed - room)
-        _, mean, variance = true_counts(log_theta, cells.starts, cells.counts, mu).T
+        found = true_counts(log_theta, cells.starts, cells.counts, mu)
+        mean, variance = found.mean, found.variance
         to_cell = csr_matrix((p, (cells.of, np.arange(len(p)))), (len(rates), len(p)))
         seen = to_cell @ design  # Σ p_v x_v of each cell (C, Q)
         shares = _shares(cells, factors)

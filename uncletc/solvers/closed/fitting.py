@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from scipy.special import expit, log_expit, logit
 
 from uncletc.common.validation import FloatArray
 from uncletc.data.counts import CountTensor
@@ -16,16 +17,19 @@ from uncletc.model.cp import fill_rows, products
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable
 from uncletc.result.fit_result import Callback, Fit
+from uncletc.result.population import Doubt, Population
 from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.level import doubts_of_level, doubts_of_residuals
 from uncletc.solvers.closed.search import search
+from uncletc.solvers.closed.sites import ANCHOR, fit_sites
 from uncletc.solvers.closed.state import START_LOGIT, Problem, State
+from uncletc.solvers.closed.sums import draw_true_counts, true_counts
 from uncletc.solvers.joint.alignment import nearest_coefficients
 from uncletc.solvers.joint.dispersion import pearson_dispersion
 from uncletc.solvers.poisson import adapt_components
 from uncletc.solvers.uncertainty.draws import DRAWS
 
-ANCHOR = "repeat visits"
 _STARTS = 4
 _LEAST_MEAN = 0.1  # in Pearson's statistic: one count where next to none is expected
 _ROWS_FOR_START = 5_000
@@ -43,6 +47,8 @@ def fit_closed(
     callback returns True.
     """
     cells = Cells.of_counts(counts, settings.closed)
+    if len(cells.open_modes) == 1:
+        return fit_sites(counts, settings, cells, callback)
     problem = _problem(counts, cells, settings)
     starts = _starts(problem, counts, settings, start)
     history = History[Fit](callback)
@@ -70,7 +76,49 @@ def fit_closed(
     dropped: tuple[str, ...] = ()
     if len(starts) > 1:
         dropped = (f"a closed fit keeps the likeliest of {len(starts)} starts",)
-    return replace(result(stop), draws=_over_all_modes(draws, counts, cells), dropped=dropped)
+    draws = _over_all_modes(draws, counts, cells)
+    population = None if draws is None else _population(counts, problem, best, draws, settings.seed)
+    anchor = "" if population is None or population.doubts else ANCHOR
+    return replace(
+        result(stop), draws=draws, dropped=dropped, population=population, anchored_by=anchor
+    )
+
+
+def _population(
+    counts: CountTensor, problem: Problem, state: State, draws: Draws, seed: int
+) -> Population:
+    """True numbers of cells in each draw of the parameters, and doubts about the level."""
+    cells, rng = problem.cells, np.random.default_rng((seed, 2))
+    whole, size = cells.whole(counts.shape), len(cells.indices)
+    moved = draws.log_sums(
+        "rate",
+        state.member(counts.shape),
+        whole,
+        np.empty((size, 0)),
+        np.ones(size),
+        np.arange(size),
+    )[0]
+    log_rate, p = np.log(np.maximum(state.rates(), 1e-300)), state.detection()
+    logits = logit(p)[:, None] + problem.design.numpy() @ draws.coefficients
+
+    def theta(log_rate: FloatArray, logit: FloatArray) -> FloatArray:
+        room = np.log(state.mu + np.exp(log_rate)) if math.isfinite(state.mu) else 0.0
+        return np.asarray(log_rate + np.bincount(cells.of, log_expit(-logit), size) - room)
+
+    drawn = [
+        draw_true_counts(
+            theta(log_rate + moved[:, r], logits[:, r]), cells.starts, cells.counts, state.mu, rng
+        )
+        for r in range(moved.shape[1])
+    ]
+    mean = true_counts(theta(log_rate, logit(p)), cells.starts, cells.counts, state.mu).mean
+    found = [
+        *doubts_of_level(expit(logits).mean(axis=0)),
+        *doubts_of_residuals(counts, cells, p, mean),
+    ]
+    mixture = "negative binomial" if math.isfinite(state.mu) else "Poisson"
+    doubts = tuple(doubt for doubt in Doubt if doubt in found)
+    return Population(whole, np.stack(drawn, axis=1), mixture, doubts=doubts)
 
 
 def _problem(counts: CountTensor, cells: Cells, settings: FitSettings) -> Problem:
@@ -171,7 +219,6 @@ def _fit(
         mu=mu,
         likely_mu=state.likely_mu(),
         dispersion=pearson_dispersion(pearson, counts.n_observed, state.n_parameters),
-        anchored_by=ANCHOR,
     )
 
 

@@ -11,7 +11,7 @@ q = ∏_v (1 - p_v), and θ = qλ, or qλ/(μ + λ), it is, up to factors withou
 
 Terms have one peak, and the ratio of each to the one before falls along n, or stays below θ < 1. A
 sum begins at its peak and goes both ways until a geometric series that bounds what is left is
-below 1e-13 of it.
+below 1e-11 of it.
 
 Where counts leave the level of p open, θ can run off, and with it the peak. Beyond the θ at which
 the mean of n is some `MOST_TRUE` times the largest count, log S continues as a straight line in
@@ -22,7 +22,7 @@ is convex, so that an estimate can approach that region but gains nothing beyond
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -81,7 +81,7 @@ def log_likelihood(
     log_theta = np.asarray(np.log(mean) + log_missed - _log_room(mean, mu), dtype=np.float64)
     found = true_counts(log_theta, starts, y, mu)
     seen = np.bincount(where, y * (np.log(p) - np.log1p(-p)), len(mean))
-    return np.asarray(found[:, 0] + seen - _emptiness(mean, mu))
+    return np.asarray(found.log + seen - _emptiness(mean, mu))
 
 
 def likely_mu(rate: FloatArray, detection: FloatArray, counts: IntArray, cells: IntArray) -> float:
@@ -106,8 +106,42 @@ def _emptiness(rate: FloatArray, mu: float) -> FloatArray:
     return np.asarray(mu * np.log1p(rate / mu) if math.isfinite(mu) else rate)
 
 
-def true_counts(log_theta: FloatArray, starts: IntArray, counts: IntArray, mu: float) -> FloatArray:
-    """log S, and mean and variance of n given all counts of a cell; (C, 3).
+class Sums(NamedTuple):
+    """log S of C cells, and means over the true counts given all counts of a cell.
+
+    Attributes
+    ----------
+    log : ndarray, shape (C,)
+    mean, variance : ndarray, shape (C,)
+        Of n.
+    by_mu : ndarray, shape (C,)
+        Mean of ψ(n + μ) - ψ(μ), ψ the digamma function; 0 if Poisson.
+    by_missed : ndarray, shape (N,)
+        Mean of ψ(n - y + b) of each count; 0 if p does not vary between visits.
+    by_spread : ndarray, shape (C,)
+        Mean of ψ(n + s); 0 if it does not.
+    """
+
+    log: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    by_mu: FloatArray
+    by_missed: FloatArray
+    by_spread: FloatArray
+
+
+_NOWHERE = np.zeros(0)
+
+
+def true_counts(
+    log_theta: FloatArray,
+    starts: IntArray,
+    counts: IntArray,
+    mu: float,
+    missed: FloatArray = _NOWHERE,
+    spread: float = 0.0,
+) -> Sums:
+    """Return log S and what its derivatives need.
 
     Parameters
     ----------
@@ -118,18 +152,48 @@ def true_counts(log_theta: FloatArray, starts: IntArray, counts: IntArray, mu: f
         Cell by cell.
     mu : float
         Infinite for Poisson.
+    missed : ndarray, shape (N,)
+        b = (1 - p)s of each count, where p varies between visits.
+    spread : float
+        s = a + b of the beta distribution of p; 0: p does not vary.
     """
-    out = np.empty((len(log_theta), 3))
-    shape = mu if math.isfinite(mu) else 0.0
-    largest = np.zeros(len(log_theta))
-    np.maximum.at(largest, np.repeat(np.arange(len(log_theta)), np.diff(starts)), counts)
-    most = MOST_TRUE * np.maximum(largest, 10.0)
+    size, shape = len(log_theta), mu if math.isfinite(mu) else 0.0
+    out, by_missed = np.zeros((size, 5)), np.zeros(len(counts) if spread else 0)
+    most = _largest(starts, counts)
     # Without visits the mean of n is θ (Poisson) or μθ/(1 - θ); with V visits p is small there.
     farthest = np.log(most if not shape else most / (shape + most))
     within = np.clip(log_theta, _LEAST_LOG, farthest)
-    _sums(within, starts, counts, shape, out)
+    limits = np.full(size, np.inf) if not spread else most
+    _sums(within, starts, counts, shape, missed, spread, limits, out, by_missed)
     out[:, 0] += np.maximum(log_theta - farthest, 0.0) * out[:, 1]
-    return out
+    log, mean, variance, by_mu, by_spread = out.T
+    return Sums(log, mean, variance, by_mu, by_missed, by_spread)
+
+
+def draw_true_counts(
+    log_theta: FloatArray,
+    starts: IntArray,
+    counts: IntArray,
+    mu: float,
+    rng: np.random.Generator,
+    missed: FloatArray = _NOWHERE,
+    spread: float = 0.0,
+) -> IntArray:
+    """Return one draw of n of each cell, given all its counts; (C,). Arguments as above."""
+    shape, most = mu if math.isfinite(mu) else 0.0, _largest(starts, counts)
+    farthest = np.log(most if not shape else most / (shape + most))
+    within = np.clip(log_theta, _LEAST_LOG, farthest)
+    drawn = np.empty(len(log_theta), dtype=np.int64)
+    chance = rng.random(len(log_theta))
+    _draw(within, starts, counts, shape, missed, spread, most, chance, drawn)
+    return drawn
+
+
+def _largest(starts: IntArray, counts: IntArray) -> FloatArray:
+    """Largest n of each cell that sums reach; (C,)."""
+    largest = np.zeros(len(starts) - 1)
+    np.maximum.at(largest, np.repeat(np.arange(len(largest)), np.diff(starts)), counts)
+    return np.asarray(MOST_TRUE * np.maximum(largest, 10.0))
 
 
 class LogSum(torch.autograd.Function):
@@ -140,9 +204,9 @@ class LogSum(torch.autograd.Function):
         ctx: Any, log_theta: Tensor, starts: IntArray, counts: IntArray, mu: float
     ) -> Tensor:
         """Sum; see :func:`true_counts`."""
-        found = torch.from_numpy(true_counts(log_theta.detach().numpy(), starts, counts, mu))
-        ctx.save_for_backward(found[:, 1])
-        return found[:, 0].clone()
+        found = true_counts(log_theta.detach().numpy(), starts, counts, mu)
+        ctx.save_for_backward(torch.from_numpy(found.mean))
+        return torch.from_numpy(found.log)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
@@ -152,14 +216,29 @@ class LogSum(torch.autograd.Function):
 
 
 @compiled
-def _ratio(n: int, theta: float, y: NDArray[np.int64], mu: float) -> float:  # pragma: no cover
+def _ratio(  # pragma: no cover
+    n: int, theta: float, y: NDArray[np.int64], mu: float, missed: FloatArray, spread: float
+) -> float:
     """t_{n+1} / t_n."""
     ratio = theta / (n + 1.0)
     if mu > 0:
         ratio *= n + mu
-    for count in y:
-        ratio *= (n + 1.0) / (n + 1.0 - count)
+    for v in range(len(y)):
+        ratio *= (n + 1.0) / (n + 1.0 - y[v])
+        if spread > 0:
+            ratio *= (n - y[v] + missed[v]) / (n + spread)
     return ratio
+
+
+@compiled
+def _digamma(x: float) -> float:  # pragma: no cover
+    value = 0.0
+    while x < 8:
+        value -= 1 / x
+        x += 1
+    f = 1 / (x * x)
+    series = f * (1 / 12 - f * (1 / 120 - f * (1 / 252 - f * (1 / 240 - f / 132))))
+    return value + math.log(x) - 0.5 / x - series
 
 
 @compiled
@@ -173,14 +252,22 @@ def _log_rising(mu: float, n: int) -> float:  # pragma: no cover
 
 
 @compiled
-def _peak(least: int, theta: float, y: NDArray[np.int64], mu: float) -> int:  # pragma: no cover
+def _peak(  # pragma: no cover
+    least: int,
+    theta: float,
+    y: NDArray[np.int64],
+    mu: float,
+    missed: FloatArray,
+    spread: float,
+    most: float,
+) -> int:
     """The first n, from max y on, that the next term does not exceed."""
     low, high, step = least, least, 1
-    while _ratio(high, theta, y, mu) > 1:
+    while high < most and _ratio(high, theta, y, mu, missed, spread) > 1:
         low, high, step = high + 1, high + step, 2 * step
     while low < high:
         middle = (low + high) // 2
-        if _ratio(middle, theta, y, mu) > 1:
+        if _ratio(middle, theta, y, mu, missed, spread) > 1:
             low = middle + 1
         else:
             high = middle
@@ -189,51 +276,121 @@ def _peak(least: int, theta: float, y: NDArray[np.int64], mu: float) -> int:  # 
 
 @compiled
 def _sums(  # pragma: no cover
-    log_theta: FloatArray, starts: IntArray, counts: IntArray, mu: float, out: FloatArray
+    log_theta: FloatArray,
+    starts: IntArray,
+    counts: IntArray,
+    mu: float,
+    missed: FloatArray,
+    spread: float,
+    most: FloatArray,
+    out: FloatArray,
+    by_missed: FloatArray,
 ) -> None:
+    of_missed = np.zeros(np.diff(starts).max() if spread > 0 else 1)
     for cell in range(len(log_theta)):
-        y = counts[starts[cell] : starts[cell + 1]]
-        theta, least = math.exp(log_theta[cell]), 0
+        begin, end = starts[cell], starts[cell + 1]
+        y, theta, least = counts[begin:end], math.exp(log_theta[cell]), 0
+        b = missed[begin:end] if spread > 0 else missed
         for count in y:
             least = max(least, count)
-        peak = _peak(least, theta, y, mu)
+        peak = _peak(least, theta, y, mu, b, spread, most[cell])
         log_term = peak * log_theta[cell] - math.lgamma(peak + 1.0)
         if mu > 0:
             log_term += _log_rising(mu, peak)
-        for count in y:
-            log_term += math.lgamma(peak + 1.0) - math.lgamma(count + 1.0)
-            log_term -= math.lgamma(peak - count + 1.0)
-        total, first, second = (
-            1.0,
-            0.0,
-            0.0,
-        )  # sums of terms over the peak's, times (n - peak)^0, 1, 2
-        term, n = 1.0, peak
-        while True:  # upwards
-            ratio = _ratio(n, theta, y, mu)
-            term *= ratio
-            n += 1
-            away = float(n - peak)
-            total += term
-            first += term * away
-            second += term * away * away
-            bound = theta if least == 0 and 0 < mu < 1 else ratio  # of all later ratios
-            if bound < 1:
-                room = 1 - bound
-                left = away * away / room + (1 + bound) / room**3  # Σ bʲ(away + j)², halved
-                if 2 * term * bound * left < 1e-13 * total:
+        for v in range(len(y)):
+            log_term += math.lgamma(peak + 1.0) - math.lgamma(y[v] + 1.0)
+            log_term -= math.lgamma(peak - y[v] + 1.0)
+            if spread > 0:
+                log_term += math.lgamma(peak - y[v] + b[v]) - math.lgamma(peak + spread)
+        # Sums of terms over the peak's, times (n - peak)^0, 1, 2, ψ(n + μ), ψ(n + s), ψ(n - y + b)
+        total, first, second, rising, wide = 0.0, 0.0, 0.0, 0.0, 0.0
+        farthest = theta if (mu > 0 and (spread > 0 or (least == 0 and mu < 1))) else 0.0
+        for way in (1, -1):
+            term, n = 1.0, peak
+            of_mu = _digamma(peak + mu) if mu > 0 else 0.0
+            of_spread = _digamma(peak + spread) if spread > 0 else 0.0
+            if spread > 0:
+                for v in range(len(y)):
+                    of_missed[v] = _digamma(peak - y[v] + b[v])
+                    by_missed[begin + v] += of_missed[v] if way == 1 else 0.0
+            if way == 1:
+                total, rising, wide = 1.0, of_mu, of_spread
+            while (way == 1 and n < most[cell]) or (way == -1 and n > least):
+                if way == 1:
+                    ratio = _ratio(n, theta, y, mu, b, spread)
+                    term *= ratio
+                    step = n
+                    n += 1
+                else:
+                    n -= 1
+                    ratio = _ratio(n, theta, y, mu, b, spread)
+                    term /= ratio
+                    step = n
+                if mu > 0:
+                    of_mu += way / (step + mu)
+                away = float(n - peak)
+                total += term
+                first += term * away
+                second += term * away * away
+                rising += term * of_mu
+                if spread > 0:
+                    of_spread += way / (step + spread)
+                    wide += term * of_spread
+                    for v in range(len(y)):
+                        of_missed[v] += way / (step - y[v] + b[v])
+                        by_missed[begin + v] += term * of_missed[v]
+                if way == 1:
+                    bound = max(ratio, farthest)  # of all later ratios
+                    if bound < 1:
+                        room = 1 - bound
+                        left = away * away / room + (1 + bound) / room**3  # Σ bʲ(away + j)², halved
+                        if 2 * term * bound * left < 1e-11 * total:
+                            break
+                elif term * (n - least) * (1 + float(peak - least) ** 2) < 1e-11 * total:
                     break
-        term, n = 1.0, peak
-        while n > least:  # downwards
-            n -= 1
-            term /= _ratio(n, theta, y, mu)
-            away = float(n - peak)
-            total += term
-            first += term * away
-            second += term * away * away
-            if term * (n - least) * (1 + float(peak - least) ** 2) < 1e-13 * total:
-                break
         mean = first / total
         out[cell, 0] = log_term + math.log(total)
         out[cell, 1] = peak + mean
         out[cell, 2] = second / total - mean * mean
+        out[cell, 3] = rising / total - _digamma(mu) if mu > 0 else 0.0
+        out[cell, 4] = wide / total
+        if spread > 0:
+            for v in range(len(y)):
+                by_missed[begin + v] /= total
+
+
+@compiled
+def _draw(  # pragma: no cover
+    log_theta: FloatArray,
+    starts: IntArray,
+    counts: IntArray,
+    mu: float,
+    missed: FloatArray,
+    spread: float,
+    most: FloatArray,
+    chance: FloatArray,
+    drawn: IntArray,
+) -> None:
+    for cell in range(len(log_theta)):
+        begin, end = starts[cell], starts[cell + 1]
+        y, theta, least = counts[begin:end], math.exp(log_theta[cell]), 0
+        b = missed[begin:end] if spread > 0 else missed
+        for count in y:
+            least = max(least, count)
+        peak = _peak(least, theta, y, mu, b, spread, most[cell])
+        lowest, term, total = peak, 1.0, 1.0
+        while lowest > least and term > 1e-10:
+            lowest -= 1
+            term /= _ratio(lowest, theta, y, mu, b, spread)
+            total += term
+        start, n, term = term, peak, 1.0
+        while n < most[cell] and term > 1e-10:
+            term *= _ratio(n, theta, y, mu, b, spread)
+            n += 1
+            total += term
+        left, n, term = chance[cell] * total, lowest, start
+        while left > term and n < most[cell]:
+            left -= term
+            term *= _ratio(n, theta, y, mu, b, spread)
+            n += 1
+        drawn[cell] = n

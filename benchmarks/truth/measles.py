@@ -1,0 +1,68 @@
+"""Measles in England and Wales, 1944–64: nearly every child had it, so births are the truth."""
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.truth.known import Case, Truth, by_level, file
+from uncletc import CountTensor, FitSettings
+
+
+def _cases(paths: Sequence[Path]) -> list[Case]:
+    with zipfile.ZipFile(paths[0]) as packed:
+        weekly, births, people, place = (
+            pd.read_csv(packed.open(f"ew{name}.csv"))
+            for name in ("Mu4464", "Bu4464", "Pu4464", "XYu4464")
+        )
+    towns = [name for name in people if name in weekly and name != "Unnamed: 0"]
+    year = np.floor(weekly.index.to_numpy(dtype=float)).astype(int) - 44
+    y = weekly[towns].groupby(year).sum().to_numpy().T.astype(int)
+    size = people[towns].to_numpy(dtype=float).T
+    where = np.argwhere(np.ones(y.shape, dtype=bool))
+    at = tuple(where.T)
+    longitude, latitude = place[towns].to_numpy(dtype=float)
+    growth = np.log(size[:, -1] / size[:, 0])
+    columns = {"people": np.log(size.mean(axis=1)), "longitude": longitude, "latitude": latitude}
+    counts = CountTensor(
+        y.shape,
+        where,
+        y.ravel(),
+        attributes=np.column_stack(
+            [np.log(size[at]), longitude[where[:, 0]], latitude[where[:, 0]], growth[where[:, 0]]]
+        ),
+        attribute_names=["people", "longitude", "latitude", "growth"],
+        modes=["town", "year"],
+        exposure=size,
+    )
+    per_person = y.sum(axis=1) / size.sum(axis=1)
+    return [
+        Case(
+            name="measles",
+            counts=counts,
+            settings=FitSettings(rank=1),
+            number=np.nan,
+            groups=by_level(counts, "town"),
+            detection=y.sum(axis=1) / births[towns].to_numpy(dtype=float).sum(axis=0),
+            covariates=columns | {"growth": growth, "cases per person": per_person},
+        )
+    ]
+
+
+TRUTH = Truth(
+    title="Measles",
+    source="msylau/measles_competing_risks, CvsMeasles.zip",
+    licence="none stated",
+    truth="p of a town is its notified cases of 21 years over its births",
+    files=(
+        file(
+            "msylau/measles_competing_risks/642769701b27ce89d6aa8489f8dea4cc7c39b424/"
+            "data/raw_data/CvsMeasles.zip",
+            1439256,
+            "a4cb768938c29a3c85cba04e708b0f941c11ccc0fad01477a51f0ff9e40353fe",
+        ),
+    ),
+    cases=_cases,
+)

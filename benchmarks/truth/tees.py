@@ -1,0 +1,56 @@
+"""Golf tees in clusters, looked for by two observers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.truth.known import Case, Truth, file, read_rda
+from uncletc import CountTensor, FitSettings
+
+
+def _cases(paths: Sequence[Path]) -> list[Case]:
+    (objects,) = read_rda(paths[0]).values()
+    table, areas = objects["book.tee.dataframe"], objects["book.tee.obs"]
+    strip = areas.set_index("object")["Sample.Label"].astype(int) - 1
+    band = np.minimum(table["distance"].to_numpy().astype(int), 3)
+    y = np.zeros((44, 2), dtype=int)
+    seen = table["detected"].to_numpy().astype(int)
+    strips = strip.reindex(table["object"].astype(int)).to_numpy()
+    np.add.at(y, (strips * 4 + band, table["observer"].astype(int).to_numpy() - 1), seen)
+    where = np.argwhere(np.ones(y.shape, dtype=bool))
+    counts = CountTensor(
+        y.shape,
+        where,
+        y.ravel(),
+        attributes=(where[:, :1] % 4) + 0.5,
+        attribute_names=["distance"],
+        modes=["strip and band", "observer"],
+    ).with_detection_by("observer")
+    return [
+        Case(
+            name="golf tees",
+            counts=counts,
+            settings=FitSettings(rank=1, closed=["observer"]),
+            number=250.0,
+            groups=np.full(len(where), -1),
+            detection=np.zeros(0),
+            covariates={},
+        )
+    ]
+
+
+TRUTH = Truth(
+    title="Golf tees",
+    source="R package mrds, book.tee.data",
+    licence="GPL (>= 2)",
+    truth="250 clusters (Borchers, Buckland and Zucchini, 2002); 162 were seen",
+    files=(
+        file(
+            "DistanceDevelopment/mrds/4e1c793d3472f89d4d7054826c0f26eb64e7a0ee/data/book.tee.data.rda",
+            25392,
+            "6e091549129bc4ce7ae0bd0b77e8156fe10c0f87b09bf9e810865762eedc7b27",
+        ),
+    ),
+    cases=_cases,
+)

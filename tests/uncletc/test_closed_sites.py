@@ -1,0 +1,145 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from uncletc import CountTensor, Fit, FitSettings, fit
+from uncletc.compare.metrics import coverage
+from uncletc.estimates import totals
+from uncletc.result.population import Doubt
+from uncletc.solvers.closed import log_likelihood
+from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.marginal import Form, Marginal
+
+CLOSED = FitSettings(rank=1, closed=["visit"])
+
+
+def draw(seed, sites=150, visits=3, noise=0.0, mean=4.0):
+    """Sites × visits whose factors are log-normal, with a covariate of p and one of λ."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.random(sites), rng.random((sites, visits))
+    n = rng.poisson(mean * np.exp(1.2 * (x - 0.5) + 0.5 * rng.standard_normal(sites)))
+    p = expit(-0.4 + 2 * (z - 0.5) + noise * rng.standard_normal(z.shape))
+    counts = CountTensor(
+        z.shape,
+        np.argwhere(np.ones(z.shape, dtype=bool)),
+        rng.binomial(n[:, None], p).ravel(),
+        attributes=z.reshape(-1, 1),
+        rate_attributes=np.repeat(x, visits)[:, None],
+        modes=["site", "visit"],
+    )
+    return counts, n, p
+
+
+@pytest.fixture(scope="module")
+def sites():
+    return draw(1)
+
+
+@pytest.fixture(scope="module")
+def found(sites):
+    return fit(sites[0], CLOSED)
+
+
+def test_p_and_the_true_number_are_found_with_honest_intervals(sites, found):
+    counts, n, p = sites
+    interval = found.detection(counts.attributes, spread=True)
+    assert coverage(p.ravel(), interval.low, interval.high) > 0.6
+    number = found.population.numbers()
+    assert number.low[0] < n.sum() < number.high[0]
+    assert number.estimate[0] == pytest.approx(n.sum(), rel=0.25)
+    each = found.population.numbers(np.arange(len(n)))
+    assert coverage(n, each.low, each.high) > 0.8
+    assert (found.population.drawn.min(axis=1) >= counts.counts.reshape(p.shape).max(axis=1)).all()
+    assert not found.population.doubts
+    assert found.scale is not None
+
+
+def test_rank_means_nothing_with_one_open_mode(sites, found):
+    again = fit(sites[0], replace(CLOSED, rank=3))
+    assert again.rank == 1
+    assert np.array_equal(again.rate(sites[0].indices), found.rate(sites[0].indices))
+
+
+def test_totals_count_each_animal_once(sites, found):
+    counts, n, _ = sites
+    table = totals(counts, found)
+    most = counts.counts.reshape(len(n), -1).max(axis=1).sum()
+    assert table["reported"][0] == most
+    assert table["rate"][0] == pytest.approx(found.population.numbers().estimate[0])
+    by_visit = totals(counts, found, by="visit")
+    assert by_visit["rate"].to_numpy() == pytest.approx(table["rate"][0])
+
+
+def test_a_closed_fit_is_saved_with_its_population(found, tmp_path):
+    found.save(tmp_path / "fit.npz")
+    again = Fit.load(tmp_path / "fit.npz")
+    assert np.array_equal(again.population.drawn, found.population.drawn)
+    assert again.population.mixture == found.population.mixture
+
+
+def test_visits_that_disagree_have_a_free_level_and_say_so_before_any_number():
+    counts, _, _ = draw(2, visits=5, noise=1.3, mean=10.0)
+    result = fit(counts, CLOSED)
+    assert Doubt.SCATTER in result.population.doubts
+    assert result.scale is None
+    assert 0 < result.population.variation < 1
+    assert "Repeat visits do not determine" in result.population.warning
+    assert "relative_rate" in totals(counts, result)
+
+
+def test_too_few_sites_leave_the_level_open():
+    counts = CountTensor.from_dense([[0, 1], [1, 0], [0, 0], [1, 0]], modes=["site", "visit"])
+    assert {Doubt.FLAT, Doubt.LOW} & set(fit(counts, CLOSED).population.doubts)
+
+
+def test_observers_have_a_p_of_their_own_by_one_switch():
+    rng = np.random.default_rng(5)
+    p = np.array([0.3, 0.6, 0.75, 0.45])
+    y = rng.binomial(rng.poisson(6.0, 120)[:, None], p)
+    counts = CountTensor.from_dense(y, modes=["site", "observer"]).with_detection_by("observer")
+    result = fit(counts, replace(CLOSED, closed=("observer",)))
+    of_first = counts.attributes_at(np.column_stack([np.zeros(4, int), np.arange(4)]))
+    assert result.detection(of_first) == pytest.approx(p, abs=0.12)
+    with pytest.raises(ValueError, match="got 'visit'"):
+        counts.with_detection_by("visit")
+
+
+@pytest.fixture(scope="module")
+def marginal(sites):
+    cells = Cells.of_counts(sites[0], ("visit",))
+    cells = replace(cells, exposure=np.linspace(0.5, 2.0, len(cells.indices)))
+    z = np.column_stack([np.ones(len(cells.of)), cells.attributes])
+    lines = np.linspace(-1, 1, len(cells.indices))[:, None]
+    return Marginal(cells, z, lines, np.full(3, 3.0), np.zeros(3, dtype=bool))
+
+
+@pytest.mark.parametrize("mixture", ["Poisson", "negative binomial", "log-normal"])
+@pytest.mark.parametrize("extra", ["", "between visits", "between sites", "empty sites"])
+def test_gradients_are_those_of_the_posterior(marginal, mixture, extra):
+    form = Form(mixture, extra)
+    if form == ("log-normal", "between sites"):
+        pytest.skip("a site has one factor that is summed over nodes")
+    values = marginal.start(form) + np.random.default_rng(1).normal(0, 0.2, 4 + len(form.scatters))
+    _, gradient = marginal.cost(form, values)
+    step = 1e-5
+    numeric = [
+        (marginal.cost(form, values + step * u)[0] - marginal.cost(form, values - step * u)[0])
+        / (2 * step)
+        for u in np.eye(len(values))
+    ]
+    assert gradient == pytest.approx(np.array(numeric), abs=1e-3)
+
+
+def test_the_usual_form_is_the_exact_likelihood(marginal):
+    form = Form("negative binomial")
+    values = marginal.start(form)
+    exact = log_likelihood(
+        marginal.rates(values),
+        expit(marginal.logits(values)),
+        marginal.cells.counts,
+        marginal.cells.of,
+        mu=marginal.mu(form, values),
+    )
+    assert marginal.log_likelihood(form, values) == pytest.approx(exact)

@@ -1,0 +1,447 @@
+"""The likelihood of one open mode: sites integrated out, so that few parameters are left.
+
+    n ~ Poisson(λm),  λ = exposure · exp(β₀ + xᵀβ),  m of mean 1 and of each site its own,
+    y_v ~ Binomial(n, p_v),  logit p_v = θ₀ + Σ_j f_j(z_vj) + e.
+
+m is gamma (n is negative binomial), log-normal, or 1; e is 0, or normal and of each site its own.
+Where p varies between visits to a site, y_v is beta-binomial with a + b = s. A share of sites may
+be empty. m and e of a site are summed over nodes, n by :mod:`~uncletc.solvers.closed.sums`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.special import digamma, expit, gammaln, log_expit, logsumexp
+
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.solvers.closed.cells import Cells
+from uncletc.solvers.closed.sums import draw_true_counts, true_counts
+
+Mixture = Literal["Poisson", "negative binomial", "log-normal"]
+Extra = Literal["", "between visits", "between sites", "empty sites"]
+# Logarithms of μ, of σ of log λ, of s, of the deviation of logit p between sites; logit of a share:
+# mean and deviation of their priors, and bounds.
+_SCATTER = {
+    "negative binomial": (1.0, 2.0),
+    "log-normal": (-0.5, 1.0),
+    "between visits": (2.5, 2.0),
+    "between sites": (-0.5, 1.0),
+    "empty sites": (-1.5, 1.5),
+}
+_BOUNDS = {
+    "negative binomial": (-4.0, 9.0),
+    "log-normal": (-3.0, 1.2),
+    "between visits": (-1.5, 8.0),
+    "between sites": (-3.0, 1.2),
+    "empty sites": (-6.0, 4.0),
+}
+START_LEVEL = -1.0  # logit of p
+_LEVEL_DEVIATION = 2.0
+_NODES = 9  # of Gauss and Hermite
+_SETTLED, _ALIKE = 1e-9, 1e-6  # relative changes of the log posterior at which searches end
+_WIDEST = 30.0  # of parameters
+_STEP = 1e-4  # of numerical second derivatives
+_LEAST_CURVATURE = 1e-4  # of what nothing determines
+
+
+class Form(NamedTuple):
+    """Which distributions a likelihood has.
+
+    Attributes
+    ----------
+    mixture : {"Poisson", "negative binomial", "log-normal"}
+        Of true counts over sites.
+    extra : {"", "between visits", "between sites", "empty sites"}
+        What p varies between, beyond its covariates, or that some sites are empty.
+    """
+
+    mixture: Mixture
+    extra: Extra = ""
+
+    @property
+    def scatters(self) -> tuple[str, ...]:
+        """Names of the parameters of scatter."""
+        return tuple(name for name in self if name in _SCATTER)
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The likeliest parameters of a form.
+
+    Attributes
+    ----------
+    form : Form
+    values : ndarray, shape (P,)
+        θ, then log λ·p at covariates of 0, β, and the parameters of scatter.
+    log_likelihood : float
+    """
+
+    form: Form
+    values: FloatArray
+    log_likelihood: float
+
+
+class _Parts(NamedTuple):
+    """Log-likelihood of cells, E[n], and derivatives by log λ, logit p, log μ and log s."""
+
+    log: FloatArray
+    mean: FloatArray
+    by_rate: FloatArray
+    by_logit: FloatArray
+    by_mu: FloatArray
+    by_spread: FloatArray
+
+
+class Marginal:
+    """Log-likelihood and priors as functions of the parameters.
+
+    Parameters
+    ----------
+    cells : Cells
+    design : ndarray, shape (N, Q)
+        Features of each count, the constant first.
+    lines : ndarray, shape (C, P)
+        Standardised covariates of λ.
+    precisions : ndarray, shape (Q + P,)
+        Of θ and β; that of θ₀ is not used.
+    bounded : ndarray of bool, shape (Q + P,)
+        Coefficients that may not be negative.
+    mu : float, optional
+        Of true counts; None: estimated.
+    """
+
+    def __init__(
+        self,
+        cells: Cells,
+        design: FloatArray,
+        lines: FloatArray,
+        precisions: FloatArray,
+        bounded: NDArray[np.bool_],
+        mu: float | None = None,
+    ) -> None:
+        self.cells, self.design, self.lines = cells, design, lines
+        self.n_curves, self.n_rates = design.shape[1], lines.shape[1]
+        self._exposure = np.log(cells.exposure)
+        self._empty = np.bincount(cells.of, cells.counts, len(cells.indices)) == 0
+        self._bounds, self._mu = dict(_BOUNDS), mu
+        if mu is not None:
+            self._bounds["negative binomial"] = (math.log(mu), math.log(mu))
+        self.bounded = bounded
+        self.set_precisions(precisions)
+
+    def set_precisions(self, precisions: FloatArray) -> None:
+        """State how much θ and β may vary."""
+        self.precisions = precisions.copy()
+        self.precisions[0] = 1 / _LEVEL_DEVIATION**2
+
+    def start(self, form: Form) -> FloatArray:
+        """Parameters under which as many events are expected as were counted."""
+        values = np.zeros(self.n_curves + 1 + self.n_rates + len(form.scatters))
+        values[0] = START_LEVEL
+        expected = self.cells.exposure[self.cells.of].sum()
+        values[self.n_curves] = math.log(max(self.cells.counts.sum(), 0.5) / expected)
+        for k, name in enumerate(form.scatters):
+            values[k - len(form.scatters)] = _SCATTER[name][0]
+        return values
+
+    def optimum(
+        self,
+        form: Form,
+        start: FloatArray | None = None,
+        callback: Callable[[FloatArray], None] | None = None,
+    ) -> Optimum:
+        """Maximise the posterior by L-BFGS from a start, of which scatter may be left out."""
+        values, bounds = self._started(form, start)
+        return self._maximised(form, values, bounds, np.arange(len(values)), _SETTLED, callback)
+
+    def near(self, form: Form, usual: FloatArray) -> Optimum:
+        """The same over levels and scatter alone, from the optimum of the usual form.
+
+        Curves and slopes stay: for comparisons, in which the form gains at least as much.
+        """
+        values, bounds = self._started(form, usual)
+        free = np.array([0, self.n_curves, *range(len(values))[-len(form.scatters) :]])
+        free = free[: len(free) if form.scatters else 2]
+        return self._maximised(form, values, bounds, free, _ALIKE, None)
+
+    def _started(
+        self, form: Form, start: FloatArray | None
+    ) -> tuple[FloatArray, list[tuple[float, float]]]:
+        values = self.start(form)
+        if start is not None:
+            common = min(len(values), len(start))
+            if form.mixture != "negative binomial":  # whose first scatter is another
+                common = min(common, len(values) - len(form.scatters))
+            values[:common] = start[:common]
+        bounds = [(-_WIDEST, _WIDEST)] * len(values)
+        for k in np.flatnonzero(self.bounded):
+            bounds[k if k < self.n_curves else k + 1] = (0.0, _WIDEST)
+        for k, name in enumerate(form.scatters):
+            bounds[k - len(form.scatters)] = self._bounds[name]
+        low, high = np.array(bounds).T
+        return np.clip(values, low, high), bounds
+
+    def _maximised(
+        self,
+        form: Form,
+        values: FloatArray,
+        bounds: list[tuple[float, float]],
+        free: IntArray,
+        tol: float,
+        callback: Callable[[FloatArray], None] | None,
+    ) -> Optimum:
+        def cost(some: FloatArray) -> tuple[float, FloatArray]:
+            moved = values.copy()
+            moved[free] = some
+            cost, gradient = self.cost(form, moved)
+            return cost, gradient[free]
+
+        found = minimize(
+            cost,
+            values[free],
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[bounds[k] for k in free],
+            callback=callback,
+            options={"maxcor": 30, "ftol": tol, "gtol": 1e-4},
+        )
+        values = values.copy()
+        values[free] = found.x
+        return Optimum(form, values, float(self.log_likelihood(form, values).sum()))
+
+    def cost(self, form: Form, values: FloatArray) -> tuple[float, FloatArray]:
+        """Minus the log posterior, and its gradient."""
+        log, gradient = self._likelihood(form, values)
+        coefficients = np.delete(values[: self.n_curves + 1 + self.n_rates], self.n_curves)
+        coefficients[0] -= START_LEVEL
+        pull = np.insert(self.precisions * coefficients, self.n_curves, 0.0)
+        cost = -log.sum() + 0.5 * (self.precisions * coefficients**2).sum()
+        gradient = -gradient
+        gradient[: len(pull)] += pull
+        for k, name in enumerate(form.scatters):
+            at = k - len(form.scatters)
+            centre, deviation = _SCATTER[name]
+            cost += 0.5 * ((values[at] - centre) / deviation) ** 2
+            gradient[at] += (values[at] - centre) / deviation**2
+        return float(cost), gradient
+
+    def log_likelihood(self, form: Form, values: FloatArray) -> FloatArray:
+        """Log-probability of the counts of each cell; (C,)."""
+        return self._likelihood(form, values)[0]
+
+    def hessian(self, found: Optimum) -> FloatArray:
+        """Second derivatives of minus the log posterior; (P, P)."""
+        size = len(found.values)
+        rows = np.empty((size, size))
+        for k, unit in enumerate(np.eye(size)):
+            ends = [
+                self.cost(found.form, found.values + way * _STEP * unit)[1] for way in (1.0, -1.0)
+            ]
+            rows[k] = (ends[0] - ends[1]) / (2 * _STEP)
+        return (rows + rows.T) / 2
+
+    def draw_values(self, found: Optimum, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw parameters from the curvature of the posterior; (size, P)."""
+        values, vectors = eigh(self.hessian(found))
+        noise = rng.standard_normal((size, len(values)))
+        drawn = found.values + (noise / np.sqrt(np.maximum(values, _LEAST_CURVATURE))) @ vectors.T
+        for k, name in enumerate(found.form.scatters):
+            at = k - len(found.form.scatters)
+            drawn[:, at] = drawn[:, at].clip(*self._bounds[name])
+        return np.asarray(drawn.clip(-_WIDEST, _WIDEST))
+
+    def some_cells(self, most: int, rng: np.random.Generator) -> Marginal:
+        """Return the same of so many cells drawn at random; of all where there are no more."""
+        cells, size = self.cells, len(self.cells.indices)
+        if size <= most:
+            return self
+        chosen = np.sort(rng.choice(size, most, replace=False))
+        rows = np.flatnonzero(np.isin(cells.of, chosen))
+        n = np.diff(cells.starts)[chosen]
+        few = replace(
+            cells,
+            indices=cells.indices[chosen],
+            starts=np.concatenate([[0], np.cumsum(n)]),
+            of=np.repeat(np.arange(most), n),
+            order=cells.order[rows],
+            counts=cells.counts[rows],
+            exposure=cells.exposure[chosen],
+        )
+        return Marginal(
+            few, self.design[rows], self.lines[chosen], self.precisions, self.bounded, self._mu
+        )
+
+    def expected(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Means of n, and of λ with the factor of its site, given all counts; (C,) each."""
+        each, share, of_rate = self._at_nodes(form, values)
+        mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
+        log_rate = self._log_rate(values)
+        n, mean = np.zeros(len(log_rate)), np.zeros(len(log_rate))
+        for parts, weight, moved in zip(each, share, of_rate, strict=True):
+            rate = np.exp(log_rate + moved)
+            n += weight * parts.mean
+            if math.isfinite(mu):
+                rate = rate * (mu + parts.mean) / (mu + rate)
+            mean += weight * rate
+        return n, mean
+
+    def rates(self, values: FloatArray) -> FloatArray:
+        """λ of each cell, before its site has a factor of its own; (C,)."""
+        return np.exp(np.minimum(self._log_rate(values), _WIDEST))
+
+    def logits(self, values: FloatArray) -> FloatArray:
+        """Logit of p of each count; (N,)."""
+        return np.asarray(self.design @ values[: self.n_curves])
+
+    def mu(self, form: Form, values: FloatArray) -> float:
+        """μ of a negative binomial with the same variance of true counts; infinite if Poisson."""
+        if form.mixture == "Poisson":
+            return math.inf
+        scatter = float(values[-len(form.scatters)])
+        if form.mixture == "negative binomial":
+            return math.exp(scatter)
+        return 1 / math.expm1(math.exp(2 * scatter))
+
+    def spread(self, form: Form, values: FloatArray) -> float:
+        """s of the beta distribution of p between visits; 0 without."""
+        return math.exp(float(values[-1])) if form.extra == "between visits" else 0.0
+
+    def draw(
+        self, form: Form, values: FloatArray, rng: np.random.Generator
+    ) -> tuple[IntArray, FloatArray]:
+        """Draw n, and λ with the factor of its site, of each cell given its counts; (C,) each."""
+        log_rate, logit = self._log_rate(values), self.logits(values)
+        of_rate, of_logit, weights = self._nodes(form, values)
+        chosen = np.zeros(len(log_rate), dtype=np.int64)
+        mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
+        if len(weights) > 1:
+            share = self._at_nodes(form, values)[1].cumsum(axis=0)
+            chosen = (share < rng.random(len(log_rate))).sum(axis=0).clip(max=len(weights) - 1)
+        log_rate = log_rate + of_rate[chosen]
+        logit = logit + of_logit[chosen][self.cells.of]
+        log_theta, missed = self._theta(log_rate, logit, mu, self.spread(form, values))
+        cells = self.cells
+        n = draw_true_counts(
+            log_theta, cells.starts, cells.counts, mu, rng, missed, self.spread(form, values)
+        )
+        rate = np.exp(log_rate)
+        if math.isfinite(mu):
+            rate = rng.gamma(mu + n) / (1 + mu / rate)
+        return n, rate
+
+    def _log_rate(self, values: FloatArray) -> FloatArray:
+        beta = values[self.n_curves + 1 : self.n_curves + 1 + self.n_rates]
+        level = values[self.n_curves] - log_expit(values[0])
+        return np.asarray(np.minimum(level + self._exposure + self.lines @ beta, _WIDEST))
+
+    def _nodes(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shifts of log λ and of logit p, and logarithms of weights."""
+        if form.mixture != "log-normal" and form.extra != "between sites":
+            return np.zeros(1), np.zeros(1), np.zeros(1)
+        x, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        weights = np.log(weights / weights.sum())
+        if form.extra == "between sites":
+            return 0 * x, x * math.exp(values[-1]), weights
+        sigma = math.exp(values[-len(form.scatters)])
+        return sigma * x - sigma**2 / 2, 0 * x, weights
+
+    def _theta(
+        self, log_rate: FloatArray, logit: FloatArray, mu: float, spread: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log θ of each cell, and b of each count; see :mod:`~uncletc.solvers.closed.sums`."""
+        room = np.log(mu + np.exp(log_rate)) if math.isfinite(mu) else 0.0
+        if spread:
+            return np.asarray(log_rate - room), np.maximum(expit(-logit) * spread, 1e-8)
+        missed = np.bincount(self.cells.of, log_expit(-logit), len(log_rate))
+        return np.asarray(log_rate + missed - room), np.zeros(0)
+
+    def _parts(self, log_rate: FloatArray, logit: FloatArray, mu: float, spread: float) -> _Parts:
+        cells, y = self.cells, self.cells.counts
+        log_theta, missed = self._theta(log_rate, logit, mu, spread)
+        sums = true_counts(log_theta, cells.starts, y, mu, missed, spread)
+        rate, p = np.exp(log_rate), expit(logit)
+        by_mu = np.zeros(len(rate))
+        if math.isfinite(mu):
+            share, more = mu / (mu + rate), np.log1p(rate / mu)
+            log, by_rate = sums.log - mu * more, share * (sums.mean - rate)
+            by_mu = mu * (sums.by_mu + (rate - sums.mean) / (mu + rate) - more)
+        else:
+            log, by_rate = sums.log - rate, sums.mean - rate
+        if not spread:
+            of_counts, by_logit = y * logit, y - p * sums.mean[cells.of]
+            by_spread = np.zeros(len(rate))
+        else:
+            a = np.maximum(p * spread, 1e-8)
+            of_counts = gammaln(spread) - gammaln(a) - gammaln(missed) + gammaln(y + a)
+            by_a = digamma(y + a) - digamma(a)
+            by_b = sums.by_missed - digamma(missed)
+            by_logit = p * (1 - p) * spread * (by_a - by_b)
+            own = p * by_a + (1 - p) * by_b + digamma(spread) - sums.by_spread[cells.of]
+            by_spread = np.bincount(cells.of, spread * own, len(rate))
+        log = log + np.bincount(cells.of, of_counts, len(rate))
+        return _Parts(np.asarray(log), sums.mean, by_rate, by_logit, by_mu, by_spread)
+
+    def _at_nodes(
+        self, form: Form, values: FloatArray
+    ) -> tuple[list[_Parts], FloatArray, FloatArray]:
+        """Parts at each node, shares of nodes given the counts (K, C), and shifts of log λ."""
+        log_rate, logit = self._log_rate(values), self.logits(values)
+        mu = self.mu(form, values) if form.mixture == "negative binomial" else math.inf
+        of_rate, of_logit, weights = self._nodes(form, values)
+        spread = self.spread(form, values)
+        each = [
+            self._parts(log_rate + a, logit + b, mu, spread)
+            for a, b in zip(of_rate, of_logit, strict=True)
+        ]
+        logs = np.array([parts.log for parts in each]) + weights[:, None]
+        return each, np.exp(logs - logsumexp(logs, axis=0)), of_rate
+
+    def _likelihood(self, form: Form, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log-probability of each cell's counts, and the gradient of their sum."""
+        each, share, of_rate = self._at_nodes(form, values)
+        _, of_logit, weights = self._nodes(form, values)
+        log = logsumexp([parts.log + w for parts, w in zip(each, weights, strict=True)], axis=0)
+        gradient = np.zeros(len(values))
+        if form.extra == "empty sites":
+            of_none = np.where(self._empty, log_expit(values[-1]), -np.inf)
+            whole = np.logaddexp(log + log_expit(-values[-1]), of_none)
+            empty = np.exp(of_none - whole)
+            gradient[-1] = (empty - expit(values[-1])).sum()
+            log, share = whole, share * (1 - empty)
+        of = self.cells.of
+        by_rate = sum(w * parts.by_rate for w, parts in zip(share, each, strict=True))
+        by_logit = sum(w[of] * parts.by_logit for w, parts in zip(share, each, strict=True))
+        gradient[: self.n_curves] = self.design.T @ by_logit
+        gradient[0] -= expit(-values[0]) * np.sum(by_rate)
+        gradient[self.n_curves] = np.sum(by_rate)
+        gradient[self.n_curves + 1 : self.n_curves + 1 + self.n_rates] = self.lines.T @ by_rate
+        at = -len(form.scatters)
+        if form.mixture == "negative binomial":
+            gradient[at] = sum(
+                (w * parts.by_mu).sum() for w, parts in zip(share, each, strict=True)
+            )
+        elif form.mixture == "log-normal":
+            sigma = math.exp(values[at])
+            moved = of_rate - sigma**2 / 2  # σ times the derivative by σ
+            gradient[at] = sum(
+                m * (w * parts.by_rate).sum()
+                for m, w, parts in zip(moved, share, each, strict=True)
+            )
+        if form.extra == "between visits":
+            gradient[-1] = sum(
+                (w * parts.by_spread).sum() for w, parts in zip(share, each, strict=True)
+            )
+        elif form.extra == "between sites":
+            gradient[-1] = sum(
+                m * (w[of] * parts.by_logit).sum()
+                for m, w, parts in zip(of_logit, share, each, strict=True)
+            )
+        return np.asarray(log), gradient
