@@ -118,6 +118,8 @@ class ModelChoice:
         Random effects.
     stated_effects : tuple of (effect, reason)
         Those of the recommended model.
+    by : tuple of str
+        Modes each level of which has a p of its own.
     """
 
     model: Model = RECOMMENDED
@@ -127,6 +129,7 @@ class ModelChoice:
     effects: tuple[str, ...] = ()
     stated_effects: tuple[tuple[str, str], ...] = ()
     may_have_deaths: bool = False
+    by: tuple[str, ...] = ()
 
     @property
     def network(self) -> str:
@@ -158,7 +161,7 @@ class ModelChoice:
 
     def of(self, counts: CountTensor) -> CountTensor:
         """Return counts with these roles and observations; the same object for the same counts."""
-        return applied(counts, self.roles, self.observations)
+        return applied(counts, self.roles, self.observations, self.by)
 
     def why_no_network(self, *, closed: bool = False) -> str:
         """Why the joint solver trains no network for this model; empty where it may."""
@@ -419,8 +422,12 @@ def columns_of(counts: CountTensor) -> dict[str, tuple[str, ...]]:
 
 @remembered(16)  # copies of the attributes, some MB each
 def applied(
-    counts: CountTensor, roles: Roles, observations: tuple[Observations, ...] = ()
+    counts: CountTensor,
+    roles: Roles,
+    observations: tuple[Observations, ...] = (),
+    by: tuple[str, ...] = (),
 ) -> CountTensor:
     """Return counts with roles and observations, the very object where it was made before."""
     given = roles.apply(counts) if roles.roles else counts
+    given = given.with_detection_by(*by) if by else given
     return given.with_observations(*observations) if observations else given

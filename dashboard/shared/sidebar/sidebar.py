@@ -205,7 +205,7 @@ def choose_model(
     values: dict[str, Any] = {"solver": "joint"}
     if dataset is not None and not bcd:
         if closed:  # the likelihood of repeat visits has no random effects
-            model = replace(model, effects=())
+            model = replace(model, effects=(), by=_choose_detection_by(dataset, model, prefix))
         values[NO_NETWORK] = model.why_no_network(closed=bool(closed))
     for setting in MODEL:
         if setting.group == "model":
@@ -224,6 +224,24 @@ def choose_model(
                 draw_setting(setting, values, prefix=prefix, family=family)
     settings = model.settings(settings_of(**values))
     return model, replace(settings, closed=() if bcd else closed)
+
+
+def _choose_detection_by(dataset: Dataset, model: ModelChoice, prefix: str) -> tuple[str, ...]:
+    """Ask which modes have a p of their own at each level, where all counts can have one."""
+    counts = model.of(dataset.counts)
+    if counts.n_attributes and (counts.attribute_rows < 0).any():
+        return ()
+    chosen = f"{prefix}-detection-by"  # a widget's own value goes when another page is shown
+    known = [mode for mode in st.session_state.get(chosen, []) if mode in counts.modes]
+    by = st.multiselect(
+        "p differs by",
+        counts.modes,
+        default=known,
+        key=f"{chosen}-asked",
+        help="Each level of these, such as each observer or visit, has a p of its own.",
+    )
+    st.session_state[chosen] = by
+    return tuple(by)
 
 
 def draw_setting(

@@ -109,7 +109,7 @@ class Curvature:
         rated = (by_rate.T @ by_rate.multiply(weight[:, None])).toarray()
         crossed = np.asarray(by_rate.T @ (seen * (r * variance)[:, None]))
         curved = design.T @ (design * (p * (1 - p) * mean[cells.of])[:, None])
-        curved -= seen.T @ (seen * variance[:, None])
+        curved -= np.asarray(seen.T @ (seen * variance[:, None]))
         order = [*range(n_factors), *range(n_factors + lines.shape[1], len(rated) + len(curved))]
         order += range(n_factors, n_factors + lines.shape[1])  # θ before β
         matrix = np.block([[rated, crossed], [crossed.T, curved]])[np.ix_(order, order)]

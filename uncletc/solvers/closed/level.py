@@ -1,6 +1,6 @@
 """Whether repeat visits determine the level of p: tests that run with every closed fit.
 
-Thresholds give each test half a percent to a percent of alarms where the model holds; measured in
+Together they alarm at most one in twenty times where the model holds; measured in
 `benchmarks/results/level.md`.
 """
 
@@ -21,7 +21,7 @@ from uncletc.solvers.closed.marginal import Marginal, Optimum
 
 _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p
-_LEVEL = 0.005  # of each test
+_LEVEL, _LEVEL_OF_TOTALS = 0.0025, 0.02  # of each test, and of that of totals by visit
 LIKELIER = float(chi2.ppf(1 - 2 * _LEVEL, 1)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
@@ -58,6 +58,9 @@ def doubts_of_residuals(
     """
     n = np.maximum(mean[cells.of], 0.1)
     left, variance = cells.counts - mean[cells.of] * p, n * p * (1 - p) + 1e-9
+    # n follows the counts, so that residuals vary less than counts given a known n.
+    within = float((left**2 / variance).sum()) / max(len(left) - len(mean), 1)
+    variance = variance * min(within, 1.0)
     found = []
     closed = [k for k in range(len(counts.shape)) if k not in cells.open_modes]
     for mode in closed:
@@ -66,7 +69,7 @@ def doubts_of_residuals(
         scale = np.bincount(at, variance, counts.shape[mode])
         some = scale > 0
         statistic = float((sums[some] ** 2 / scale[some]).sum())
-        if chi2.sf(statistic, max(int(some.sum()) - 1, 1)) < _LEVEL:
+        if chi2.sf(statistic, max(int(some.sum()) - 1, 1)) < _LEVEL_OF_TOTALS:
             found.append(Doubt.SCATTER)
     if len(closed) == 1 and counts.shape[closed[0]] > 2:
         at = counts.indices[cells.order, closed[0]].astype(np.float64)

@@ -182,8 +182,8 @@ class Marginal:
                 common = min(common, len(values) - len(form.scatters))
             values[:common] = start[:common]
         bounds = [(-_WIDEST, _WIDEST)] * len(values)
-        for k in np.flatnonzero(self.bounded):
-            bounds[k if k < self.n_curves else k + 1] = (0.0, _WIDEST)
+        for column in np.flatnonzero(self.bounded):
+            bounds[column if column < self.n_curves else column + 1] = (0.0, _WIDEST)
         for k, name in enumerate(form.scatters):
             bounds[k - len(form.scatters)] = self._bounds[name]
         low, high = np.array(bounds).T
@@ -204,7 +204,7 @@ class Marginal:
             cost, gradient = self.cost(form, moved)
             return cost, gradient[free]
 
-        found = minimize(
+        found = minimize(  # type: ignore[call-overload]
             cost,
             values[free],
             jac=True,
@@ -375,9 +375,9 @@ class Marginal:
             by_mu = mu * (sums.by_mu + (rate - sums.mean) / (mu + rate) - more)
         else:
             log, by_rate = sums.log - rate, sums.mean - rate
+        by_spread = np.zeros(len(rate))
         if not spread:
             of_counts, by_logit = y * logit, y - p * sums.mean[cells.of]
-            by_spread = np.zeros(len(rate))
         else:
             a = np.maximum(p * spread, 1e-8)
             of_counts = gammaln(spread) - gammaln(a) - gammaln(missed) + gammaln(y + a)
@@ -385,7 +385,7 @@ class Marginal:
             by_b = sums.by_missed - digamma(missed)
             by_logit = p * (1 - p) * spread * (by_a - by_b)
             own = p * by_a + (1 - p) * by_b + digamma(spread) - sums.by_spread[cells.of]
-            by_spread = np.bincount(cells.of, spread * own, len(rate))
+            by_spread += np.bincount(cells.of, spread * own, len(rate))
         log = log + np.bincount(cells.of, of_counts, len(rate))
         return _Parts(np.asarray(log), sums.mean, by_rate, by_logit, by_mu, by_spread)
 
