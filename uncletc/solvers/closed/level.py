@@ -21,7 +21,8 @@ from uncletc.solvers.closed.marginal import Marginal, Optimum
 
 _LOWEST = 0.1  # p below which the level is doubted
 _WIDEST = 5.0  # upper over lower end of the 90 % interval of p
-_LEVEL, _LEVEL_OF_TOTALS = 0.0025, 0.02  # of each test, and of that of totals by visit
+_LEVEL = 0.0025  # of each test
+_LEVEL_OF_TOTALS, _LEVEL_OF_TURNOVER = 0.02, 0.01  # of the two that find least
 LIKELIER = float(chi2.ppf(1 - 2 * _LEVEL, 1)) / 2  # nats, of one parameter at its bound
 _ALIKE = 2.0  # nats within which two mixtures fit alike
 _CHANGE = 1.5  # ratio of p under two mixtures that fit alike
@@ -105,4 +106,4 @@ def _turns_over(cells: Cells, at: FloatArray, left: FloatArray) -> bool:
         return False
     contrast = near[both] / pairs[0][both] - far[both] / pairs[1][both]
     error = contrast.std() / math.sqrt(len(contrast))
-    return bool(contrast.mean() > norm.isf(_LEVEL) * max(error, 1e-12))
+    return bool(contrast.mean() > norm.isf(_LEVEL_OF_TURNOVER) * max(error, 1e-12))
