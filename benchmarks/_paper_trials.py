@@ -26,10 +26,10 @@ def settings_for(method: str, column: Column, seed: int) -> Any:
     if method == PAPERS_OWN:
         return FitSettings(**common, **mu, solver="bcd", max_iter=PAPERS_ITERATIONS)
     if method == KNOWN:
-        return FitSettings(**common, solver=Joint(device="cpu"))
+        return FitSettings(**common, solver=Joint())
     kind = PAPER_METHODS[method].settings
     if kind is FitSettings:
-        return FitSettings(**common, **mu, solver=Joint(device="cpu"))
+        return FitSettings(**common, **mu, solver=Joint())
     return kind(**(common if PAPER_METHODS[method].has_rank else {"seed": seed}))
 
 

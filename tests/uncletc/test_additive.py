@@ -10,7 +10,7 @@ from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.solvers.effects.blocks import _cholesky
 from uncletc.solvers.joint.curve_steps import Detection
-from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
+from uncletc.solvers.joint.curves import BinnedCurves
 from uncletc.solvers.joint.members import Entries
 
 
@@ -19,7 +19,7 @@ def bends(straight: int, steps: int) -> float:
     counts, truth = simulate((12, 12, 12), 2, observed=0.5, seed=3)
     features = AttributeFeatures.of(counts.attributes, np.random.default_rng(0), curved=True)
     observations = StackedObservations.of(counts)
-    entries = Entries.of(counts, observations, features, None, torch.float64, torch.device("cpu"))
+    entries = Entries.of(counts, observations, features, None, torch.float64)
     theta = torch.zeros(1, features.n_features, dtype=torch.float64)
     detection = Detection(entries, features, theta, straight=straight)
     order = np.argsort(counts.attribute_rows < 0, kind="stable")
@@ -32,7 +32,7 @@ def bends(straight: int, steps: int) -> float:
     return float(detection.theta[0, 1:][rough].abs().max())
 
 
-def test_sums_of_two_kinds_of_features_agree_on_every_device() -> None:
+def test_sums_of_two_kinds_of_features() -> None:
     """The rows of one may be the first of the other's: counts whose p is known have no curves."""
     rng = np.random.default_rng(0)
     z, x, weights = rng.random((90, 2)), rng.random((120, 3)), torch.from_numpy(rng.random((90, 2)))
@@ -40,13 +40,9 @@ def test_sums_of_two_kinds_of_features_agree_on_every_device() -> None:
     lines = AttributeFeatures.of(x, rng, curved=False)
     own, other = curves(torch.from_numpy(z)), lines(torch.from_numpy(x))[:90]
     direct = torch.einsum("nq,np,nm->mqp", own, other, weights)
-    plain = PlainCurves(curves, torch.from_numpy(z)).cross(
-        PlainCurves(lines, torch.from_numpy(x)), weights
-    )
     binned = BinnedCurves(curves, z, np.arange(90)).cross(
         BinnedCurves(lines, x, np.arange(120)), weights
     )
-    torch.testing.assert_close(plain, direct)
     torch.testing.assert_close(binned, direct, rtol=1e-4, atol=1e-3)
 
 
@@ -63,3 +59,26 @@ def test_slightly_indefinite_second_derivatives_still_precondition():
     assert np.isfinite(lower).all()
     exact = np.eye(4) * [1.0, 2.0, 3.0, 4.0]
     np.testing.assert_array_equal(np.tril(_cholesky(exact)[0]), np.sqrt(exact))
+
+
+def test_second_derivatives_are_of_a_random_sample() -> None:
+    """Every other row of 40,000 would be of the same one of two days."""
+    rng = np.random.default_rng(0)
+    rows = np.tile([0, 1], 20_000)
+    features = AttributeFeatures.of(np.array([[0.0], [1.0]]), rng, curved=False)
+    curves = BinnedCurves(features, np.array([[0.0], [1.0]]), rows)
+    found = curves.gram(torch.ones(len(rows), 1, dtype=torch.float64))[0]
+    design = features(torch.tensor([[0.0], [1.0]], dtype=torch.float64))
+    torch.testing.assert_close(found, 20_000 * design.T @ design, rtol=0.03, atol=400.0)
+
+
+def test_attributes_that_vary_together_share_bins() -> None:
+    rng = np.random.default_rng(0)
+    place = np.repeat(np.arange(30), 40)
+    z = np.column_stack([rng.normal(size=30)[place], rng.random(30)[place], rng.random(1200)])
+    features = AttributeFeatures.of(z, rng, curved=True)
+    curves = BinnedCurves(features, z, np.arange(1200))
+    theta = torch.from_numpy(rng.normal(size=(2, features.n_features)))
+    design = features(torch.from_numpy(z))
+    torch.testing.assert_close(curves.along(theta, design), design @ theta.T)
+    torch.testing.assert_close(curves.against(design[:, :2]), design[:, :2].T @ design)

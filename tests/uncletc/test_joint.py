@@ -300,11 +300,6 @@ class TestPrecision:
         )
         assert metrics.mae_rate(single.rate_tensor(), double.rate_tensor()) < 0.005
 
-    @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
-    def test_gpu(self, paper: tuple[CountTensor, Truth]) -> None:
-        there, here = (run(paper[0], 100, rank=3, device=d) for d in ("cuda", "cpu"))
-        assert metrics.mae_rate(there.rate_tensor(), here.rate_tensor()) < 0.005
-
     def test_no_dense_tensor(self) -> None:
         rng = np.random.default_rng(0)
         shape = (5_000, 5_000, 5_000)

@@ -73,7 +73,6 @@ class TestStating:
         ("effects", "message"),
         [
             *(([text], "effects must") for text in ("", "smooth()", "site ×", "apart(a × b)")),
-            ("site", "sequence of texts"),
             (["site", " site "], "'site' occurs twice"),
         ],
     )

@@ -41,7 +41,7 @@ COLUMNS = Columns(
 )
 OTHERS = {
     "rank": 7,
-    "solver": Joint(precision="float64", device="cpu", network="always"),
+    "solver": Joint(precision="float64", network="always"),
     "mu": 12.5,
     "hidden": (),
     "max_iter": 900,

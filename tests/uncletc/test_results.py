@@ -11,7 +11,7 @@ import uncletc
 from uncletc import BCD, ConvergenceWarning, Fit, FitSettings, Joint, fit, simulate
 
 ENTRIES = [[0, 0, 0], [1, 4, 2], [5, 5, 5]]
-EXACT = Joint(precision="float64", device="cpu")
+EXACT = Joint(precision="float64")
 SETTINGS = {
     "joint": FitSettings(rank=2, hidden=(4,), max_iter=15, solver=EXACT),
     "members": FitSettings(rank=2, hidden=(), max_iter=15, members=2, solver=EXACT),

@@ -54,7 +54,7 @@ class TestDigest:
     @pytest.mark.parametrize("kind", [Joint, BCD])
     def test_every_option_changes_it(self, kind: type[Joint] | type[BCD]) -> None:
         base = FitSettings(rank=3, solver=kind())
-        others = {"precision": "float64", "device": "cpu", "network": "always"}
+        others = {"precision": "float64", "network": "always"}
         others |= {"loss": "kl", "learning_rate": 0.1}
         others |= {"batch_size": 7, "epochs": 1, "sweeps": 1}
         for option in dataclasses.fields(kind):
@@ -87,7 +87,6 @@ NAN, INF = float("nan"), float("inf")
         ("members", (0,), "at least 1"),
         ("precision", ("half",), "one of"),
         ("network", ("yes", None, 1), r"one of \('always', 'supported', 'never'\)"),
-        ("device", ("gpu",), "auto, cpu, cuda or cuda:<n>"),
         ("hidden", ((20, 0),), "at least 1, got 0"),
         ("hidden", ((2.5,), 20), ""),
         ("max_iter", (-1,), "at least 0"),

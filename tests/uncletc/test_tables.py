@@ -95,7 +95,7 @@ class TestSettings:
             found = settings_for(name, column, 4)
             extra: dict[str, Any] = {"rank": 3} if method.has_rank else {}
             if method.settings is FitSettings:
-                extra["solver"] = Joint(device="cpu")
+                extra["solver"] = Joint()
             assert found == method.settings(**extra, seed=4)
 
     def test_mu_reaches_both_solvers(self) -> None:
@@ -112,7 +112,7 @@ class TestCells:
         counts, truth = simulate(**TINY.simulation, seed=3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            by_hand = fit(counts, FitSettings(rank=2, seed=3, solver=Joint(device="cpu")))
+            by_hand = fit(counts, FitSettings(rank=2, seed=3, solver=Joint()))
         p = truth.detection[tuple(counts.attribute_indices.T)]
         assert found["MAE_λ"] == pytest.approx(mae_rate(by_hand.rate_tensor(), truth.rate))
         assert found["MAE_p"] == pytest.approx(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -98,7 +99,7 @@ class StackedObservations:
             ),
         )
 
-    @property
+    @cached_property
     def order(self) -> IntArray:
         """Those whose p is g of their attributes first, then those whose p is known; (N,)."""
         kind = np.where(self.rows >= 0, 0, np.where(np.isnan(self.known), 2, 1))

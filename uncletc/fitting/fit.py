@@ -15,7 +15,6 @@ from uncletc.model.random_effects import Effect
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.bcd import fit_bcd
 from uncletc.solvers.closed import check_closed, fit_closed
-from uncletc.solvers.joint.parallel import world
 from uncletc.solvers.joint.solver import fit_joint
 from uncletc.solvers.options import BCD
 
@@ -78,9 +77,7 @@ def fit(
     Notes
     -----
     Runs on one thread: on the small matrices of these networks more threads are slower, and much
-    slower beside a busy web server. The joint solver can use several processes: if
-    ``torch.distributed`` is initialised (``torchrun``), every process calls ``fit`` with the same
-    arguments and works on its share of the entries; all return the same fit.
+    slower beside a busy web server.
 
     Examples
     --------
@@ -114,8 +111,6 @@ def fit(
     named = every_group(counts.groups, counts.modes, counts.labels)
     for text in settings.effects:
         Effect.parse(text).groups(named)
-    if settings.effects and world()[1] > 1:
-        raise ValueError("effects of modes are fitted by one process; settings ask for some")
     if counts.rate_attribute_names and isinstance(settings.solver, BCD):
         raise ValueError(
             "rate_attributes need the joint solver; block coordinate descent has none "

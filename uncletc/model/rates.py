@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from scipy.stats import norm
@@ -25,8 +26,9 @@ def normal_scores(attributes: FloatArray) -> FloatArray:
     """
     scores = np.array(attributes, dtype=np.float64)
     for j, column in enumerate(attributes.T):
-        values, which, sizes = np.unique(column, return_inverse=True, return_counts=True)
+        which, values = pd.factorize(column, sort=True)
         if len(values) >= _FEWEST_VALUES:
+            sizes = np.bincount(which)
             below = np.cumsum(sizes) - sizes / 2
             scores[:, j] = norm.ppf(below / len(column))[which]
     return scores

@@ -6,9 +6,9 @@ Either goes into ``FitSettings(solver=...)``; a name, "joint" or "bcd", stands f
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from uncletc.common.jsonable import Jsonable
 from uncletc.common.validation import check_choice, check_positive, check_whole
@@ -17,8 +17,6 @@ Loss = Literal["ls", "kl"]
 Precision = Literal["float32", "float64"]
 SolverName = Literal["joint", "bcd"]
 NetworkChoice = Literal["always", "supported", "never"]
-
-_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +29,7 @@ class Joint(Jsonable):
     Parameters
     ----------
     precision : {"float32", "float64"}
-        Of values per entry; on the processor sums, factors and small systems are in double
-        precision.
-    device : str
-        "auto" (a GPU if available), "cpu", "cuda", "cuda:1", …
+        Of values per entry; sums, factors and small systems are in double precision.
     network : {"always", "supported", "never"}
         Whether a trained network joins the curves of g: whatever held-out counts say of it, only
         where they are predicted better with it, or not at all. True stands for "supported", False
@@ -48,16 +43,20 @@ class Joint(Jsonable):
 
     name: Literal["joint"] = field(default="joint", init=False, repr=False)
     precision: Precision = "float32"
-    device: str = "auto"
     network: NetworkChoice | bool = "supported"
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Joint:
+        """Make options from a mapping; files of earlier versions name a device, too."""
+        if isinstance(values, Mapping):
+            values = {name: value for name, value in values.items() if name != "device"}
+        return super().from_dict(values)
 
     def __post_init__(self) -> None:
         check_choice("precision", self.precision, get_args(Precision))
         if isinstance(self.network, bool):
             object.__setattr__(self, "network", "supported" if self.network else "never")
         check_choice("network", self.network, get_args(NetworkChoice))
-        if not (isinstance(self.device, str) and _DEVICE.fullmatch(self.device)):
-            raise ValueError(f"device must be auto, cpu, cuda or cuda:<n>, got {self.device!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag, cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import ssyrk
 
 from uncletc.common.validation import FloatArray, IntArray
@@ -122,15 +122,14 @@ class _Unit:
         Of each row; -1 for none.
     columns, values : ndarray, shape (N, S)
         Values of its level that a row depends on, and how much.
-    centred : ndarray, shape (B, B)
-        Takes the means of reporting out.
     gram : ndarray, shape (levels, B, B)
     """
 
     gram: FloatArray
 
     def __init__(self, name: str, terms: dict[int, Term], bounds: IntArray) -> None:
-        index, columns, values, centred = [], [], [], []
+        index, columns, values = [], [], []
+        self._centred: list[tuple[slice, int]] = []
         self.level = np.full(len(next(iter(terms.values())).where), -1, dtype=np.int32)
         first = 0
         for i, term in terms.items():
@@ -145,23 +144,27 @@ class _Unit:
             index.append(at)
             columns.append(own + first)
             values.append(value)
-            centred.append(np.eye(at.shape[1]))
             if term.effect.reporting and axis < len(term.shape) - 1:
-                last = term.inner[-1]
-                mean = np.full((last, last), 1 / last)
-                centred[-1] -= np.kron(np.eye(at.shape[1] // last), mean)
+                self._centred.append((slice(first, first + at.shape[1]), term.inner[-1]))
             first += at.shape[1]
         self.index = np.ascontiguousarray(np.concatenate(index, axis=1))
         self.level = self.level.astype(np.int32)
         self.columns = np.concatenate(columns, axis=1).astype(np.int32)
         self.values = np.concatenate(values, axis=1)
-        self.centred = block_diag(*centred)
 
     def weigh(self, weights: FloatArray) -> None:
         n_levels, width = self.index.shape
         self.gram = np.zeros((n_levels, width, width))
         _grams(self.level, self.columns, self.values, self.columns, self.values, weights, self.gram)
-        self.gram = self.centred @ self.gram @ self.centred
+        self.centre(self.gram.transpose(0, 2, 1))
+        self.centre(self.gram)
+
+    def centre(self, gram: FloatArray) -> None:
+        """Take the means of reporting out of columns (levels, ·, B), in place."""
+        for columns, size in self._centred:
+            part = gram[..., columns]
+            means = part.reshape(*part.shape[:2], -1, size).mean(axis=-1)
+            part -= np.repeat(means, size, axis=-1)
 
     def system(self, deviation: FloatArray) -> FloatArray:
         """Second derivatives of the levels, the prior's included; (levels, B, B)."""
@@ -170,10 +173,10 @@ class _Unit:
         return system + np.eye(system.shape[1])
 
     def factor(self, deviation: FloatArray) -> None:
-        self._inverse = np.linalg.inv(self.system(deviation))
+        self._inverse = np.linalg.inv(self.system(deviation)).astype(np.float32)
 
     def solve(self, right: FloatArray, out: FloatArray) -> None:
-        out[self.index] = self._inverse @ right[self.index]
+        _divide(self.index, self._inverse, right, out)
 
 
 class _Nested:
@@ -190,37 +193,32 @@ class _Nested:
         cross = np.zeros((len(inner.index), *width))
         both = np.where(outer.level < 0, -1, inner.level)
         _grams(both, inner.columns, inner.values, outer.columns, outer.values, weights, cross)
-        self._gram = inner.centred @ cross @ outer.centred
+        inner.centre(cross.transpose(0, 2, 1))
+        outer.centre(cross)
+        self._gram = cross
 
     def factor(self, deviation: FloatArray) -> None:
         inner, outer, parent = self._inner, self._outer, self._parent
-        self._inverse = np.linalg.inv(inner.system(deviation))
+        inverse = np.linalg.inv(inner.system(deviation))
         own, others = deviation[inner.index], deviation[outer.index]
         cross = self._gram * own[:, :, None] * others[parent][:, None]
         system = outer.system(deviation)
-        for level, into in enumerate(parent):
-            system[into] -= cross[level].T @ self._inverse[level] @ cross[level]
-        self._outer_inverse = np.linalg.inv(system)
-        self._cross = cross.astype(np.float32)  # read twice in every iteration
+        solved = inverse @ cross
+        for level in range(len(system)):
+            below = parent == level
+            wide = cross.shape[2]
+            system[level] -= cross[below].reshape(-1, wide).T @ solved[below].reshape(-1, wide)
+        # In single precision, since they are read twice in every iteration.
+        self._inverse, self._cross = inverse.astype(np.float32), cross.astype(np.float32)
+        self._outer_inverse = np.linalg.inv(system).astype(np.float32)
 
     def solve(self, right: FloatArray, out: FloatArray) -> None:
-        inner, outer, parent = self._inner, self._outer, self._parent
-        first = self._inverse @ right[inner.index]
-        rest = right[outer.index]
-        if right.shape[1] == 1:
-            _take_from_parents(self._cross, parent, first[..., 0], rest[..., 0])
-        else:
-            for level, into in enumerate(parent):
-                rest[into] -= self._cross[level].T @ first[level]
-        solved = self._outer_inverse @ rest
-        out[outer.index] = solved
-        of_outer = np.empty_like(first)
-        if right.shape[1] == 1:
-            _of_parents(self._cross, parent, solved[..., 0], of_outer[..., 0])
-        else:
-            for level, of in enumerate(parent):
-                of_outer[level] = self._cross[level] @ solved[of]
-        out[inner.index] = first - self._inverse @ of_outer
+        inner, outer = self._inner, self._outer
+        _divide_nested(
+            *(inner.index, outer.index, self._parent),
+            *(self._inverse, self._outer_inverse, self._cross),
+            *(right, out),
+        )
 
 
 def _parents(inner: _Unit, outer: _Unit) -> IntArray | None:
@@ -362,27 +360,67 @@ def _grams(
 
 
 @compiled
-def _take_from_parents(
-    cross: Float32Array, parent: IndexArray, values: FloatArray, out: FloatArray
-) -> None:
-    """crossᵀ · values (levels, B), taken from the parents' `out` (outer levels, B)."""
-    for u in range(len(parent)):
-        into = out[parent[u]]
-        for a in range(cross.shape[1]):
-            value = values[u, a]
-            for b in range(cross.shape[2]):
-                into[b] -= cross[u, a, b] * value
+def _divide(index: IndexArray, inverse: Float32Array, right: FloatArray, out: FloatArray) -> None:
+    """Inverse · right of each level (B,), for each column of `right`, into `out`."""
+    width = index.shape[1]
+    own = np.empty(width)
+    for c in range(right.shape[1]):
+        for u in range(len(index)):
+            for a in range(width):
+                own[a] = right[index[u, a], c]
+            for a in range(width):
+                total = 0.0
+                for b in range(width):
+                    total += inverse[u, a, b] * own[b]
+                out[index[u, a], c] = total
 
 
 @compiled
-def _of_parents(
-    cross: Float32Array, parent: IndexArray, values: FloatArray, out: FloatArray
+def _divide_nested(
+    inner: IndexArray,
+    outer: IndexArray,
+    parent: IndexArray,
+    inverse: Float32Array,
+    outer_inverse: Float32Array,
+    cross: Float32Array,
+    right: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Cross times the parents' values (outer levels, B), into `out` (levels, B)."""
-    for u in range(len(parent)):
-        of = values[parent[u]]
-        for a in range(cross.shape[1]):
-            total = 0.0
-            for b in range(cross.shape[2]):
-                total += cross[u, a, b] * of[b]
-            out[u, a] = total
+    """Eliminate the inner levels, divide the outer ones, and put them into the inner ones."""
+    n_outer, wide, narrow = len(outer), outer.shape[1], inner.shape[1]
+    rest, own, of_outer = np.empty((n_outer, wide)), np.empty(narrow), np.empty(narrow)
+    for c in range(right.shape[1]):
+        for v in range(n_outer):
+            for b in range(wide):
+                rest[v, b] = right[outer[v, b], c]
+        for u in range(len(inner)):
+            into = rest[parent[u]]
+            for a in range(narrow):
+                own[a] = right[inner[u, a], c]
+            for a in range(narrow):
+                total = 0.0
+                for b in range(narrow):
+                    total += inverse[u, a, b] * own[b]
+                out[inner[u, a], c] = total
+                for b in range(wide):
+                    into[b] -= cross[u, a, b] * total
+        for v in range(n_outer):
+            for a in range(wide):
+                total = 0.0
+                for b in range(wide):
+                    total += outer_inverse[v, a, b] * rest[v, b]
+                out[outer[v, a], c] = total
+        for u in range(len(inner)):
+            own_outer = outer[parent[u]]
+            for b in range(wide):
+                rest[0, b] = out[own_outer[b], c]
+            for a in range(narrow):
+                total = 0.0
+                for b in range(wide):
+                    total += cross[u, a, b] * rest[0, b]
+                of_outer[a] = total
+            for a in range(narrow):
+                total = 0.0
+                for b in range(narrow):
+                    total += inverse[u, a, b] * of_outer[b]
+                out[inner[u, a], c] -= total

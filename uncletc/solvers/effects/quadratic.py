@@ -55,6 +55,8 @@ class Linear:
         Least changes allowed; -inf where there is none.
     design : callable
         From numbers of rows (R,) to the derivatives of their logarithms (R, Q).
+    moves : ndarray of bool, shape (Q,)
+        Which may change.
     """
 
     forward: Callable[[FloatArray], FloatArray]
@@ -63,25 +65,7 @@ class Linear:
     precision: FloatArray
     lowest: FloatArray
     design: Callable[[IntArray], Float32Array]
-
-    def after(self, first: int) -> Linear:
-        """Return what is needed of the coefficients from `first` on; those before do not move."""
-
-        def whole(change: FloatArray) -> FloatArray:
-            return np.concatenate([np.zeros((first, change.shape[1])), change])
-
-        def forward(change: FloatArray) -> FloatArray:
-            return self.forward(whole(change))
-
-        def back(values: FloatArray) -> FloatArray:
-            return self.back(values)[first:]
-
-        gap, precision, lowest = (x[first:] for x in (self.gap, self.precision, self.lowest))
-
-        def design(rows: IntArray) -> Float32Array:
-            return self.design(rows)[:, first:]
-
-        return Linear(forward, back, gap, precision, lowest, design)
+    moves: NDArray[np.bool_]
 
 
 class System:
@@ -96,14 +80,17 @@ class System:
         self.size = self._own + (0 if linear is None else len(linear.gap))
         self._prior = np.ones(self.size)
         self._lowest = np.full(self.size, -np.inf)
+        self._moves = np.ones(self.size, dtype=bool)
         if linear is not None:
             self._prior[self._own :] = linear.precision
             self._lowest[self._own :] = linear.lowest
+            self._moves[self._own :] = linear.moves
         self._leave(self._lowest < 0)
 
     def _leave(self, free: NDArray[np.bool_]) -> None:
-        """Let these alone change."""
-        self._free, self._roughly = free, self._effects.divider(self._linear, free)
+        """Let these alone change, of those that may."""
+        self.free = free & self._moves
+        self._roughly = self._effects.divider(self._linear, self.free)
 
     def forward(self, x: FloatArray) -> FloatArray:
         """Changes of the logarithms of expected counts, for columns of x (n, C); (N, C)."""
@@ -132,30 +119,52 @@ class System:
         Coefficients that would cross their bound are set to it, and those leave it that the slope
         pulls away from it, until neither happens (a primal-dual active set).
         """
-        active = (self._lowest >= 0) & (uphill <= 0)
+        active = (self._lowest >= 0) & (uphill <= 0) & self._moves
         x: FloatArray = np.zeros_like(uphill)
         for _ in range(_ACTIVE_SETS):
             self._leave(~active)
             x = np.where(active, self._lowest, x)
-            rest = uphill - self._times(x[:, None])[:, 0] if x.any() else uphill
-            x = x + self.solve(rest[:, None], _PRECISION_OF_STEP)[:, 0]
+            x = self.solve(uphill[:, None], _PRECISION_OF_STEP, start=x[:, None])[:, 0]
             rest = uphill - self._times(x[:, None])[:, 0] if active.any() else uphill
-            changed = np.where(active, rest <= 0, x < self._lowest)
+            changed = self._moves & np.where(active, rest <= 0, x < self._lowest)
             if (changed == active).all():
                 break
             active = changed
-        return np.asarray(np.maximum(x, self._lowest))
+        return np.where(self._moves, np.maximum(x, self._lowest), 0.0)
 
-    def solve(self, right: FloatArray, precision: float = _PRECISION) -> FloatArray:
-        """Solve for what may change, by conjugate gradients; 0 elsewhere; (n, C).
+    def solve(
+        self,
+        right: FloatArray,
+        precision: float = _PRECISION,
+        start: FloatArray | None = None,
+    ) -> FloatArray:
+        """Solve for what may change, by conjugate gradients, the level of all counts left free.
 
-        The level of all counts is free, and profiled out.
+        Parameters
+        ----------
+        right : ndarray, shape (n, C)
+        precision : float
+            Error, relative to a start at 0.
+        start : ndarray, shape (n, C), optional
+            What may not change stays as it is here. None: 0.
+
+        Returns
+        -------
+        ndarray, shape (n, C)
         """
-        free = self._free[:, None]
-        x, rest = np.zeros_like(right), np.where(free, right, 0.0)
-        direction = scaled = self._roughly(rest)
+        free = self.free[:, None]
+        rest = np.where(free, right, 0.0)
+        scaled = self._roughly(rest)
         size = np.einsum("nc,nc->c", rest, scaled)
         enough = precision**2 * size
+        if start is None or not start.any():
+            x = np.zeros_like(right)
+        else:
+            x = start.copy()
+            rest -= np.where(free, self._times(x), 0.0)
+            scaled = self._roughly(rest)
+            size = np.einsum("nc,nc->c", rest, scaled)
+        direction = scaled
         for _ in range(_STEPS):
             if not (size > enough).any():
                 break

@@ -11,7 +11,7 @@ found by two random probes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -75,26 +75,23 @@ class RandomEffectsSolver:
         bounds = np.cumsum([0, *(math.prod(term.inner) for term in self._terms)])
         self._parts = [slice(a, b) for a, b in pairwise(bounds)]
         self._blocks, self._uses, self._beside = Blocks(self._terms), 0, 0
-        levels = np.cumsum([0, *(term.size for term in self._terms)])
-        self._levels = [slice(a, b) for a, b in pairwise(levels)]
-        where = [
-            np.where(term.where < term.size, first + term.where, levels[-1])
-            for first, term in zip(levels, self._terms, strict=False)
-        ]
-        self._where = np.stack(where, axis=1).astype(np.int32)  # of all levels; the last for none
+        self._levels, self._where = _shared_levels(self._terms)
+        self._n_levels = max((levels.stop for levels in self._levels), default=0)
         self._t = np.zeros((n_members, bounds[-1]))
         self._deviation = np.full((n_members, len(self._terms)), _START)
         self._shift = [[np.zeros(term.shape) for term in self._terms] for _ in range(n_members)]
         self._free = np.full(n_members, 0.0)
+        self._solved = [np.empty((0, _PROBES)) for _ in range(n_members)]  # for the last probes
         self._seed, self._rng = seed, np.random.default_rng([seed, 11])
         self.logs = np.zeros((self._n, n_members))
 
-    def pick(self, chosen: Sequence[int]) -> None:
+    def pick(self, chosen: Iterable[int]) -> None:
         """Keep only these members, in this order."""
-        chosen = list(chosen)
+        chosen = [int(m) for m in chosen]
         self._t, self._deviation = self._t[chosen], self._deviation[chosen]
         self._free, self.logs = self._free[chosen], self.logs[:, chosen]
         self._shift = [self._shift[m] for m in chosen]
+        self._solved = [self._solved[m] for m in chosen]
 
     def drop_orthogonality(self) -> bool:
         """Drop the orthogonality constraint; return True if it was active."""
@@ -238,27 +235,27 @@ class RandomEffectsSolver:
     def _settle(self, m: int) -> None:
         """Give reporting a mean of 1 over its last group, and sum up what rows have."""
         self._shift[m] = [np.zeros(1) for _ in self._terms]
-        fields = np.zeros((self._levels[-1].stop + 1, 1))
+        fields = np.zeros((self._n_levels + 1, 1))
         for i, (term, field) in enumerate(zip(self._terms, self._fields(m), strict=True)):
             if term.effect.reporting:
                 self._shift[m][i] = np.log(np.exp(field).mean(axis=-1, keepdims=True))
-            fields[self._levels[i], 0] = (field - self._shift[m][i]).ravel()
+            fields[self._levels[i], 0] += (field - self._shift[m][i]).ravel()
         total = np.empty((self._n, 1))
         _sum_levels(self._where, fields, total)
         self.logs[:, m] = total[:, 0]
 
     def forward(self, m: int, t: FloatArray) -> FloatArray:
         """Sum of the effects of member m that columns of t (n, C) stand for, at rows; (N, C)."""
-        fields = np.zeros((self._levels[-1].stop + 1, t.shape[1]))
+        fields = np.zeros((self._n_levels + 1, t.shape[1]))
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
-            fields[self._levels[i]] = self._deviation[m, i] * term.spread(t[part])
+            fields[self._levels[i]] += self._deviation[m, i] * term.spread(t[part])
         total = np.empty((self._n, t.shape[1]))
         _sum_levels(self._where, fields, total)
         return total
 
     def back(self, m: int, values: FloatArray) -> FloatArray:
         """The transpose of :meth:`forward`, of columns of values (N, C)."""
-        sums = np.zeros((self._levels[-1].stop + 1, values.shape[1]))
+        sums = np.zeros((self._n_levels + 1, values.shape[1]))
         _sum_rows(self._where, np.ascontiguousarray(values), sums)
         out = np.empty((self._t.shape[1], values.shape[1]))
         for i, (term, part) in enumerate(zip(self._terms, self._parts, strict=True)):
@@ -280,7 +277,12 @@ class RandomEffectsSolver:
         # The same ones each time, so that σ converges instead of following their noise.
         chance = np.random.default_rng((self._seed, 12))
         probes = chance.choice([-1.0, 1.0], (system.size, _PROBES))
-        products = (probes * system.solve(probes)).mean(axis=1)
+        before = self._solved[m]
+        if len(before) == system.size:
+            self._solved[m] = system.solve(probes, start=before * system.free[:, None])
+        else:
+            self._solved[m] = system.solve(probes)
+        products = (probes * self._solved[m]).mean(axis=1)
         free = 0.0
         for i, part in enumerate(self._parts):
             undetermined = float(products[part].sum())
@@ -294,6 +296,31 @@ class RandomEffectsSolver:
             self._t[m, part] *= old / new
             free += determined
         self._free[m] = free
+
+
+def _shared_levels(terms: Sequence[Term]) -> tuple[list[slice], IndexArray]:
+    """Where the levels of each effect are among all, and those of each row; (N, distinct).
+
+    Effects of the same groups, smooth or not, share their levels.
+    """
+    distinct: list[tuple[Term, slice]] = []
+    levels = []
+    for term in terms:
+        alike = (
+            own
+            for other, own in distinct
+            if term.size == other.size and np.array_equal(term.where, other.where)
+        )
+        first = distinct[-1][1].stop if distinct else 0
+        own = next(alike, slice(first, first + term.size))
+        if own.start == first:
+            distinct.append((term, own))
+        levels.append(own)
+    last = distinct[-1][1].stop if distinct else 0
+    where = [
+        np.where(term.where < term.size, term.where + own.start, last) for term, own in distinct
+    ]
+    return levels, np.stack(where, axis=1).astype(np.int32)
 
 
 @compiled

@@ -20,7 +20,7 @@ from uncletc.data.groups import every_group
 from uncletc.data.stacked import StackedObservations
 from uncletc.fitting.settings import FitSettings
 from uncletc.model.negbin import LEAST_MEAN, MEAN_OF_MU
-from uncletc.model.random_effects import Effect, ModeEffects
+from uncletc.model.random_effects import Effect
 from uncletc.model.rates import normal_scores
 from uncletc.solvers.effects.quadratic import Linear
 from uncletc.solvers.effects.random_effects import RandomEffectsSolver
@@ -35,8 +35,8 @@ _SHARES_UNSEEN, _ENOUGH_UNSEEN, _FEWEST_UNSEEN = (0.1, 0.3), 100, 30
 _DRAWS = 36  # standard deviations are then known within 12 %
 
 
-class ModeSteps:
-    """Effects of modes of a fit's starts, which begin at 0.
+class ModeSteps(RandomEffectsSolver):
+    """Random effects of a fit's starts, which begin at 0, in steps with the curves.
 
     Parameters
     ----------
@@ -53,6 +53,8 @@ class ModeSteps:
     ----------
     powers : list of float
         ν of each observation process: μ of an entry is that of its process times (ŷ/20)^ν.
+    of_single_modes : bool
+        Whether each is of one mode, so that factors have to tell how modes act together.
     """
 
     def __init__(
@@ -74,13 +76,13 @@ class ModeSteps:
         self._given_mu = settings.mu
         effects = [Effect.parse(text) for text in settings.effects]
         named = every_group(counts.groups, counts.modes, counts.labels)
-        self._single = not any(
+        self.of_single_modes = not any(
             effect.apart
             or len({mode for group in effect.groups(named) for mode in group.modes}) > 1
             for effect in effects
             if not effect.reporting
         )
-        self._surface = RandomEffectsSolver(
+        super().__init__(
             effects,
             named,
             counts.modes,
@@ -93,14 +95,9 @@ class ModeSteps:
         )
 
     @property
-    def of_single_modes(self) -> bool:
-        """Whether each is of one mode, so that factors have to tell how modes act together."""
-        return self._single
-
-    @property
     def factors(self) -> Tensor:
         """What effects make of the expected count of each row; (N, M)."""
-        return torch.from_numpy(np.exp(self._surface.logs)).to(self._entries.counts.dtype)
+        return torch.from_numpy(np.exp(self.logs)).to(self._entries.counts.dtype)
 
     def drop_orthogonality(self) -> bool:
         """From now on, leave p as it is and let effects share with attributes what both explain.
@@ -110,23 +107,11 @@ class ModeSteps:
         bool
             Whether an effect was apart from attributes until now; else nothing changes.
         """
-        shares = self._surface.drop_orthogonality()
+        shares = super().drop_orthogonality()
         self._p_stays = self._p_stays or shares
         return shares
 
-    def n_free(self, m: int) -> float:
-        """How many values of effects the counts determine."""
-        return self._surface.n_free(m)
-
-    def member(self, m: int) -> ModeEffects:
-        """Effects of member m as a fit keeps them."""
-        return self._surface.member(m)
-
-    def pick(self, chosen: Tensor) -> None:
-        """Keep only these members (m,), in this order."""
-        self._surface.pick(chosen.tolist())
-
-    def step(
+    def step_with_curves(
         self,
         mean: Tensor,
         mu: Tensor,
@@ -158,13 +143,11 @@ class ModeSteps:
         y = self._entries.counts[:, 0].double().numpy()
         for m in range(mean.shape[1]):
             own_mean, own_mu = mean[:, m : m + 1].double(), mu[:, m : m + 1].double()
-            linear, stay = None, 0
+            linear = None
             if detection is not None and not bool(held[m]):
                 linear = self._linear(m, own_mean, own_mu, dispersion, detection)
-                if self._p_stays:
-                    stay = detection.features.n_features
-                    linear = linear.after(stay)
-            step = self._surface.step(
+                linear.moves[: detection.features.n_features] = not self._p_stays
+            step = self.step(
                 m,
                 own_mean[:, 0].numpy(),
                 y,
@@ -175,7 +158,7 @@ class ModeSteps:
                 deviations=deviations,
             )
             if linear is not None and detection is not None:
-                detection.move(m, np.concatenate([np.zeros(stay), step]))
+                detection.move(m, step)
         if detection is not None and not bool(held.any()):
             detection.smooth()
 
@@ -224,7 +207,7 @@ class ModeSteps:
                 found[number], self.powers[number] = likely_law(y[chosen], expected[chosen])
         return found, dispersion
 
-    def draw(
+    def draw_with_curves(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection | None
     ) -> tuple[list[FloatArray], FloatArray]:
         """Draws of effects of member m, and of θ and β beside them.
@@ -236,20 +219,20 @@ class ModeSteps:
             Expected counts of that member without effects.
         mu : Tensor, shape (N, 1)
         dispersion, detection
-            As in :meth:`step`.
+            As in :meth:`step_with_curves`.
         """
         linear = None
         if detection is not None:
             linear = self._linear(m, mean.double(), mu.double(), dispersion, detection)
         values = mean[:, 0].double().numpy(), mu[:, 0].double().numpy()
-        return self._surface.draw(m, *values, dispersion, linear, _DRAWS)
+        return self.draw(m, *values, dispersion, linear, _DRAWS)
 
     def _linear(
         self, m: int, mean: Tensor, mu: Tensor, dispersion: float, detection: Detection
     ) -> Linear:
         """θ and β of a member as part of a step, given expected counts without effects (N, 1)."""
         y = self._entries.counts[:, :1].double()
-        expected = mean * torch.from_numpy(np.exp(self._surface.logs[:, m : m + 1]))
+        expected = mean * torch.from_numpy(np.exp(self.logs[:, m : m + 1]))
         less = 1 / (1 + expected / mu)
         expected = expected * (less * y).sum() / (less * expected).sum()
         return detection.linear(m, expected * less, dispersion)

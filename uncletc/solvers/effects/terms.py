@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,20 +122,12 @@ class Term:
 
     def spread(self, t: FloatArray) -> FloatArray:
         """L·t for columns of t (n, C); (size, C)."""
-        return self._project_out(self._along(t, self.inner, transposed=False))
+        return self._project_out(_along(t, self.inner, self.roots))
 
     def gather(self, field: FloatArray) -> FloatArray:
         """Lᵀ·field for columns of a field (size, C); (n, C)."""
-        return self._along(self._project_out(field), self.shape, transposed=True)
-
-    def _along(self, values: FloatArray, shape: tuple[int, ...], *, transposed: bool) -> FloatArray:
-        n_columns = values.shape[1]
-        values = values.reshape(*shape, n_columns)
-        for axis, root in enumerate(self.roots):
-            if root is not None:
-                matrix = root.T if transposed else root
-                values = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
-        return np.ascontiguousarray(values).reshape(-1, n_columns)
+        matrices = [None if root is None else root.T for root in self.roots]
+        return _along(self._project_out(field), self.shape, matrices)
 
     def _project_out(self, field: FloatArray) -> FloatArray:
         """Leave to attributes what they say, and levels of reporting to λ and p."""
@@ -147,11 +140,8 @@ class Term:
 
     def squared(self, weights: FloatArray) -> FloatArray:
         """Diagonal of Lᵀ·diag(weights)·L; (n,)."""
-        values = weights.reshape(self.shape)
-        for axis, root in enumerate(self.roots):
-            if root is not None:
-                values = np.moveaxis(np.tensordot(root.T**2, values, axes=(1, axis)), 0, axis)
-        return np.ascontiguousarray(values).ravel()
+        squares = [None if root is None else root.T**2 for root in self.roots]
+        return _along(weights[:, None], self.shape, squares)[:, 0]
 
     def over_rows(self, values: FloatArray) -> FloatArray:
         """Sums of values (N,) at the rows over each level; (size,)."""
@@ -161,6 +151,19 @@ class Term:
     def first_process(self) -> int:
         """How many levels there are for one observation process."""
         return math.prod(self.shape[1:]) if self.effect.reporting else self.size
+
+
+def _along(
+    values: FloatArray, shape: tuple[int, ...], matrices: Sequence[FloatArray | None]
+) -> FloatArray:
+    """Columns of values (n, C) multiplied by a matrix along each axis; None: by no matrix."""
+    n_columns, before = values.shape[1], 1
+    for size, matrix in zip(shape, matrices, strict=True):
+        after = size
+        if matrix is not None:
+            values, after = matrix @ values.reshape(before, size, -1), len(matrix)
+        before *= after
+    return values.reshape(-1, n_columns)
 
 
 def _covariate_basis(term: Term, attributes: FloatArray) -> FloatArray | None:

@@ -22,9 +22,7 @@ from uncletc.common.validation import FloatArray, IntArray
 from uncletc.model.features import AttributeFeatures
 from uncletc.result.posterior import Float32Array
 from uncletc.solvers.effects.quadratic import Linear
-from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
 from uncletc.solvers.joint.members import Entries
-from uncletc.solvers.joint.parallel import largest, total
 from uncletc.solvers.joint.smoothing import Smoothing
 
 START_LOGIT = -1.0
@@ -69,16 +67,15 @@ class Detection:
 
     def __post_init__(self) -> None:
         n_members, size = self.theta.shape
-        device = self.theta.device
         self._smoothing = Smoothing(
-            self.features, size, n_members, level_precision=_LEVEL_PRECISION, device=device
+            self.features, size, n_members, level_precision=_LEVEL_PRECISION
         )
         self._bounded = self._smoothing.bounded
         self._variance = torch.zeros_like(self.theta)
         if self.straight:
             self._smoothing.straighten()
-        self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64, device=device)
-        self.centre = torch.zeros(size, dtype=torch.float64, device=device)
+        self._damping = torch.full((n_members,), 1e-3, dtype=torch.float64)
+        self.centre = torch.zeros(size, dtype=torch.float64)
         self.centre[0] = START_LOGIT
         self._curvature: Tensor | None = None
         self._rounds = 0
@@ -148,7 +145,6 @@ class Detection:
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""
-        chosen = chosen.to(self.theta.device)
         self.theta, self.logit = self.theta[chosen], self.logit[:, chosen]
         self.effect = self.effect[:, chosen]
         self._damping = self._damping[chosen]
@@ -184,8 +180,8 @@ class Detection:
         mean = rate * self._multiplier_with_p()
         own_mu = self.entries.mu_of(mu, with_p).to(mean.dtype)
         weight = 1 / (1 + mean / own_mu)  # the negative binomial's, held in the step
-        seen = total((weight * y).sum(dim=0, dtype=torch.float64))  # (M,)
-        fitted = total((weight * mean).sum(dim=0, dtype=torch.float64)).clamp_min(1e-30)
+        seen = (weight * y).sum(dim=0, dtype=torch.float64)  # (M,)
+        fitted = (weight * mean).sum(dim=0, dtype=torch.float64).clamp_min(1e-30)
         mean = mean * (seen / fitted).to(mean.dtype)
 
         slope = 1 - torch.sigmoid(self.logit)  # d log p / d logit
@@ -220,8 +216,7 @@ class Detection:
         """
         with_p, n = self.entries.n_with_p, len(self.entries.counts)
         curves, lines = self.entries.curves, self.entries.rate_curves
-        assert isinstance(curves, BinnedCurves)
-        assert not isinstance(lines, PlainCurves)
+        assert curves is not None
         slope = 1 - torch.sigmoid(self.logit[:, m : m + 1])
         prior, theta = self.prior()[m], self.theta[m]
         curvature = self._gram(weights[:with_p], slope)[0] / dispersion
@@ -250,7 +245,8 @@ class Detection:
 
         lowest = torch.where(self._bounded, -theta, -torch.inf).numpy()
         gap = (theta - self.centre).numpy()
-        return Linear(forward, back, gap, prior.numpy(), lowest, design)
+        moves = np.ones(len(theta), dtype=bool)
+        return Linear(forward, back, gap, prior.numpy(), lowest, design, moves)
 
     def _slope_of(self, values: Tensor, slope: Tensor) -> Tensor:
         """Sums of derivatives of log λp by θ and β, weighted by values (T, C); (C, Q + P)."""
@@ -288,7 +284,7 @@ class Detection:
         of_curves = curves.gram(common(of_g * slope))
         if lines is None:
             return of_curves
-        both = curves.cross(lines, common(of_g))[:, :, 1:]  # type: ignore[arg-type]
+        both = curves.cross(lines, common(of_g))[:, :, 1:]
         of_rates = lines.gram(common(weight))[:, 1:, 1:]
         above = torch.cat([of_curves, both], dim=2)
         return torch.cat([above, torch.cat([both.transpose(1, 2), of_rates], dim=2)], dim=1)
@@ -304,7 +300,7 @@ class Detection:
             return direction
         to_bound = -self.theta
         active = (self.theta <= 0) & (uphill <= 0) & self._bounded
-        eye = torch.eye(system.shape[1], dtype=system.dtype, device=system.device)
+        eye = torch.eye(system.shape[1], dtype=system.dtype)
         for _ in range(_ACTIVE_SETS):
             fixed = torch.where(active, to_bound, 0.0)
             wanted = uphill - torch.einsum("mij,mj->mi", system, fixed)
@@ -349,7 +345,7 @@ class Detection:
         farthest = torch.zeros_like(seen)
         if len(change):
             farthest = torch.maximum(change.abs().amax(dim=0), of_rate.abs().amax(dim=0)).double()
-        limit = _LARGEST_STEP / largest(farthest).clamp_min(_LARGEST_STEP)
+        limit = _LARGEST_STEP / farthest.clamp_min(_LARGEST_STEP)
         direction, change = direction * limit[:, None], change * limit.to(change.dtype)
         of_rate = of_rate * limit.to(change.dtype)
 
@@ -365,7 +361,6 @@ class Detection:
                     (weight * rate * log_p.exp()).sum(dim=0, dtype=torch.float64),
                 ]
             )
-            total(sums)
             theta = self.theta + direction * length[:, None] - self.centre
             likelihood = seen * torch.log(sums[1].clamp_min(1e-30)) - sums[0]
             return likelihood / dispersion + 0.5 * (prior * theta**2).sum(dim=1)

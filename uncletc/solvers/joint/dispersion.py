@@ -14,7 +14,6 @@ from uncletc.common.validation import FloatArray
 from uncletc.model import negbin
 from uncletc.model.negbin import LEAST_MEAN
 from uncletc.result.posterior import Draws
-from uncletc.solvers.joint.parallel import total
 
 _LEAST_MU, _LARGEST_MU = 0.1, 1e5  # beyond, counts say nothing of μ or are as good as Poisson
 _GRID = 25  # values of log μ compared at once, three times over, each time on a finer grid
@@ -53,7 +52,7 @@ def unseen_dispersion(counts: FloatArray, mean: FloatArray, mu: float) -> float:
 
 
 def likely_mu(counts: Tensor, mean: Tensor) -> float:
-    """μ that makes negative binomial counts (N,) with these means most likely, over all processes.
+    """μ that makes negative binomial counts (N,) with these means most likely.
 
     Returns a value in [0.1, 1e5]; the largest stands for Poisson.
     """
@@ -63,8 +62,7 @@ def likely_mu(counts: Tensor, mean: Tensor) -> float:
     low, high = math.log(_LEAST_MU), math.log(_LARGEST_MU)
     for _ in range(3):
         grid = np.linspace(low, high, _GRID)
-        likelihood = total(torch.tensor([_likelihood(y, m, math.exp(x)) for x in grid]))
-        best = int(likelihood.argmax())
+        best = int(np.argmax([_likelihood(y, m, math.exp(x)) for x in grid]))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
     return float(math.exp(grid[best]))
 

@@ -1,6 +1,4 @@
-"""Compiled passes over entries on the processor.
-
-:mod:`~uncletc.solvers.joint.members` has those of the GPU.
+"""Compiled passes over entries.
 
 All factors lie in one array (ΣI_k, M·F), mode below mode, so that one compiled function serves
 any number of modes. `at` holds, per entry and mode, the row of that array. Each pass keeps one
@@ -130,24 +128,14 @@ def curve_sums(codes: CodeArray, first: IndexArray, table: FloatArray, out: Floa
 @compiled
 def bin_sums(codes: CodeArray, first: IndexArray, values: FloatArray, out: FloatArray) -> None:
     """Sums of `values` (A, C) over the entries of each bin, added to `out` (bins, C)."""
+    if values.shape[1] == 1:  # as one number, which stays in a register
+        for n in range(len(codes)):
+            value = values[n, 0]
+            for j in range(codes.shape[1]):
+                out[first[j] + codes[n, j], 0] += value
+        return
     for n in range(len(codes)):
         for j in range(codes.shape[1]):
             b = first[j] + codes[n, j]
             for c in range(values.shape[1]):
                 out[b, c] += values[n, c]
-
-
-@compiled
-def add_at(where: IndexArray, values: FloatArray, out: FloatArray) -> None:
-    """values[where] (A, M), added to `out`."""
-    for n in range(len(where)):
-        for m in range(out.shape[1]):
-            out[n, m] += values[where[n], m]
-
-
-@compiled
-def sum_at(where: IndexArray, values: FloatArray, out: FloatArray) -> None:
-    """Sums of `values` (A, M) over the entries that have each row, added to `out` (U, M)."""
-    for n in range(len(where)):
-        for m in range(out.shape[1]):
-            out[where[n], m] += values[n, m]

@@ -1,9 +1,8 @@
 """Observed entries, factors of several members at once, and the multiplicative step on them.
 
-Members lie side by side: factors are (I_k, M·F), values per entry (N, M). On the processor a pass
-over the entries is compiled and visits them slice by slice; on a GPU it is a few operations on
-chunks. Factors and sums are in double precision on the processor, values per entry in the fit's.
-No array is as large as the dense tensor.
+Members lie side by side: factors are (I_k, M·F), values per entry (N, M). A pass over the entries
+is compiled and visits them slice by slice. Factors and sums are in double precision, values per
+entry in the fit's. No array is as large as the dense tensor.
 """
 
 from __future__ import annotations
@@ -16,17 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import IntArray
 from uncletc.data.counts import CountTensor
 from uncletc.data.stacked import StackedObservations
 from uncletc.model.features import AttributeFeatures
 from uncletc.model.rates import RateTable, normal_scores
-from uncletc.solvers.joint.curves import BinnedCurves, PlainCurves
+from uncletc.solvers.joint.curves import BinnedCurves
 from uncletc.solvers.joint.kernels import IndexArray, rates, slice_sums
-from uncletc.solvers.joint.parallel import total, world
-from uncletc.solvers.poisson import multiply, product_of
+from uncletc.solvers.poisson import multiply
 
-_CHUNK = 4_194_304  # numbers in a chunk's largest array on a GPU: bounds its memory
 _SMALLEST = 1e-30
 # Share of the prior's counts that also hold the sizes of rows: keeps rows that nothing was counted
 # in from growing without end. The paper's and the skewed problems are the same from .03 to .3.
@@ -45,13 +42,11 @@ class _Sorted(NamedTuple):
 
 @dataclass(eq=False)
 class Entries:
-    """Observed entries of this process; those with attributes come first.
+    """Observed entries; those with attributes come first.
 
     Attributes
     ----------
     shape : tuple of int
-    where : list of Tensor of int, shape (N,)
-        Per mode; empty on the processor.
     counts : Tensor, shape (N, 1)
     exposure : Tensor, shape (N, 1)
         Over `unit`.
@@ -67,9 +62,9 @@ class Entries:
         The number of the observation process, plus the number of observation processes if p is
         neither.
     n_processes : int
-    curves : BinnedCurves or PlainCurves, optional
+    curves : BinnedCurves, optional
         Features of the first A entries; None when no entry has attributes.
-    rate_curves : BinnedCurves or PlainCurves, optional
+    rate_curves : BinnedCurves, optional
         The same of attributes that act on λ, of the first T entries; None without.
     elsewhere : Tensor, shape (R, Q)
         Features of rows of Ξ whose mean g is used as p of entries without attributes.
@@ -78,7 +73,6 @@ class Entries:
     """
 
     shape: tuple[int, ...]
-    where: list[Tensor]
     counts: Tensor
     exposure: Tensor
     unit: float
@@ -87,8 +81,8 @@ class Entries:
     n_with_p: int
     kinds: Tensor
     n_processes: int
-    curves: BinnedCurves | PlainCurves | None
-    rate_curves: BinnedCurves | PlainCurves | None
+    curves: BinnedCurves | None
+    rate_curves: BinnedCurves | None
     elsewhere: Tensor
     at: IndexArray
     by_mode: list[_Sorted]
@@ -107,11 +101,9 @@ class Entries:
         features: AttributeFeatures | None,
         rates: RateTable | None,
         dtype: torch.dtype,
-        device: torch.device,
     ) -> Entries:
-        """Take this process's share of the entries."""
-        rank, n_processes = world()
-        order = observations.order[rank::n_processes]
+        """Put the entries in order."""
+        order = observations.order
         rows, known = observations.rows[order], observations.known[order]
         n_attributed = 0 if features is None else int((rows >= 0).sum())
         n_with_p = n_attributed + int((~np.isnan(known)).sum())
@@ -122,30 +114,26 @@ class Entries:
         unit = math.exp(float(np.log(exposure).mean()))
         indices = observations.indices[order]
         few = rows_for_mean(len(observations.attributes))
-        curves: BinnedCurves | PlainCurves | None = None
-        lines: BinnedCurves | PlainCurves | None = None
-        elsewhere = torch.empty(0, 0, dtype=torch.float64, device=device)
-        on_processor = device.type == "cpu"
+        curves: BinnedCurves | None = None
+        lines: BinnedCurves | None = None
+        elsewhere = torch.empty(0, 0, dtype=torch.float64)
         if features is not None:
-            elsewhere = features(torch.tensor(observations.attributes[few], device=device))
-            curves = _curves(features, observations.attributes, rows[:n_attributed], dtype, device)
+            elsewhere = features(torch.tensor(observations.attributes[few]))
+            curves = BinnedCurves(features, observations.attributes, rows[:n_attributed])
         if rates is not None:
             scores = normal_scores(counts.rate_attributes)
             x = np.vstack([scores, rates.features.middle])  # the last has no effect
-            lines = _curves(
-                rates.features, x, observations.rate_rows[order[:n_with_p]], dtype, device
-            )
-        at, by_mode = _sorted(indices, counts.shape) if on_processor else (indices, [])
+            lines = BinnedCurves(rates.features, x, observations.rate_rows[order[:n_with_p]])
+        at, by_mode = _sorted(indices, counts.shape)
         return cls(
             shape=counts.shape,
-            where=[] if on_processor else list(torch.tensor(indices.T, device=device)),
-            counts=torch.tensor(observations.counts[order, None], dtype=dtype, device=device),
-            exposure=torch.tensor(exposure[order, None] / unit, dtype=dtype, device=device),
+            counts=torch.tensor(observations.counts[order, None], dtype=dtype),
+            exposure=torch.tensor(exposure[order, None] / unit, dtype=dtype),
             unit=unit,
             n_attributed=n_attributed,
-            known=torch.tensor(known[n_attributed:, None], dtype=dtype, device=device),
+            known=torch.tensor(known[n_attributed:, None], dtype=dtype),
             n_with_p=n_with_p,
-            kinds=torch.tensor(kinds, device=device),
+            kinds=torch.tensor(kinds),
             n_processes=n_processes,
             curves=curves,
             rate_curves=lines,
@@ -163,28 +151,10 @@ class Entries:
             return mu[:1] if not len(kinds) else mu[kinds[:1].long()]
         return mu[kinds.long()]
 
-    def chunks(self, width: int) -> list[slice]:
-        """Cut the entries so that `width` numbers for each fit into memory."""
-        n, size = len(self.counts), max(_CHUNK // width, 256)
-        return [slice(i, min(i + size, n)) for i in range(0, n, size)]
-
 
 def rows_for_mean(n: int) -> IntArray:
     """Rows of Ξ, of which there are n, whose mean g is that of entries without attributes."""
     return np.unique(np.linspace(0, max(n - 1, 0), _ROWS_FOR_MEAN).astype(int))
-
-
-def _curves(
-    features: AttributeFeatures,
-    attributes: FloatArray,
-    rows: IntArray,
-    dtype: torch.dtype,
-    device: torch.device,
-) -> BinnedCurves | PlainCurves:
-    """Features of rows of attributes, in the form that suits the device."""
-    if device.type == "cpu":
-        return BinnedCurves(features, attributes, rows)
-    return PlainCurves(features, torch.tensor(attributes[rows], dtype=dtype, device=device))
 
 
 def _sorted(indices: IntArray, shape: tuple[int, ...]) -> tuple[IndexArray, list[_Sorted]]:
@@ -211,7 +181,7 @@ class Members:
     Attributes
     ----------
     factors : list of Tensor, shape (I_k, M·F)
-        Double precision on the processor.
+        Double precision.
     rank : int
         F.
     alike : bool
@@ -231,19 +201,13 @@ class Members:
     def rate(self, entries: Entries) -> Tensor:
         """λ of every entry, per `unit` of exposure; (N, M)."""
         out = entries.counts.new_empty(len(entries.counts), self.size)
-        if entries.by_mode:
-            rates(entries.at, torch.cat(self.factors).numpy(), self.rank, out.numpy())
-        else:
-            for part in entries.chunks(self.factors[0].shape[1]):
-                where = [indices[part] for indices in entries.where]
-                product = product_of(self.factors, where, range(len(self.factors)))
-                out[part] = product.view(-1, self.size, self.rank).sum(-1)
+        rates(entries.at, torch.cat(self.factors).numpy(), self.rank, out.numpy())
         return out * entries.exposure
 
     def scaled(self, ratio: Tensor) -> None:
         """Multiply λ of each member by a positive number (M,)."""
         root = (ratio ** (1 / len(self.factors))).repeat_interleave(self.rank)
-        self.factors = [factor * root.to(factor.dtype) for factor in self.factors]
+        self.factors = [factor * root for factor in self.factors]
 
     def extrapolate(self, earlier: list[Tensor] | None, momentum: Tensor) -> None:
         """Extrapolate from earlier factors beyond these, on the log scale.
@@ -252,7 +216,7 @@ class Members:
         """
         if earlier is None:
             return
-        power = momentum.repeat_interleave(self.rank).to(self.factors[0].dtype)
+        power = momentum.repeat_interleave(self.rank)
         self.factors = [
             now * (now / before.clamp_min(_SMALLEST)).clamp(0.2, 5.0) ** power
             for now, before in zip(self.factors, earlier, strict=True)
@@ -260,17 +224,16 @@ class Members:
 
     def balanced(self) -> None:
         """Give the columns of a component equal norms in all modes, which leaves λ unchanged."""
-        norms = [factor.double().norm(dim=0).clamp_min(_SMALLEST) for factor in self.factors]
+        norms = [factor.norm(dim=0).clamp_min(_SMALLEST) for factor in self.factors]
         common = torch.stack(norms).log().mean(dim=0).exp()
         self.factors = [
-            factor * (common / norm).to(factor.dtype)
-            for factor, norm in zip(self.factors, norms, strict=True)
+            factor * (common / norm) for factor, norm in zip(self.factors, norms, strict=True)
         ]
 
     def pick(self, chosen: Tensor) -> None:
         """Keep only these members (m,), in this order."""
         columns = (chosen[:, None] * self.rank + torch.arange(self.rank)).ravel()
-        self.factors = [factor[:, columns.to(factor.device)] for factor in self.factors]
+        self.factors = [factor[:, columns] for factor in self.factors]
 
     def update(
         self, entries: Entries, detected: Tensor, mu: Tensor, pseudo_counts: Tensor
@@ -303,12 +266,12 @@ class Members:
         evidence = []
         for mode in range(len(self.factors)):
             up, down = self._sums(entries, mode, detected, mu)
-            factor = self.factors[mode].double()
+            factor = self.factors[mode]
             mean, level = self.prior_mean(factor, down)
             held = prior / mean + SHARE * prior / level
             evidence.append((factor * up, down, mean))
             factor = multiply(factor, up, down, (1 + SHARE) * prior, held)
-            self.factors[mode] = factor.to(self.factors[mode].dtype)
+            self.factors[mode] = factor
         return evidence
 
     def prior_mean(self, factor: Tensor, down: Tensor) -> tuple[Tensor, Tensor]:
@@ -326,37 +289,17 @@ class Members:
     ) -> tuple[Tensor, Tensor]:
         """Σ y/λ·others and Σ pε·others over each slice of one mode; (I_k, M·F) each."""
         own = self.factors[mode]
-        sums = torch.zeros(2, *own.shape, dtype=torch.float64, device=own.device)
-        if entries.by_mode:
-            slice_sums(
-                *entries.by_mode[mode],
-                own.numpy(),
-                torch.cat(self.factors).numpy(),
-                self.rank,
-                entries.counts.numpy(),
-                detected.contiguous().numpy(),
-                mu.numpy(),
-                entries.mu_kinds.numpy(),
-                sums[0].numpy(),
-                sums[1].numpy(),
-            )
-        else:
-            for part in entries.chunks(own.shape[1]):
-                self._add_sums(entries, mode, detected, mu, part, sums)
-        total(sums)
+        sums = torch.zeros(2, *own.shape, dtype=torch.float64)
+        slice_sums(
+            *entries.by_mode[mode],
+            own.numpy(),
+            torch.cat(self.factors).numpy(),
+            self.rank,
+            entries.counts.numpy(),
+            detected.contiguous().numpy(),
+            mu.numpy(),
+            entries.mu_kinds.numpy(),
+            sums[0].numpy(),
+            sums[1].numpy(),
+        )
         return sums[0], sums[1]
-
-    def _add_sums(
-        self, entries: Entries, mode: int, detected: Tensor, mu: Tensor, part: slice, sums: Tensor
-    ) -> None:
-        own = self.factors[mode]
-        modes = [j for j in range(len(self.factors)) if j != mode]
-        others = product_of(self.factors, [indices[part] for indices in entries.where], modes)
-        at, y, d = entries.where[mode][part], entries.counts[part], detected[part]
-        blocks = others.view(-1, self.size, self.rank)
-        rate = (own.index_select(0, at) * others).view_as(blocks).sum(-1).clamp_min_(_SMALLEST)
-        own_mu = entries.mu_of(mu, part).to(y.dtype)
-        up, down = y / rate, d * (y + own_mu) / (rate * d + own_mu)
-        for into, weight in zip(sums, (up, down), strict=True):
-            weighted = (blocks * weight[..., None]).view_as(others)
-            into += torch.zeros_like(own).index_add_(0, at, weighted)

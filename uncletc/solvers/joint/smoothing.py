@@ -36,7 +36,6 @@ class Smoothing:
         M.
     level_precision : float
         Of the first coefficient, the level β₀.
-    device : torch.device, optional
 
     Attributes
     ----------
@@ -51,19 +50,18 @@ class Smoothing:
         n_members: int,
         *,
         level_precision: float,
-        device: torch.device | None = None,
     ) -> None:
         q = features.n_features
-        rough = torch.from_numpy(features.curve_roughness).to(device)
-        self.bounded = torch.zeros(size, dtype=torch.bool, device=device)
-        self.bounded[:q] = torch.from_numpy(features.monotone).to(device)
+        rough = torch.from_numpy(features.curve_roughness)
+        self.bounded = torch.zeros(size, dtype=torch.bool)
+        self.bounded[:q] = torch.from_numpy(features.monotone)
         group = (rough > 0).long()
         group[self.bounded[1:q]] = _MONOTONE
-        group = torch.cat([group, torch.full((size - q,), _RATES, device=device)])
+        group = torch.cat([group, torch.full((size - q,), _RATES)])
         self._groups = [torch.nonzero(group == g).ravel() + 1 for g in range(len(_FLOORS))]
-        self._shape = torch.ones(size, dtype=torch.float64, device=device)
+        self._shape = torch.ones(size, dtype=torch.float64)
         self._shape[1:q] = torch.where(rough > 0, rough, 1.0)
-        start = torch.tensor(_START_PRECISIONS, dtype=torch.float64, device=device)
+        start = torch.tensor(_START_PRECISIONS, dtype=torch.float64)
         self._precisions = start.repeat(n_members, 1)  # (M, groups)
         self._level = level_precision
 

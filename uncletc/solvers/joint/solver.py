@@ -49,8 +49,8 @@ from uncletc.result.ensemble import Member, combined
 from uncletc.result.fit_result import Callback, Fit
 from uncletc.solvers.joint.alignment import align, detection_over, observed_detection
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.joint.parallel import anywhere
-from uncletc.solvers.joint.rounds import START_MU, Estimate, Rounds
+from uncletc.solvers.joint.rounds import START_MU, Rounds
+from uncletc.solvers.joint.state import Estimate, State
 from uncletc.solvers.network.stage import (
     MOST_DESCENDED,
     Learned,
@@ -97,12 +97,13 @@ def _search(
 ) -> tuple[StopReason, Estimate, Optimum]:
     """Steps 1 to 3. What they hold per entry is free again before intervals need its memory."""
     rounds = Rounds(counts, settings, options, start)
+    state = rounds.state
 
     def result(stop: StopReason) -> Fit:
-        return _fit(counts, settings, rounds.estimate(), history, stop)
+        return _fit(counts, settings, state.estimate(), history, stop)
 
     def unwanted() -> bool:
-        return anywhere(history.add(rounds.objective, result), rounds.device)
+        return history.add(state.objective, result)
 
     def pause() -> None:
         if unwanted():
@@ -114,41 +115,41 @@ def _search(
     learned = Learned([])
     while True:
         if unwanted():
-            return StopReason.CALLBACK, rounds.estimate(), _with_draws(rounds)
+            return StopReason.CALLBACK, state.estimate(), _with_draws(state)
         stop, ended = StopReason.TOLERANCE, rounds.settled()
         if not ended and len(history.records) > settings.max_iter:
             stop, ended = StopReason.MAX_ITER, True
-        early = always and by_minibatches and rounds.dispersion_estimated
+        early = always and by_minibatches and state.dispersion_estimated
         if tried or not (ended or early):
             if not ended:
-                rounds.round()
+                rounds.step()
                 continue
-        elif always or rounds.dispersion_estimated:
+        elif always or state.dispersion_estimated:
             tried = True
             try:
                 learned = _learned(
-                    rounds.optimum(), settings, pause, always=always, by_minibatches=by_minibatches
+                    state.optimum(), settings, pause, always=always, by_minibatches=by_minibatches
                 )
             except _UnwantedError:
-                return StopReason.CALLBACK, rounds.estimate(), _with_draws(rounds)
+                return StopReason.CALLBACK, state.estimate(), _with_draws(state)
             if learned.optima and by_minibatches:
                 rounds.adopt(learned.optima[0])
                 continue
         if not ended:
             continue
-        optimum = replace(_with_draws(rounds), gain=learned.gain)
+        optimum = replace(_with_draws(state), gain=learned.gain)
         if not learned.optima:
-            return stop, rounds.estimate(), optimum
+            return stop, state.estimate(), optimum
         if by_minibatches:
             unseen = None if settings.effects else learned.optima[0].unseen
-            return stop, rounds.estimate(), replace(optimum, unseen=unseen)
+            return stop, state.estimate(), replace(optimum, unseen=unseen)
         best = replace(learned.optima[0], gain=learned.gain)
-        return stop, rounds.of_networks(learned.optima), best
+        return stop, state.estimate_with_networks(learned.optima), best
 
 
-def _with_draws(rounds: Rounds) -> Optimum:
+def _with_draws(state: State) -> Optimum:
     """The state of the likeliest member, with draws of its effects of modes, if it has any."""
-    return replace(rounds.optimum(), drawn=rounds.drawn())
+    return replace(state.optimum(), drawn=state.drawn())
 
 
 class _UnwantedError(Exception):

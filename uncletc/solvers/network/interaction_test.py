@@ -7,7 +7,11 @@ one by one, this costs a fraction of a second and nothing else happens.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
 
 import torch
 from torch import Tensor
@@ -26,6 +30,9 @@ _WEIGHT_DECAY = 1e-4
 _START_BIAS = 0.3
 _LOOKS = 20  # at the held-out entries during training
 _SMALLEST = 1e-9
+# Of AdamW: the share of steps in which its rate rises, the rate at first, momenta at the highest
+# rate and at the lowest, and the decay of squares.
+_RISING, _LEAST_RATE, _MOMENTA, _DECAY = 0.3, 1 / 25, (0.95, 0.85), 0.999
 
 
 def joint_effect(optimum: Optimum, inputs: Tensor, seed: int) -> float:
@@ -89,34 +96,89 @@ class _Entries:
         log_count = y.clamp_min(_SMALLEST).log()
         return (y + mu) * torch.log1p((log_mean.exp() - y) / (y + mu)) - y * (log_mean - log_count)
 
+    def slope(self, rows: Tensor, size: float, change: Tensor) -> Tensor:
+        """Derivative of :meth:`misfit` by the change, over a size."""
+        y, mu, logit = self.counts[rows], self.mu[rows], self.logit[rows] + change
+        mean = (self.log_rate[rows] + logsigmoid(logit)).exp()
+        return ((y + mu) * mean / (mu + mean) - y) * torch.sigmoid(-logit) / size
 
+
+class _Networks:
+    """Small networks side by side, one for each fold, and AdamW on all their weights.
+
+    The gradient is written out, since recording it would take most of the time.
+    """
+
+    def __init__(self, n: int, n_in: int, n_steps: int, generator: torch.Generator) -> None:
+        shapes = [(n_in, _UNITS), (1, _UNITS), (_UNITS, _UNITS), (1, _UNITS), (_UNITS, 1), (1, 1)]
+        bounds = [0, *accumulate(n * first * second for first, second in shapes)]
+        self._values, self._gradient = torch.zeros(2, bounds[-1])
+        self._mean, self._square = torch.zeros(2, bounds[-1])
+        self._layers, self._slopes = (
+            [
+                flat[a:b].view(n, *shape)
+                for (a, b), shape in zip(pairwise(bounds), shapes, strict=True)
+            ]
+            for flat in (self._values, self._gradient)
+        )
+        for i in (0, 2):
+            size = shapes[i][0]
+            self._layers[i][:] = torch.randn(n, size, _UNITS, generator=generator) / size**0.5
+            self._layers[i + 1][:] = _START_BIAS * torch.randn(n, 1, _UNITS, generator=generator)
+        self._step, self._n_steps = 0, n_steps
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Outputs for inputs (folds, n, D); (folds, n)."""
+        w1, b1, w2, b2, w3, b3 = self._layers
+        hidden = silu(torch.baddbmm(b2, silu(torch.baddbmm(b1, x, w1)), w2))
+        return torch.baddbmm(b3, hidden, w3).squeeze(-1)
+
+    def descend(self, x: Tensor, slope: Callable[[Tensor], Tensor]) -> None:
+        """Take a step, given the slope (folds, n) of the misfit by the outputs."""
+        w1, b1, w2, b2, w3, b3 = self._layers
+        first = torch.baddbmm(b1, x, w1)
+        at_first = silu(first)
+        second = torch.baddbmm(b2, at_first, w2)
+        at_second = silu(second)
+        back = slope(torch.baddbmm(b3, at_second, w3).squeeze(-1))[..., None]
+        for i, inputs, before, weight in ((4, at_second, second, w3), (2, at_first, first, w2)):
+            self._slopes[i][:] = inputs.mT @ back
+            self._slopes[i + 1][:] = back.sum(dim=1, keepdim=True)
+            share = torch.sigmoid(before)
+            back = (back @ weight.mT) * share * (1 + before * (1 - share))
+        self._slopes[0][:] = x.mT @ back
+        self._slopes[1][:] = back.sum(dim=1, keepdim=True)
+        self._adamw()
+
+    def _adamw(self) -> None:
+        """Follow the gradient, by one cycle of steps and momenta (Smith and Topin, 2019)."""
+        rising = _RISING * self._n_steps - 1
+        if self._step <= rising:
+            share = (1 - math.cos(math.pi * self._step / rising)) / 2
+            rate, momentum = _LEAST_RATE + (1 - _LEAST_RATE) * share, share
+        else:
+            left = self._n_steps - 1 - rising
+            share = (1 + math.cos(math.pi * (self._step - rising) / left)) / 2
+            rate, momentum = share, share
+        self._step += 1
+        rate *= _LEARNING_RATE
+        beta = _MOMENTA[0] + (_MOMENTA[1] - _MOMENTA[0]) * momentum
+        self._values *= 1 - rate * _WEIGHT_DECAY
+        self._mean += (1 - beta) * (self._gradient - self._mean)
+        self._square += (1 - _DECAY) * (self._gradient**2 - self._square)
+        spread = (self._square / (1 - _DECAY**self._step)).sqrt_().add_(_SMALLEST)
+        self._values -= rate / (1 - beta**self._step) * self._mean / spread
+
+
+@torch.no_grad()
 def _train(entries: _Entries, rows: Tensor, held_out: Tensor, generator: torch.Generator) -> Tensor:
     """Gains of log-likelihood on held-out entries, from no network to the last step."""
     n_folds, n_rows = rows.shape
-    weights: list[Tensor] = []
-    n_in = entries.inputs.shape[1]
-    for _ in range(2):
-        weights.append(torch.randn(n_folds, n_in, _UNITS, generator=generator) / n_in**0.5)
-        weights.append(_START_BIAS * torch.randn(n_folds, 1, _UNITS, generator=generator))
-        n_in = _UNITS
-    weights += [torch.zeros(n_folds, n_in, 1), torch.zeros(n_folds, 1, 1)]
-    for weight in weights:
-        weight.requires_grad_()
-
-    def networks(x: Tensor) -> Tensor:
-        for weight, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
-            x = silu(torch.baddbmm(bias, x, weight))
-        return torch.baddbmm(weights[-1], x, weights[-2]).squeeze(-1)
-
     n_batches = max(n_rows // _BATCH, 1)
-    n_passes = max(_STEPS // n_batches, 1)
-    n_steps = n_batches * n_passes
+    n_steps = n_batches * max(_STEPS // n_batches, 1)
+    networks = _Networks(n_folds, entries.inputs.shape[1], n_steps, generator)
     counts = entries.counts
     size = float((counts / (1 + counts / entries.mu)).mean()) + _SMALLEST
-    optimiser = torch.optim.AdamW(
-        weights, lr=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY, fused=True
-    )
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, _LEARNING_RATE, total_steps=n_steps)
     unchanged = torch.zeros(held_out.shape)
     without = entries.misfit(held_out, unchanged)
     gains = [unchanged]
@@ -126,12 +188,8 @@ def _train(entries: _Entries, rows: Tensor, held_out: Tensor, generator: torch.G
             order = torch.stack([torch.randperm(n_rows, generator=generator) for _ in rows])
             shuffled = rows.gather(1, order)
         chosen = shuffled[:, batch * _BATCH : (batch + 1) * _BATCH]
-        optimiser.zero_grad()
-        misfit = entries.misfit(chosen, networks(entries.inputs[chosen]))
-        (misfit.mean(dim=1).sum() / size).backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        schedule.step()
+        slope = partial(entries.slope, chosen, size * chosen.shape[1])
+        networks.descend(entries.inputs[chosen], slope)
         if (step + 1) % max(n_steps // _LOOKS, 1) == 0:
-            with torch.no_grad():
-                gains.append(without - entries.misfit(held_out, networks(entries.inputs[held_out])))
+            gains.append(without - entries.misfit(held_out, networks(entries.inputs[held_out])))
     return torch.stack(gains).double()

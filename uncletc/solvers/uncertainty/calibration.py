@@ -87,8 +87,8 @@ def _refit(counts: CountTensor, *, settings: FitSettings, options: Joint) -> Opt
     for _ in range(min(_ROUNDS, settings.max_iter)):
         if rounds.settled():
             break
-        rounds.round()
-    return rounds.optimum()
+        rounds.step()
+    return rounds.state.optimum()
 
 
 def _scatter(

@@ -1,0 +1,408 @@
+"""What the starts of a fit have estimated so far, and how likely that is.
+
+All starts lie side by side: factors, curves and random effects, the scatter of the counts (μ, φ)
+and the shape of the factors' prior. :meth:`State.measure` is the log-likelihood: that of negative
+binomial counts with mean λp and dispersion 1/μ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uncletc.common.validation import FloatArray
+from uncletc.data.counts import CountTensor
+from uncletc.data.stacked import StackedObservations
+from uncletc.fitting.history import FitError
+from uncletc.fitting.settings import FitSettings
+from uncletc.model.features import AttributeFeatures
+from uncletc.model.rates import RateTable, normal_scores
+from uncletc.result.ensemble import Member
+from uncletc.solvers.effects.steps import ModeSteps
+from uncletc.solvers.joint.curve_steps import Detection
+from uncletc.solvers.joint.dispersion import likely_mu, pearson_dispersion
+from uncletc.solvers.joint.members import Entries, Members
+from uncletc.solvers.joint.optimum import Optimum, constant, member_of
+
+_NATS = 2.0  # by which a member may be less likely than the best: beyond, it should weigh little
+_ROWS = 65_536  # entries evaluated at once
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a fit is given.
+
+    Attributes
+    ----------
+    counts : CountTensor
+    settings : FitSettings
+    observations : StackedObservations
+        Of `counts`.
+    features : AttributeFeatures, optional
+        Curves of attributes that act on detection; None without any.
+    rates : RateTable, optional
+        Attributes that act on λ; None without any.
+    entries : Entries
+    """
+
+    counts: CountTensor
+    settings: FitSettings
+    observations: StackedObservations
+    features: AttributeFeatures | None
+    rates: RateTable | None
+    entries: Entries
+
+    @classmethod
+    def of(cls, counts: CountTensor, settings: FitSettings, dtype: torch.dtype) -> Problem:
+        """Put the counts in order, with their curves.
+
+        If some p is known, that of other counts is to be found without attributes too: one number.
+        """
+        rng = np.random.default_rng(settings.seed)
+        observations = StackedObservations.of(counts)
+        features, rates = None, None
+        if counts.attributes.size or counts.rate_attributes.size or observations.anchored:
+            stated = dict(settings.signs)
+            names = counts.attribute_names
+            signs = np.array([stated.get(name, 0) for name in names], dtype=np.int64)
+            curved = bool(settings.hidden)
+            features = AttributeFeatures.of(
+                observations.attributes, rng, curved=curved, signs=signs
+            )
+        if counts.rate_attributes.size:
+            indices, x = counts.attribute_indices, counts.rate_attributes
+            rates = RateTable.of(counts.shape, indices, x, rng)
+        entries = Entries.of(counts, observations, features, rates, dtype)
+        return cls(counts, settings, observations, features, rates, entries)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a stage of the solver has found so far.
+
+    Attributes
+    ----------
+    members : list of Member
+        The nearly best optima, the likeliest first, each on a scale of its own.
+    dropped : list of str
+        Why starts that were finished are no members, a sentence each.
+    mu, likely_mu : float
+        μ as used, and the likeliest.
+    dispersion : float
+        Pearson's statistic per degree of freedom.
+    mu_of_observations : tuple of float
+        μ of each further observation process.
+    mu_power : float
+        ν, by which μ grows with ŷ.
+    """
+
+    members: list[Member]
+    dropped: list[str]
+    mu: float
+    likely_mu: float
+    dispersion: float
+    mu_of_observations: tuple[float, ...] = ()
+    mu_power: float = 0.0
+
+
+@dataclass(eq=False)
+class State:
+    """The estimates of M members.
+
+    Attributes
+    ----------
+    problem : Problem
+    members : Members
+        Factors.
+    detection : Detection, optional
+        None without attributes and known p.
+    effects : ModeSteps, optional
+        None without random effects.
+    mu : list of float
+        μ of each observation process.
+    shape : float
+        c of the factors' prior.
+    dispersion : float
+        φ, by which the log-likelihood is divided.
+    dispersion_estimated : bool
+        Whether the objective has settled for the first time, and φ and μ have been estimated.
+    multiplier : Tensor, shape (N, M)
+        p·exp(xᵀβ) of every entry, times its random effects.
+    without_effects : Tensor, shape (N, M)
+        The same without random effects.
+    entry_mu : Tensor, shape (kinds, M) or (N, M)
+        μ of each kind of entry; with random effects, of each entry.
+    deviance : Tensor, shape (M,)
+        Mean negative binomial deviance per observed entry.
+    ratio : Tensor, shape (M,)
+        Counts over expectations, weighted by information.
+    """
+
+    problem: Problem
+    members: Members
+    detection: Detection | None
+    effects: ModeSteps | None
+    mu: list[float]
+    shape: float
+    dispersion: float = 1.0
+    dispersion_estimated: bool = False
+    multiplier: Tensor = field(init=False)
+    without_effects: Tensor = field(init=False)
+    entry_mu: Tensor = field(init=False)
+    deviance: Tensor = field(init=False)
+    ratio: Tensor = field(init=False)
+    _pearson: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.entry_mu = torch.empty(0)
+        self.detect()
+        for _ in range(2):
+            self.measure(self.rate())
+            self.members.scaled(self.ratio)
+        self.measure(self.rate())
+
+    def rate(self) -> Tensor:
+        """λ of every entry without exp(xᵀβ) and random effects, times exposure; (N, M)."""
+        return self.members.rate(self.problem.entries)
+
+    def detect(self) -> None:
+        """Set p and μ of every entry from g."""
+        mu, entries = self.mu_of_observations(), self.problem.entries
+        if self.detection is None:
+            self.without_effects = torch.ones_like(entries.counts).expand(-1, self.members.size)
+        else:
+            self.without_effects = self.detection.multiplier()
+        self.multiplier = self.without_effects
+        if self.effects is None:
+            self.entry_mu = self._allowance(mu)
+            return
+        self.multiplier = self.without_effects * self.effects.factors
+        if self.entry_mu.shape != self.multiplier.shape:
+            self.entry_mu = self._allowance(mu)[entries.kinds.long()]
+
+    def _allowance(self, mu: Tensor) -> Tensor:
+        """μ of each kind of entry (2L, M): lower where nothing determines p."""
+        return torch.cat([mu, mu]) if self.detection is None else self.detection.allowance(mu)
+
+    def mu_of_observations(self) -> Tensor:
+        """μ of each observation process and member; (L, M)."""
+        mu = torch.tensor(self.mu, dtype=torch.float64)
+        return mu[:, None].expand(-1, self.members.size)
+
+    def renew_entry_mu(self, rate: Tensor) -> None:
+        """Let μ of each entry follow its expected count, beside random effects."""
+        assert self.effects is not None
+        mu = self.mu_of_observations()
+        self.entry_mu = self.effects.mu_of_entries(mu, rate * self.multiplier, self._allowance(mu))
+
+    def measure(self, rate: Tensor) -> None:
+        """Log-likelihood of each member, as its deviance, and Pearson's statistic."""
+        entries = self.problem.entries
+        y, kinds = entries.counts, entries.kinds
+        sums = torch.zeros(4, rate.shape[1], dtype=torch.float64)
+        changes = (torch.nonzero(kinds[1:] != kinds[:-1]).ravel() + 1).tolist()
+        bounds = sorted({*range(0, len(y), _ROWS), *changes, len(y)})
+        for first, last in pairwise(bounds):
+            part = slice(first, last)
+            mean, count = (rate[part] * self.multiplier[part]).double(), y[part].double()
+            mu = entries.mu_of(self.entry_mu, part)
+            less = 1 / (1 + mean / mu)
+            deviance = torch.xlogy(count, count.clamp_min(1e-30) / mean.clamp_min(1e-30)) - (
+                count + mu
+            ) * torch.log1p((count - mean) / (mean + mu))
+            sums[0] += (2 * deviance).sum(dim=0)
+            sums[1] += (less * (count - mean) ** 2 / mean.clamp_min(0.1)).sum(dim=0)
+            sums[2] += (less * count).sum(dim=0)
+            sums[3] += (less * mean).sum(dim=0)
+        self.deviance = sums[0] / len(y)
+        self._pearson = sums[1] / len(y)
+        self.ratio = (sums[2] / sums[3].clamp_min(1e-30)).clamp(1e-30, 1e30)
+
+    @property
+    def _values(self) -> Tensor:
+        """Deviance of each member (M,); infinite where it is not a number."""
+        return torch.where(torch.isfinite(self.deviance), self.deviance, torch.inf)
+
+    @property
+    def best(self) -> int:
+        """Number of the likeliest member."""
+        return int(self._values.argmin())
+
+    @property
+    def objective(self) -> float:
+        """Deviance of the likeliest member."""
+        return float(self._values.min())
+
+    def keep(self, n: int) -> Tensor:
+        """Keep the n likeliest members, and return which these are (n,)."""
+        chosen = torch.argsort(self._values, stable=True)[:n]
+        self.members.pick(chosen)
+        if self.detection is not None:
+            self.detection.pick(chosen)
+        if self.effects is not None:
+            self.effects.pick(chosen)
+            self.entry_mu = self.entry_mu[:, chosen]
+        self.detect()
+        self.measure(self.rate())
+        return chosen
+
+    def pearson(self, member: int) -> float:
+        """Pearson's statistic of a member per degree of freedom."""
+        settings, counts = self.problem.settings, self.problem.counts
+        parameters = settings.rank * sum(counts.shape)
+        if self.detection is not None:
+            parameters += self.detection.theta.shape[1] // 2  # the smoothing takes about half
+        if self.effects is not None:
+            parameters += round(self.effects.n_free(member))
+        n = len(self.problem.entries.counts)
+        return pearson_dispersion(float(self._pearson[member]), n, parameters)
+
+    def likely_mu(self, process: int = 0) -> float:
+        """μ of an observation process by maximum likelihood, given λ and p of the likeliest."""
+        if self.effects is not None:
+            return self.mu[process]
+        entries, best = self.problem.entries, self.best
+        mean = self.rate()[:, best] * self.multiplier[:, best]
+        chosen = entries.kinds == process
+        if not bool(chosen.any()):  # nothing determines p of its counts
+            chosen = entries.kinds == process + len(self.mu)
+        return likely_mu(entries.counts[chosen, 0].double(), mean[chosen].double())
+
+    def drawn(self) -> tuple[list[FloatArray], FloatArray] | None:
+        """Draws of the likeliest member's random effects, θ and β; None without effects."""
+        if self.effects is None:
+            return None
+        m = self.best
+        column = slice(m, m + 1)
+        mean = self.rate()[:, column] * self.without_effects[:, column]
+        learns = self.detection if self.problem.entries.n_attributed else None
+        given = mean, self.entry_mu[:, column], self.dispersion, learns
+        tables, others = self.effects.draw_with_curves(m, *given)
+        if self.detection is not None and not len(others):  # nothing determines g
+            others = np.zeros((self.detection.theta.shape[1], tables[0].shape[1]))
+        return tables, others
+
+    def estimate(self) -> Estimate:
+        """Return what has been found so far.
+
+        Raises
+        ------
+        FitError
+            If no start has a finite likelihood.
+        """
+        values, n = self._values, len(self.problem.entries.counts)
+        finite = torch.isfinite(values)
+        if not bool(finite.any()):
+            raise FitError("no member has a finite likelihood; check the counts for huge values")
+        order = torch.argsort(values, stable=True)
+        best = int(order[0])
+        worse = (values - values[best]) * n / (2 * self.dispersion)
+        near = [int(m) for m in order if worse[m] <= _NATS]
+        behind, broken = int((finite & (worse > _NATS)).sum()), int((~finite).sum())
+        dropped = []
+        if behind:
+            dropped.append(f"{behind} of {len(values)} starts ended at a less likely optimum")
+        if broken:
+            dropped.append(f"{broken} starts have no finite likelihood")
+        return Estimate(
+            members=[self._member(m) for m in near],
+            dropped=dropped,
+            mu=self.mu[0],
+            likely_mu=self.likely_mu(),
+            dispersion=self.pearson(best),
+            mu_of_observations=tuple(self.mu[1:]),
+            mu_power=0.0 if self.effects is None else self.effects.powers[0],
+        )
+
+    def estimate_with_networks(self, optima: Sequence[Optimum]) -> Estimate:
+        """What a network stage has found: a member of each optimum, the best first."""
+        best = optima[0]
+        unit = self.problem.entries.unit ** (-1 / len(best.factors))
+        members = [optimum.member() for optimum in optima]
+        return Estimate(
+            members=[replace(m, factors=tuple(f * unit for f in m.factors)) for m in members],
+            dropped=[],
+            mu=float(best.mu[0]),
+            likely_mu=best.likely_mu(),
+            mu_of_observations=tuple(self.mu[1:]),
+            dispersion=pearson_dispersion(best.pearson(), len(best.counts), best.n_parameters),
+        )
+
+    def _factors(self, m: int) -> list[Tensor]:
+        """Factors of a member, per unit of this exposure."""
+        rank = self.problem.settings.rank
+        return [factor[:, m * rank : (m + 1) * rank] for factor in self.members.factors]
+
+    def _member(self, m: int) -> Member:
+        problem = self.problem
+        unit = problem.entries.unit ** (-1 / len(self.members.factors))
+        factors = tuple(factor.numpy() * unit for factor in self._factors(m))
+        member = Member(factors, None)
+        if self.detection is not None:
+            member = member_of(
+                factors,
+                problem.features,
+                problem.rates,
+                self.detection.theta[m].numpy().copy(),
+                tuple(layer.numpy() for layer in self.detection.layers),
+                anchored=problem.observations.anchored,
+            )
+        if self.effects is None:
+            return member
+        return replace(member, mode_effects=self.effects.member(m))
+
+    def optimum(self) -> Optimum:
+        """The likeliest member, over all entries."""
+        m, problem = self.best, self.problem
+        counts, observations, entries = problem.counts, problem.observations, problem.entries
+        order, n = observations.order, len(entries.counts)
+        theta = precisions = centre = torch.zeros(0, dtype=torch.float64)
+        unattributed, mu, exposure = 1.0, constant(self.mu[0], n), constant(1.0, n)
+        if self.detection is not None:
+            theta, precisions = self.detection.theta[m].clone(), self.detection.prior()[m]
+            centre = self.detection.centre
+            unattributed = float(self.detection.elsewhere()[:, m].mean())
+        if counts.exposure is not None or len(observations.errors):
+            each = counts.exposure_at(observations.indices[order]) * observations.exposure[order]
+            exposure = torch.from_numpy(each) / entries.unit
+        if self.effects is not None:
+            exposure = exposure * self.effects.factors[:, m].double()
+            mu = self.entry_mu[:, m]
+        elif entries.kinds.any():
+            mu = self.entry_mu[:, m][entries.kinds.long()]
+        x, x_rows = None, None
+        if problem.rates is not None:
+            scores = normal_scores(counts.rate_attributes)
+            x = np.vstack([scores, problem.rates.features.middle])
+            x_rows = observations.rate_rows[order]
+        known = torch.from_numpy(observations.known[order[entries.n_attributed :]])
+        return Optimum(
+            where=[
+                torch.from_numpy(observations.indices[order, mode].astype(np.int32))
+                for mode in range(len(counts.shape))
+            ],
+            counts=torch.from_numpy(observations.counts[order].astype(np.float64)),
+            exposure=exposure,
+            attributes=observations.attributes,
+            rows=observations.rows[order[: entries.n_attributed]],
+            rate_attributes=x,
+            rate_rows=x_rows,
+            observations=observations if len(observations.errors) else None,
+            features=problem.features,
+            rates=problem.rates,
+            factors=self._factors(m),
+            coefficients=theta,
+            precisions=precisions,
+            centre=centre,
+            layers=() if self.detection is None else self.detection.layers,
+            unattributed=unattributed,
+            known=known if observations.anchored else None,
+            mu=mu,
+            dispersion=self.dispersion,
+            prior_shape=self.shape,
+        )
