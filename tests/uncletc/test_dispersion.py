@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy.special import polygamma
 
+from uncletc import CountTensor, FitSettings, fit
 from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.dispersion import shape_of_posterior
 
@@ -21,3 +22,13 @@ def test_shape_of_elements_known_from_counts(shape: float, counts: float) -> Non
     draws = Draws((deviation.astype(np.float32),), np.empty((0, 200)), np.zeros(200))
     found = shape_of_posterior([torch.from_numpy(seen / (counts + shape))], draws)
     assert found == pytest.approx(shape, rel=0.3)  # row means take a sixth
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_sparse_poisson_counts_scatter_as_poisson_ones_do(seed: int) -> None:
+    shape, rng = (30, 30, 12), np.random.default_rng(seed)
+    at = rng.choice(np.prod(shape), np.prod(shape) // 20, replace=False)
+    counts = CountTensor(
+        shape, np.column_stack(np.unravel_index(at, shape)), rng.poisson(3, len(at))
+    )
+    assert fit(counts, FitSettings(rank=1)).dispersion == pytest.approx(1, abs=0.2)

@@ -483,7 +483,8 @@ def _unique_share(frame: pl.DataFrame, columns: Sequence[_Column]) -> float:
 def _determines(frame: pl.DataFrame, fine: Sequence[_Column], coarse: _Column) -> bool:
     """Whether the levels of some columns always say that of another."""
     names = [each.name for each in fine]
-    return frame.select(*names, coarse.name).n_unique() <= frame.select(names).n_unique()
+    both = frame.select(*names, coarse.name)
+    return bool(names) and both.n_unique() <= frame.select(names).n_unique()
 
 
 def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -> list[_Column]:
