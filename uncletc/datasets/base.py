@@ -74,7 +74,7 @@ class AttributeInfo:
     Attributes
     ----------
     explanation : str
-        What it is, in a sentence; empty where nobody has said.
+        What it is, in a sentence; empty where it is not known.
     unit : str
         Such as "%" or "people"; empty where there is none, or it is not known.
     minimum, maximum : float
@@ -236,7 +236,7 @@ class Dataset:
     attribute_info: Mapping[str, AttributeInfo] = field(default_factory=dict)
 
     def about(self, attribute: str) -> AttributeInfo:
-        """What the values of an attribute are; from 0 to 1 without a unit where nobody said."""
+        """What the values of an attribute are; from 0 to 1 without a unit where none is known."""
         return self.attribute_info.get(attribute, AttributeInfo())
 
     def with_roles(self, roles: Roles | None = None) -> Dataset:

@@ -422,10 +422,16 @@ def _cells(frame: pl.DataFrame, columns: Columns, rules: list[str]) -> _Cells:
         raise ValueError(
             f"the table must have at most {_MOST_CELLS:,} counts, it has {n:,} rows of {width:,}"
         )
-    said = list[str]()
+    corrected = list[str]()
     series = [frame.get_column(each) for each in columns.across or (columns.count,)]
-    counts = np.column_stack([_counts_of(each, columns.negative, said) for each in series]).ravel()
-    rules += said if len(said) <= 3 else [*said[:3], f"So it is in {len(said) - 3} more columns."]
+    counts = np.column_stack(
+        [_counts_of(each, columns.negative, corrected) for each in series]
+    ).ravel()
+    rules += (
+        corrected
+        if len(corrected) <= 3
+        else [*corrected[:3], f"So it is in {len(corrected) - 3} more columns."]
+    )
     modes = columns.all_modes
     called = tuple(each.column for each in modes)
     if columns.running is not None:
@@ -535,8 +541,8 @@ def _as_missing(cells: _Cells, columns: Columns, rules: list[str]) -> _Cells:
         gone |= cells.rows[k] == cells.labels[k].index(level)
     if columns.known_detection is not None:
         gone &= cells.values([columns.known_detection]).iloc[:, 0].isna()
-    said = listed([f"{mode} {level}" for mode, level in columns.missing])
-    rules.append(f"Counts of {said} are taken as missing.")
+    levels = listed([f"{mode} {level}" for mode, level in columns.missing])
+    rules.append(f"Counts of {levels} are taken as missing.")
     return replace(cells, rows=cells.rows.assign(count=cells.rows["count"].mask(gone)))
 
 

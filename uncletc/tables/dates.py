@@ -53,8 +53,8 @@ def dates_of(column: pl.Series) -> tuple[pl.Series, str] | None:
             doubt = ""
             if form in _SWAPPED and _fits(levels, _SWAPPED[form]):
                 doubt = " (it could be the other way round: no day is above 12)"
-            said = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
-            note = "" if form == FORMS[0] else f"Dates are read as {said}{doubt}"
+            order = re.sub("%(.)", lambda sign: _PARTS[sign[1].lower()], form)
+            note = "" if form == FORMS[0] else f"Dates are read as {order}{doubt}"
             return column.str.to_date(form, strict=False), note
     if not levels.str.contains(r"\d:\d").any():
         return None

@@ -282,8 +282,8 @@ def with_events(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if len(modes) < 2 or not (ids and repeated if maybe_counts else ids or repeated):
         return frame, []
     ones = pl.Series(EVENTS, [1] * len(frame), dtype=pl.Int32)
-    said = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
-    return frame.with_columns(ones), [said]
+    note = f"Each row is one event, counted in the added column {EVENTS}: no column holds counts."
+    return frame.with_columns(ones), [note]
 
 
 def _is_list(frame: pl.DataFrame) -> bool:
@@ -450,7 +450,7 @@ def _choose_count(columns: Sequence[_Column], reasons: dict[str, str]) -> tuple[
     good: dict[str, float] = {}
     for each in (it for it in columns if it.n_levels and it.name not in reasons):
         sure = each.named >= 6
-        whole = each.count_like and (each.n_levels > 1 or sure)
+        whole = each.count_like and (each.n_levels > 1 or sure) and not is_history(each.name)
         if each.kind == "number" and sure:
             typical = each.values.filter(each.values > 0).median()
             whole = isinstance(typical, float) and typical >= LARGE and each.range[0] >= 0
@@ -547,17 +547,17 @@ def _mode(each: _Column, reasons: dict[str, str]) -> ModeColumn:
     """A column as a mode, made coarser where it has too many levels."""
     levels = each.n_levels
     what = {"time": "times", "place": "places", "kind": "kinds", "": "levels"}[each.mode_class]
-    said, mode = f"Mode: {levels:,} {what}", ModeColumn(column=each.name)
+    reason, mode = f"Mode: {levels:,} {what}", ModeColumn(column=each.name)
     step = step_of(each.levels, len(each.values)) if each.kind == "date" else None
     if step is not None:
         mode = replace(mode, step=step)
-        said += f", taken by {step}"
+        reason += f", taken by {step}"
     elif levels > _MANY_LEVELS:
         mode = replace(mode, most=LEVELS_KEPT)
-        said += f"; the {LEVELS_KEPT:,} with most counted events are kept"
+        reason += f"; the {LEVELS_KEPT:,} with most counted events are kept"
     if each.missing:
-        said += f"; rows without it ({each.values.null_count():,}) are left out"
-    reasons[each.name] = f"{said}."
+        reason += f"; rows without it ({each.values.null_count():,}) are left out"
+    reasons[each.name] = f"{reason}."
     return mode
 
 

@@ -163,8 +163,8 @@ def _other_encoding(data: bytes, at: int) -> str:
 def _from_text(data: bytes, called: str) -> RawTable:
     encoding, notes = _encoding(data, called), list[str]()
     if not encoding.startswith("utf-8"):
-        said = {"cp1252": "Windows-1252 (Western European)"}.get(encoding, encoding.upper())
-        notes.append(f"The file is read as {said}.")
+        usual = {"cp1252": "Windows-1252 (Western European)"}.get(encoding, encoding.upper())
+        notes.append(f"The file is read as {usual}.")
     lines = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
     sample = list[str]()
     while len(sample) < _SAMPLE and sum(map(len, sample)) < _LONGEST_SAMPLE:
@@ -186,8 +186,8 @@ def _from_text(data: bytes, called: str) -> RawTable:
     reader: Any = csv.reader(itertools.chain(lines, [_END]), delimiter=separator)
     for _ in range(at + 1):
         next(reader, None)
-    frame, said_of_lines = _body(reader, len(names), separator, called)
-    notes += above + said_of_lines
+    frame, of_lines = _body(reader, len(names), separator, called)
+    notes += above + of_lines
     return _finished(called, names, frame, notes, comma_separates=separator == ",")
 
 
@@ -299,7 +299,7 @@ def _finished(
             f"{called} must have one row of names above its values, it begins with "
             f"{short(', '.join(header))!r}"
         )
-    frame.columns, said = distinct_names(header)
+    frame.columns, renamed = distinct_names(header)
     found, types = typed(frame, comma_separates=comma_separates)
     blank = found.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
@@ -312,7 +312,7 @@ def _finished(
         found = found.drop(empty)
         types.append(f"Columns without any value are left out: {listed(empty)}.")
     found, events = with_events(found)
-    return RawTable(called, found, (*notes, *said, *types, *events))
+    return RawTable(called, found, (*notes, *renamed, *types, *events))
 
 
 def distinct_names(header: Sequence[str]) -> tuple[list[str], list[str]]:

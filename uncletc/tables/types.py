@@ -52,7 +52,7 @@ _COMMA_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 _POINT_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$"
 _COMMA_DECIMAL = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][+-]?\d+)?$"
 _DECIMAL_COMMAS = "Decimal commas are read as such"
-_FORMS = {  # form: mark of thousands, of decimals, and what is said
+_FORMS = {  # form: mark of thousands, of decimals, and the note
     _PLAIN: ("", ".", ""),
     _SPACED: ("[ '’]", ".", "Spaces mark thousands"),
     _COMMA_THOUSANDS: (",", ".", "Commas mark thousands"),
@@ -179,7 +179,7 @@ def typed(frame: pl.DataFrame, *, comma_separates: bool) -> tuple[pl.DataFrame, 
         order[2:4] = order[3:1:-1]
     if commas:
         order.insert(0, order.pop())
-    columns, said = [], dict[str, list[str]]()
+    columns, noted = [], dict[str, list[str]]()
     codes = Counter[str]()
     for column in clean:
         found, what = column, ""
@@ -188,12 +188,14 @@ def typed(frame: pl.DataFrame, *, comma_separates: bool) -> tuple[pl.DataFrame, 
             numbers = _numbers(bare, order) if own else None
             if numbers is not None:
                 codes += own
-                said.setdefault(f"Codes are read as missing, {_quoted(own)}", []).append(found.name)
+                noted.setdefault(f"Codes are read as missing, {_quoted(own)}", []).append(
+                    found.name
+                )
             found, what = numbers or _typed(column, order)
         if what:
-            said.setdefault(what, []).append(found.name)
+            noted.setdefault(what, []).append(found.name)
         columns.append(found)
-    notes = [f"{what}: {listed(names)}." for what, names in said.items()]
+    notes = [f"{what}: {listed(names)}." for what, names in noted.items()]
     return pl.DataFrame(columns), notes
 
 
@@ -236,7 +238,7 @@ def _typed(column: pl.Series, order: Sequence[str]) -> tuple[pl.Series, str]:
 
 
 def _numbers(column: pl.Series, order: Sequence[str]) -> tuple[pl.Series, str] | None:
-    """Text as numbers, in the first of these forms that fits all of it, and what is said."""
+    """Text as numbers, in the first of these forms that fits all of it, and the note."""
     some = column.drop_nulls()
     if (
         some.str.contains(r"^0\d+$").any()
@@ -251,11 +253,11 @@ def _numbers(column: pl.Series, order: Sequence[str]) -> tuple[pl.Series, str] |
         fits = some.str.contains(form)
         if not fits.any() or not (fits | whole).all():
             continue
-        thousands, decimal, said = _FORMS[form]
+        thousands, decimal, note = _FORMS[form]
         values = column.str.replace_all(thousands, "") if thousands else column
         numbers = values.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
         ok = numbers.null_count() == column.null_count() and numbers.drop_nulls().is_finite().all()
-        return (compact(numbers), said) if ok else None
+        return (compact(numbers), note) if ok else None
     return None
 
 

@@ -1,4 +1,4 @@
-"""A data set of a table and its columns: where each row ends up, and what is said of it."""
+"""A data set of a table and its columns: where each row ends up, and the rules that were applied."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def raw(**changed) -> RawTable:
     return RawTable.of(ROWS | changed, "mine.csv")
 
 
-def made(table: RawTable | None = None, **said):
-    return build(raw() if table is None else table, replace(PLAIN, **said))
+def made(table: RawTable | None = None, **columns):
+    return build(raw() if table is None else table, replace(PLAIN, **columns))
 
 
 def at(counts) -> dict[tuple[int, ...], int]:
@@ -237,7 +237,7 @@ def test_levels_that_are_left_out():
 
 class TestMistakes:
     @pytest.mark.parametrize(
-        ("changed", "said", "sentence"),
+        ("changed", "columns", "sentence"),
         [
             ({}, {"count": "nought"}, "must have a column 'nought'; it has site, week"),
             ({}, {"count": ""}, "count must name the column"),
@@ -265,9 +265,9 @@ class TestMistakes:
             ({"hours": [None] * 5}, {"attributes": (HOURS,)}, "hours"),
         ],
     )
-    def test_get_one_sentence(self, changed, said, sentence):
+    def test_get_one_sentence(self, changed, columns, sentence):
         with pytest.raises(ValueError, match=sentence) as caught:
-            made(raw(**changed), **said)
+            made(raw(**changed), **columns)
         assert "\n" not in str(caught.value)
 
     def test_a_tensor_that_is_too_large_names_the_mode_to_coarsen(self, monkeypatch):

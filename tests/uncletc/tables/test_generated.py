@@ -41,7 +41,7 @@ VALUES = st.sampled_from(
 ) | st.text(max_size=6)  # fmt: skip
 
 
-def told(data: bytes, name: str) -> None:
+def read_or_refused(data: bytes, name: str) -> None:
     """Go from bytes to a data set, or to one sentence."""
     try:
         raw = read_file(data, name)
@@ -62,7 +62,7 @@ def told(data: bytes, name: str) -> None:
 @SOON
 @given(st.binary(max_size=300), st.sampled_from(["", "PAR1", "PK\x03\x04", "\xff\xfe", "a,b\n"]))
 def test_any_bytes(data, start):
-    told(start.encode("latin-1") + data, "any.csv")
+    read_or_refused(start.encode("latin-1") + data, "any.csv")
 
 
 @st.composite
@@ -102,7 +102,7 @@ def test_any_table_as_text(table, separator, encoding, data):
         at = data.draw(st.integers(0, len(text)))
         text = text[:at] + data.draw(VALUES) + text[at + data.draw(st.integers(0, 20)) :]
     above = data.draw(st.sampled_from(["", "my table\n", "a\n\nb\n"]))
-    told((above + text).encode(encoding, "replace"), "table.csv")
+    read_or_refused((above + text).encode(encoding, "replace"), "table.csv")
 
 
 @SOON
@@ -119,4 +119,4 @@ def test_any_table_as_a_workbook_or_parquet(table, parquet, hurt, byte):
     whole = bytearray(file.getvalue())
     if hurt is not None:
         whole[int(hurt * len(whole))] = byte
-    told(bytes(whole), "table")
+    read_or_refused(bytes(whole), "table")

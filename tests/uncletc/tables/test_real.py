@@ -14,10 +14,10 @@ from uncletc.tables import build, guess, read_file
 TABLES = {
     "flower survey": ("**/SA02602_v2.csv", ["PLOT_ID", "PLTSP_NAME", "SAMPLEDATE"], "NO_STALK"),
     "mobility index": ("**/DL-us-m50_index.csv", ["fips", "date"], "count"),
-    "tests by state": ("**/all-states-history-full.csv", ["state", "date"], "totalTest"),
     "interactions": (
         "**/11to13_interactions.csv", ["PLTSP_NAME", "VISSP_NAME", "DATE"], "NO_INT",
     ),
+    "rodents": ("**/Portal_rodent.csv", ["species", "plot", "yr"], "events"),
 }  # fmt: skip
 
 
