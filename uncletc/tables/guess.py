@@ -46,6 +46,7 @@ _FEW_ZEROS = 0.02  # share of counts
 _UNIQUE = 0.99  # share of rows at which columns count as naming them
 _REPEATED = 0.9  # share of rows below which they are single events
 _MOST_MODES, _MOST_ATTRIBUTES, _MOST_CATEGORIES, _MOST_MISSING = 4, 15, 12, 0.2
+_ALL_DISTINCT = 20  # rows from which numbers that never repeat are no counts, but for their name
 _LEAST_ACROSS = 3  # columns of counts in a wide table
 _TOTALS = ("total", "sum", "all")
 _NO_COUNT = (
@@ -180,6 +181,7 @@ class _Column:
         points -= 5 * (bool(self.mode_class) and self.named <= 0)
         points -= _share(self.values == 0) > 0.5
         points -= self.designed * (3 if self.named < 6 else 1)
+        points -= 8 * (self.named <= 0 and self.n_levels == len(self.values) >= _ALL_DISTINCT)
         return points - 4 * self.missing - 8 * self.numbers_rows
 
     @cached_property
@@ -515,10 +517,9 @@ def _choose_modes(frame: pl.DataFrame, columns: Sequence[_Column], least: int) -
             continue
         with_it = _unique_share(frame, [*chosen, each])
         gain = with_it - share
-        needed = len(chosen) < least and gain > 0
-        useful = (
-            gain > 0.005 if each.mode_class or each.says("id") else gain > 0.05 < with_it - 0.85
-        )
+        needed = len(chosen) < least and (gain > 0 or bool(each.mode_class))
+        named = each.mode_class or each.says("id")
+        useful = gain > 0.005 if named else gain > 0.05 and with_it > 0.9
         if len(chosen) == _MOST_MODES - 1:
             useful = useful and with_it >= 0.8
         if needed or useful:

@@ -1,4 +1,4 @@
-"""A data set of a table and its columns: where each row ends up, and the rules that were applied."""
+"""A data set of a table and its columns: where each row ends up, and which rules were applied."""
 
 from __future__ import annotations
 

@@ -76,6 +76,11 @@ class TestLong:
         found = found_in(**BASE, cases=counts(20), deaths=counts(20, 1))
         assert "Could be the count as well: deaths" in found.reasons["cases"]
 
+    def test_numbers_that_never_repeat_are_no_counts_without_a_name(self):
+        labels = {"region": [1, 2] * 20, "sample": [k % 8 for k in range(40)]}
+        found = found_in(object=RNG.permutation(np.arange(3, 123, 3)).tolist(), **labels)
+        assert found.columns.count == ""
+
     def test_a_table_without_counts_says_which_shape_is_understood(self):
         found = found_in(site=["a", "b", "a", "b"], temp=[1.5, 2.5, 3.5, 0.1])
         assert found.columns.count == ""
