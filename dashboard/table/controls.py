@@ -267,7 +267,7 @@ def table_of(file: TableFile, columns: Columns) -> OwnTable | None:
     asked["absent"] = "A combination without a row means", _ABSENT
     if negative := below_zero(file.raw.frame, columns):
         st.session_state.setdefault(key("negative"), columns.negative)
-        asked["negative"] = f"{negative:,} counts are below 0. They are", _NEGATIVE
+        asked["negative"] = f"Counts below 0 ({negative:,}) are", _NEGATIVE
     many = many_levels(file.raw.frame, columns, too_large="most active levels" in error)
     places = st.columns(2) * (len(asked) + len(many))
     for where, (name, (label, options)) in zip(places, asked.items(), strict=False):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
 
 from uncletc import simulate
 from uncletc.tables import LEVELS_KEPT, AttributeColumn, Columns, ModeColumn
@@ -166,9 +167,8 @@ def preview(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     if len(shown) > most:
         shown = sorted(shown, key=lambda name: rank.get(roles[name], 0))[:most]
     roles |= dict.fromkeys(columns.across, "count")
-    return frame.select(
-        pl.col(name).alias(f"{ROLES[roles[name]]} · {name}") for name in shown
-    ).head(rows)
+    few = frame.select(shown).head(rows).with_columns(cs.date().cast(pl.String))
+    return few.rename({name: f"{ROLES[roles[name]]} · {name}" for name in shown})
 
 
 def below_zero(frame: pl.DataFrame, columns: Columns) -> int:

@@ -200,8 +200,8 @@ def _counts_of(column: pl.Series, negative: Negative, rules: list[str]) -> Float
         code = len(values) == 1 and re.fullmatch(r"-(1|2|8+|9+)", values[0])
         _require(~below | (below.sum() <= few) | bool(code), name, y, "be at least 0")
         rules.append(
-            f"{CHECK}{int(below.sum()):,} of the values of {name} below 0 ({listed(values)}; the "
-            f"first in data row {np.argmax(below) + 1}) are taken as {_MEANT[negative]}."
+            f"{CHECK}values of {name} below 0 ({int(below.sum()):,}: {listed(values)}; the first "
+            f"in data row {np.argmax(below) + 1}) are taken as {_MEANT[negative]}."
         )
         y = np.where(below, np.nan if negative == "missing" else 0.0, y)
     whole = np.isnan(y) | (y == np.floor(y))

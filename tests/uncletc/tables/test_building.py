@@ -78,7 +78,7 @@ class TestRows:
         assert found.counts.n_observed == 3
         (finding,) = [each for each in check_counts(found) if each.kind == "reading"]
         assert finding.severity == "warning"
-        assert f"2 of the values of seen below 0 ({code}" in finding.sentence
+        assert f"alues of seen below 0 (2: {code}" in finding.sentence
         corrected = made(raw(seen=[3, 0, code, code, 5]), negative="zero")
         assert at(corrected.counts)[0, 2] == 0
 
