@@ -6,8 +6,6 @@ import logging
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
-from typing import Protocol
 
 from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -19,7 +17,6 @@ from uncletc import FitSettings
 
 _COUNTERS = {"orders_done", "orders_failed", "orders_cancelled", "work_seconds", "workers_lost"}
 _SESSIONS = "active_sessions"  # Streamlit's name of browsers connected
-_AGAIN = 600.0  # seconds until another tiny fit is made
 _WATCHER = "readiness"
 _TINY = {"shape": [4, 4, 4], "rank": 1, "n_attributes": 1}
 _STEPS = 20
@@ -27,23 +24,15 @@ _STEPS = 20
 log = logging.getLogger(__name__)
 
 
-class Counted(Protocol):
-    """Something that counts what it does, as the service of fits."""
-
-    def numbers(self) -> dict[str, float]:
-        """Return what it has counted, by name."""
-        ...
-
-
 class Work:
     """Turns what a service has counted into metrics.
 
     Parameters
     ----------
-    service : Counted
+    service : Service
     """
 
-    def __init__(self, service: Counted) -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
 
     def collect(self) -> Iterator[Metric]:
@@ -65,7 +54,7 @@ def sessions() -> int | None:
 
 
 @contextmanager
-def metrics_served(service: Counted, port: int | None, host: str) -> Iterator[None]:
+def metrics_served(service: Service, port: int | None, host: str) -> Iterator[None]:
     """Serve metrics on a port of their own while the context lasts; nowhere without a port."""
     if port is None:
         yield
@@ -83,7 +72,7 @@ def metrics_served(service: Counted, port: int | None, host: str) -> Iterator[No
 
 
 class Readiness:
-    """Whether the server can do what it is for: it fits a tiny tensor now and then.
+    """Whether the server can do what it is for: it has fitted a tiny tensor since it started.
 
     A server that is busy is ready: its tiny fit waits for its turn among the others.
 
@@ -91,38 +80,24 @@ class Readiness:
     ----------
     service : callable
         Returns the service of fits.
-    clock : callable, optional
-        Seconds, for tests.
     """
 
-    def __init__(
-        self, service: Callable[[], Service], clock: Callable[[], float] = monotonic
-    ) -> None:
-        self._service, self._clock = service, clock
-        self._first = secrets.randbelow(10**6)  # so that the first one is not found on disk
-        self._began = clock()
-        self._ready = False
-        self._found = -1  # the last tiny fit that was
+    def __init__(self, service: Callable[[], Service]) -> None:
+        self._service = service
+        simulation = _TINY | {"seed": secrets.randbelow(10**6)}  # none that is found on disk
+        settings = FitSettings(rank=1, max_iter=_STEPS, seed=0)
+        self._order = Recovery(simulation=simulation, settings=settings)
 
     def problem(self) -> str:
         """Return why the server is not ready, as a sentence; empty where it is."""
-        past = int((self._clock() - self._began) // _AGAIN)
-        if past == self._found:
-            return ""
-        settings = FitSettings(rank=1, max_iter=_STEPS, seed=0)
-        order = Recovery(simulation=_TINY | {"seed": self._first + past}, settings=settings)
-        service = self._service()
-        if service.lookup(order) is not None:
-            self._ready, self._found = True, past
-            return ""
-        if service.away:  # for all replicas alike: pages that say so are better than none
+        service, order = self._service(), self._order
+        # A cluster is away for all replicas alike: pages that say so are better than none.
+        if service.away or service.lookup(order) is not None:
             return ""
         job = service.job(order)
-        if job is not None and job.state == "failed":
-            log.error("the tiny fit failed")
-            self._ready = False
-            service.submit(order, _WATCHER)
-            return "A tiny fit failed."
         if (job is None or not job.active) and len(service.active) < service.limits.queue:
             service.submit(order, _WATCHER)
-        return "" if self._ready else "The first tiny fit has not finished yet."
+        if job is not None and job.state == "failed":
+            log.error("the tiny fit failed")
+            return "A tiny fit failed."
+        return "The first tiny fit has not finished yet."

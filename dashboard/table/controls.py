@@ -33,8 +33,7 @@ from dashboard.table.roles import (
     role_table,
     with_levels_of,
 )
-from dashboard.work.limited import plain_name
-from dashboard.work.tables import Reading, build_counts, is_quick
+from dashboard.work.tables import Reading, build_counts, is_quick, plain_name
 from uncletc.tables import MOST_ROWS, Columns, ModeColumn, guess, read_file
 
 _READING, _FAILED = f"{PREFIX}reading", f"{PREFIX}failed"

@@ -3,7 +3,7 @@
 It stands where :class:`dashboard.work.pool.Worker` does, and the cluster has as many orders at once
 as this server would have processes; limits of memory are Dask's. An order goes there as to a
 process here, and its result comes back as bytes, so no folder is shared. Reports leave as events
-under a topic that nobody can guess. Estimates so far stay at home: events remain at the scheduler.
+under a topic that nobody can guess; estimates so far are not sent.
 The workers import this module: it loads neither torch nor pages.
 """
 
@@ -20,7 +20,7 @@ from uuid import uuid4
 from dashboard.work.pool import Lost, OnReport
 
 _CONNECT = 5.0  # seconds to wait for the scheduler
-_LOOKED_AFTER = 0.2  # seconds between two checks of whether anyone still waits
+_PAUSE = 0.2  # seconds between two checks of whether anyone still waits
 _TRIM, _USUAL_TRIM = -1, 128 << 20  # M_TRIM_THRESHOLD of mallopt, in bytes
 _AWAY = "the Dask cluster that works for this server does not answer. Ask again in a minute."
 _EMPTY = "the Dask cluster that works for this server has no workers. Ask again in a minute."
@@ -88,19 +88,13 @@ class RemoteWorker:
     cluster : Cluster
     lane : str
         Quick orders go first.
-
-    Attributes
-    ----------
-    address : str
-        Of the worker that has its order; empty: none has begun.
     """
 
     memory = 0  # Dask limits it
 
     def __init__(self, cluster: Cluster, lane: str) -> None:
         self._cluster, self._priority = cluster, int(lane == "quick")
-        self._lost, self._cancelled = threading.Event(), threading.Event()
-        self.address, self.alive = "", False
+        self._stopped, self.alive = threading.Event(), False
 
     def start(self) -> None:
         """Do nothing: the workers are there already."""
@@ -109,47 +103,43 @@ class RemoteWorker:
         self, message: dict[str, Any], data: list[bytes], on_report: OnReport
     ) -> tuple[dict[str, Any], bytes]:
         """Have an order worked on; see :meth:`dashboard.work.pool.Worker.run`."""
-        self._lost.clear()
-        self._cancelled.clear()
-        self.address, self.alive = "", True
+        self._stopped.clear()
+        self.alive = True
         try:
             return self._run(message, data, on_report)
         except Refused as error:
             return {"end": "failed", "message": str(error)}, b""
         except ImportError:
             return {"end": "failed", "message": _MISSING}, b""
-        except Exception as error:  # a worker or the scheduler was lost, in one of many ways
+        except Exception as error:  # workers or the scheduler were lost, in one of many ways
             log.info("an order came back", extra={"error": type(error).__name__})
-            if self._cancelled.is_set():
-                return {"end": "cancelled", "message": "It was cancelled."}, b""
             raise Lost from None
         finally:
             self.alive = False
 
-    def cancel(self, _run: str) -> None:
-        """Take the order back."""
-        self._cancelled.set()
-        self._lost.set()
-
     def kill(self) -> None:
         """Take the order back; it counts as lost."""
-        self._lost.set()
+        self._stopped.set()
 
     close = kill
+
+    def cancel(self, _run: str) -> None:
+        """Take the order back."""
+        self.kill()
 
     def _run(
         self, message: dict[str, Any], data: list[bytes], on_report: OnReport
     ) -> tuple[dict[str, Any], bytes]:
-        client, topic = self._cluster.client(), f"uncletc-{uuid4().hex}"
+        client, topic, begun = self._cluster.client(), f"uncletc-{uuid4().hex}", []
 
         def on_event(event: tuple[float, dict[str, Any]]) -> None:
             report = event[1]
-            if "begun" not in report:
+            if report:
                 on_report(report, b"")
-            elif self.address:  # its worker was lost, and Dask has begun again
-                self._lost.set()
-            else:
-                self.address = report["begun"]
+                return
+            begun.append(event)
+            if len(begun) > 1:  # its worker was lost, and Dask has begun again
+                self._stopped.set()
 
         client.subscribe_topic(topic, on_event)
         future = client.submit(
@@ -158,12 +148,12 @@ class RemoteWorker:
         try:
             asked = monotonic()
             while not future.done():
+                if self._stopped.wait(_PAUSE) or client.status != "running":
+                    raise Lost
                 if monotonic() - asked > _CONNECT:
                     asked = monotonic()
                     if not client.ncores():  # Dask would wait for a worker
                         raise Lost
-                if self._lost.wait(_LOOKED_AFTER) or client.status != "running":
-                    raise Lost
             end: tuple[dict[str, Any], bytes] = future.result()
             return end
         finally:
@@ -184,7 +174,7 @@ def work_on(topic: str, message: dict[str, Any], data: list[bytes]) -> tuple[dic
     """
     from distributed import get_worker
 
-    from dashboard.work.worker import Cancelled, perform
+    from dashboard.work.worker import Reports, perform
 
     with suppress(AttributeError, OSError):
         # Dask has memory given back at once, which fits ask for again in the next iteration.
@@ -192,16 +182,12 @@ def work_on(topic: str, message: dict[str, Any], data: list[bytes]) -> tuple[dic
     here: Any = get_worker()  # type: ignore[no-untyped-call]
     key = here.get_current_task()
 
-    class Reports:
-        def __call__(self, data: bytes = b"", **report: Any) -> None:
-            self.check()
-            if not data:
-                here.log_event(topic, report)
+    def send(report: dict[str, Any], found: bytes) -> None:
+        if not found:  # events remain at the scheduler: estimates so far are not for it
+            here.log_event(topic, report)
 
-        def check(self) -> None:
-            known = here.state.tasks.get(key)
-            if known is None or known.state == "cancelled" or here.status.name != "running":
-                raise Cancelled
+    def is_cancelled() -> bool:
+        known = here.state.tasks.get(key)
+        return known is None or known.state == "cancelled" or here.status.name != "running"
 
-    here.log_event(topic, {"begun": here.address})
-    return perform(message, data, Reports())
+    return perform(message, data, Reports(send, is_cancelled))

@@ -124,10 +124,10 @@ class Job:
         if "estimate" in report:
             self.estimates, self.latest = self.estimates + 1, data
             return
-        self.trial = report.get("trial", 0)
-        self.iteration, self.seconds = report["iteration"], report["seconds"]
-        if report["values"]:
-            self.curve.append((report["iteration"], report["values"]))
+        self.trial, self.iteration = report.get("trial", 0), report.get("iteration", 0)
+        self.seconds = report.get("seconds", 0.0)
+        if values := report.get("values"):
+            self.curve.append((self.iteration, values))
 
 
 def session_of(watcher: str) -> str:
@@ -306,17 +306,12 @@ class Service:
         with self._changed:
             active = self.active
             alive = [each.worker for each in self._places if each.worker.alive]
-            values: dict[str, float] = {
-                f"orders_waiting_{lane}": sum(
-                    job.state == "waiting" and job.order.lane == lane for job in active
-                )
-                for lane in LANES
-            }
-            values |= {f"orders_{name}": self._ended[name] for name in ("done", "failed")}
+            waiting = Counter(job.order.lane for job in active if job.state == "waiting")
+            ended: tuple[State, ...] = ("done", "failed", "cancelled")
+            values: dict[str, float] = {f"orders_waiting_{lane}": waiting[lane] for lane in LANES}
+            values |= {f"orders_{state}": self._ended[state] for state in ended}
             values |= {
-                "orders_cancelled": self._ended["cancelled"],
-                "orders_running": sum(job.state == "running" for job in active),
-                "sessions_waiting": len(set().union(*(job.sessions for job in active))),
+                "orders_running": len(active) - waiting.total(),
                 "work_seconds": self._ended["seconds"],
                 "workers": len(alive),
                 "workers_lost": self._ended["lost"],

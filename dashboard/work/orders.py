@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from time import monotonic
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -48,8 +48,6 @@ _PATIENCE = 0.6  # or seconds, where iterations are slow
 _PAUSE = 0.5  # seconds at least between two estimates so far, and
 _PAUSE_PER_COST = 4.0  # times what the last ones took, so that a fit is not much slower
 _ROWS_COMPARED = 500
-_REPORT_PAUSE = 0.1  # seconds at least between two reports of a method, and
-_REPORT_PAUSE_PER_COST = 3.0  # times what the last one took
 _N_MOMENTS = 25  # of a curve of errors
 
 
@@ -59,14 +57,8 @@ def program() -> str:
     return f"{version('uncletc')} {RESULTS}"  # reads files
 
 
-class Report(Protocol):
-    """What work on an order reports with."""
-
-    def __call__(self, data: bytes = b"", **report: Any) -> None:
-        """Send a report; raise `Cancelled` where nobody waits for the order any more."""
-
-    def check(self) -> None:
-        """Raise `Cancelled` where nobody waits for the order any more."""
+Report = Callable[..., None]
+"""Takes numbers by name, or bytes and what they are; ends the work where nobody waits for it."""
 
 
 class Order:
@@ -246,7 +238,7 @@ class Recovery(Order):
         return recover(self, report)
 
 
-def recover(order: Recovery, report: Callable[..., None] = lambda **_: None) -> Numbers:
+def recover(order: Recovery, report: Report = lambda **_: None) -> Numbers:
     """Return the errors of a recovery at some iterations, evenly spread on a log scale.
 
     Parameters
@@ -284,22 +276,16 @@ def recovery_errors(estimate: Fit, truth: Truth) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluate(Order):
-    """Cross-validate one method.
-
-    The result has "trials", for each fold judged its scores by name.
+class _HeldOut(Order):
+    """Fits of several folds of counts.
 
     Attributes
     ----------
     counts : CountTensor
-    method : str
-        A key of :data:`uncletc.METHODS`.
     settings : object
-        Of that method.
+        Of the fits.
     kind : {"entry", "fibre"}
         See :func:`uncletc.compare.make_folds`; fibres run along the last mode.
-    trials : int
-        How many of the five folds are judged, 1 to 5.
     seed : int
         Decides the folds.
     """
@@ -307,19 +293,34 @@ class Evaluate(Order):
     lane: ClassVar[Lane] = "long"
 
     counts: CountTensor = field(repr=False)
-    method: str
     settings: Any
     kind: FoldKind = "entry"
-    trials: int = 1
     seed: int = 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluate(_HeldOut):
+    """Cross-validate one method.
+
+    The result has "trials", for each fold judged its scores by name.
+
+    Attributes
+    ----------
+    method : str
+        A key of :data:`uncletc.METHODS`, which has the settings.
+    trials : int
+        How many of the five folds are judged, 1 to 5.
+    """
+
+    method: str
+    trials: int = 1
 
     def work(self, report: Report) -> Numbers:
         """Return the scores of each trial."""
-        slowly = _slowly(report)
 
         def follow(trial: int, record: Iteration) -> bool:
-            slowly(trial, record)
-            return trial >= self.trials  # a quick look needs no more
+            report(trial=trial, iteration=record.iteration, seconds=record.seconds)
+            return trial >= self.trials  # a quick comparison needs no more
 
         whole = compare.evaluate(
             self.counts,
@@ -337,48 +338,31 @@ def plain_numbers(whole: compare.Evaluation) -> list[Numbers]:
     """Each trial of an evaluation as numbers by name."""
     return [
         asdict(each.test)
-        | {
-            "iteration": each.iteration,
-            "seconds": each.seconds,
-            "coverage": each.coverage,
-            "phi": each.phi,
-            "mu": each.law.mu,
-            "power": each.law.power,
-        }
+        | {name: getattr(each, name) for name in ("iteration", "seconds", "coverage", "phi")}
+        | {"mu": each.law.mu, "power": each.law.power}
         for each in whole.trials
     ]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AttributeGain(Order):
-    """Measure what attributes of detection add; see :func:`uncletc.checking.gain_of_attributes`.
+class AttributeGain(_HeldOut):
+    """Measure what attributes of detection add; see :func:`uncletc.checking.gain_of_attributes`."""
 
-    Attributes
-    ----------
-    counts : CountTensor
-    settings : FitSettings
-    kind : {"entry", "fibre"}
-    seed : int
-        Decides the folds.
-    """
-
-    lane: ClassVar[Lane] = "long"
     trials = checking.fits_of_gain(N_FOLDS)
-
-    counts: CountTensor = field(repr=False)
-    settings: FitSettings
-    kind: FoldKind = "entry"
-    seed: int = 0
 
     def work(self, report: Report) -> Gain:
         """Return the gain."""
+
+        def follow(trial: int, record: Iteration) -> None:
+            report(trial=trial, iteration=record.iteration, seconds=record.seconds)
+
         return checking.gain_of_attributes(
             self.counts,
             self.settings,
             n_folds=N_FOLDS,
             kind=self.kind,
             seed=self.seed,
-            callback=_slowly(report),
+            callback=follow,
         )
 
     @staticmethod
@@ -395,26 +379,7 @@ class AttributeGain(Order):
             raise ValueError(f"a gain must have its own fields: {error}") from error
 
 
-def _slowly(report: Report) -> Callable[[int, Iteration], None]:
-    """Return what reports where a method is, not too often."""
-    following = 0.0
-
-    def follow(trial: int, record: Iteration) -> None:
-        nonlocal following
-        report.check()
-        began = monotonic()
-        if began < following:
-            return
-        report(trial=trial, iteration=record.iteration, seconds=record.seconds, values={})
-        now = monotonic()
-        following = now + max(_REPORT_PAUSE, _REPORT_PAUSE_PER_COST * (now - began))
-
-    return follow
-
-
-_KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain)
-}
+_KINDS: Any = {kind.__name__: kind for kind in (FitOrder, Recovery, Evaluate, AttributeGain)}
 
 
 def order_from(message: Mapping[str, Any], counts: CountTensor | None = None) -> Order:

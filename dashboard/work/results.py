@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import tempfile
 import threading
 from collections import OrderedDict
@@ -241,11 +240,11 @@ def writable(folder: Path) -> Path:
 
 
 def _remove_left_behind(folder: Path) -> None:
-    """Remove half-written files of servers that were killed, and counts that older ones wrote."""
-    for left in (*folder.glob(f".*{_PARTIAL}"), *folder.glob("counts-*")):
+    """Remove half-written files of servers that were killed."""
+    for left in folder.glob(f".*{_PARTIAL}"):
         with suppress(OSError):
             if time() - left.stat().st_mtime > _LEFT_BEHIND:
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+                left.unlink()
 
 
 _TROUBLES = {

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -127,10 +126,12 @@ def opened(name: str) -> bool:
 def expire(days: float) -> int:
     """Delete tables that nobody opened for some days, and return how many."""
     last: dict[str, float] = {}
-    for path in _files():
+    for path in _folder().glob("*"):
         with suppress(OSError):
             last[path.stem] = max(path.stat().st_mtime, last.get(path.stem, 0.0))
-    gone = [name for name, when in last.items() if time() - when > days * _DAY]
+    gone = [
+        name for name, at in last.items() if _NAME.fullmatch(name) and time() - at > days * _DAY
+    ]
     for name in gone:
         drop(name)
     return len(gone)
@@ -173,11 +174,6 @@ def _write(name: str, table: SavedTable, user: str | None) -> None:
 def _owner(name: str, user: str | None) -> str:
     """Who may load a table, without saying who that is; empty where nobody signs in."""
     return "" if user is None else sha256(f"{name} {user}".encode()).hexdigest()
-
-
-def _files() -> Iterator[Path]:
-    with suppress(OSError):
-        yield from [path for path in _folder().iterdir() if _NAME.fullmatch(path.stem)]
 
 
 def _folder() -> Path:

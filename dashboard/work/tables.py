@@ -1,23 +1,29 @@
 """Read a reader's own file, and make counts of it: large ones in processes with limits.
 
-A small one takes less time than starting a process, and is read within the server.
+A large or hostile file then takes neither the server's memory nor its time. Each process does one
+task and ends. A small file takes less time than starting one, and is read within the server.
 """
 
 from __future__ import annotations
 
 import io
 import sys
+import threading
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from subprocess import DEVNULL, Popen, TimeoutExpired
+from time import monotonic
 from typing import Any
 
 import pandas as pd
 import polars as pl
+from pydantic import TypeAdapter
 
-from dashboard.work.limited import Answer, Task, answer, plain_name
+from dashboard.work.pool import receive, send, start_process
 from dashboard.work.table_files import guess_as_dict, guess_from
 from uncletc import CountTensor, Role, Roles
-from uncletc.datasets import AttributeInfo, Dataset, Provenance, Source
+from uncletc.datasets import AttributeInfo, Dataset, Provenance
 from uncletc.tables import (
     Columns,
     Guess,
@@ -32,8 +38,105 @@ from uncletc.tables import (
 _QUICK = 2_000_000  # bytes of text that are read at once, which takes less than starting a process
 _LONG_LINE = 4_000  # bytes of the first line, beyond which there may be very many columns
 _MANY_COLUMNS = 300
-_CODE = ("-m", "dashboard.work.tables")
 _PACKED = (b"PK\x03\x04", b"PAR1")
+_LONGEST = 100  # characters of a name
+_CODE = ("-m", "dashboard.work.tables")
+_AT_ONCE = threading.BoundedSemaphore(2)  # processes of a server for tables; others wait
+_MOST_MEMORY = 3 << 30  # bytes that one may use
+_MOST_SECONDS = 180.0
+_HINT = "leave out columns, or sum rows first"
+
+Answer = tuple[dict[str, Any], list[bytes]]
+_INFOS = TypeAdapter(dict[str, AttributeInfo])
+_PROVENANCE = TypeAdapter(Provenance)
+
+
+class Task:
+    """A task under way in a process of its own.
+
+    Parameters
+    ----------
+    task : {"read", "build"}
+    name : str
+        What the sentences of :meth:`result` begin with.
+    message, *data
+        What the function there is given.
+    """
+
+    def __init__(self, task: str, name: str, message: dict[str, Any], *data: bytes) -> None:
+        self.name, self._code, self._began = name, (*_CODE, task), monotonic()
+        self._answer: Future[Answer] = Future()
+        self._process: Popen[bytes] | None = None
+        self._cancelled = False
+        sent = io.BytesIO()
+        send(sent, message, *data)
+        threading.Thread(target=self._follow, args=(sent.getvalue(),), daemon=True).start()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return monotonic() - self._began
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is an answer, or none will come."""
+        return self._answer.done()
+
+    def cancel(self) -> None:
+        """End it; there will be no answer."""
+        self._cancelled = True
+        if not self._answer.cancel() and self._process is not None:
+            self._process.kill()
+
+    def result(self) -> Answer:
+        """Wait for the answer; a ValueError has a sentence that says why there is none."""
+        try:
+            return self._answer.result()
+        except CancelledError:
+            raise ValueError(f"{self.name} was not read: it was stopped") from None
+
+    def _follow(self, sent: bytes) -> None:
+        with _AT_ONCE:
+            if not self._answer.set_running_or_notify_cancel():
+                return
+            try:
+                self._answer.set_result(self._run(sent))
+            except Exception as error:
+                self._answer.set_exception(error)
+
+    def _run(self, sent: bytes) -> Answer:
+        with start_process(*self._code, errors=DEVNULL) as self._process:
+            try:
+                if self._cancelled:  # just now
+                    raise CancelledError
+                answered, _ = self._process.communicate(sent, timeout=_MOST_SECONDS)
+            except TimeoutExpired:
+                most = f"{_MOST_SECONDS / 60:.0f} minutes"
+                raise ValueError(f"{self.name} takes more than {most}: {_HINT}") from None
+            finally:
+                self._process.kill()
+        if self._cancelled:
+            raise CancelledError
+        try:
+            message, found = receive(io.BytesIO(answered))
+        except (EOFError, ValueError):
+            most = f"{_MOST_MEMORY >> 30} GB of memory"
+            raise ValueError(f"{self.name} needs more than {most}: {_HINT}") from None
+        if "error" in message:
+            raise ValueError(message["error"])
+        return message, found
+
+
+def plain_name(name: str) -> str:
+    r"""The name of a file as it may be shown and handed to a process: short, and printable.
+
+    Examples
+    --------
+    >>> plain_name("../../counts\x00.csv")
+    'counts�.csv'
+    """
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(each if each.isprintable() else "�" for each in last)[-_LONGEST:] or "the file"
 
 
 def is_quick(data: bytes) -> bool:
@@ -59,8 +162,8 @@ class Reading(Task):
     """
 
     def __init__(self, data: bytes, name: str, digest: str = "") -> None:
-        self.name, self.digest = plain_name(name), digest
-        super().__init__((*_CODE, "read"), self.name, {"name": self.name}, data)
+        self.digest = digest
+        super().__init__("read", plain_name(name), {"name": plain_name(name)}, data)
 
     def table(self) -> tuple[RawTable, Guess]:
         """The table and what its columns seem to be, once it has ended.
@@ -107,9 +210,7 @@ def build_counts(raw: RawTable, columns: Columns) -> Built:
         return _built(raw, columns)
     asked = {"name": raw.name, "notes": raw.notes, "columns": columns.as_dict()}
     try:
-        words, files = Task(
-            (*_CODE, "build"), raw.name, asked, _as_bytes(raw.frame.write_ipc)
-        ).result()
+        words, files = Task("build", raw.name, asked, _as_bytes(raw.frame.write_ipc)).result()
     except ValueError as error:
         return Built(error=str(error))
     dataset = _dataset_from(words["dataset"], files) if files else None
@@ -154,30 +255,24 @@ def _as_files(dataset: Dataset) -> Answer:
     words = {
         "title": dataset.title,
         "modes": list(dataset.mode_tables),
-        "provenance": asdict(dataset.provenance),
+        "provenance": _PROVENANCE.dump_python(dataset.provenance, mode="json"),
         "roles": [asdict(role) for role in dataset.roles],
-        "info": {name: asdict(info) for name, info in dataset.attribute_info.items()},
+        "info": _INFOS.dump_python(dict(dataset.attribute_info), mode="json"),
     }
     counts = _as_bytes(lambda file: dataset.counts.save(file, compressed=False))
     return words, [counts, *(_as_bytes(table.to_parquet) for table in dataset.mode_tables.values())]
 
 
 def _dataset_from(words: dict[str, Any], files: list[bytes]) -> Dataset:
-    about, infos = words["provenance"], words["info"]
-    about["sources"] = tuple(Source(**source) for source in about["sources"])
-    about["rules"] = tuple(about["rules"])
     counts, *modes = map(io.BytesIO, files)
     return Dataset(
         name="own",
         title=words["title"],
         counts=CountTensor.load(counts),
         mode_tables=dict(zip(words["modes"], map(pd.read_parquet, modes), strict=True)),
-        provenance=Provenance(**about),
+        provenance=_PROVENANCE.validate_python(words["provenance"]),
         roles=Roles(Role(**role) for role in words["roles"]),
-        attribute_info={
-            name: AttributeInfo(**(info | {"levels": tuple(info["levels"])}))
-            for name, info in infos.items()
-        },
+        attribute_info=_INFOS.validate_python(words["info"]),
     )
 
 
@@ -195,5 +290,26 @@ def _build_here(message: dict[str, Any], frame: bytes) -> Answer:
     return {"dataset": words, "repeated": found.repeated, "refused": found.error}, files
 
 
+def _limit_memory() -> None:
+    """Bound the memory of this process, where the system can."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+
+
+def main(task: str) -> None:
+    """Do what the server sent to this process; a ValueError becomes one of :meth:`Task.result`."""
+    _limit_memory()
+    message, data = receive(sys.stdin.buffer)
+    try:
+        found, files = (_read_here if task == "read" else _build_here)(message, *data)
+    except ValueError as error:
+        found, files = {"error": str(error)}, []
+    send(sys.stdout.buffer, found, *files)
+
+
 if __name__ == "__main__":
-    answer(_read_here if sys.argv[1] == "read" else _build_here)
+    main(sys.argv[1])

@@ -5,6 +5,7 @@ Messages come on standard input and reports leave on what was standard output, b
 
     in   {"run": id, "order": kind, …, "program": version}  counts, the fit that it begins with
     in   {"cancel": id}
+    out  {"run": id}                                        it has begun
     out  {"run": id, "iteration": t, "seconds": s, "trial": k, "values": {name: number}}
     out  {"run": id, "estimate": true}                      an unfinished fit
     out  {"run": id, "end": "done" | "cancelled" | "failed", "message": sentence}  the result
@@ -20,30 +21,51 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
-from typing import IO, Any
+from time import monotonic
+from typing import Any
 
 from dashboard.work.orders import FitOrder, Report, order_from, program
 from dashboard.work.pool import receive, send
 from dashboard.work.results import trouble
 from uncletc import ConvergenceWarning, CountTensor, MisfitWarning
 
+_PAUSE = 0.1  # seconds at least between two reports without values, and
+_PAUSE_PER_COST = 3.0  # times what the last one took
+
 
 class Cancelled(Exception):  # noqa: N818, nothing went wrong
     """Ends work on an order at once."""
 
 
-class _Reports:
-    def __init__(self, run: str, cancelled: set[str], file: IO[bytes]) -> None:
-        self._run, self._cancelled, self._file = run, cancelled, file
+class Reports:
+    """Sends reports of an order; raises `Cancelled` where nobody waits for it any more.
+
+    Those without estimates or values go out now and then, so that they take little of the time.
+
+    Parameters
+    ----------
+    send : callable
+        Takes a report and bytes that belong to it.
+    is_cancelled : callable
+    """
+
+    def __init__(
+        self, send: Callable[[dict[str, Any], bytes], None], is_cancelled: Callable[[], bool]
+    ) -> None:
+        self._send, self._is_cancelled, self._next = send, is_cancelled, 0.0
 
     def __call__(self, data: bytes = b"", **report: Any) -> None:
-        self.check()
-        send(self._file, {"run": self._run} | report, data)
-
-    def check(self) -> None:
-        if self._run in self._cancelled:
+        """Send a report."""
+        if self._is_cancelled():
             raise Cancelled
+        began = monotonic()
+        if data or report.get("values") or began >= self._next:
+            self._send(report, data)
+            now = monotonic()
+            self._next = now + max(_PAUSE, _PAUSE_PER_COST * (now - began))
 
 
 def main() -> None:
@@ -60,9 +82,14 @@ def main() -> None:
     while True:
         message, data = orders.get()
         run = message["run"]
-        end, result = perform(message, data, _Reports(run, cancelled, file))
+
+        def send_report(report: dict[str, Any], found: bytes, run: str = run) -> None:
+            send(file, {"run": run} | report, found)
+
+        reports = Reports(send_report, partial(cancelled.__contains__, run))
+        end, result = perform(message, data, reports)
         cancelled.discard(run)
-        send(file, {"run": run} | end, result)
+        send_report(end, result)
         del message, data, result
 
 
@@ -92,7 +119,7 @@ def perform(
     report : Report
     """
     try:
-        report.check()
+        report()  # it has begun, unless it was cancelled while it waited
         if message["program"] != program():
             raise RuntimeError(
                 f"its Dask worker has uncletc {program()} and this server {message['program']} "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,15 +18,11 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from dashboard.shared.sidebar.choice import at_first
-from dashboard.work.orders import FitOrder
 from docs.screenshots import FLAGS, find_chromium
 from tests.browser.reading import LONGEST
 from tests.served import Served
-from uncletc import StopReason, datasets, fit
 
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
-ITERATIONS = {"covid": 12, "ppi": 40}  # enough for p to differ between places and species
 
 
 @dataclass
@@ -74,24 +69,9 @@ def patience() -> None:
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """A cache folder that all servers share, with short fits of what pages show at first."""
+    """A cache folder that the servers share: what one has fitted, the other finds."""
     folder = tmp_path_factory.getbasetemp()
-    folder = (folder if worker_id == "master" else folder.parent) / "cache"
-    fits = folder / "uncletc" / "results"
-    fits.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the first makes them, the others wait
-        for family, iterations in ITERATIONS.items():
-            dataset = datasets.load(f"{family}-twin")
-            model, settings = at_first(dataset, family)
-            order = FitOrder(model.of(dataset.counts), settings)
-            path = fits / f"{order.key}{order.suffix}"
-            if not path.exists():
-                short = fit(
-                    order.counts, settings, callback=lambda now, n=iterations: now.iteration >= n
-                )
-                path.write_bytes(order.encode(replace(short, stop=StopReason.TOLERANCE)))
-    return folder
+    return (folder if worker_id == "master" else folder.parent) / "cache"
 
 
 @pytest.fixture(scope="session")

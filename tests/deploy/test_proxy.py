@@ -124,6 +124,36 @@ def proxied(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
         each.stop()
 
 
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    """One as it is deployed, for all tests that leave it so."""
+    started = Proxy(tmp_path_factory.mktemp("proxy"))
+    yield started
+    started.stop()
+
+
+def test_what_is_not_for_browsers_is_not_there(proxy: Proxy) -> None:
+    for path in ("/ready", "/READY", "/%72eady", "/_stcore/metrics?families=x"):
+        assert proxy.get(path)[0] == 404, path
+    for path in ("/_stcore/agent/interact", "/_stcore/script-health-check"):
+        assert proxy.get(path)[0] == 404, path
+    assert proxy.get("/_stcore/health")[0] == 200
+    assert proxy.get("/covid?x=/ready")[0] == 200
+
+
+def test_nobody_names_themselves_and_answers_stay_from_other_sites(proxy: Proxy) -> None:
+    _, said, headers = proxy.get(
+        X_Forwarded_User="ada", X_Forwarded_For="10.9.8.7", Forwarded="for=x"
+    )
+    assert "x-forwarded-user" not in said["headers"]
+    assert said["headers"]["x-forwarded-for"] == "127.0.0.1"
+    assert said["headers"]["x-forwarded-proto"] == "http"
+    assert "forwarded" not in said["headers"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "SAMEORIGIN"
+    assert "server" not in headers
+
+
 def test_a_browser_stays_until_its_replica_ends(proxied: Callable[..., Proxy]) -> None:
     proxy = proxied()
     _, said, headers = proxy.get()
@@ -142,31 +172,6 @@ def test_a_browser_stays_until_its_replica_ends(proxied: Callable[..., Proxy]) -
     assert found[2]["set-cookie"].split(";")[0] != cookie
 
 
-def test_what_is_not_for_browsers_is_not_there(proxied: Callable[..., Proxy]) -> None:
-    proxy = proxied()
-    for path in (
-        "/ready",
-        "/READY",
-        "/%72eady",
-        "/_stcore/metrics",
-        "/_stcore/metrics?families=x",
-        "/_stcore/%6detrics",
-        "/_stcore/agent/interact",
-        "/_stcore/script-health-check",
-    ):
-        assert proxy.get(path)[0] == 404, path
-    assert proxy.get("/_stcore/health")[0] == 200
-    assert proxy.get("/covid?x=/ready")[0] == 200
-
-
-def test_nobody_names_themselves(proxied: Callable[..., Proxy]) -> None:
-    said = proxied().get(X_Forwarded_User="ada", X_Forwarded_For="10.9.8.7", Forwarded="for=x")[1]
-    assert "x-forwarded-user" not in said["headers"]
-    assert said["headers"]["x-forwarded-for"] == "127.0.0.1"
-    assert said["headers"]["x-forwarded-proto"] == "http"
-    assert "forwarded" not in said["headers"]
-
-
 def test_a_password_is_a_name(proxied: Callable[..., Proxy]) -> None:
     proxy = proxied(PASSWORDS="1")
     assert proxy.get()[0] == 401
@@ -179,37 +184,24 @@ def test_a_password_is_a_name(proxied: Callable[..., Proxy]) -> None:
             assert said["headers"]["x-forwarded-user"] == "ada"
 
 
-def test_bodies_have_a_largest_size(proxied: Callable[..., Proxy]) -> None:
-    proxy = proxied(UPLOAD_BYTES="1000")
+def test_sizes_and_new_sessions_of_one_address_are_limited(proxied: Callable[..., Proxy]) -> None:
+    proxy = proxied(UPLOAD_BYTES="1000", NEW_SESSIONS="5")
     assert proxy.get("/_stcore/upload_file/a/b", b"x" * 1000)[0] == 200
     assert proxy.get("/_stcore/upload_file/a/b", b"x" * 1001)[0] == 413
-
-
-def test_new_sessions_of_one_address_are_limited(proxied: Callable[..., Proxy]) -> None:
-    proxy = proxied(NEW_SESSIONS="5")
     asked = [proxy.get("/_stcore/stream")[0] for _ in range(8)]
     assert asked == [200] * 5 + [429] * 3
     assert proxy.get("/")[0] == 200
 
 
-def test_new_connections_of_one_address_are_limited(proxied: Callable[..., Proxy]) -> None:
+def test_new_connections_are_limited_and_the_log_has_no_addresses_of_pages(
+    proxied: Callable[..., Proxy],
+) -> None:
     proxy = proxied(NEW_CONNECTIONS="60")
-    assert {proxy.get()[0] for _ in range(80)} == {200, 0}
-
-
-def test_the_log_has_no_addresses_of_pages(proxied: Callable[..., Proxy]) -> None:
-    proxy = proxied()
     proxy.get("/covid?own=Zimmermann", Cookie="name=Zimmermann", Referer="http://x/Zimmermann")
+    assert {proxy.get()[0] for _ in range(80)} == {200, 0}
     proxy.process.terminate()
     proxy.process.wait(timeout=LONGEST)
     text = proxy.log.read_text()
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    assert {"status": 200, "method": "GET"}.items() <= lines[-1].items()
+    assert any({"status": 200, "method": "GET"}.items() <= line.items() for line in lines)
     assert "Zimmermann" not in text
-
-
-def test_answers_are_kept_from_other_sites(proxied: Callable[..., Proxy]) -> None:
-    headers = proxied().get()[2]
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["x-frame-options"] == "SAMEORIGIN"
-    assert "server" not in headers

@@ -9,6 +9,7 @@ from urllib.request import urlopen
 import pytest
 
 from dashboard.server.monitoring import Readiness, Work, metrics_served
+from dashboard.work.engine import Service
 from dashboard.work.limits import Limits
 from dashboard.work.orders import Recovery
 from tests.served import free_port
@@ -24,13 +25,15 @@ class Job:
         return self.state == "waiting"
 
 
-class Fake:
+class Fake(Service):
     """A service whose orders end when the test says so."""
+
+    away = False
 
     def __init__(self) -> None:
         self.jobs: dict[Any, Job] = {}
         self.results: dict[Any, Any] = {}
-        self.asked, self.waiting, self.away = 0, 2, False
+        self.asked, self.waiting = 0, 2
         self.limits = Limits(queue=4)
 
     def numbers(self) -> dict[str, float]:
@@ -78,26 +81,19 @@ def test_metrics_are_served_on_a_port_of_their_own_while_wanted() -> None:
 
 
 def test_ready_means_that_a_tiny_fit_was_made() -> None:
-    """At first, again after ten minutes, and not where it failed, until one succeeds."""
-    clock, service = [0.0], Fake()
-    readiness = Readiness(lambda: service, lambda: clock[0])  # type: ignore[arg-type, return-value]
+    service = Fake()
+    readiness = Readiness(lambda: service)
     service.away = True  # the cluster: pages that say so are better than none
     assert not readiness.problem()
-    service.away = False
+    service.away, service.waiting = False, 4  # the queue is full
+    assert readiness.problem() == NOT_YET
+    assert service.asked == 0
+    service.waiting = 2
     assert readiness.problem() == readiness.problem() == NOT_YET
     assert service.asked == 1
-    service.end()
-    assert readiness.problem() == readiness.problem() == ""
-    clock[0], service.waiting = 601.0, 4
-    assert readiness.problem() == ""
-    assert service.asked == 1  # the queue is full
-    service.waiting = 2
-    assert readiness.problem() == ""
-    assert service.asked == 2
     (job,) = service.jobs.values()
     job.state = "failed"
     assert readiness.problem() == "A tiny fit failed."
-    job.state = "waiting"
-    assert readiness.problem() == NOT_YET
+    assert service.asked == 2
     service.end()
-    assert readiness.problem() == ""
+    assert readiness.problem() == readiness.problem() == ""

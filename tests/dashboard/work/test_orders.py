@@ -42,38 +42,23 @@ class TestKeys:
         assert same == fit_order
         assert len({same, fit_order}) == 1
 
-    def test_everything_that_decides_a_fit_decides_its_key(self, small, fit_order):
-        others = [
-            FitOrder(small, replace(SETTINGS, seed=1)),
-            FitOrder(small, replace(SETTINGS, mu=100.0)),
-            FitOrder(small.subset(np.arange(10)), SETTINGS),
-        ]
-        assert len({fit_order.key, *(each.key for each in others)}) == 4
-
-    def test_everything_that_decides_a_comparison_decides_its_key(self, small, comparison):
-        base = comparison()
-        others = [
-            comparison(counts=small.subset(np.arange(20))),
+    def test_everything_that_decides_a_result_decides_its_key(self, small, fit_order, comparison):
+        part, settings = small.subset(np.arange(10)), replace(SETTINGS, seed=1)
+        scores, gain = comparison(), AttributeGain(counts=small, settings=SETTINGS)
+        different = [
+            *(fit_order, FitOrder(small, settings), FitOrder(part, SETTINGS)),
+            *(
+                scores,
+                comparison(counts=part),
+                comparison(settings=replace(scores.settings, seed=1)),
+            ),
             comparison(method="BPTF", settings=make_settings("BPTF", 2, 0)),
-            comparison(settings=replace(base.settings, seed=1)),
-            comparison(kind="fibre"),
-            comparison(trials=2),
-            comparison(seed=1),
+            *(comparison(kind="fibre"), comparison(trials=2), comparison(seed=1)),
+            *(gain, replace(gain, counts=part), replace(gain, settings=settings)),
+            *(replace(gain, kind="fibre"), replace(gain, seed=1)),
         ]
-        assert comparison(settings=replace(base.settings)).key == base.key
-        assert len({base.key, *(each.key for each in others)}) == 7
-
-    def test_everything_that_decides_a_gain_decides_its_key(self, small):
-        base = AttributeGain(counts=small, settings=SETTINGS)
-        others = [
-            replace(base, counts=small.subset(np.arange(20))),
-            replace(base, settings=replace(SETTINGS, seed=1)),
-            replace(base, kind="fibre"),
-            replace(base, seed=1),
-            FitOrder(small, SETTINGS),
-        ]
-        assert replace(base).key == base.key
-        assert len({base.key, *(each.key for each in others)}) == 6
+        assert len({each.key for each in different}) == len(different)
+        assert comparison(settings=replace(scores.settings)).key == scores.key
 
     def test_results_of_earlier_solvers_are_not_served(self, small, fit_order, monkeypatch):
         before = fit_order.key
@@ -111,14 +96,9 @@ def test_a_damaged_result_is_not_read():
             kind.decode(data)
 
 
-def test_lanes_keep_fits_from_waiting_for_comparisons(fit_order, comparison):
-    assert fit_order.lane == RECOVERY.lane == "quick"
-    assert comparison().lane == "long"
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_settings_have_the_rank_where_there_is_one(method):
-    settings = make_settings(method, 7, 3)
-    assert settings.seed == 3
-    assert getattr(settings, "rank", 7) == 7
-    assert hasattr(settings, "rank") == METHODS[method].has_rank
+def test_settings_have_the_rank_where_there_is_one():
+    for method, entry in METHODS.items():
+        settings = make_settings(method, 7, 3)
+        assert settings.seed == 3
+        assert getattr(settings, "rank", 7) == 7
+        assert hasattr(settings, "rank") == entry.has_rank

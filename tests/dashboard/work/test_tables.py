@@ -8,9 +8,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from dashboard.work import limited, tables
-from dashboard.work.limited import plain_name
-from dashboard.work.tables import Reading, build_counts, is_quick
+from dashboard.work import tables
+from dashboard.work.tables import Reading, build_counts, is_quick, plain_name
 from uncletc.tables import build, guess, read_file
 
 DATA = b"site;seen\n" + b"a;1,5\nb;2,5\n" * 20
@@ -33,24 +32,16 @@ def test_the_table_or_the_mistake_is_that_of_the_library():
         Reading(b"\x1f\x8b rest", "bad.csv").table()
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("../../etc/mine.csv", "mine.csv"),
-        ("C:\\mine.csv", "mine.csv"),
-        ("a\0b\n.csv", "a�b�.csv"),
-        ("\ud800.csv", "�.csv"),
-        ("x" * 10**6 + ".csv", "x" * 96 + ".csv"),
-        ("", "the file"),
-    ],
-)
-def test_a_name_is_short_and_printable(name, shown):
-    assert plain_name(name) == shown
+def test_a_name_is_short_and_printable():
+    assert plain_name("C:\\etc/mine.csv") == "mine.csv"
+    assert plain_name("a\0b\n\ud800.csv") == "a�b��.csv"
+    assert plain_name("x" * 10**6 + ".csv") == "x" * 96 + ".csv"
+    assert plain_name("") == "the file"
 
 
 def test_few_are_read_at_once_and_each_can_be_stopped(monkeypatch, code):
     turns = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(limited, "_AT_ONCE", turns)
+    monkeypatch.setattr(tables, "_AT_ONCE", turns)
     code("import time; time.sleep(60)")
     first, second = Reading(DATA, "first.csv"), Reading(DATA, "second.csv")
     for reading in (second, first):
@@ -66,7 +57,7 @@ def test_what_takes_too_much_is_a_sentence(monkeypatch, code):
     with pytest.raises(ValueError, match="needs more than 3 GB of memory"):
         Reading(DATA, "mine.csv").table()
     code("import time; time.sleep(60)")
-    monkeypatch.setattr(limited, "MOST_SECONDS", 0.1)
+    monkeypatch.setattr(tables, "_MOST_SECONDS", 0.1)
     with pytest.raises(ValueError, match="takes more than 0 minutes"):
         Reading(DATA, "mine.csv").table()
 

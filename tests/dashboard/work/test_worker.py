@@ -12,6 +12,7 @@ import pytest
 from dashboard.work import orders, worker
 from dashboard.work.orders import AttributeGain, FitOrder, Recovery, recover, recovery_errors
 from dashboard.work.pool import receive, send
+from dashboard.work.worker import Cancelled, Reports
 from uncletc import METHODS, FitSettings, Joint, checking, compare, fit, simulate
 
 WORK = """
@@ -36,7 +37,7 @@ class Order:
             raise KeyError
         while self.do == "wait":
             sleep(0.01)
-            report.check()
+            report()
         return b"the result"
 
 worker.order_from = lambda message, counts: Order(message)
@@ -51,18 +52,9 @@ class Heard(list[dict[str, Any]]):
     def __call__(self, data: bytes = b"", **report: Any) -> None:
         self.append(report | ({"data": data} if data else {}))
 
-    def check(self) -> None:
-        """Nobody cancels."""
 
-
-@pytest.fixture
-def every_report(monkeypatch):
-    monkeypatch.setattr(orders, "_REPORT_PAUSE", 0)
-    monkeypatch.setattr(orders, "_REPORT_PAUSE_PER_COST", 0)
-    return Heard()
-
-
-def test_an_evaluation_has_the_scores_of_the_library(small, comparison, every_report):
+def test_an_evaluation_has_the_scores_of_the_library(small, comparison):
+    every_report = Heard()
     order = comparison(trials=2, kind="fibre", seed=4)
     result = order.work(every_report)
     whole = compare.evaluate(small, METHODS[order.method], order.settings, kind="fibre", seed=4)
@@ -78,7 +70,8 @@ def test_an_evaluation_has_the_scores_of_the_library(small, comparison, every_re
 
 
 @pytest.mark.filterwarnings("ignore::uncletc.ConvergenceWarning")
-def test_a_gain_is_that_of_the_library_and_each_fit_is_reported(small, every_report):
+def test_a_gain_is_that_of_the_library_and_each_fit_is_reported(small):
+    every_report = Heard()
     settings = FitSettings(rank=2, hidden=(), max_iter=5)
     order = AttributeGain(counts=small, settings=settings, kind="fibre", seed=1)
     assert order.work(every_report) == checking.gain_of_attributes(
@@ -139,17 +132,33 @@ def test_reports_errors_and_cancelling_on_the_pipe_and_nothing_printed_between(p
     ask("c", "fail without words")
     ends = {"a": ("done", ""), "b": ("failed", "the sentence"), "c": ("failed", "KeyError")}
     for run, (end, message) in ends.items():
+        assert heard() == ({"run": run}, [b""])  # it has begun
         assert heard() == ({"run": run, "step": 1}, [b"data"])
         result = b"the result" if end == "done" else b""
         assert heard() == ({"run": run, "end": end, "message": message}, [result])
     ask("d", "wait")
     ask("e", "this")
-    assert heard()[0] == {"run": "d", "step": 1}
+    assert [heard()[0] for _ in range(2)] == [{"run": "d"}, {"run": "d", "step": 1}]
     send(process.stdin, {"cancel": "e"})
     send(process.stdin, {"cancel": "d"})
     for run in "de":
-        assert heard()[0] == {"run": run, "end": "cancelled", "message": "It was cancelled."}
+        while "end" not in (end := heard()[0]):
+            assert end == {"run": "d"}
+        assert end == {"run": run, "end": "cancelled", "message": "It was cancelled."}
     ask("f", "wait")
-    assert heard()[0]["step"] == 1
+    assert heard()[0] == {"run": "f"}
     process.stdin.close()
     assert process.wait(timeout=10) == 0  # it ends with its input
+
+
+def test_reports_without_numbers_take_little_time_and_a_cancelled_order_ends_at_the_next():
+    sent, cancelled = [], set()
+    report = Reports(lambda *each: sent.append(each), lambda: "a" in cancelled)
+    for iteration in range(5):
+        report(iteration=iteration)
+    report(iteration=5, values={"objective": 1.0})
+    report(b"data", estimate=True)
+    assert [each.get("iteration") for each, _ in sent] == [0, 5, None]
+    cancelled.add("a")
+    with pytest.raises(Cancelled):
+        report(iteration=6)
