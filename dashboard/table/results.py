@@ -42,6 +42,7 @@ from uncletc import Fit
 from uncletc.datasets import Dataset
 from uncletc.planning import plan
 
+_ROW = 35  # pixels of a table
 _PLANNED = {
     "detection": "p of a typical place",
     "rate": "λ of a typical place",
@@ -261,5 +262,6 @@ def planning_section(dataset: Dataset, fit: Fit) -> None:
     shown = {"interval of": found["quantity"].map(_PLANNED)}
     for when in ("now", "then"):
         shown[when] = [f"× {w:.3g}" if math.isfinite(w) else "unknown" for w in found[when]]
-    show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals", height=178)
+    height = _ROW * (len(found) + 1) + 3
+    show_table(pd.DataFrame(shown), key="table-plan", alt="Widths of intervals", height=height)
     st.caption("Upper over lower end of a 90 % interval, by the information of this fit.")

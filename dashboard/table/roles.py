@@ -167,7 +167,8 @@ def preview(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     if len(shown) > most:
         shown = sorted(shown, key=lambda name: rank.get(roles[name], 0))[:most]
     roles |= dict.fromkeys(columns.across, "count")
-    few = frame.select(shown).head(rows).with_columns(cs.date().cast(pl.String))
+    text = cs.date() | cs.by_name(*(name for name in shown if roles[name] == "mode"))
+    few = frame.select(shown).head(rows).with_columns(text.cast(pl.String))  # 2,024 is no year
     return few.rename({name: f"{ROLES[roles[name]]} · {name}" for name in shown})
 
 

@@ -124,9 +124,9 @@ def ranked_bars(
     # others after the first.
     figure.update_traces(selected_marker_opacity=1, unselected_marker_opacity=1)
     beside = {"x": 1, "xref": "paper", "xanchor": "left", "showarrow": False}
-    values = [
-        {"y": label, "text": f"{value:.2g}" if value < 100 else f"{value:,.0f}"} | beside
-        for label, value in zip(bars["label"], bars["value"], strict=True)
+    values = [  # by number of the row: Plotly takes a label such as "27" for a place on the axis
+        {"y": k, "text": f"{value:.2g}" if value < 100 else f"{value:,.0f}"} | beside
+        for k, value in enumerate(bars["value"])
     ]
     axis: dict[str, Any] = {"title": two_lines(title, LONGEST_LINE), "range": list(limits)}
     if log:
@@ -134,7 +134,7 @@ def ranked_bars(
     names = {
         "type": "category",
         "tickmode": "array",
-        "tickvals": bars["label"],
+        "tickvals": list(range(len(bars))),
         "ticktext": [short_pair(label, 14) for label in bars["label"]],
     }
     return framed(

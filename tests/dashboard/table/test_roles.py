@@ -121,3 +121,4 @@ def test_many_columns_show_those_that_are_used():
     rows = preview(RawTable.of(frame, "t").frame, COLUMNS)
     assert rows.columns[:3] == ["Mode · site", "Mode · week", "Count · seen"]
     assert rows.width == 14
+    assert rows["Mode · week"].to_list() == ["1"]  # 2024 would be 2,024 as a number
