@@ -113,3 +113,22 @@ def test_settings_or_keywords() -> None:
         fit(y, FitSettings(rank=1), mu=2.0)
     assert fit(y, max_iter=2, closed=(), effects="mode 1").settings.effects == ("mode 1",)
     assert np.isnan(fit(y, max_iter=2, effects="mode 1").aic)
+
+
+def test_aic_of_repeat_visits_chooses_covariates() -> None:
+    rng = np.random.default_rng(7)
+    wind, rain = rng.random((2, 80, 3))
+    n = rng.negative_binomial(3, 0.4, 80)
+    y = rng.binomial(n[:, None], 1 / (1 + np.exp(3 * (wind - 0.5))))
+    names, both = ["wind", "rain"], np.stack([wind, rain], axis=-1)
+    scores = {
+        k: fit(
+            CountTensor.from_dense(y, attributes=both[..., [k]], attribute_names=[names[k]]),
+            rank=1,
+            closed="mode 2",
+            hidden=(),
+        )
+        for k in (0, 1)
+    }
+    assert scores[0].aic < scores[1].aic - 5
+    assert scores[0].n_parameters == 4  # level and slope of p, mean of λ, μ

@@ -449,7 +449,13 @@ class Fit:
 
     @cached_property
     def log_likelihood(self) -> float:
-        """Log-likelihood of `counts` given λ, p and μ; NaN of closed fits."""
+        """Log-likelihood of `counts` given λ, p and μ.
+
+        Of closed fits with one open mode that in which sites and true counts are integrated out;
+        NaN of those with more.
+        """
+        if self._one_open_mode:
+            return -self.history[-1].objective * len(self.observed_detection)
         return float("nan") if self.settings.closed else self._interop("log_likelihood", None)
 
     @property
@@ -461,6 +467,8 @@ class Fit:
         counts = self._own(None)
         rows = sum(len(np.unique(counts.indices[:, k])) for k in range(len(self.shape)))
         n = self.rank * (rows - len(self.shape) + 1) + (self.settings.mu is None)
+        if self._one_open_mode:
+            n = 1 + (self.settings.mu is None)
         if self.network is not None and self.draws is not None:
             n += len(self.draws.coefficients)
         return n + (0 if self.effects is None else len(self.effects.coefficients))
@@ -470,7 +478,7 @@ class Fit:
         """Akaike's criterion, 2 `n_parameters` - 2 `log_likelihood`; lower is better.
 
         NaN with random effects, whose effective number of parameters is not known, and of closed
-        fits.
+        fits with two open modes or more.
         """
         return math.nan if self.settings.effects else 2 * (self.n_parameters - self.log_likelihood)
 
@@ -530,6 +538,10 @@ class Fit:
     def plot_effects(self, counts: CountTensor | None = None) -> Any:
         """Draw how p changes with each attribute, as ratios with 90 % intervals."""
         return self._interop("plot_effects", counts)
+
+    @property
+    def _one_open_mode(self) -> bool:
+        return len(self.settings.closed) == len(self.shape) - 1
 
     def _own(self, counts: CountTensor | None) -> CountTensor:
         found = self.counts if counts is None else counts
