@@ -84,6 +84,12 @@ def summary(fit: Fit, counts: CountTensor) -> Summary:
         "dispersion": f"{fit.dispersion:.2f}" + (f" ({fit.misfit})" if fit.misfit else ""),
         "scale": "relative: only ratios of λ and of p count" if scale is None else scale.statement,
     }
+    if fit.population is not None:
+        number = fit.population.numbers()
+        low, high = number.low[0], number.high[0]
+        facts["N"] = fit.population.warning or (
+            f"{number.estimate[0]:,.0f} (90 % interval {low:,.0f}–{high:,.0f}), each counted once"
+        )
     network = " × ".join(map(str, fit.network_trained))
     facts["network"] = f"{network} units" if network else "none trained"
     if counts.simulated:

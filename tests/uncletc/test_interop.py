@@ -131,4 +131,5 @@ def test_aic_of_repeat_visits_chooses_covariates() -> None:
         for k in (0, 1)
     }
     assert scores[0].aic < scores[1].aic - 5
+    assert "each counted once" in scores[0].summary().facts["N"]
     assert scores[0].n_parameters == 4  # level and slope of p, mean of λ, μ
