@@ -127,7 +127,7 @@ def run_badges(dataset: Dataset, fit: Fit, side: str) -> None:
         st.markdown(f"**{side}**", width="content")
         verdict = known_verdict(dataset, fit)
         _draw(of_convergence(fit, verdict))
-        _draw(of_check(verdict))
+        _draw(of_check(verdict, level=not _doubted(fit)))
 
 
 def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
@@ -147,7 +147,7 @@ def fit_badges(dataset: Dataset, fit: Fit, family: Family) -> None:
         _draw(of_convergence(fit, verdict))
         if fit.stop is StopReason.CALLBACK:
             return
-        _draw(of_check(verdict))
+        _draw(of_check(verdict, level=not _doubted(fit)))
         _remember(family)
         st.page_link(
             _PAGE,
@@ -214,8 +214,13 @@ def of_convergence(fit: Fit, verdict: Verdict | None) -> Badge:
     )
 
 
-def of_check(verdict: Verdict | None) -> Badge:
-    """Say what Model check found, or that it has not been asked."""
+def _doubted(fit: Fit) -> bool:
+    """Whether repeat visits leave the level of p open."""
+    return fit.population is not None and bool(fit.population.doubts)
+
+
+def of_check(verdict: Verdict | None, *, level: bool = True) -> Badge:
+    """Say what Model check found, or that it has not been asked; green if the `level` is known."""
     if verdict is None:
         return Badge(
             "Fit not yet checked",
@@ -227,7 +232,7 @@ def of_check(verdict: Verdict | None) -> Badge:
     color, icon = MARKS[verdict.status]
     return Badge(
         verdict.headline,
-        color,
+        color if level else "orange",
         icon,
         "Model check with these settings, on counts that were kept from the fit.",
     )

@@ -13,6 +13,7 @@ from dashboard.shared.fit_status import badges
 from dashboard.shared.fit_status.badges import Verdict, known_verdict, of_check, of_convergence
 from dashboard.shared.fit_status.data_report import headline
 from dashboard.shared.fit_status.outcome import (
+    level_words,
     misfit_words,
     mu_words,
     network_words,
@@ -22,6 +23,7 @@ from dashboard.shared.fit_status.outcome import (
 )
 from dashboard.shared.fit_status.service import time_left
 from uncletc import Fit, FitSettings, Joint, StopReason, fit, simulate
+from uncletc.result.population import Doubt, Population
 from uncletc.tables import Finding
 
 
@@ -112,6 +114,15 @@ class TestBadges:
     def test_a_poor_fit_is_not_called_good(self, covid_fit):
         poor = replace(covid_fit, stop=StopReason.TOLERANCE, dispersion=5.0)
         assert of_convergence(poor, Verdict("fits", "")).color == "orange"
+
+    def test_a_level_that_visits_leave_open_is_said_first_and_never_green(self, bare):
+        cells, drawn = np.zeros((1, 3), dtype=int), np.ones((1, 5), dtype=int)
+        doubted = replace(bare, population=Population(cells, drawn, "Poisson", 0.0, (Doubt.FLAT,)))
+        said = of_convergence(doubted, Verdict("fits", ""))
+        assert (said.words, said.color) == ("Level not determined", "orange")
+        assert of_check(Verdict("fits", ""), level=False).color == "orange"
+        assert Doubt.FLAT.value in level_words(doubted)
+        assert not level_words(bare)
 
     def test_none_is_green_that_was_not_checked(self, monkeypatch, covid_twin, ppi_twin, covid_fit):
         """A verdict is of the same counts and settings alone, the signs and effects among them."""
