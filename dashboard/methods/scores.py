@@ -27,7 +27,6 @@ FIELDS = {
     "deviance": "deviance",
     "MAE": "mae",
     "AUROC": "auroc",
-    "AUPRC": "auprc",
     "coverage": "coverage",
 }
 SHOWN = ("log score", "deviance", "rRMSE", "MAE", "AUROC", "coverage")  # on the page

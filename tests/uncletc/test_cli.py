@@ -33,7 +33,7 @@ def test_the_dashboard_reads_its_own_options(options: list[str], served: list[li
     assert served == [options]
 
 
-@pytest.mark.parametrize("arguments", [[], ["dashbord"], ["search", "--prot", "1"]])
+@pytest.mark.parametrize("arguments", [[], ["dashbord"], ["data", "list", "--prot", "1"]])
 def test_other_words_are_errors(
     arguments: list[str], served: list[list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,9 +57,3 @@ def test_serving_runs_the_dashboard_with_its_options(monkeypatch: pytest.MonkeyP
     assert name == "dashboard"
     assert named["run_name"] == "__main__"
     assert arguments[1:] == ["--port", "8765"]
-
-
-def test_says_what_to_install_for_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "streamlit" else name)
-    with pytest.raises(SystemExit, match=r"the pages need .*: streamlit; .*uncletc\[dashboard\]"):
-        cli.main(["dashboard"])

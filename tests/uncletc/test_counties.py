@@ -112,9 +112,8 @@ def test_parts_are_of_reports_then_of_people(two_states):
     assert reported_by_county(two_states, 2).tolist() == [4, 0, 1, 2]
 
 
-@pytest.mark.parametrize("name", ["covid-twin", pytest.param("covid", marks=realdata)])
-def test_counties_add_up_to_cells_on_every_day(name):
-    dataset = datasets.load(name)
+def test_counties_add_up_to_cells_on_every_day():
+    dataset = datasets.load("covid-twin")
     counts, table = dataset.counts, dataset.table
     summed = np.zeros(counts.shape)
     where = tuple(table[f"{mode}_index"] for mode in ("latitude", "longitude"))

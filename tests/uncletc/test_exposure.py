@@ -90,17 +90,3 @@ class TestFit:
         np.testing.assert_allclose(found.expected(where, z), expected * found.detection(z))
         found.save(tmp_path / "fit.npz")
         np.testing.assert_array_equal(Fit.load(tmp_path / "fit.npz").rate(where), found.rate(where))
-
-
-def test_intervals_include_it(sized: tuple[CountTensor, np.ndarray, np.ndarray]) -> None:
-    counts = sized[0]
-    found = quiet_fit(counts, settings("joint", max_iter=20, members=3))
-    where, z = counts.attribute_indices, counts.attributes
-    for interval, estimate in (
-        (found.rate(where, spread=True), found.rate(where)),
-        (found.expected(where, z, spread=True), found.expected(where, z)),
-    ):
-        np.testing.assert_allclose(interval.estimate, estimate)
-        assert (interval.low <= estimate).all()
-        assert (interval.high >= estimate).all()
-        assert np.median(interval.high / interval.low) < 20

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.stats import nbinom
 from sklearn.metrics import mean_poisson_deviance
 
 from uncletc import metrics
@@ -53,7 +52,6 @@ class TestPoissonDeviance:
         assert (y == 0).any()
         found = metrics.poisson_deviance(y, predicted)
         assert found == pytest.approx(mean_poisson_deviance(y, predicted), rel=1e-12)
-        assert metrics.negative_binomial_deviance(y, predicted, math.inf) == found
         assert metrics.poisson_deviance([1, 2], [0.0, 2.0]) == math.inf  # an impossible count
 
 
@@ -63,17 +61,6 @@ class TestPoissonDeviance:
 )
 def test_mean_and_sd_leave_nan_out(values: list[float], expected: tuple[float, float]) -> None:
     assert metrics.mean_and_sd(values) == pytest.approx(expected, nan_ok=True)
-
-
-class TestNegativeBinomialDeviance:
-    Y, MEAN = np.array([1, 2, 7]), np.array([1.5, 2.0, 3.0])
-
-    def test_is_twice_what_the_likelihood_falls_short_of_its_best(self) -> None:
-        best, reached = (
-            nbinom.logpmf(self.Y, 3.0, 3.0 / (3.0 + mean)) for mean in (self.Y, self.MEAN)
-        )
-        deviance = metrics.negative_binomial_deviance(self.Y, self.MEAN, 3.0)
-        assert deviance == pytest.approx(2 * float(np.mean(best - reached)))
 
 
 @pytest.mark.parametrize("mae", [metrics.mae_rate, metrics.mae_detection])

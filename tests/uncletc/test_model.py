@@ -35,14 +35,6 @@ class TestPredictions:
         assert dense.shape == shape == found.shape
         np.testing.assert_allclose(dense.ravel(), loops, rtol=1e-14)
 
-    def test_unknown_attributes_take_the_mean_detection(self) -> None:
-        found = made_fit(mean_detection=0.25)
-        z = np.array([[0.1, -1.0, 2.0], [np.nan, np.nan, np.nan]])
-        entries = [[0, 1, 0], [2, 3, 1]]
-        p = np.array([found.detection(z[:1])[0], 0.25])
-        np.testing.assert_allclose(found.expected(entries, z), found.rate(entries) * p)
-        np.testing.assert_allclose(found.expected(entries), found.rate(entries) * 0.25)
-
 
 @pytest.mark.parametrize(
     ("indices", "message"),
@@ -152,13 +144,6 @@ class TestMeans:
             np.testing.assert_allclose(mean.estimate, single.estimate)
             np.testing.assert_allclose(mean.low, single.low, rtol=1e-5)
             np.testing.assert_allclose(mean.high, single.high, rtol=1e-5)
-
-    def test_means_are_surer_than_their_entries(self, small: CountTensor, found: Fit) -> None:
-        where, z = small.attribute_indices, small.attributes
-        mean = found.mean("expected", where, z)
-        assert mean.estimate == pytest.approx([found.expected(where, z).mean()])
-        entries = found.expected(where, z, spread=True)
-        assert mean.high / mean.low < np.median(entries.high / entries.low)
 
     @pytest.mark.parametrize(
         ("of", "groups", "message"),

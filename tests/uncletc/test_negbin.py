@@ -33,14 +33,6 @@ def test_crps_is_the_sum_of_squared_differences(phi: float) -> None:
     np.testing.assert_allclose(crps(COUNTS, MEANS, phi), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("phi", [0.0, 1e-3, 1.0, 100.0])
-def test_no_score_of_large_or_odd_counts_fails(phi: float) -> None:
-    y, mean = np.array([0, 10**9, 5, 0]), np.array([1e9, 1e9, 1e-9, 1e-9])
-    for scores in (log_scores(y, mean, phi), crps(y, mean, phi)):
-        assert np.isfinite(scores).all()
-        assert (scores >= -1e-9).all()
-
-
 def test_each_count_may_have_its_own_dispersion() -> None:
     for scores in (log_scores, crps):
         each = [scores(y, m, phi) for y, m, phi in zip(COUNTS, MEANS, SPREADS, strict=True)]
@@ -85,10 +77,6 @@ class TestLaw:
         found = likely_law(y, mean)
         assert found.power < 0.02
         assert found.phi(mean) == pytest.approx(dispersion(y, mean), rel=0.1)
-
-    def test_means_that_say_nothing_share_one_size(self) -> None:
-        phi = SizeLaw(2.0, 0.5).phi([0.0, 0.1, 0.5, 20.0, 80.0])
-        np.testing.assert_allclose(phi, [40**0.5 / 2] * 3 + [0.5, 0.25])
 
     def test_a_prior_of_the_power_shrinks_it(self) -> None:
         y, mean = self.counts(SizeLaw(1.8, 0.4), 300)

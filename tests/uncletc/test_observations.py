@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Observations, fit, metrics, simulate
+from uncletc import CountTensor, Fit, FitSettings, Observations, fit, metrics
 from uncletc.common.validation import FloatArray, IntArray
 from uncletc.data.stacked import StackedObservations
 
@@ -126,18 +126,6 @@ def test_a_shared_error_widens_the_scale(problem: Problem, anchored: Fit) -> Non
     assert np.median(np.log(both.high / both.low)) < 0.6  # of ŷ it says nothing
 
 
-def test_exposure_is_how_often_a_look_could_see() -> None:
-    y, _ = simulate((6, 6, 6), 1, observed=0.6, attributed=0.8, factor_max=8.0, seed=2)
-    some, settings = y.indices[::3], FitSettings(rank=1, hidden=())
-    seen = [4 * (1 + i % 5) for i in range(len(some))]
-    half = Observations("watched twice", some, seen, known_detection=0.2, exposure=2.0)
-    twice = Observations("sees twice as well", some, seen, known_detection=0.4)
-    found, other = (fit(y.with_observations(process), settings) for process in (half, twice))
-    np.testing.assert_allclose(found.rate(some), other.rate(some), rtol=0.01)
-    widths = (each.rate(some, spread=True) for each in (found, other))
-    np.testing.assert_allclose(*(each.high / each.low for each in widths), rtol=0.1)
-
-
 def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
     process = Observations("again", [[0, 0], [1, 1]], [3, 1], exposure=[1.0, 2.5])
     counts = CountTensor((2, 3), [[0, 0]], [4], observations=[process])
@@ -146,18 +134,6 @@ def test_exposure_goes_with_its_rows(tmp_path: Path) -> None:
     assert counts.digest != counts.with_observations(replace(process, exposure=1.0)).digest
     counts.save(tmp_path / "counts.npz")
     assert CountTensor.load(tmp_path / "counts.npz").observations[0].exposure.tolist() == [1.0, 2.5]
-
-
-def test_survive_files_and_subsets(problem: Problem, anchored: Fit, tmp_path: Path) -> None:
-    counts = problem.counts.with_observations(problem.deaths(known_error=0.1), problem.second())
-    counts.save(tmp_path / "counts.npz")
-    again = CountTensor.load(tmp_path / "counts.npz")
-    assert again.digest == counts.digest != problem.counts.digest
-    assert [process.name for process in again.subset([0, 1]).observations] == ["deaths", "second"]
-    anchored.save(tmp_path / "fit.npz")
-    loaded = Fit.load(tmp_path / "fit.npz")
-    assert loaded.mu_of_observations == anchored.mu_of_observations
-    assert loaded.scale == anchored.scale
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
-from uncletc import CountTensor, Fit, FitSettings, Interval, Joint, Scale, fit, simulate
+from uncletc import Interval, Scale
 
 NAN, INF = math.nan, math.inf
 P = np.array([0.1, 0.2, 0.4])
@@ -77,7 +77,7 @@ def test_what_is_stated_holds(name: str, shown: Any, value: float, statement: st
         (lambda: Scale.entry_detection(0.2, (0.4, 0.2), "here"), "value must be a range"),
         (lambda: Scale.entry_detection(0.0, 0.5, "here"), "must be positive and finite"),
         *(
-            (lambda t=t: Scale.known_total(RATE, t), "total must be positive")
+            (lambda t=t: Scale.known_total(RATE, t), "total must be positive and finite")
             for t in (0.0, -5.0, NAN, (0, 5), (5, INF))
         ),
         (lambda: Scale.known_total([0.0, 0.0], 5), "positive"),
@@ -134,34 +134,17 @@ class TestRanges:
         ends = scale.detection(FOUND.estimate[0]) * np.quantile(drawn, [0.05, 0.95])
         assert (p.low[0], p.high[0]) == pytest.approx(ends.tolist(), rel=0.01)
 
+    def test_rates_hold_what_was_reported(self) -> None:
+        scale = Scale.mean_detection([0.5], 0.5)
+        rate = scale.rate_interval(FOUND, [0.15, 5.0, np.nan, 1.0])
+        assert rate.low[:2].tolist() == [0.15, 0.9]  # no more than the estimate
+        assert rate.high[:3].tolist() == [0.4, 5.0, 0.0]
+        free = Scale(1.0, "free", False).rate_interval(FOUND, [0.15, 5.0, np.nan, 1.0])
+        np.testing.assert_array_equal(free.low, FOUND.low)
+
     def test_p_stays_a_chance_and_nothing_or_unknown_stays_so(self) -> None:
         scale = Scale.mean_detection([0.9], (0.5, 1.0))
         p, rate = scale.detection_interval(FOUND), scale.rate_interval(FOUND)
         assert p.high[1] == 1.0
         assert rate.low[2] == rate.high[2] == 0.0
         assert np.isnan([p.low[3], p.high[3], rate.low[3]]).all()
-
-
-@pytest.fixture(scope="module")
-def fitted() -> tuple[CountTensor, Fit]:
-    counts, _ = simulate((6, 6, 6), 2, observed=0.6, attributed=0.6, n_attributes=2, seed=2)
-    settings = FitSettings(rank=2, hidden=(), solver=Joint(network=False))
-    return counts, fit(counts, settings)
-
-
-def test_tables_of_a_fit_hold_the_range_in_rate_and_detection_alone(fitted) -> None:
-    counts, estimate = fitted
-    p = estimate.detection(counts.attributes)
-    exact = estimate.to_frame(counts, scale=Scale.mean_detection(p, math.sqrt(0.03)))
-    ranged = estimate.to_frame(counts, scale=Scale.mean_detection(p, (0.1, 0.3)))
-    for name in ("rate", "detection", "expected"):
-        assert ranged[name].to_numpy() == pytest.approx(exact[name].to_numpy())
-        known = exact[f"{name}_low"].notna()
-        wider = [
-            (table[f"{name}_high"] / table[f"{name}_low"])[known].to_numpy()
-            for table in (exact, ranged)
-        ]
-        if name == "expected":
-            assert wider[0] == pytest.approx(wider[1])
-        else:
-            assert (wider[1] > wider[0]).all()

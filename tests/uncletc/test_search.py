@@ -1,4 +1,4 @@
-"""Searches: what is tried, scored, pruned, written to a file and resumed; and the command."""
+"""Searches: what is tried, scored, pruned, written to a file and resumed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ import pytest
 
 from uncletc import METHODS, CountTensor, FitError, FitSettings
 from uncletc import search as searching
-from uncletc.baselines import BPTFSettings
-from uncletc.cli import main
 from uncletc.compare import evaluate
 from uncletc.search import Found, search
 
@@ -197,87 +195,19 @@ def test_without_optuna(small: CountTensor, path: Path, monkeypatch: pytest.Monk
         quick(small, path, 1)
 
 
-class TestCommand:
-    def test_prints_the_best_settings(
-        self, data: Path, path: Path, small: CountTensor, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        words = ["search", data, "--method", "BPTF", "--out", path, "--kind", "fibre"]
-        words += ["--folds", 4, "--rank", 1, 2, "--alpha", 0.1, 0.3, "--set", "max_iter=3"]
-        main([str(word) for word in [*words, "--seed", 5, "--trials", 3, "--no-pruning"]])
-        printed, notes = capsys.readouterr()
-        space = {"rank": (1, 2), "alpha": (0.1, 0.3)}
-        folds: dict[str, Any] = {"kind": "fibre", "n_folds": 4, "seed": 5}
-        found = search(
-            small, "BPTF", path=path, n_trials=3, space=space, fixed={"max_iter": 3}, **folds
-        )
-        assert BPTFSettings.from_json(printed) == found.best
-        assert f"{found.validation[0]:.4g}" in notes
-        assert f"trials are in {path}" in notes
-
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            (["nowhere.npz"], "DATA must be one of covid, ppi, covid-twin, ppi-twin, or a file"),
-            ([__file__], "is not a file that CountTensor.save wrote"),
-            (["DATA", "--method", "NTF"], "method must be one of"),
-            (["DATA", "--rank", "two"], "rank must be a whole number, got 'two'"),
-            (["DATA", "--folds", "2"], "n_folds must be at least 3, got 2"),
-            (["DATA", "--out", __file__], "is not the file of a search"),
-        ],
-    )
-    def test_bad_input_ends_with_one_sentence_and_2(
-        self,
-        words: list[str],
-        message: str,
-        data: Path,
-        path: Path,
-        capsys: pytest.CaptureFixture[str],
-    ) -> None:
-        given = [str(data) if word == "DATA" else word for word in words]
-        with pytest.raises(SystemExit) as end:
-            main(["search", "--out", str(path), *given])
-        printed, notes = capsys.readouterr()
-        assert (end.value.code, printed) == (2, "")
-        assert notes.startswith("uncletc search: ")
-        assert message in notes
-        assert notes.count("\n") == 1
-
-    def test_an_interrupt_while_a_lock_is_taken_is_one(
-        self, data: Path, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def interrupted(*_: object, **__: object) -> None:
-            try:
-                raise KeyboardInterrupt
-            finally:
-                raise RuntimeError("Error: did not possess lock")
-
-        monkeypatch.setattr("uncletc.search.search", interrupted)
-        with pytest.raises(SystemExit) as end:
-            main(["search", str(data), "--out", str(path)])
-        assert end.value.code == 130
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
-def test_an_interrupted_search_resumes(
-    end: signal.Signals, small: CountTensor, data: Path, path: Path
-) -> None:
-    command = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    command += "from uncletc.cli import main; main()"
-    words = [sys.executable, "-c", command, "search", str(data), "--out", str(path)]
-    words += ["--method", "BPTF", "--jobs", "2", "--trials", "16", "--rank", *"1234"]
-    words += ["--folds", "3", "--set", "max_iter=150", "--set", "tol=0"]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+def test_a_search_that_was_killed_resumes(small: CountTensor, data: Path, path: Path) -> None:
+    command = "import sys; from uncletc import CountTensor; from uncletc.search import search; "
+    command += "search(CountTensor.load(sys.argv[1]), 'BPTF', path=sys.argv[2], n_trials=16, "
+    command += "space={'rank': (1, 2, 3, 4)}, fixed={'max_iter': 150, 'tol': 0}, n_folds=3, jobs=2)"
+    words = [sys.executable, "-c", command, str(data), str(path)]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True)
     began = time.monotonic()
     while not path.exists() or path.read_text().count('"validation"') < 4:
         assert time.monotonic() - began < PATIENCE
         time.sleep(0.05)
-    os.killpg(process.pid, end)
-    printed = process.communicate(timeout=PATIENCE)[1]
-    if end is signal.SIGINT:
-        assert process.returncode == 130
-        assert f"interrupted; finished trials are in {path}" in printed
-        assert "Traceback" not in printed
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)
     fixed = {"max_iter": 150, "tol": 0}
     tried = search(
         small, "BPTF", path=path, n_trials=16, space={"rank": RANKS}, fixed=fixed, n_folds=3

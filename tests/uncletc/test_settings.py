@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
 import pytest
 
 from uncletc import BCD, FitSettings, Joint
-from uncletc.solvers.options import SolverName
 
 
 class TestJson:
@@ -24,8 +22,11 @@ class TestJson:
         ("text", "message"),
         [
             ('{"rank": 0}', "rank must be at least 1, got 0"),
-            ('{"rank": 1, "ranks": 2}', "unknown names, got 'ranks'"),
-            ('{"rank": 1, "solver": {"name": "joint", "loss": "kl"}}', "unknown names, got 'loss'"),
+            ('{"rank": 1, "ranks": 2}', "names among .*; got 'ranks'"),
+            (
+                '{"rank": 1, "solver": {"name": "joint", "loss": "kl"}}',
+                "names among .*; got 'loss'",
+            ),
             ('{"rank": 1, "solver": {"loss": "kl"}}', "solver must be one of .*, got None"),
             ("[1]", "settings must be a JSON object, got list"),
         ],
@@ -61,15 +62,6 @@ class TestDigest:
             if option.init:
                 solver = kind(**{option.name: others[option.name]})
                 assert FitSettings(rank=3, solver=solver).digest != base.digest, option.name
-
-    @pytest.mark.parametrize(("name", "options"), [("joint", Joint()), ("bcd", BCD())])
-    def test_a_name_means_the_defaults_of_that_solver(
-        self, name: SolverName, options: Joint | BCD
-    ) -> None:
-        by_name, by_options = (FitSettings(rank=3, solver=each) for each in (name, options))
-        assert by_name == by_options
-        assert by_name.digest == by_options.digest
-        assert by_name.solver.name == name
 
 
 NAN, INF = float("nan"), float("inf")
@@ -115,9 +107,3 @@ def test_options_of_another_solver_are_refused() -> None:
         FitSettings.of(rank=2, epochs=3)
     with pytest.raises(TypeError, match="loss"):
         FitSettings.of(rank=2, solver="joint", loss="kl")
-
-
-def test_numpy_integers_are_whole_numbers() -> None:
-    settings = FitSettings(rank=np.int64(3), seed=np.int32(1))  # type: ignore[arg-type]
-    assert settings == FitSettings(rank=3, seed=1)
-    assert settings.digest == FitSettings(rank=3, seed=1).digest

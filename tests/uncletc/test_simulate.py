@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uncletc import rate_tensor, simulate, simulate_visits
+from uncletc import simulate, simulate_visits
 from uncletc.data.simulate import DetectionFunction
 
 TRANSFORMS = {
@@ -93,24 +93,6 @@ class TestModel:
         assert standardised.mean() == pytest.approx(0.0, abs=0.05)
         assert standardised.var() == pytest.approx(1.0, abs=0.1)
         assert counts.sum() < 0.9 * truth.rate.sum()
-
-    def test_thinning_follows_each_entry(self) -> None:
-        y, truth = simulate((20, 20, 20), observed=1.0)
-        p, rate = truth.detection.ravel(), truth.rate.ravel()
-        for part in (p < 0.2, p > 0.8):
-            share = y.counts[part].sum() / rate[part].sum()
-            assert share == pytest.approx(np.average(p[part], weights=rate[part]), rel=0.02)
-
-
-class TestRateTensor:
-    @pytest.mark.parametrize("shape", [(3, 4), (3, 4, 2), (2, 3, 2, 4)])
-    def test_agrees_with_loops(self, shape: tuple[int, ...], rng: np.random.Generator) -> None:
-        factors = [rng.uniform(size=(size, 3)) for size in shape]
-        found = rate_tensor(factors)
-        assert found.shape == shape
-        for entry in np.ndindex(shape):
-            rows = [factor[i] for factor, i in zip(factors, entry, strict=True)]
-            assert found[entry] == pytest.approx(np.prod(rows, axis=0).sum())
 
 
 class TestVisits:

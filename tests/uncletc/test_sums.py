@@ -79,15 +79,6 @@ def test_entries_may_be_left_out_and_numbers_be_empty(fitted, places):
     assert np.isfinite(table.loc[5, "rate_high"])
 
 
-def test_places_without_attributes_have_a_rate_and_no_p():
-    counts, _ = simulate((6, 6), rank=1, observed=0.9, attributed=0.4, similar=0.1, seed=1)
-    found = fit(counts, FitSettings(rank=1, hidden=()), callback=lambda i: i.iteration >= 3)
-    unknown = counts.rows_of(counts.indices) < 0
-    table = group_sums(found, counts, unknown.astype(int)).table()
-    assert np.isfinite(table["rate"]).all()
-    assert np.isfinite(table["detection"]).tolist() == [True, False]
-
-
 @pytest.mark.parametrize("groups", [[0, 1], [0.5] * 9, "a"])
 def test_bad_groups_are_named(fitted, groups):
     counts, found = fitted

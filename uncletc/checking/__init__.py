@@ -7,12 +7,9 @@ the others, predict with :func:`expected_at`, and ask:
 :func:`pearson`             do counts vary more than Poisson counts would, and by how much?
 :func:`ratio`               are predictions right on average?
 :func:`by_decile`           are they right for small and for large predictions?
-:func:`pit_histogram`       are the predicted distributions too narrow, too wide or biased?
 :func:`quantile_residuals`  which single counts are far from their predictions?
 :func:`residuals_by`        in which places, at which times?
 :func:`autocorrelation`     are errors of successive counts correlated?
-:func:`share_of_zeros`      are there more zeros than predicted?
-:func:`compare`             which rank predicts best, and by more than chance?
 =========================== ==================================================================
 
 :func:`check` runs most of them at once. Distributions are Poisson, or negative binomial with
@@ -26,7 +23,6 @@ are predicted better with the attributes of detection than with one p for all.
 """
 
 from uncletc.checking.checks import (
-    PIT,
     RESIDUAL_LIMIT,
     Check,
     Distribution,
@@ -37,9 +33,7 @@ from uncletc.checking.checks import (
     ks_distance,
     log_likelihood,
     pearson,
-    pit_histogram,
     quantile_residuals,
-    share_of_zeros,
 )
 from uncletc.checking.gain import (
     Gain,
@@ -65,15 +59,12 @@ from uncletc.checking.outside import (
     compare_outside,
     detection_of,
 )
-from uncletc.compare import Comparison, compare
 
 __all__ = [
     "FAR",
-    "PIT",
     "RESIDUAL_LIMIT",
     "Agreement",
     "Check",
-    "Comparison",
     "Distribution",
     "Gain",
     "OutsideCheck",
@@ -84,7 +75,6 @@ __all__ = [
     "by_decile",
     "by_state",
     "check",
-    "compare",
     "compare_outside",
     "detection_of",
     "deviances",
@@ -96,10 +86,8 @@ __all__ = [
     "ks_distance",
     "log_likelihood",
     "pearson",
-    "pit_histogram",
     "quantile_residuals",
     "ratio",
     "residuals_by",
-    "share_of_zeros",
     "without_detection",
 ]

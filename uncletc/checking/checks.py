@@ -23,25 +23,6 @@ RESIDUAL_LIMIT = 8.0
 _TINY = 1e-300
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PIT:
-    """Histogram of the probability integral transform; flat where the distribution is right.
-
-    Attributes
-    ----------
-    edges : ndarray, shape (bins + 1,)
-        From 0 to 1, evenly spaced.
-    density : ndarray, shape (bins,)
-        1 throughout where predicted distributions and counts agree; the mean is 1.
-    n : int
-        Number of counts.
-    """
-
-    edges: FloatArray
-    density: FloatArray
-    n: int
-
-
 Phi = float | FloatArray
 
 
@@ -104,35 +85,6 @@ def quantile_residuals(
     return np.asarray(np.clip(residuals, -RESIDUAL_LIMIT, RESIDUAL_LIMIT))
 
 
-def pit_histogram(
-    counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0, *, bins: int = 10
-) -> PIT:
-    """Histogram of the probability integral transform for counts, without randomisation.
-
-    Each count is spread evenly between F(y - 1) and F(y) (Czado, Gneiting & Held, Predictive Model
-    Assessment for Count Data, Biometrics 65, 2009, section 3). A U shape means that counts vary
-    more than predicted, a hump that they vary less, a slope upwards that predictions are too low.
-
-    Parameters
-    ----------
-    counts, predicted, phi
-        As for :func:`pearson`.
-    bins : int
-        At least 2.
-    """
-    if bins < 2:
-        raise ValueError(f"bins must be at least 2, got {bins}")
-    y, mean = _validated(counts, predicted, phi)
-    below, up_to, _, _ = _tails(y, mean, phi)
-    edges = np.linspace(0, 1, bins + 1)
-    cumulative = [
-        float(np.mean(np.clip((edge - below) / np.maximum(up_to - below, _TINY), 0, 1)))
-        for edge in edges[1:-1]
-    ]
-    density = np.diff([0.0, *cumulative, 1.0]) * bins
-    return PIT(edges=edges, density=density, n=len(y))
-
-
 def ks_distance(residuals: ArrayLike) -> float:
     """Kolmogorov-Smirnov distance of residuals (n,) from a standard normal, in [0, 1].
 
@@ -140,13 +92,6 @@ def ks_distance(residuals: ArrayLike) -> float:
     Not a test: with φ estimated from the same counts, its p-value would be too large.
     """
     return float(kstest(np.asarray(residuals, dtype=np.float64), "norm").statistic)
-
-
-def share_of_zeros(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> tuple[float, float]:
-    """Share of zeros among the counts, and the share predicted; see :func:`pearson`."""
-    y, mean = _validated(counts, predicted, phi)
-    log_zero = count_distribution(mean, phi).logpmf(np.zeros_like(y))
-    return float(np.mean(y == 0)), float(np.mean(np.exp(log_zero)))
 
 
 def log_likelihood(counts: ArrayLike, predicted: ArrayLike, phi: Phi = 0.0) -> FloatArray:
@@ -187,29 +132,18 @@ class Distribution:
     ----------
     phi : float
         φ of counts of which 20 are expected; 0 for Poisson.
-    power : float
-        ν ≥ 0: φ of a count is `phi`·(ŷ/20)^-ν.
     pearson : float
         See :func:`pearson`.
     distance : float
         See :func:`ks_distance`.
-    zeros : float
-        Predicted share of zeros.
-    log_likelihood : float
-        Mean over the counts.
     residuals : ndarray, shape (n,)
         See :func:`quantile_residuals`.
-    pit : PIT
     """
 
     phi: float
-    power: float
     pearson: float
     distance: float
-    zeros: float
-    log_likelihood: float
     residuals: FloatArray
-    pit: PIT
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -220,8 +154,6 @@ class Check:
     ----------
     n : int
         Counts.
-    zeros : float
-        Share of zeros among them.
     ratio : Ratio
         Observed over predicted.
     deciles : DataFrame
@@ -232,7 +164,6 @@ class Check:
     """
 
     n: int
-    zeros: float
     ratio: Ratio
     deciles: pd.DataFrame
     poisson: Distribution
@@ -306,7 +237,7 @@ def check(
     groups : array_like of int, shape (n,), optional
         For the interval of :func:`ratio`; such as :func:`fibres` returns.
     bins : int
-        Bins of the PIT histograms, and groups of predictions by size.
+        Groups of predictions by size.
     seed : int
         See :func:`quantile_residuals`.
 
@@ -323,28 +254,23 @@ def check(
     law = likely_law(y, floored(np.asarray(predicted, dtype=np.float64)))
     return Check(
         n=len(y),
-        zeros=float(np.mean(y == 0)),
         ratio=overall,
         deciles=by_decile(counts, predicted, bins=bins),
-        poisson=_distribution(counts, predicted, None, bins, seed),
-        negative_binomial=_distribution(counts, predicted, law, bins, seed),
+        poisson=_distribution(counts, predicted, None, seed),
+        negative_binomial=_distribution(counts, predicted, law, seed),
     )
 
 
 def _distribution(
-    counts: ArrayLike, predicted: ArrayLike, law: SizeLaw | None, bins: int, seed: int
+    counts: ArrayLike, predicted: ArrayLike, law: SizeLaw | None, seed: int
 ) -> Distribution:
-    phi: float | FloatArray = 0.0
+    phi: Phi = 0.0
     if law is not None:
         phi = law.phi(floored(np.asarray(predicted, dtype=np.float64)))
     residuals = quantile_residuals(counts, predicted, phi, seed=seed)
     return Distribution(
         phi=0.0 if law is None else 1 / law.mu,
-        power=0.0 if law is None else law.power,
         pearson=pearson(counts, predicted, phi),
         distance=ks_distance(residuals),
-        zeros=share_of_zeros(counts, predicted, phi)[1],
-        log_likelihood=float(log_likelihood(counts, predicted, phi).mean()),
         residuals=residuals,
-        pit=pit_histogram(counts, predicted, phi, bins=bins),
     )

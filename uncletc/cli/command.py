@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from uncletc.cli import data, fitting, search
+from uncletc.cli import data, fitting
 from uncletc.datasets.base import DataUnavailableError
 from uncletc.fitting.history import FitError, UnreadableFitError
 
@@ -56,7 +56,6 @@ def read(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     _add_fit(commands)
     _add_report(commands)
     _add_data(commands)
-    search.add_command(commands)
     options, rest = parser.parse_known_args(arguments)
     if rest and options.command != "dashboard":  # whose options are its own
         parser.error(f"unrecognized arguments: {' '.join(rest)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Self
 
 
@@ -27,9 +27,14 @@ class Jsonable:
         """Make settings from a mapping of names to values, validating every value."""
         if not isinstance(values, Mapping):
             raise TypeError(f"settings must be a JSON object, got {type(values).__name__}")
-        unknown = sorted(set(values) - {field.name for field in fields(cls) if field.init})
-        if unknown:
-            raise ValueError(f"settings must not hold unknown names, got {unknown[0]!r}")
+        known = [field.name for field in fields(cls) if field.init]
+        for name in values:
+            if name not in known:
+                raise ValueError(f"settings must have names among {', '.join(known)}; got {name!r}")
+        for field in fields(cls):
+            needed = field.init and field.default is MISSING and field.default_factory is MISSING
+            if needed and field.name not in values:
+                raise ValueError(f"{field.name} must be given")
         return cls(**values)
 
     @property

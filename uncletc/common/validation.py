@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Part = TypeVar("_Part", bound=_Named)
 Signs = Mapping[str, int] | Iterable[tuple[str, int]]
 """Signs of attributes by name: a mapping, or pairs."""
 
@@ -79,6 +86,23 @@ def check_distinct(flat: IntArray, indices: IntArray, name: str) -> None:
         )
 
 
+def check_unique(names: Sequence[str], rule: str) -> None:
+    """Reject a name that occurs twice; the message begins with `rule`."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{rule}, {name!r} occurs twice")
+
+
+def check_named(parts: Iterable[_Part], kind: type[_Part], name: str) -> tuple[_Part, ...]:
+    """Return objects of a kind, which has names, each name once; messages call them `name`."""
+    found = tuple(parts)
+    for part in found:
+        if not isinstance(part, kind):
+            raise TypeError(f"{name} must be {kind.__name__} objects, got {type(part).__name__}")
+    check_unique([part.name for part in found], f"{name} must have distinct names")
+    return found
+
+
 def check_counts(values: Any, n: int) -> IntArray:
     """Return ``values`` as n whole numbers >= 0."""
     array = check_integers(values, "counts")
@@ -103,22 +127,6 @@ def check_finite(values: Any, name: str, ndim: int) -> FloatArray:
     if not np.isfinite(array).all():
         where = _first(~np.isfinite(array))
         raise ValueError(f"{name} must be finite; position {where} is {array[where]}")
-    return array
-
-
-def check_exposure(values: Any, shape: tuple[int, ...]) -> FloatArray | None:
-    """Return exposure as a finite array >= 0 that broadcasts to ``shape``; None stays None."""
-    if values is None:
-        return None
-    array = check_finite(values, "exposure", len(shape))
-    if any(size not in (1, whole) for size, whole in zip(array.shape, shape, strict=True)):
-        raise ValueError(
-            f"exposure must have size 1 or that of the mode along each of {shape}, "
-            f"got shape {array.shape}"
-        )
-    if (array < 0).any():
-        where = _first(array < 0)
-        raise ValueError(f"exposure must be >= 0; position {where} is {array[where]}")
     return array
 
 
@@ -181,10 +189,7 @@ def check_signs(signs: Signs) -> tuple[tuple[str, int], ...]:
             raise TypeError(f"signs must map names of attributes to -1 or 1, got {pair!r}")
         if not isinstance(pair[0], str) or isinstance(pair[1], bool) or pair[1] not in (-1, 1):
             raise ValueError(f"signs must be -1 or 1, got {pair[1]!r} for {pair[0]!r}")
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"signs must name each attribute once, {name!r} occurs twice")
+    check_unique([name for name, _ in pairs], "signs must name each attribute once")
     return tuple(sorted((str(name), int(sign)) for name, sign in pairs))
 
 
@@ -198,7 +203,5 @@ def check_modes(name: str, modes: str | Sequence[str]) -> tuple[str, ...]:
     given = as_names(modes) if isinstance(modes, Iterable) else ()
     if (not given and modes != () and modes != []) or not all(isinstance(m, str) for m in given):
         raise TypeError(f"{name} must be a sequence of names of modes, got {modes!r}")
-    for mode in given:
-        if given.count(mode) > 1:
-            raise ValueError(f"{name} must name each mode once, {mode!r} occurs twice")
+    check_unique(given, f"{name} must name each mode once")
     return given

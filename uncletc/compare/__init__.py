@@ -28,12 +28,7 @@ from uncletc.compare.crossvalidation import (
     run_trial,
     splits,
 )
-from uncletc.compare.paired import (
-    Comparison,
-    Difference,
-    compare,
-    difference,
-)
+from uncletc.compare.paired import Difference, difference
 from uncletc.compare.scores import (
     Scores,
     count_interval,
@@ -42,7 +37,6 @@ from uncletc.compare.scores import (
 from uncletc.model.negbin import SizeLaw, dispersion, likely_law
 
 __all__ = [
-    "Comparison",
     "Difference",
     "Evaluation",
     "FoldKind",
@@ -50,7 +44,6 @@ __all__ = [
     "SizeLaw",
     "Split",
     "Trial",
-    "compare",
     "count_interval",
     "difference",
     "dispersion",

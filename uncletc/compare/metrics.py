@@ -2,7 +2,7 @@
 
 Which one, when: with a known truth, :func:`mae_rate` and :func:`mae_detection` compare λ and p
 up to their free scale. With real counts, :func:`rrmse`, :func:`poisson_deviance` and :func:`mae`
-score the predicted counts ŷ, which have no free scale; :func:`auroc` and :func:`auprc` show how
+score the predicted counts ŷ, which have no free scale; :func:`auroc` shows how
 well ŷ separates counts above zero from zeros, and :func:`coverage` how often intervals hold.
 """
 
@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from uncletc.common.validation import FloatArray
 
@@ -165,24 +165,6 @@ def auroc(counts: ArrayLike, predicted: ArrayLike) -> float:
     return float(roc_auc_score(any_count, y_hat))
 
 
-def auprc(counts: ArrayLike, predicted: ArrayLike) -> float:
-    """Area under the precision-recall curve (average precision) of "any count", ranked by ŷ.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (n,)
-    predicted : array_like of float, shape (n,)
-
-    Returns
-    -------
-    float
-        1 is perfect, the share of counts above zero is chance; NaN where that is 0.
-    """
-    y, y_hat = counts_and_predictions(counts, predicted)
-    any_count = y > 0
-    return float(average_precision_score(any_count, y_hat)) if any_count.any() else math.nan
-
-
 def coverage(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> float:
     """Share of values within [low, high], ends included; arrays of one shape (n,)."""
     actual, least = _pair(values, low)
@@ -190,25 +172,6 @@ def coverage(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> float:
     if not actual.size:
         raise ValueError("values must hold at least 1 value to judge, got none")
     return float(np.mean((least <= actual) & (actual <= most)))
-
-
-def negative_binomial_deviance(counts: ArrayLike, predicted: ArrayLike, size: float) -> float:
-    """Mean negative binomial deviance of predicted counts, with variance ŷ + ŷ²/size.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (n,)
-        y ≥ 0.
-    predicted : array_like of float, shape (n,)
-        ŷ > 0.
-    size : float
-        > 0; inf is :func:`poisson_deviance`.
-    """
-    if math.isinf(size):
-        return poisson_deviance(counts, predicted)
-    y, y_hat = counts_and_predictions(counts, predicted)
-    terms = xlogy(y, y / y_hat) - (y + size) * np.log((y + size) / (y_hat + size))
-    return float(2 * np.mean(terms))
 
 
 def mean_and_sd(values: ArrayLike) -> tuple[float, float]:

@@ -56,31 +56,6 @@ class Difference:
         return cls(mean=float(values.mean()), error=error, n=n_folds)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison:
-    """Held-out log-likelihoods of several fits, simplest first, on the same counts.
-
-    Attributes
-    ----------
-    mean : ndarray, shape (M,)
-        Mean log-likelihood per count.
-    behind : ndarray, shape (M,)
-        Distance behind the best, ≥ 0.
-    error : ndarray, shape (M,)
-        Standard error of that difference, paired over counts or groups; 0 for the best.
-    best : int
-        The fit with the largest mean.
-    chosen : int
-        The simplest fit at most one standard error behind the best.
-    """
-
-    mean: FloatArray
-    behind: FloatArray
-    error: FloatArray
-    best: int
-    chosen: int
-
-
 def difference(first: ArrayLike, second: ArrayLike, groups: ArrayLike | None = None) -> Difference:
     """Mean of the first scores less the second over the same entries, with its standard error.
 
@@ -121,35 +96,6 @@ def difference(first: ArrayLike, second: ArrayLike, groups: ArrayLike | None = N
         raise ValueError("first and second must be finite throughout")
     error, n = error_of_sum(gaps - gaps.mean(), groups)
     return Difference(mean=float(gaps.mean()), error=error / len(gaps), n=n)
-
-
-def compare(log_likelihoods: ArrayLike, groups: ArrayLike | None = None) -> Comparison:
-    """Find which of several fits predicts held-out counts best, and the simplest of its equals.
-
-    Parameters
-    ----------
-    log_likelihoods : array_like of float, shape (M, n)
-        One row per fit, simplest first, over the same counts; see
-        :func:`uncletc.checking.log_likelihood`.
-    groups : array_like of int, shape (n,), optional
-        As for :func:`difference`.
-    """
-    values = np.asarray(log_likelihoods, dtype=np.float64)
-    if values.ndim != 2 or not values.size:
-        raise ValueError(f"log_likelihoods must have shape (M, n), got {values.shape}")
-    if not np.isfinite(values).all():
-        raise ValueError("log_likelihoods must be finite throughout")
-    mean = values.mean(axis=1)
-    best = int(mean.argmax())
-    error = np.array([difference(values[best], row, groups).error for row in values])
-    behind = mean[best] - mean
-    return Comparison(
-        mean=mean,
-        behind=behind,
-        error=error,
-        best=best,
-        chosen=int(np.flatnonzero(behind <= error)[0]),
-    )
 
 
 def error_of_sum(values: FloatArray, groups: ArrayLike | None) -> tuple[float, int]:

@@ -32,7 +32,7 @@ class Scores:
     deviance : float
         Mean Poisson deviance, with ŷ raised to at least 1e-9.
     mae : float
-    auroc, auprc : float
+    auroc : float
         For telling counts above zero from zeros; NaN where undefined.
     log_score : float
         Mean -log P(y) of negative binomial counts with means ŷ and the law given; ŷ is raised to
@@ -50,7 +50,6 @@ class Scores:
     deviance: float
     mae: float
     auroc: float
-    auprc: float
     log_score: float
     crps: float
     log_score_one_phi: float
@@ -86,7 +85,6 @@ def score(
         deviance=metrics.poisson_deviance(y, np.maximum(y_hat, _LEAST)),
         mae=metrics.mae(y, y_hat),
         auroc=metrics.auroc(y, y_hat),
-        auprc=metrics.auprc(y, y_hat),
         log_score=math.nan if spread is None else float(log_scores(y, mean, spread).mean()),
         crps=math.nan if spread is None else float(crps(y, mean, spread).mean()),
         log_score_one_phi=math.nan if phi is None else float(log_scores(y, mean, phi).mean()),

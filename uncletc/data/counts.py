@@ -20,19 +20,21 @@ from uncletc.common.validation import (
     check_counts,
     check_distinct,
     check_indices,
+    check_named,
     check_shape,
+    check_unique,
 )
 from uncletc.data.entries import (
     check_attributed,
+    check_exposure,
     check_labels,
     check_names,
-    check_observed_exposure,
     exposure_at,
     flat_index,
 )
 from uncletc.data.frames import frame_of, label_texts, read_dense, read_rows, with_categories
-from uncletc.data.groups import Group, check_groups, groups_from_arrays, groups_to_arrays
-from uncletc.data.observations import Observations, check_observations
+from uncletc.data.groups import Group, groups_from_arrays, groups_to_arrays
+from uncletc.data.observations import Observations
 
 _COUNTS_FORMAT = 4  # raised whenever files of counts change their contents; part of their digest
 _WORDS = ("modes", "labels", "attribute_names", "rate_attribute_names", "simulated")
@@ -138,8 +140,10 @@ class CountTensor:
         z, attributed, x = check_attributed(
             attributes, rate_attributes, attribute_indices, observed, sizes
         )
-        sized = check_observed_exposure(exposure, sizes, observed)
+        sized = check_exposure(exposure, sizes, observed)
         names = check_names(modes, len(sizes), "modes", "mode ")
+        processes = check_named(observations, Observations, "observations")
+        found = check_named(groups, Group, "groups")
         values = {
             "shape": sizes,
             "indices": _frozen(observed),
@@ -154,8 +158,8 @@ class CountTensor:
                 rate_attribute_names, x.shape[1], "rate_attribute_names", "x"
             ),
             "exposure": None if sized is None else _frozen(sized),
-            "observations": check_observations(observations, sizes, z.shape[1]),
-            "groups": check_groups(groups, names, sizes),
+            "observations": tuple(each.within(sizes, z.shape[1]) for each in processes),
+            "groups": tuple(each.within(names, sizes) for each in found),
             "simulated": bool(simulated),
         }
         for name, value in values.items():
@@ -217,7 +221,7 @@ class CountTensor:
             tuple(name for column in columns for name in named.get(column, (column,)))
             for columns in (detection, rate)
         )
-        rows = read_rows(
+        fields = read_rows(
             frame,
             modes=modes,
             counts=counts,
@@ -225,9 +229,7 @@ class CountTensor:
             exposure=exposure,
             labels=labels,
         )
-        columns = list(rows.attribute_columns.values())
-        values = np.column_stack(columns) if columns else None
-        tensor = cls(**rows.fields(modes, values), simulated=simulated)
+        tensor = cls(**fields, simulated=simulated)
         return tensor.with_roles(detection=detection, rate=rate) if rate else tensor
 
     @classmethod
@@ -381,8 +383,7 @@ class CountTensor:
             for each in wanted:
                 if each not in names:
                     raise ValueError(f"{name} must name attributes of {names}, got {each!r}")
-                if wanted.count(each) > 1:
-                    raise ValueError(f"{name} must hold distinct names, {each!r} occurs twice")
+            check_unique(wanted, f"{name} must hold distinct names")
             chosen.append(wanted)
         values = self._all_attributes
         z, x = (values[:, [names.index(each) for each in wanted]] for wanted in chosen)

@@ -12,7 +12,6 @@ from uncletc.common.validation import (
     FloatArray,
     IntArray,
     check_distinct,
-    check_exposure,
     check_finite,
     check_indices,
 )
@@ -53,13 +52,21 @@ def over_attributed(values: FloatArray, rows: IntArray) -> FloatArray:
     return np.where(rows >= 0, values[rows], values.mean())
 
 
-def check_observed_exposure(
+def check_exposure(
     exposure: ArrayLike | None, shape: tuple[int, ...], observed: IntArray
 ) -> FloatArray | None:
-    """Return exposure that broadcasts to `shape` and is > 0 where there is a count."""
-    array = check_exposure(exposure, shape)
-    if array is None:
+    """Return exposure ≥ 0 that broadcasts to `shape` and is > 0 where there is a count."""
+    if exposure is None:
         return None
+    array = check_finite(exposure, "exposure", len(shape))
+    if any(size not in (1, whole) for size, whole in zip(array.shape, shape, strict=True)):
+        raise ValueError(
+            f"exposure must have size 1 or that of the mode along each of {shape}, "
+            f"got shape {array.shape}"
+        )
+    if (array < 0).any():
+        where = tuple(np.argwhere(array < 0)[0].tolist())
+        raise ValueError(f"exposure must be >= 0; position {where} is {array[where]}")
     none = exposure_at(array, observed) == 0
     if none.any():
         entry = tuple(observed[int(np.argmax(none))].tolist())

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from uncletc.common.validation import FloatArray, IntArray
+from uncletc.common.validation import FloatArray, IntArray, check_unique
 
 MISSING = ("", "NA", ".")
 """Texts that stand for a missing value."""
@@ -24,64 +23,6 @@ _DATES = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")  # year-month-day sorts as text
 _MOST_EXPOSURES = 2**26  # values kept at most: 512 MiB
 _MOST_CATEGORIES = 30  # different values of a column of text
 _MOST = 2.0**53  # whole numbers beyond are not exact in a table
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Rows:
-    """The validated rows of a table.
-
-    Attributes
-    ----------
-    indices : ndarray of int, shape (R, K)
-        The entry of each row.
-    labels : list of list of str
-        Of each mode, in order.
-    counts : ndarray, shape (R,)
-        y; NaN where not counted.
-    attributes : dict of str to ndarray, shape (R,)
-        By column; NaN where missing.
-    exposure : ndarray, optional
-        Along the fewest modes that it depends on, as :class:`uncletc.CountTensor` holds it.
-    """
-
-    indices: IntArray
-    labels: list[list[str]]
-    counts: FloatArray
-    attributes: Mapping[str, FloatArray]
-    exposure: FloatArray | None
-
-    @property
-    def counted(self) -> NDArray[np.bool_]:
-        """Which rows have a count; (R,)."""
-        return ~np.isnan(self.counts)
-
-    @property
-    def attributed(self) -> NDArray[np.bool_]:
-        """Which rows have every attribute; (R,)."""
-        known = np.ones(len(self.counts), dtype=bool)
-        for values in self.attributes.values():
-            known &= ~np.isnan(values)
-        return known
-
-    @property
-    def attribute_columns(self) -> dict[str, FloatArray]:
-        """Attributes by column, of the rows that have all of them."""
-        known = self.attributed
-        return {column: values[known] for column, values in self.attributes.items()}
-
-    def fields(self, modes: Sequence[str], attributes: FloatArray | None) -> dict[str, Any]:
-        """Arguments of :class:`uncletc.CountTensor`; the attributes (S, D) may have been scaled."""
-        return {
-            "shape": tuple(len(each) for each in self.labels),
-            "indices": self.indices[self.counted],
-            "counts": self.counts[self.counted].astype(np.int64),
-            "attributes": attributes,
-            "attribute_indices": None if attributes is None else self.indices[self.attributed],
-            "modes": modes,
-            "labels": self.labels,
-            "attribute_names": None if attributes is None else tuple(self.attributes),
-            "exposure": self.exposure,
-        }
 
 
 def with_categories(
@@ -141,9 +82,7 @@ def with_categories(
 def frame_of(columns: Sequence[tuple[str, Any]]) -> pd.DataFrame:
     """Make a table of named columns; reject duplicate names."""
     names = [name for name, _ in columns]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"columns must have distinct names, {name!r} occurs twice")
+    check_unique(names, "columns must have distinct names")
     return pd.DataFrame(dict(columns))
 
 
@@ -155,8 +94,8 @@ def read_rows(
     attributes: Sequence[str] = (),
     exposure: str | None = None,
     labels: Sequence[Sequence[Any]] | None = None,
-) -> Rows:
-    """Validate a table and split it; see :meth:`uncletc.CountTensor.from_frame`."""
+) -> dict[str, Any]:
+    """Arguments of :class:`uncletc.CountTensor`; see :meth:`uncletc.CountTensor.from_frame`."""
     table = table.reset_index(drop=True)
     modes = tuple(modes)
     _check_columns(table, modes, counts, tuple(attributes), exposure)
@@ -165,13 +104,26 @@ def read_rows(
     y = _counts(table, counts)
     if np.isnan(y).all():
         raise ValueError(f"{counts} must hold at least one count, all its rows are empty")
-    z = {column: numbers(table, column) for column in attributes}
-    shape = tuple(len(mode_labels) for mode_labels in ordered)
-    sizes = None if exposure is None else _exposure(table, exposure, indices, shape)
-    rows = Rows(indices=indices, labels=ordered, counts=y, attributes=z, exposure=sizes)
-    if z and not rows.attributed.any():
+    counted, shape = ~np.isnan(y), tuple(len(mode_labels) for mode_labels in ordered)
+    fields = {
+        "shape": shape,
+        "indices": indices[counted],
+        "counts": y[counted].astype(np.int64),
+        "modes": modes,
+        "labels": ordered,
+        "exposure": None if exposure is None else _exposure(table, exposure, indices, shape),
+    }
+    if not attributes:
+        return fields
+    z = np.column_stack([numbers(table, column) for column in attributes])
+    known = ~np.isnan(z).any(axis=1)
+    if not known.any():
         raise ValueError("attributes must all have a value in at least one row; each row lacks one")
-    return rows
+    return fields | {
+        "attributes": z[known],
+        "attribute_indices": indices[known],
+        "attribute_names": tuple(attributes),
+    }
 
 
 def read_dense(array: ArrayLike, attributes: ArrayLike | None) -> dict[str, Any]:

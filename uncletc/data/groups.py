@@ -119,21 +119,6 @@ class Group:
         return np.asarray(self.codes[columns])
 
 
-def check_groups(
-    groups: Sequence[Group], modes: Sequence[str], shape: Sequence[int]
-) -> tuple[Group, ...]:
-    """Return groups with distinct names that fit a tensor."""
-    found = tuple(groups)
-    for group in found:
-        if not isinstance(group, Group):
-            raise TypeError(f"groups must be Group objects, got {type(group).__name__}")
-    names = [group.name for group in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"groups must have distinct names, {name!r} occurs twice")
-    return tuple(group.within(modes, shape) for group in found)
-
-
 def every_group(
     groups: Sequence[Group], modes: Sequence[str], labels: Sequence[Sequence[Any]]
 ) -> dict[str, Group]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -145,20 +144,3 @@ def _of_each(name: str, given: ArrayLike, n: int) -> FloatArray:
             f"got shape {values.shape}"
         )
     return np.array(np.broadcast_to(values, n))
-
-
-def check_observations(
-    observations: Sequence[Observations], shape: tuple[int, ...], n_attributes: int
-) -> tuple[Observations, ...]:
-    """Return observations with distinct names that fit a tensor."""
-    found = tuple(observations)
-    for process in found:
-        if not isinstance(process, Observations):
-            raise TypeError(
-                f"observations must be Observations objects, got {type(process).__name__}"
-            )
-    names = [process.name for process in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"observations must have distinct names, {name!r} occurs twice")
-    return tuple(process.within(shape, n_attributes) for process in found)

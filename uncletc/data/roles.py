@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from uncletc.common.validation import check_choice
+from uncletc.common.validation import check_choice, check_unique
 from uncletc.data.counts import CountTensor
 
 ActsOn = Literal["detection", "rate", "both", "neither"]
@@ -94,10 +94,7 @@ class Roles:
 
     def __init__(self, roles: Iterable[Role] = ()) -> None:
         given = tuple(roles)
-        names = [role.attribute for role in given]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"roles must be of distinct attributes, {name!r} has two")
+        check_unique([role.attribute for role in given], "roles must be of distinct attributes")
         object.__setattr__(self, "roles", given)
 
     def __iter__(self) -> Iterator[Role]:

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
-from uncletc.common.validation import FloatArray, IntArray, check_indices, check_whole
-from uncletc.compare.metrics import negative_binomial_deviance
-from uncletc.compare.scores import count_distribution
+from uncletc.common.validation import FloatArray, check_indices, check_whole
 from uncletc.data.counts import CountTensor
 from uncletc.effects.entries import LEAST, LogEffects, attribute_groups, log_p, validated
+from uncletc.model.negbin import dispersion, log_scores
 from uncletc.result.fit_result import Fit
 
-_SIZES = (-8.0, 12.0)  # logarithms between which a negative binomial's size is sought
 _POOL = 20  # entries that one background entry is drawn from
 
 
@@ -34,18 +31,12 @@ class Importance:
         Per entry, with nothing permuted.
     size : float
         k of the negative binomial; inf: Poisson.
-    entries : int
-        Number of entries used.
-    in_sample : bool
-        Whether these counts were fitted; the importance is then for the fit, not for new counts.
     """
 
     names: tuple[str, ...]
     rise: FloatArray
     deviance: float
     size: float
-    entries: int
-    in_sample: bool
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -120,8 +111,13 @@ def permutation_importance(
     def predicted(attributes: FloatArray) -> FloatArray:
         return np.maximum(rate * fit.detection(attributes), LEAST)
 
-    k = _maximum_likelihood_size(y, predicted(z)) if size is None else size
-    base = negative_binomial_deviance(y, predicted(z), k)
+    phi = dispersion(y, predicted(z)) if size is None else 1 / size
+    best = log_scores(y, np.maximum(y, LEAST), phi)
+
+    def deviance(attributes: FloatArray) -> float:
+        return float(2 * (log_scores(y, predicted(attributes), phi) - best).mean())
+
+    base = deviance(z)
     orders = [rng.permutation(len(z)) for _ in range(repeats)]
     groups = attribute_groups(counts)
     rise = np.zeros((len(groups), repeats))
@@ -129,22 +125,9 @@ def permutation_importance(
         for r, order in enumerate(orders):
             permuted = z.copy()
             permuted[:, columns] = z[order][:, columns]
-            rise[g, r] = negative_binomial_deviance(y, predicted(permuted), k) - base
-    return Importance(
-        names=tuple(groups),
-        rise=rise,
-        deviance=base,
-        size=k,
-        entries=len(chosen),
-        in_sample=counts.digest == fit.counts_digest,
-    )
-
-
-def _maximum_likelihood_size(y: IntArray, y_hat: FloatArray) -> float:
-    def misfit(log_size: float) -> float:
-        return -float(count_distribution(y_hat, math.exp(-log_size)).logpmf(y).sum())
-
-    return math.exp(float(minimize_scalar(misfit, bounds=_SIZES, method="bounded").x))
+            rise[g, r] = deviance(permuted) - base
+    size = 1 / phi if phi else math.inf
+    return Importance(names=tuple(groups), rise=rise, deviance=base, size=size)
 
 
 def explain(

@@ -16,15 +16,8 @@ from uncletc.data.counts import CountTensor
 from uncletc.data.entries import exposure_at, flat_index
 from uncletc.datasets.base import Dataset
 from uncletc.estimates.counties import CELL, has_counties, state_names
-from uncletc.estimates.sums import (
-    check_fitted,
-    detection_ends,
-    rate_ends,
-    reports_late,
-    scale_of,
-)
+from uncletc.estimates.sums import check_fitted, reports_late, scale_of
 from uncletc.io.citation import citation
-from uncletc.result.ensemble import Interval
 from uncletc.result.fit_result import Fit
 from uncletc.result.scale import Scale
 
@@ -205,7 +198,8 @@ def _rows_of(
     for process in counts.observations:
         name = _distinct(f"reported_{process.name}", set(columns))
         columns[name] = counted(process.indices, process.counts)
-    for name, found in _quantities(counts, fit, scale, level, indices, reported).items():
+    bound = None if reports_late(fit) else reported
+    for name, found in fit.quantities(counts, indices, scale, level, bound).items():
         column = name if name == "expected" or scale.absolute else f"relative_{name}"
         columns[column] = found.estimate
         if fit.draws is not None:
@@ -217,39 +211,6 @@ def _rows_of(
     if counts.simulated:
         columns["simulated"] = True
     return pd.DataFrame(columns)
-
-
-def _quantities(
-    counts: CountTensor,
-    fit: Fit,
-    scale: Scale,
-    level: float,
-    indices: IntArray,
-    reported: FloatArray,
-) -> dict[str, Interval]:
-    """Return λ, p and ŷ on a scale, with ends where the fit has draws, else NaN."""
-    z = counts.attributes_at(indices, unknown_as_nan=True)
-    known = counts.rows_of(indices) >= 0
-    nothing = np.full(len(indices), np.nan)
-    p, low, high = np.full(len(indices), fit.mean_detection), nothing.copy(), nothing.copy()
-    p[known] = fit.detection(z[known])
-    if fit.draws is None:
-        values = (scale.rate(fit.rate(indices)), scale.detection(p), fit.expected(indices, z))
-        return {
-            name: Interval(estimate=value, low=nothing, high=nothing, level=level)
-            for name, value in zip(_ESTIMATES, values, strict=True)
-        }
-    found = fit.detection(z[known], spread=True, level=level)
-    low[known], high[known] = found.low, found.high
-    expected = fit.expected(indices, z, spread=True, level=level)
-    if fit.network is not None:  # draws do not have how uncertain a p is that nobody knows
-        expected.low[~known] = expected.high[~known] = np.nan
-    bound = nothing if reports_late(fit) else reported
-    return {
-        "rate": rate_ends(scale, fit.rate(indices, spread=True, level=level), bound),
-        "detection": detection_ends(scale, Interval(estimate=p, low=low, high=high, level=level)),
-        "expected": expected,
-    }
 
 
 def _about_intervals(fit: Fit, scale: Scale, level: float) -> str:

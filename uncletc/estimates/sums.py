@@ -47,43 +47,6 @@ def reports_late(fit: Fit) -> bool:
     return effects is not None and any(each.reporting for each in effects.effects)
 
 
-def detection_ends(scale: Scale, found: Interval) -> Interval:
-    """Intervals of p on a scale; a known one ends at 1, or at the estimate where that is larger."""
-    shown = scale.detection_interval(found)
-    if not scale.absolute:
-        return shown
-    high = np.minimum(shown.high, np.maximum(shown.estimate, 1.0))
-    return Interval(estimate=shown.estimate, low=shown.low, high=high, level=shown.level)
-
-
-def rate_ends(scale: Scale, found: Interval, reported: FloatArray) -> Interval:
-    """Intervals of λ on a scale; on a known one they hold what was reported.
-
-    At least as many events happened as were reported: the low end is raised to the count, or to
-    the estimate where that is smaller, and the high end to the count. λ itself stays: it is what is
-    to be expected on average.
-
-    Parameters
-    ----------
-    scale : Scale
-    found : Interval
-        Of λ as fitted, or of sums of it.
-    reported : ndarray, shape (n,)
-        NaN where nobody counted.
-    """
-    shown = scale.rate_interval(found)
-    if not scale.absolute:
-        return shown
-    low = np.fmax(shown.low, np.fmin(reported, shown.estimate))
-    low = np.where(np.isnan(reported), shown.low, low)
-    return Interval(
-        estimate=shown.estimate,
-        low=low,
-        high=np.fmax(shown.high, reported),
-        level=shown.level,
-    )
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Summed:
     """Σλ or Σp of G groups as fitted, and how far each may lie from it.
@@ -263,8 +226,7 @@ class Sums:
         """
         scale = self.scale if scale is None else scale
         bounded = scale.absolute and at_least_reported
-        reported = self.reported if bounded else np.full(len(self.reported), np.nan)
-        rate = rate_ends(scale, self.rate.interval(level), reported)
+        rate = scale.rate_interval(self.rate.interval(level), self.reported if bounded else None)
         size = np.where(self.attributed > 0, self.attributed, np.nan)
         summed = self.detection.interval(level, np.nan_to_num(size))
         means = Interval(
@@ -273,7 +235,7 @@ class Sums:
             high=summed.high / size,
             level=level,
         )
-        detection = detection_ends(scale, means)
+        detection = scale.detection_interval(means)
         ends = ("", "_low", "_high") if self.has_intervals else ("",)
         table = pd.DataFrame({"entries": self.entries, "reported": self.reported})
         for name, found in (("rate", rate), ("detection", detection)):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from uncletc.common.jsonable import Jsonable
 from uncletc.common.validation import check_positive, check_whole
 from uncletc.data.roles import Role, Roles
 from uncletc.datasets import DEATHS_LAG, OUTSIDE, available
@@ -24,12 +25,11 @@ from uncletc.tables import Columns
 
 _FROM_COUNTS = "from the counts"  # of μ
 _OPEN = ("signs", "effects")
-_PARTS = ("table", "fit", "continued_from", "anchor", "deaths", "roles", "columns")
 _HEAD = "# Settings of uncletc. `uncletc fit TABLE --settings FILE` gives the same numbers.\n\n"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deaths:
+class Deaths(Jsonable):
     """Deaths as a second observation process at COVID-19 cases.
 
     Parameters
@@ -133,24 +133,17 @@ class Recipe:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"settings must be written as TOML: {error}") from error
-        _check_keys("settings", values, _PARTS)
-        given = _section(values, "fit")
-        roles, deaths, columns = (
-            _section(values, name) if name in values else None
-            for name in ("roles", "deaths", "columns")
-        )
+        _check_keys("settings", values, ("table", "continued_from", *_READERS))
         table = values.get("table", "")
         if not isinstance(table, str):
             raise ValueError(f"table must be a text, got {table!r}")
+        given = values.setdefault("fit", {})
+        parts = {name: _read(name, values[name]) for name in _READERS if name in values}
         return cls(
-            fit=_read("fit", _fit_from, given),
             table=table,
-            columns=None if columns is None else _read("columns", _columns_from, columns),
-            anchor=_read("anchor", _anchor_from, _section(values, "anchor")),
-            roles=None if roles is None else _read("roles", _roles_from, roles),
-            deaths=None if deaths is None else _read("deaths", _deaths_from, deaths),
             continued_from=_limits(values.get("continued_from", [])),
             left_open=tuple(name for name in _OPEN if name not in given),
+            **parts,
         )
 
     @classmethod
@@ -226,32 +219,23 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: list(each) if isinstance(each, tuple) else each for name, each in values.items()}
 
 
-def _section(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    section = values.get(name, {})
-    if not isinstance(section, dict):
-        raise ValueError(f"{name} must be a section, [{name}], got {section!r}")
-    return section
-
-
 def _check_keys(where: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for key in values:
         if key not in known:
             raise ValueError(f"{where} must have keys among {', '.join(known)}; got {key!r}")
 
 
-def _read(where: str, read: Any, values: dict[str, Any]) -> Any:
+def _read(name: str, section: Any) -> Any:
     """Read a section; what is wrong with a value is said with its section."""
+    if not isinstance(section, dict):
+        raise ValueError(f"{name} must be a section, [{name}], got {section!r}")
     try:
-        return read(values)
+        return _READERS[name](section)
     except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"[{where}] {error}") from error
+        raise ValueError(f"[{name}] {error}") from error
 
 
 def _fit_from(values: dict[str, Any]) -> FitSettings:
-    known = tuple(each.name for each in fields(FitSettings))
-    _check_keys("fit", values, known)
-    if "rank" not in values:
-        raise ValueError("rank must be given, such as rank = 5")
     given = dict(values)
     if given.get("mu") == _FROM_COUNTS:
         del given["mu"]
@@ -270,16 +254,6 @@ def _columns_from(values: dict[str, Any]) -> Columns:
     return Columns.from_dict(given)
 
 
-def _anchor_from(values: dict[str, Any]) -> Anchor:
-    _check_keys("anchor", values, tuple(each.name for each in fields(Anchor)))
-    return Anchor.from_dict(values)
-
-
-def _deaths_from(values: dict[str, Any]) -> Deaths:
-    _check_keys("deaths", values, tuple(each.name for each in fields(Deaths)))
-    return Deaths(**values)
-
-
 def _roles_from(values: dict[str, Any]) -> Roles:
     roles = []
     for attribute, role in values.items():
@@ -288,6 +262,15 @@ def _roles_from(values: dict[str, Any]) -> Roles:
         _check_keys(attribute, role, ("acts_on", "sign"))
         roles.append(Role(attribute, **role))
     return Roles(roles)
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "fit": _fit_from,
+    "anchor": Anchor.from_dict,
+    "deaths": Deaths.from_dict,
+    "roles": _roles_from,
+    "columns": _columns_from,
+}
 
 
 def _limits(values: Any) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from uncletc.common.validation import FloatArray, IntArray, as_names
+from uncletc.common.validation import FloatArray, IntArray, as_names, check_unique
 from uncletc.data.groups import Group
 
 _KIND = re.compile(r"(reporting|apart)\((.*)\)\Z")
@@ -134,9 +134,7 @@ class Effect:
 def check_effects(effects: str | Iterable[str]) -> tuple[str, ...]:
     """Return texts of distinct effects in one way of writing them."""
     texts = tuple(str(Effect.parse(text)) for text in as_names(effects))
-    for text in texts:
-        if texts.count(text) > 1:
-            raise ValueError(f"effects must be distinct, {text!r} occurs twice")
+    check_unique(texts, "effects must be distinct")
     return texts
 
 

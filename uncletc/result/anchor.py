@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from uncletc.common.validation import FloatArray, check_choice, check_real
+from uncletc.common.jsonable import Jsonable
+from uncletc.common.validation import FloatArray, check_choice
 from uncletc.data.counts import CountTensor
 from uncletc.result.fit_result import Fit
-from uncletc.result.scale import Scale
+from uncletc.result.scale import Scale, Stated, stated_ends
 
 Kind = Literal["relative", "mean", "entry", "total", "best"]
-Stated = float | tuple[float, float]
 _NEEDS: dict[str, tuple[str, ...]] = {
     "relative": (),
     "best": (),
@@ -26,7 +26,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anchor:
+class Anchor(Jsonable):
     """What fixes the scale of λ and p.
 
     Parameters
@@ -65,7 +65,8 @@ class Anchor:
                     f"{field} must {verb} for the kind {self.kind!r}, got {getattr(self, field)!r}"
                 )
         if self.value is not None:
-            object.__setattr__(self, "value", _stated(self.value, at_most=self.kind != "total"))
+            ends = stated_ends(self.value, "value", math.inf if self.kind == "total" else 1.0)
+            object.__setattr__(self, "value", ends if len(ends) > 1 else ends[0])
         if isinstance(self.place, str) or not all(isinstance(each, str) for each in self.place):
             raise TypeError(f"place must be labels of modes, got {self.place!r}")
         if not isinstance(self.name, str):
@@ -135,14 +136,10 @@ class Anchor:
         return values | ({"name": self.name} if self.name else {})
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Anchor:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return what :meth:`as_dict` gave, validating every value."""
-        given = dict(values)
-        if isinstance(given.get("value"), list):
-            given["value"] = tuple(given["value"])
-        if isinstance(given.get("place"), list):
-            given["place"] = tuple(given["place"])
-        return cls(**given)
+        plain = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        return super().from_dict(plain)
 
     @property
     def _value(self) -> Stated:
@@ -172,22 +169,3 @@ def detection_over(counts: CountTensor, fit: Fit) -> FloatArray:
     if not counts.n_attributed:
         return np.array([fit.mean_detection])
     return fit.detection(counts.attributes)
-
-
-def _stated(value: Any, *, at_most: bool) -> Stated:
-    """A number or a range that may be stated; `at_most`: it is a share, 1 at most."""
-    ends = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
-    if len(ends) not in (1, 2):
-        raise ValueError(f"value must be a number or a range of two, got {value!r}")
-    numbers = [check_real("value", end) for end in ends]
-    for number in numbers:
-        if not (0 < number <= 1 if at_most else 0 < number < float("inf")):
-            rule = "in (0, 1]" if at_most else "positive"
-            raise ValueError(f"value must be {rule}, got {number:g}")
-    if len(numbers) == 1:
-        return numbers[0]
-    if not numbers[0] < numbers[1]:
-        raise ValueError(
-            f"value must be a range whose low end is below its high end, got {value!r}"
-        )
-    return numbers[0], numbers[1]

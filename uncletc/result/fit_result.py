@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args, overload
+from typing import Any, Literal, cast, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,6 @@ from uncletc.model.random_effects import ModeEffects
 from uncletc.model.rates import RateEffects
 from uncletc.result.ensemble import Interval, Member, Network, between, combined, interval
 from uncletc.result.fit_file import fit_from_arrays, fit_to_arrays
-from uncletc.result.intervals import entry_intervals, mean_intervals
 from uncletc.result.population import Population
 from uncletc.result.posterior import Draws, Quantity
 from uncletc.result.scale import Scale
@@ -107,8 +106,8 @@ class Fit:
     mu_power : float
         ν: the μ of an entry is `mu` times (ŷ/20) to this power. 0 without effects of modes.
     log_offset : float
-        Logarithm of a common factor of λ, which keeps the sum of ŷ over Ω where it was before λ
-        became a mean over what effects of modes may be; see :meth:`rate`. 0 without such effects.
+        Logarithm of a common factor by which λ is divided, so that the sum of ŷ over Ω stays where
+        it is with the likeliest effects of modes; see :meth:`rate`. 0 without such effects.
     network_gain : tuple of float, optional
         What held-out counts say of the network: by how much they are predicted better with it than
         without, in log score a count, and the standard error of that. None where none was judged.
@@ -294,9 +293,7 @@ class Fit:
         values = self._rates(where)
         if not spread:
             return combined(values)
-        return entry_intervals(
-            self.require_draws(), self.members[0], "rate", values, where, np.empty((0, 0)), level
-        )
+        return self._interval("rate", values, where, np.empty((0, 0)), level)
 
     def rate_tensor(self) -> FloatArray:
         """λ of every entry, shape (I_1, …, I_K); as large as the dense tensor, times members."""
@@ -339,15 +336,7 @@ class Fit:
         values = [member.detection(z) for member in self.members]
         if not spread:
             return combined(values)
-        return entry_intervals(
-            self.require_draws(),
-            self.members[0],
-            "detection",
-            values,
-            np.empty((0, 0), dtype=np.int64),
-            z,
-            level,
-        )
+        return self._interval("detection", values, np.empty((0, 0), dtype=np.int64), z, level)
 
     @overload
     def expected(
@@ -393,9 +382,7 @@ class Fit:
         values = self._expectations(where, z)
         if not spread:
             return combined(values)
-        return entry_intervals(
-            self.require_draws(), self.members[0], "expected", values, where, z, level
-        )
+        return self._interval("expected", values, where, z, level)
 
     def mean(
         self,
@@ -443,9 +430,13 @@ class Fit:
                 f"got {own.dtype} of shape {own.shape}"
             )
         values = self.of_members(of, where, z)
-        return mean_intervals(
-            self.require_draws(), self.members[0], of, values, where, z, own, level
-        )
+        centre, sizes, draws = combined(values), np.bincount(own), self.require_draws()
+        with np.errstate(invalid="ignore"):  # 0/0 is NaN where a number has no entries
+            means = [np.bincount(own, value) / sizes for value in (centre, *values)]
+        drawn, independent = draws.log_sums(of, self.members[0], where, z, centre, own)
+        shared, beyond = draws.widths(of)
+        variance = shared**2 * np.square(drawn).mean(axis=1) + beyond * independent
+        return interval(means[0], np.sqrt(variance + between(means[1:])), level, _most(of))
 
     @cached_property
     def log_likelihood(self) -> float:
@@ -572,10 +563,9 @@ class Fit:
         -------
         DataFrame
             One row per entry of Ω or Ξ, in the order of the modes: a column of labels per mode;
-            "count" (NaN: not counted); "rate", "detection" and "expected", where an entry without
-            attributes has `mean_detection`. If the fit has draws, each of the three is followed by
-            the ends of its interval, "rate_low" and "rate_high" for example; those of p and ŷ are
-            NaN for entries without attributes.
+            "count" (NaN: not counted); "rate", "detection" and "expected", as
+            :meth:`quantities` returns them. If the fit has draws, each of the three is followed by
+            the ends of its interval, "rate_low" and "rate_high" for example.
 
         Raises
         ------
@@ -599,36 +589,63 @@ class Fit:
             )
         scale = Scale(1.0, "as fitted", False) if scale is None else scale
         indices, y = counts.entries()
-        attributed = np.ones(len(indices), dtype=bool)
-        if self.n_attributes:
-            attributed = counts.rows_of(indices) >= 0
-        z = np.empty((len(indices), 0))
-        if self.n_attributes:
-            z = counts.attributes_at(indices[attributed])
-        rate = self.rate(indices)
-        p = np.full(len(y), self.mean_detection)
-        p[attributed] = self.detection(z)
-        known = np.full((len(y), self.n_attributes), np.nan)
-        known[attributed] = z
-        expected = self.expected(indices, known) if self.mode_effects is not None else rate * p
-        values = {"rate": scale.rate(rate), "detection": scale.detection(p), "expected": expected}
-        ends: dict[str, Interval] = {}
-        if self.draws is not None:
-            ends["rate"] = scale.rate_interval(self.rate(indices, spread=True, level=level))
-            ends["detection"] = scale.detection_interval(
-                self.detection(z, spread=True, level=level)
-            )
-            ends["expected"] = self.expected(indices[attributed], z, spread=True, level=level)
         columns = [*counts.label_columns(indices), ("count", y)]
-        for name, estimate in values.items():
-            columns.append((name, estimate))
-            if name in ends:
-                where = slice(None) if name == "rate" else attributed
-                for end in ("low", "high"):
-                    bound = np.full(len(y), np.nan)
-                    bound[where] = getattr(ends[name], end)
-                    columns.append((f"{name}_{end}", bound))
+        for name, found in self.quantities(counts, indices, scale, level).items():
+            columns.append((name, found.estimate))
+            if self.draws is not None:
+                columns += [(f"{name}_low", found.low), (f"{name}_high", found.high)]
         return frame_of(columns)
+
+    def quantities(
+        self,
+        counts: CountTensor,
+        indices: IntArray,
+        scale: Scale,
+        level: float = 0.9,
+        reported: FloatArray | None = None,
+    ) -> dict[str, Interval]:
+        """Return λ, p and ŷ of entries on a scale: "rate", "detection" and "expected".
+
+        Parameters
+        ----------
+        counts : CountTensor
+            Whose attributes the entries have; p of an entry without is `mean_detection`.
+        indices : ndarray of int, shape (n, K)
+            Valid entries.
+        scale : Scale
+        level : float
+            Nominal coverage of the intervals, in (0, 1).
+        reported : ndarray, shape (n,), optional
+            What bounds λ from below; see :meth:`uncletc.Scale.rate_interval`.
+
+        Returns
+        -------
+        dict of str to Interval
+            Its ends are NaN of a fit without draws, and those of p and ŷ of entries without
+            attributes, since draws do not have how uncertain a p is that nobody knows.
+        """
+        known, z = np.ones(len(indices), dtype=bool), np.empty((len(indices), 0))
+        if self.n_attributes:
+            known = counts.rows_of(indices) >= 0
+            z = counts.attributes_at(indices, unknown_as_nan=True)
+
+        def found(of: Callable[..., Any], *given: Any) -> Interval:
+            if self.draws is not None:
+                return cast(Interval, of(*given, spread=True, level=level))
+            values = of(*given)
+            low, high = np.full((2, len(values)), np.nan)
+            return Interval(values, low, high, level)
+
+        rate, expected = found(self.rate, indices), found(self.expected, indices, z)
+        expected.low[~known] = expected.high[~known] = np.nan
+        p, low, high = np.full((3, len(indices)), np.nan)
+        p[:], own = self.mean_detection, found(self.detection, z[known])
+        p[known], low[known], high[known] = own.estimate, own.low, own.high
+        return {
+            "rate": scale.rate_interval(rate, reported),
+            "detection": scale.detection_interval(Interval(p, low, high, level)),
+            "expected": expected,
+        }
 
     def of_members(
         self, of: Quantity, indices: IntArray, attributes: FloatArray
@@ -647,6 +664,19 @@ class Fit:
         if of == "detection":
             return self._detections(attributes)
         return self._expectations(indices, attributes)
+
+    def _interval(
+        self,
+        of: Quantity,
+        values: list[FloatArray],
+        indices: IntArray,
+        attributes: FloatArray,
+        level: float,
+    ) -> Interval:
+        """Interval of each entry, from λ, p or λp of it under each member."""
+        deviation = self.require_draws().deviation(of, self.members[0], indices, attributes)
+        total = np.sqrt(deviation**2 + between(values))
+        return interval(combined(values), total, level, _most(of))
 
     def _expected_of(
         self, indices: ArrayLike, attributes: ArrayLike | None
@@ -723,3 +753,8 @@ class Fit:
             raise UnreadableFitError(
                 f"path must be a fit written by Fit.save; {path} is not readable as one ({error})"
             ) from error
+
+
+def _most(of: Quantity) -> float:
+    """What intervals end at: the largest p over Ξ on the scale of a fit is 1."""
+    return 1.0 if of == "detection" else math.inf

@@ -118,34 +118,6 @@ class Draws:
             found[part] = 0.5 * np.square(drawn, dtype=np.float64).mean(axis=1)
         return found
 
-    def deviation_of_sums(
-        self,
-        of: Quantity,
-        member: Member,
-        indices: IntArray,
-        attributes: FloatArray,
-        values: FloatArray,
-        groups: IntArray,
-    ) -> FloatArray:
-        """Return the standard deviation of the logarithm of each group's sum.
-
-        Parameters
-        ----------
-        of, member, indices, attributes
-            As above.
-        values : ndarray, shape (n,)
-            Estimated λ, p or λp.
-        groups : ndarray of int, shape (n,)
-            The group of each entry, from 0.
-
-        Returns
-        -------
-        ndarray, shape (G,)
-        """
-        moved, apart = self.log_sums(of, member, indices, attributes, values, groups)
-        shared, beyond = self.widths(of)
-        return np.asarray(np.sqrt(shared**2 * np.square(moved).mean(axis=1) + beyond * apart))
-
     def log_sums(
         self,
         of: Quantity,
@@ -157,7 +129,14 @@ class Draws:
     ) -> tuple[FloatArray, FloatArray]:
         """Return how far the logarithm of each group's sum lies from its estimate in each draw.
 
-        The parameters are those of :meth:`deviation_of_sums`.
+        Parameters
+        ----------
+        of, member, indices, attributes
+            As for :meth:`deviation`.
+        values : ndarray, shape (n,)
+            Estimated λ, p or λp.
+        groups : ndarray of int, shape (n,)
+            The group of each entry, from 0.
 
         Returns
         -------

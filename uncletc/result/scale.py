@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from uncletc.common.validation import FloatArray
+from uncletc.common.validation import FloatArray, check_real
 from uncletc.result.ensemble import Interval
 
 Stated = float | Sequence[float]
@@ -85,9 +85,9 @@ class Scale:
         ValueError
             If `mean` is neither.
         """
-        middle, words, error = _share(mean, "mean")
-        factor = float(_values(detection).mean()) / middle
-        return cls(factor, f"anchored: mean detection is {words}", True, error)
+        ends = stated_ends(mean, "mean", 1.0)
+        statement = f"anchored: mean detection is {_percent(ends)}"
+        return cls._of(lambda middle: float(_values(detection).mean()) / middle, ends, statement)
 
     @classmethod
     def entry_detection(cls, detection: float, value: Stated, name: str) -> Scale:
@@ -95,8 +95,9 @@ class Scale:
 
         `value` is a number in (0, 1] or a range, as in :meth:`mean_detection`.
         """
-        middle, words, error = _share(value, "value")
-        return cls(detection / middle, f"anchored: {name} detects {words}", True, error)
+        ends = stated_ends(value, "value", 1.0)
+        statement = f"anchored: {name} detects {_percent(ends)}"
+        return cls._of(lambda middle: detection / middle, ends, statement)
 
     @classmethod
     def best_detects_all(cls, detection: ArrayLike) -> Scale:
@@ -110,16 +111,22 @@ class Scale:
 
         `total` is a number above 0 or a range, as in :meth:`mean_detection`.
         """
-        ends = _ends(total, "total")
-        for end in ends:
-            if not 0 < end < math.inf:
-                raise ValueError(f"total must be positive, got {total}")
-        middle, error = _middle(ends)
+        ends = stated_ends(total, "total")
         fitted = float(_values(rate).sum())
         if not fitted > 0:
             raise ValueError(f"rate must have a positive sum, got {fitted}")
         words = "–".join(f"{end:,.0f}" for end in ends)
-        return cls(middle / fitted, f"anchored: true counts add up to {words}", True, error)
+        statement = f"anchored: true counts add up to {words}"
+        return cls._of(lambda middle: middle / fitted, ends, statement)
+
+    @classmethod
+    def _of(
+        cls, factor: Callable[[float], float], ends: tuple[float, ...], statement: str
+    ) -> Scale:
+        """Return the scale of a statement: for its middle, and with what its range leaves open."""
+        middle = math.exp(sum(map(math.log, ends)) / len(ends)) if len(ends) > 1 else ends[0]
+        error = math.log(ends[-1] / ends[0]) / (2 * float(norm.ppf((1 + RANGE_LEVEL) / 2)))
+        return cls(factor(middle), statement, True, error)
 
     def detection(self, p: ArrayLike) -> FloatArray:
         """p on this scale; NaN stays NaN."""
@@ -132,17 +139,30 @@ class Scale:
     def detection_interval(self, found: Interval) -> Interval:
         """Intervals of p on this scale: as wide as the fit's and a stated range make them together.
 
-        With a range they end at 1, or at the estimate where that is larger.
+        On an absolute scale they end at 1, or at the estimate where that is larger.
         """
         shown = self._widened(found, self.detection)
-        if not self.log_error:
+        if not self.absolute:
             return shown
-        high = np.minimum(shown.high, np.maximum(shown.estimate, 1.0))
-        return Interval(estimate=shown.estimate, low=shown.low, high=high, level=shown.level)
+        return replace(shown, high=np.minimum(shown.high, np.maximum(shown.estimate, 1.0)))
 
-    def rate_interval(self, found: Interval) -> Interval:
-        """Intervals of λ on this scale; see :meth:`detection_interval`."""
-        return self._widened(found, self.rate)
+    def rate_interval(self, found: Interval, reported: ArrayLike | None = None) -> Interval:
+        """Intervals of λ, or of sums of it, on this scale; see :meth:`detection_interval`.
+
+        Parameters
+        ----------
+        found : Interval
+            On the scale of the fit.
+        reported : array_like of float, shape (n,), optional
+            What was reported of the same events, NaN where nobody counted. At least as many
+            happened: on an absolute scale the low end is raised to it, or to the estimate where
+            that is smaller, and the high end to it. None: no bound.
+        """
+        shown = self._widened(found, self.rate)
+        if reported is None or not self.absolute:
+            return shown
+        low = np.fmax(shown.low, np.minimum(reported, shown.estimate))
+        return replace(shown, low=low, high=np.fmax(shown.high, reported))
 
     def _widened(self, found: Interval, scaled: Callable[[ArrayLike], FloatArray]) -> Interval:
         """Add the variance of log c to that of each estimate, on either side of it."""
@@ -165,30 +185,19 @@ def _values(given: ArrayLike) -> FloatArray:
     return values
 
 
-def _share(value: Stated, name: str) -> tuple[float, str, float]:
-    """Middle of a stated share in (0, 1], what it is in words, and the error of its logarithm."""
-    ends = _ends(value, name)
-    for end in ends:
-        if not 0 < end <= 1:
-            raise ValueError(f"{name} must be in (0, 1], got {value}")
-    middle, error = _middle(ends)
-    return middle, "–".join(f"{100 * end:.3g}" for end in ends) + "%", error
+def stated_ends(value: Stated, name: str, most: float = math.inf) -> tuple[float, ...]:
+    """Return a stated number alone, or both ends of a range; above 0, finite, at most `most`."""
+    given = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    ends = tuple(check_real(name, end) for end in given)
+    if len(ends) not in (1, 2):
+        raise ValueError(f"{name} must be a number or a range of two, got {value!r}")
+    if not all(0 < end <= most and end < math.inf for end in ends):
+        rule = "positive and finite" if most == math.inf else f"in (0, {most:g}]"
+        raise ValueError(f"{name} must be {rule}, got {value!r}")
+    if len(ends) == 2 and not ends[0] < ends[1]:
+        raise ValueError(f"{name} must be a range from low to high, got {value!r}")
+    return ends
 
 
-def _ends(value: Stated, name: str) -> tuple[float, ...]:
-    """The number stated, or both ends of a range."""
-    if not isinstance(value, Sequence):
-        return (float(value),)
-    if len(value) != 2:
-        raise ValueError(f"{name} must be a number or a range (low, high), got {value}")
-    low, high = (float(end) for end in value)
-    if not low < high:
-        raise ValueError(f"{name} must be a range whose low end is below its high end, got {value}")
-    return low, high
-
-
-def _middle(ends: tuple[float, ...]) -> tuple[float, float]:
-    """Geometric mean of a range, and the standard deviation of the logarithm that it states."""
-    middle = math.exp(sum(map(math.log, ends)) / len(ends)) if len(ends) > 1 else ends[0]
-    wide = math.log(ends[-1] / ends[0])
-    return middle, wide / (2 * float(norm.ppf((1 + RANGE_LEVEL) / 2)))
+def _percent(ends: tuple[float, ...]) -> str:
+    return "–".join(f"{100 * end:.3g}" for end in ends) + "%"
