@@ -134,7 +134,7 @@ class RemoteWorker:
 
         def on_event(event: tuple[float, dict[str, Any]]) -> None:
             report = event[1]
-            if report:
+            if "iteration" in report:
                 on_report(report, b"")
                 return
             begun.append(event)
