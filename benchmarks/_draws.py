@@ -189,7 +189,7 @@ def acting_together(seed: int, *, kind: str, observed: float, n_noise: int = 0) 
 
 
 def overdispersed(seed: int, *, of: Callable[[int], Problem], mu: float = 2.0) -> Problem:
-    """Draw the counts of another problem anew, negative binomial with dispersion 1/μ."""
+    """Draw the counts of another problem again, negative binomial with dispersion 1/μ."""
     problem = of(seed)
     rng = np.random.default_rng(seed + 5)
     expected = (problem.truth.rate * problem.truth.detection).ravel()

@@ -99,7 +99,7 @@ def index_trial(dataset: Dataset, outside: Outside, attributes: Sequence[str]) -
 def _held(
     dataset: Dataset, observed: FloatArray, p: FloatArray, outside: Outside, seconds: float = 0.0
 ) -> Trial:
-    """Compare p of the observed entries (N,); p over Ξ (S,) is kept."""
+    """Compare p of the observed entries (N,); p over Ξ (S,) is as given."""
     counts, cells = dataset.counts, outside.cells
     states = by_state(counts, observed, dataset.table)
     known = cells.drop(columns="state")

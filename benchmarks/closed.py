@@ -129,10 +129,10 @@ def errors(rate: FloatArray, p: FloatArray, truth: Truth) -> Row:
     """Errors of λ and p as they stand, relative to the mean of the truth, and of their levels."""
     known = np.isfinite(rate)  # where p is known, cells that nobody visited have no λ
     off = np.abs(rate - truth.rate)[known].sum() / truth.rate[known].sum()
-    apart = np.abs(p.ravel() - truth.detection.ravel()).mean()
+    error = np.abs(p.ravel() - truth.detection.ravel()).mean()
     return {
         "error of λ": float(off),
-        "MAE of p": float(apart),
+        "MAE of p": float(error),
         "λ over true": float(rate[known].sum() / truth.rate[known].sum()),
         "p over true": float(p.sum() / truth.detection.sum()),
     }

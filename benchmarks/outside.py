@@ -154,8 +154,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for seed in chosen.seeds:
             found[name].append(run_trial(dataset, MODELS[name], seed, outside))
             checks = found[name][-1].checks.items()
-            said = {level: [round(x.estimate, 2) for x in check.of_fit] for level, check in checks}
-            print(f"{name} seed {seed}: {said}", file=sys.stderr)
+            found_now = {
+                level: [round(x.estimate, 2) for x in check.of_fit] for level, check in checks
+            }
+            print(f"{name} seed {seed}: {found_now}", file=sys.stderr)
         text = report(found, indices, chosen.seeds, outside)
         if chosen.write is not None:  # what is known so far, should the rest be stopped
             chosen.write.write_text(text + "\n", encoding="utf-8")

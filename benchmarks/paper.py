@@ -3,7 +3,7 @@
     python -m benchmarks.paper --quick
     python -m benchmarks.paper --only table-1 real --out results
 
-Finished trials are kept in the folder, so that the same command resumes where it stopped. Beside
+Finished trials are in the folder, so that the same command resumes where it stopped. Beside
 them it writes ``summary.csv``, ``curves.csv`` and ``real.csv``, which the pages show, and a report,
 ``tables.md``. The paper's numbers are those of ``results/paper/printed.csv``.
 
@@ -111,18 +111,18 @@ def read(path: Path) -> pd.DataFrame:
 
 def run_all(path: Path, key: Sequence[str], tasks: dict[Key, Any], jobs: int) -> None:
     """Run the tasks whose key the file lacks, and add the rows of each as it finishes."""
-    kept = read(path)
-    done = set() if kept.empty else set(map(tuple, kept[[*key]].astype(str).to_numpy()))
+    old = read(path)
+    done = set() if old.empty else set(map(tuple, old[[*key]].astype(str).to_numpy()))
     missing = [task for own, task in tasks.items() if own not in done]
     began = time.perf_counter()
     with parallel_config("loky", inner_max_num_threads=1):
         finished = Parallel(jobs, return_as="generator_unordered")(missing)
         for count, rows in enumerate(finished, start=1):
             header = not path.exists()
-            columns = kept.columns if len(kept) else None
+            columns = old.columns if len(old) else None
             frame = pd.DataFrame(rows, columns=columns)
             frame.to_csv(path, mode="a", header=header, index=False)
-            kept = kept if len(kept) else frame
+            old = old if len(old) else frame
             left = (time.perf_counter() - began) / count * (len(missing) - count)
             own = ", ".join(str(rows[0][name]) for name in key)
             print(f"[{count}/{len(missing)}, {left / 60:.0f} min left] {own}", file=sys.stderr)
@@ -247,9 +247,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("curves", summarise_curves, "curve-trials.csv"),
         ("real", summarise_real, "real-trials.csv"),
     ):
-        kept = read(folder / file)
-        made[name] = kept if kept.empty else summary(kept)
-        if len(kept):
+        old = read(folder / file)
+        made[name] = old if old.empty else summary(old)
+        if len(old):
             made[name].to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
     text = report(made["summary"], made["real"])
     (folder / "tables.md").write_text(text, encoding="utf-8")

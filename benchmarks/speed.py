@@ -40,7 +40,7 @@ class Seen:
     Attributes
     ----------
     clock, processor : float
-        From the start of the fit until these estimates were at hand as a fit.
+        From the start of the fit until these estimates were a fit.
     """
 
     iteration: int
@@ -251,7 +251,7 @@ def beside_gcp(problem: Problem, end: Seen, repeats: int) -> str:
 
 
 def describe_joint(seeds: Sequence[int], repeats: int) -> str:
-    """Time the joint solver, and what stands beside it."""
+    """Time the joint solver, and what is compared with it."""
     warm_up = FitSettings(rank=2, max_iter=15)  # so that nothing is loaded or compiled below
     fit(simulate()[0], warm_up, callback=lambda i: i.iteration == 14)
     problems = [PROBLEMS[PROBLEM].make(seed) for seed in seeds]

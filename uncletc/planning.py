@@ -26,7 +26,7 @@ from uncletc.result.posterior import Draws, Quantity
 
 _LEVEL = 0.9
 _DEVIATIONS = 3.29  # standard deviations from the lower to the upper end of a 90 % interval
-_MOST_ENTRIES = 200_000  # beyond, every so-manieth entry stands for the others
+_MOST_ENTRIES = 200_000  # beyond, entries are sampled at equal distances
 
 
 def plan(
@@ -47,7 +47,7 @@ def plan(
         Of these counts, with intervals.
     times : mapping of str to float, optional
         By mode, how many times as many levels, ≥ 1: ``{"visit": 2}``. New ones are taken to be like
-        those at hand.
+        those observed.
     survey : int
         Number of places, ≥ 0, at which a survey finds p, such as by a second observer.
     survey_error : float
@@ -73,7 +73,7 @@ def plan(
     Notes
     -----
     The fit is taken for the truth, and its prior for weak: parameters that the counts hardly inform
-    narrow less than said here. A survey states the scale, with variance ``survey_error² / survey``
+    narrow less than that. A survey states the scale, with variance ``survey_error² / survey``
     of its logarithm, and hardly where p is high or low.
 
     Examples

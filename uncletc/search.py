@@ -2,7 +2,7 @@
 
 Settings are compared by the mean validation error over the folds of :mod:`uncletc.compare`. Test
 folds decide nothing; their scores are shown only for the best settings. As in the paper, each count
-is in the validation fold of one trial, so the best settings look slightly better than they would on
+is in the validation fold of one trial, so the best settings score slightly better than on
 counts of another year or place.
 
 The file of a search is a journal of Optuna's: ``optuna.load_study`` reads it, also while a search
@@ -113,7 +113,7 @@ def search(
     fixed : mapping, optional
         Fixed settings, such as ``{"solver": "bcd"}``. In UncleTC only that solver has a learning
         rate and a batch size to choose, and only for it μ is searched by itself: the joint solver
-        estimates it unless `space` has choices, of which None stands for the estimate.
+        estimates it unless `space` has choices, of which None is the estimate.
     kind, n_folds, seed
         See :func:`uncletc.compare.make_folds`; the seed also determines what is tried.
     prune : bool

@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from tests.starting import WHOLE, start_of
-from uncletc import BCD, CountTensor, Fit, FitSettings, StopReason, fit, metrics, simulate
+from uncletc import BCD, CountTensor, Fit, FitSettings, fit, metrics, simulate
 from uncletc.model.detection import DetectionNetwork
 from uncletc.solvers import bcd
 from uncletc.solvers.options import Loss
@@ -241,54 +241,27 @@ def slack(*values: float) -> float:
     return 1e-10 * max(1.0, *map(abs, values))
 
 
-class TestNetworkStep:
-    def step(
-        self,
-        options: BCD,
-        hidden: tuple[int, ...] = (8,),
-        *,
-        tol: float = 1e-6,
-        overlap: bool = True,
-    ) -> tuple[DetectionNetwork, Tensor, Tensor]:
-        """Returns the network, its g before the step and the p it is to follow."""
-        rng = np.random.default_rng(0)
-        n = 80
-        counts = CountTensor(
-            (n, 2),
-            [[i, 0] for i in range(n)],
-            np.zeros(n, dtype=int),
-            attributes=rng.uniform(-1, 1, (n, 2)),
-            attribute_indices=[[i, 0 if overlap else 1] for i in range(n)],
-        )
-        problem = Problem.of(counts)
-        z = problem.attributes
-        p = (0.4 + 0.2 * z[:, 0] - 0.1 * z[:, 1] + 0.05 * torch.sin(9 * z[:, 0])).clamp(0, 1)
-        generator = torch.Generator().manual_seed(1)
-        network = DetectionNetwork(2, hidden, generator)
-        g = network.probability(z)
-        adam = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
-        bcd.update_network(network, adam, problem, g, p, options, tol, generator)
-        self.z = z
-        return network, g, p
-
-    def test_linear_g_reaches_least_squares(self) -> None:
-        network, _, p = self.step(BCD(learning_rate=0.05, epochs=250), (), tol=0.0)
-        design = np.column_stack([self.z, np.ones(len(p))])
-        best, *_ = np.linalg.lstsq(design, p.numpy())
-        weight, bias = network.weights()
-        np.testing.assert_allclose([*weight[0], *bias], best, atol=1e-4)
-
-    @pytest.mark.parametrize("loss", LOSSES)
-    def test_loss_falls(self, loss: Loss) -> None:
-        network, g, p = self.step(BCD(loss=loss, learning_rate=0.01, epochs=60))
-        before = float(bcd.pointwise_loss(g, p, loss).mean())
-        after = float(bcd.pointwise_loss(network.probability(self.z), p, loss).mean())
-        assert after < 0.2 * before
-
-    def test_without_a_shared_entry_g_stays(self) -> None:
-        # One epoch: Adam makes much of gradients that only rounding keeps from 0.
-        network, g, _ = self.step(BCD(epochs=1), overlap=False)
-        np.testing.assert_allclose(network.probability(self.z), g, atol=1e-9)
+def test_the_network_step_of_a_linear_g_reaches_least_squares() -> None:
+    rng, n = np.random.default_rng(0), 80
+    counts = CountTensor(
+        (n, 2),
+        [[i, 0] for i in range(n)],
+        np.zeros(n, dtype=int),
+        attributes=rng.uniform(-1, 1, (n, 2)),
+        attribute_indices=[[i, 0] for i in range(n)],
+    )
+    problem = Problem.of(counts)
+    z = problem.attributes
+    p = (0.4 + 0.2 * z[:, 0] - 0.1 * z[:, 1] + 0.05 * torch.sin(9 * z[:, 0])).clamp(0, 1)
+    generator = torch.Generator().manual_seed(1)
+    network = DetectionNetwork(2, (), generator)
+    options = BCD(learning_rate=0.05, epochs=250)
+    adam = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
+    g = network.probability(z)
+    bcd.update_network(network, adam, problem, g, p, options, 0.0, generator)
+    best, *_ = np.linalg.lstsq(np.column_stack([z, np.ones(n)]), p.numpy())
+    weight, bias = network.weights()
+    np.testing.assert_allclose([*weight[0], *bias], best, atol=1e-4)
 
 
 def test_simulated_truth_is_recovered() -> None:
@@ -370,28 +343,3 @@ class TestOverlaps:
         # The maximum-likelihood Poisson fit of rank one to a full matrix is known.
         expected = np.outer(y.sum(1), y.sum(0)) / y.sum()
         np.testing.assert_allclose(found.rate_tensor(), expected, rtol=1e-9)
-
-
-def test_blocks_run_in_the_papers_order(
-    monkeypatch: pytest.MonkeyPatch, small: CountTensor
-) -> None:
-    order: list[str] = []
-    for name in ("update_detection", "update_network", "update_factors"):
-        step = getattr(bcd, name)
-
-        def spy(*arguments: object, step=step, name=name, **named: object) -> object:  # type: ignore[no-untyped-def]
-            order.append(name.removeprefix("update_"))
-            return step(*arguments, **named)
-
-        monkeypatch.setattr(bcd, name, spy)
-    found = fit(
-        small,
-        FitSettings(rank=2, hidden=(3,), solver="bcd"),
-        callback=lambda record: order.append("record") or record.iteration == 2,
-    )
-    assert found.stop is StopReason.CALLBACK
-    first = order.index("record")
-    assert order[first:] == [
-        "record",
-        *["detection", "network", "factors", "record"] * 2,
-    ]

@@ -18,7 +18,6 @@ from uncletc.result.posterior import Draws
 from uncletc.solvers.joint.optimum import Optimum
 from uncletc.solvers.network.weights import layer_precisions
 from uncletc.solvers.uncertainty import draws as curvature
-from uncletc.solvers.uncertainty import information
 from uncletc.solvers.uncertainty.draws import draws_of
 
 SHAPE, RANK = (5, 7, 4), 2
@@ -130,8 +129,8 @@ def test_draws_spread_as_the_information_matrix_says(
     layers: bool, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     optimum = made_optimum(layers=layers)
-    monkeypatch.setattr(information, "_MOST_DENSE", dense)
-    monkeypatch.setattr(information, "_COUPLED_AT_ONCE", 200)
+    monkeypatch.setattr(curvature, "_MOST_DENSE", dense)
+    monkeypatch.setattr(curvature, "_COUPLED_AT_ONCE", 200)
     monkeypatch.setattr(curvature, "LEVEL_WIDENED", 1.0)
     member = member_of(optimum)
     draws = draws_of(optimum, optimum.attributes, seed=0, size=20_000)

@@ -50,10 +50,12 @@ class TestTrials:
         every = [(rank, alpha) for rank in RANKS for alpha in ALPHAS]
         assert list(zip(tried["rank"], tried["alpha"], strict=True)) == every
 
-    def test_the_seed_decides(self, small: CountTensor, path: Path) -> None:
+    def test_the_seed_decides_and_not_how_many_processes_there_are(
+        self, small: CountTensor, path: Path
+    ) -> None:
         first, again, other = (
-            quick(small, path.with_name(str(k)), 8, seed=seed).trials
-            for k, seed in enumerate((3, 3, 4))
+            quick(small, path.with_name(str(k)), 4, seed=seed, jobs=jobs, n_folds=3).trials
+            for k, (seed, jobs) in enumerate(((3, 1), (3, 2), (4, 1)))
         )
         pd.testing.assert_frame_equal(first, again)
         assert not first.equals(other)
@@ -82,12 +84,11 @@ class TestTrials:
         assert found.validation == pytest.approx(means[best])
         assert found.test["deviance"] == pytest.approx(scored[best].mean("deviance"))
 
-    @pytest.mark.parametrize("prune", [True, False])
-    def test_poor_trials_are_pruned(self, small: CountTensor, path: Path, prune: bool) -> None:
+    def test_poor_trials_are_pruned(self, small: CountTensor, path: Path) -> None:
         space = {"rank": [1, 2], "max_iter": [20, 30, 40, 0]}  # 0: a start is no estimate
-        found = search(small, "NTF-CPD-KL", path=path, space=space, prune=prune).trials
-        assert found["state"].tolist() == ["complete"] * 7 + ["pruned" if prune else "complete"]
-        assert found["folds"].iloc[-1] == (2 if prune else 5)
+        found = search(small, "NTF-CPD-KL", path=path, space=space).trials
+        assert found["state"].tolist() == ["complete"] * 7 + ["pruned"]
+        assert found["folds"].iloc[-1] == 2
 
     def test_a_failed_fit_is_a_trial(
         self, small: CountTensor, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -104,13 +105,6 @@ class TestTrials:
         with pytest.raises(ValueError, match="no trial of the search is complete"):
             quick(small, path.with_name("2"), 8, space={"rank": (1, 2)})
 
-    def test_two_processes_find_what_one_finds(self, small: CountTensor, path: Path) -> None:
-        alone, found = (
-            quick(small, path.with_name(str(jobs)), 1, prune=False, n_folds=3, jobs=jobs)
-            for jobs in (1, 2)
-        )
-        pd.testing.assert_frame_equal(found.trials, alone.trials)
-
 
 class TestFile:
     def test_more_trials_are_added_to_earlier_ones(self, small: CountTensor, path: Path) -> None:
@@ -121,24 +115,16 @@ class TestFile:
         assert quick(small, path, 3).trials.equals(whole)  # enough already
         assert len(quick(small, path, 28).trials.drop_duplicates(["rank", "alpha"])) == 16
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"kind": "fibre"}, 'another kind, "entry" and not "fibre"'),
-            ({"seed": 4}, "another seed, 3 and not 4"),
-            ({"space": {"rank": [1, 2]}}, "another space"),
-        ],
-    )
-    def test_of_another_search(
-        self, small: CountTensor, path: Path, change: dict[str, Any], message: str
-    ) -> None:
+    def test_of_another_search(self, small: CountTensor, path: Path) -> None:
         quick(small, path, 1)
-        with pytest.raises(ValueError, match=message):
-            quick(small, path, 2, **change)
+        with pytest.raises(ValueError, match='another kind, "entry" and not "fibre"'):
+            quick(small, path, 2, kind="fibre")
+        with pytest.raises(ValueError, match="another space"):
+            quick(small, path, 2, space={"rank": [1, 2]})
         with pytest.raises(ValueError, match="another counts"):
             quick(small.subset(np.arange(50)), path, 2)
 
-    @pytest.mark.parametrize("content", [b"\x93NUMPY", b"a,b\n1,2", b"{}\n", b'{"op_code":0}x\n'])
+    @pytest.mark.parametrize("content", [b"\x93NUMPY", b"{}\n", b'{"op_code":0}x\n'])
     def test_not_of_a_search(self, small: CountTensor, path: Path, content: bytes) -> None:
         path.write_bytes(content)
         with pytest.raises(ValueError, match="is not the file of a search"):
@@ -150,17 +136,12 @@ class TestFile:
     ("method", "change", "message"),
     [
         ("UncleTC", {"n_trials": 0}, "n_trials must be at least 1, got 0"),
-        ("UncleTC", {"jobs": 0}, "jobs must be at least 1, got 0"),
         ("NTF", {}, "method must be one of"),
         ("UncleTC", {"space": {"colour": [1]}}, "UncleTC has no setting 'colour'"),
-        ("UncleTC", {"fixed": {"colour": 1}}, "UncleTC has no setting 'colour'"),
-        ("BPTF", {"space": {"units": [1]}}, "BPTF has no setting 'units'"),
         ("UncleTC", {"space": {"rank": []}}, "choices of rank must hold at least 1 value"),
         ("UncleTC", {"space": {"mu": [500, 500.0]}}, "choices of mu must be distinct"),
         ("UncleTC", {"space": {"rank": [0]}}, "rank must be at least 1, got 0"),
-        ("UncleTC", {"space": {"rank": [2.5]}}, "rank must be a whole number, got 2.5"),
         ("UncleTC", {"space": {"rank": "57"}}, "choices of rank must be a sequence"),
-        ("UncleTC", {"space": {"layers": [0]}}, "layers must be at least 1"),
         ("UncleTC", {"space": {"hidden": [(3,)]}}, "hidden is searched by units and layers"),
         ("UncleTC", {"space": {"rank": [2]}, "fixed": {"rank": 2}}, "rank must be either fixed or"),
         ("UncleTC", {"space": {"learning_rate": [0.1]}}, "fix solver to 'bcd'"),

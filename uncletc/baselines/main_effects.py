@@ -26,7 +26,7 @@ from uncletc.data.entries import exposure_at, flat_index
 from uncletc.model.negbin import log_scores
 
 _STEP = 2.0  # of an effect at most, so that none overshoots from a bad start
-_LOG_RANGE = (-30.0, 45.0)  # of log λ: beyond what counts can tell, within what floats can hold
+_LOG_RANGE = (-30.0, 45.0)  # of log λ: beyond what counts identify, within what floats can hold
 _VARIANCES = (1e-6, 25.0)  # of effects
 _PHI = (1e-6, 1e4)
 
@@ -162,7 +162,7 @@ def variance_of(effects: FloatArray, freedom: float) -> float:
 
 
 def _place(asked: IntArray, known: IntArray) -> IntArray:
-    """Where each number stands among the sorted known ones, or their size if it does not; (n,)."""
+    """Position of each number among the sorted known ones, or their size if it is new; (n,)."""
     if not len(known):
         return np.zeros(len(asked), dtype=np.int64)
     at = np.minimum(np.searchsorted(known, asked), len(known) - 1)

@@ -149,12 +149,12 @@ def adapt_components(earlier: Sequence[FloatArray], fresh: Sequence[Tensor]) -> 
     size = np.prod([factor.mean(axis=0) for factor in earlier], axis=0)
     rank = fresh[0].shape[1]
     order = np.argsort(-size, kind="stable")[:rank]
-    kept = [torch.from_numpy(factor[:, order]) for factor in earlier]
+    largest = [torch.from_numpy(factor[:, order]) for factor in earlier]
     missing = rank - len(order)
     faint = float(size.mean() * 0.01) ** (1 / len(earlier))
     return [
         torch.cat([_leave_zero(old, new[:, :1]), 2 * faint * new[:, :missing]], dim=1)
-        for old, new in zip(kept, fresh, strict=True)
+        for old, new in zip(largest, fresh, strict=True)
     ]
 
 

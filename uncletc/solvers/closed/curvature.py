@@ -25,7 +25,7 @@ from uncletc.model.cp import products
 from uncletc.result.posterior import Draws
 from uncletc.solvers.closed.cells import Cells
 from uncletc.solvers.closed.sums import true_counts
-from uncletc.solvers.uncertainty.information import prior_curvature
+from uncletc.solvers.uncertainty.draws import prior_curvature
 
 MOST_PARAMETERS = 3_000  # of the dense matrix: 72 MB, and .5 s of one core
 # Relative size of the next term after the curvature, over counts per element. Without it intervals

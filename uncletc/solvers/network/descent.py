@@ -8,8 +8,7 @@ counts and prior hold about it, without which L-BFGS needs several times the ite
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -32,116 +31,50 @@ _SMALLEST = 1e-30
 _WIDEST = 40.0  # logarithms further out would overflow
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Some entries of an optimum, with what each evaluation needs of them.
-
-    Attributes
-    ----------
-    chosen : Tensor of bool, shape (N,)
-    where : list of Tensor of int, shape (n,)
-    counts, log_exposure : Tensor, shape (n,)
-    design : Tensor, shape (a, Q)
-        Features of the curves, of the first a entries; the others have no attributes.
-    lines : Tensor, shape (n, P)
-        Standardised attributes that act on λ.
-    log_given : Tensor, shape (n - a,)
-        log p of the others.
-    inputs : Tensor, shape (a, D)
-        Their attributes as the network takes them: standardised.
-    """
-
-    chosen: Tensor
-    where: list[Tensor]
-    counts: Tensor
-    log_exposure: Tensor
-    design: Tensor
-    lines: Tensor
-    log_given: Tensor
-    inputs: Tensor
-
-    @classmethod
-    def of(cls, optimum: Optimum) -> Rows:
-        """All entries."""
-        features, z = optimum.features, optimum.z()
-        assert features is not None
-        return cls(
-            chosen=torch.ones(len(optimum.counts), dtype=torch.bool),
-            where=[where.long() for where in optimum.where],
-            counts=optimum.counts,
-            log_exposure=optimum.exposure.log(),
-            design=features(z),
-            lines=optimum.lines(),
-            log_given=optimum.given.log(),
-            inputs=standardised(features, z),
-        )
-
-    def at(self, chosen: Tensor) -> Rows:
-        """Only some of all entries, given by a mask (N,)."""
-        attributed = chosen[: len(self.design)]
-        return Rows(
-            chosen=chosen,
-            where=[indices[chosen] for indices in self.where],
-            counts=self.counts[chosen],
-            log_exposure=self.log_exposure[chosen],
-            design=self.design[attributed],
-            lines=self.lines[chosen],
-            log_given=self.log_given[chosen[len(self.design) :]],
-            inputs=self.inputs[attributed],
-        )
-
-
-def random_start(optimum: Optimum, rows: Rows, generator: torch.Generator) -> Optimum:
-    """Start factors at random and curves at their centre."""
+def random_start(optimum: Optimum, chosen: Tensor, generator: torch.Generator) -> Optimum:
+    """Start factors at random and curves at their centre, at the level of some entries."""
     factors = [
         0.5 + 0.5 * torch.rand(factor.shape, generator=generator).double()
         for factor in optimum.factors
     ]
     start = replace(optimum, factors=factors, coefficients=optimum.centre, layers=())
-    level = rows.counts.sum().clamp_min(_SMALLEST) / expected(start, rows).sum()
-    root = level ** (1 / len(factors))
+    total = optimum.counts[chosen].sum().clamp_min(_SMALLEST)
+    root = (total / expected(start, chosen).sum()) ** (1 / len(factors))
     return replace(start, factors=[factor * root for factor in factors], layers=optimum.layers)
 
 
-def expected(optimum: Optimum, rows: Rows) -> Tensor:
-    """ŷ of entries; (n,)."""
-    descent = _Descent(optimum, rows)
-    return descent.log_mean(descent.start).exp()
+def expected(optimum: Optimum, chosen: Tensor) -> Tensor:
+    """ŷ of the entries that a mask (N,) chooses; (n,)."""
+    posterior = _Posterior(optimum, chosen)
+    return posterior.log_mean(posterior.start).exp()
 
 
-def cost(optimum: Optimum, rows: Rows) -> float:
-    """Minus the log posterior, up to a constant."""
-    descent = _Descent(optimum, rows)
-    return float(descent.cost(descent.start))
+def cost(optimum: Optimum, chosen: Tensor) -> float:
+    """Minus the log posterior given the chosen entries, up to a constant."""
+    posterior = _Posterior(optimum, chosen)
+    return float(posterior.cost(posterior.start))
 
 
-def descend(optimum: Optimum, rows: Rows, iterations: int) -> Optimum:
+def descend(optimum: Optimum, chosen: Tensor, iterations: int) -> Optimum:
     """Move factors, coefficients and layers by L-BFGS, by so many iterations at most."""
-    descent = _Descent(optimum, rows)
-    shapes = [parameter.shape for parameter in descent.start]
-    sizes = [parameter.numel() for parameter in descent.start]
-    scales = torch.cat([scale.reshape(-1) for scale in descent.scales()])
-    unit = optimum.dispersion / float(rows.counts.sum() + len(rows.counts))
+    posterior = _Posterior(optimum, chosen)
+    shapes = [parameter.shape for parameter in posterior.start]
+    sizes = [parameter.numel() for parameter in posterior.start]
+    scales = torch.cat([scale.reshape(-1) for scale in posterior.scales()])
+    unit = optimum.dispersion / float(posterior.counts.sum() + len(posterior.counts))
 
     def parameters(values: Tensor) -> list[Tensor]:
         parts = torch.split(values / scales, sizes)
         return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
-    def objective(values: Tensor) -> tuple[float, Tensor]:
+    def closure() -> float:
         scaled = values.detach().requires_grad_()
-        value = descent.cost(parameters(scaled)) * unit
-        (gradient,) = torch.autograd.grad(value, scaled)
-        return float(value.detach()), gradient
+        value = posterior.cost(parameters(scaled)) * unit
+        (values.grad,) = torch.autograd.grad(value, scaled)
+        return float(value.detach())
 
-    start = torch.cat([parameter.reshape(-1) for parameter in descent.start]) * scales
-    return descent.optimum(parameters(_minimize(objective, start, iterations)))
-
-
-def _minimize(
-    objective: Callable[[Tensor], tuple[float, Tensor]], start: Tensor, iterations: int
-) -> Tensor:
-    """Where so many iterations of L-BFGS at most lead from a start (P,), in double precision."""
-    values = start.clone().requires_grad_()
+    values = torch.cat([parameter.reshape(-1) for parameter in posterior.start]) * scales
+    values.requires_grad_()
     optimiser = torch.optim.LBFGS(
         [values],
         max_iter=iterations,
@@ -151,47 +84,64 @@ def _minimize(
         tolerance_grad=0,
         tolerance_change=0,
     )
-
-    def closure() -> float:
-        value, values.grad = objective(values)
-        return value
-
     optimiser.step(closure)  # type: ignore[no-untyped-call]
-    return values.detach()
+    n_modes, found = len(optimum.factors), parameters(values.detach())
+    return replace(
+        optimum,
+        factors=[log.exp() for log in found[:n_modes]],
+        coefficients=found[n_modes].clone(),
+        layers=tuple(layers_of(found[n_modes + 1 :])),
+    )
 
 
-class _Descent:
-    """The objective of some entries as a function of parameters.
+class _Posterior:
+    """The posterior of an optimum's parameters given some entries, as a function of them.
 
-    Those are the logarithms of the factors, the coefficients and the raw layers of the network.
+    They are the logarithms of the factors, the coefficients and the raw layers of the network.
+
+    Parameters
+    ----------
+    optimum : Optimum
+    chosen : Tensor of bool, shape (N,)
+
+    Attributes
+    ----------
+    start : list of Tensor
+        The parameters of the optimum.
+    counts : Tensor, shape (n,)
     """
 
-    def __init__(self, optimum: Optimum, rows: Rows) -> None:
-        self._optimum, self._rows = optimum, rows
-        self._mu = optimum.mu[rows.chosen]
-        self._n_modes = len(optimum.factors)
+    def __init__(self, optimum: Optimum, chosen: Tensor) -> None:
+        features, z = optimum.features, optimum.z()
+        assert features is not None
+        attributed, others = torch.split(chosen, [len(z), len(chosen) - len(z)])
+        self._optimum, self._n_modes = optimum, len(optimum.factors)
+        self._where = [where.long()[chosen] for where in optimum.where]
+        self.counts, self._mu = optimum.counts[chosen], optimum.mu[chosen]
+        self._log_exposure = optimum.exposure.log()[chosen]
+        self._design = features(z)[attributed]
+        self._inputs = standardised(features, z)[attributed]
+        self._lines, self._log_given = optimum.lines()[chosen], optimum.given.log()[others]
         logs = [factor.clamp_min(_SMALLEST).log() for factor in optimum.factors]
         self.start = [*logs, optimum.coefficients, *raw_of(optimum.layers)]
 
     def log_mean(self, parameters: list[Tensor]) -> Tensor:
         """log ŷ; (n,)."""
-        rows = self._rows
         product = torch.ones(1, dtype=torch.float64)
-        for log, indices in zip(parameters, rows.where, strict=False):
+        for log, indices in zip(parameters, self._where, strict=False):
             product = product * log.exp().index_select(0, indices)
-        log_rate = product.sum(dim=1).clamp_min(_SMALLEST).log() + rows.log_exposure
-        sizes = [rows.design.shape[1], rows.lines.shape[1]]
+        log_rate = product.sum(dim=1).clamp_min(_SMALLEST).log() + self._log_exposure
+        sizes = [self._design.shape[1], self._lines.shape[1]]
         theta, beta = torch.split(parameters[self._n_modes], sizes)
-        logit = rows.design @ theta
+        logit = self._design @ theta
         if self._optimum.layers:
-            layers = layers_of(parameters[self._n_modes + 1 :])
-            logit = logit + network_output(layers, rows.inputs)
-        log_detection = torch.cat([logsigmoid(logit), rows.log_given]) + rows.lines @ beta
+            logit = logit + network_output(layers_of(parameters[self._n_modes + 1 :]), self._inputs)
+        log_detection = torch.cat([logsigmoid(logit), self._log_given]) + self._lines @ beta
         return (log_rate + log_detection).clamp_max(_WIDEST)
 
     def cost(self, parameters: list[Tensor]) -> Tensor:
         """Minus the log posterior, up to a constant."""
-        optimum, y, mu = self._optimum, self._rows.counts, self._mu
+        optimum, y, mu = self._optimum, self.counts, self._mu
         log_mean = self.log_mean(parameters)
         misfit = (y + mu) * torch.log1p((log_mean.exp() - y) / (y + mu)) - y * log_mean
         value = misfit.sum() / optimum.dispersion
@@ -206,26 +156,17 @@ class _Descent:
 
     def scales(self) -> list[Tensor]:
         """Root of the information about each parameter."""
-        optimum, rows = self._optimum, self._rows
-        information = rows.counts / (1 + rows.counts / self._mu) / optimum.dispersion  # (n,)
+        optimum = self._optimum
+        information = self.counts / (1 + self.counts / self._mu) / optimum.dispersion  # (n,)
         scales = []
-        for factor, indices in zip(optimum.factors, rows.where, strict=True):
+        for factor, indices in zip(optimum.factors, self._where, strict=True):
             of_row = torch.zeros(len(factor), dtype=torch.float64)
             of_row.index_add_(0, indices, information / factor.shape[1])
             scales.append((of_row + optimum.prior_shape).sqrt()[:, None].expand_as(factor))
-        of_logit = _INFORMATION * float(information[: len(rows.design)].sum())
+        of_logit = _INFORMATION * float(information[: len(self._design)].sum())
         scales.append((of_logit + optimum.precisions).sqrt())
         of_weight = math.sqrt(_OF_WEIGHT * of_logit + WEIGHT_PRECISION)
         return scales + [torch.full_like(layer, of_weight) for layer in optimum.layers]
-
-    def optimum(self, parameters: list[Tensor]) -> Optimum:
-        """The optimum with these parameters."""
-        return replace(
-            self._optimum,
-            factors=[log.exp() for log in parameters[: self._n_modes]],
-            coefficients=parameters[self._n_modes].clone(),
-            layers=tuple(layers_of(parameters[self._n_modes + 1 :])),
-        )
 
 
 def prior_spread(log: Tensor) -> Tensor:

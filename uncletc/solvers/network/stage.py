@@ -36,13 +36,7 @@ from torch import Tensor
 from uncletc.model.detection import standardised
 from uncletc.solvers.joint.dispersion import likely_mu
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.network.descent import (
-    Rows,
-    cost,
-    descend,
-    expected,
-    random_start,
-)
+from uncletc.solvers.network.descent import cost, descend, expected, random_start
 from uncletc.solvers.network.interaction_test import joint_effect
 from uncletc.solvers.network.training import Training
 from uncletc.solvers.network.weights import with_network
@@ -117,13 +111,8 @@ def train_by_minibatches(
     scatter : bool
         Whether μ is estimated.
     """
-    if not _may_have_one(optimum, hidden, always=always):
+    if not _is_tried(optimum, hidden, seed, always=always, tested=not always):
         return Learned([])
-    assert optimum.features is not None
-    if not always:
-        inputs = standardised(optimum.features, optimum.z())
-        if joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
-            return Learned([])
     generator = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(optimum.rows), generator=generator)
     held_out = order[: math.ceil(_HELD_OUT * len(order))].sort().values
@@ -152,11 +141,20 @@ def train_by_minibatches(
     return Learned([replace(training.optimum(), unseen=unseen)], (gain, error))
 
 
-def _may_have_one(optimum: Optimum, hidden: tuple[int, ...], *, always: bool) -> bool:
-    """Whether there are layers, attributes that a network sees, and enough entries with them."""
-    if not hidden or optimum.features is None or not np.isfinite(optimum.features.spread).any():
+def _is_tried(
+    optimum: Optimum, hidden: tuple[int, ...], seed: int, *, always: bool, tested: bool
+) -> bool:
+    """Whether there are layers, attributes that a network sees, and entries enough that ask for it.
+
+    The entries are asked only if `tested`, by :func:`joint_effect`.
+    """
+    features = optimum.features
+    if not hidden or features is None or not np.isfinite(features.spread).any():
         return False
-    return len(optimum.rows) >= (1 if always else _FEWEST_ENTRIES)
+    if len(optimum.rows) < (1 if always else _FEWEST_ENTRIES):
+        return False
+    inputs = standardised(features, optimum.z())
+    return not tested or joint_effect(optimum, inputs, seed) > _STANDARD_ERRORS
 
 
 def _mean_gain(gains: Tensor) -> tuple[float, float]:
@@ -193,15 +191,10 @@ def learn_network(
         Its optima have `unseen`, and are none if held-out counts show no joint effect of
         attributes, unless `always`.
     """
-    if not _may_have_one(optimum, hidden, always=always):
-        return Learned([])
-    assert optimum.features is not None
     scattered = optimum.dispersion > _MISFIT
     tested = not always and (not scattered or len(optimum.counts) > _CHEAP)
-    inputs = standardised(optimum.features, optimum.z())
-    if tested and joint_effect(optimum, inputs, seed) <= _STANDARD_ERRORS:
+    if not _is_tried(optimum, hidden, seed, always=always, tested=tested):
         return Learned([])
-    rows = Rows.of(optimum)
     generator = torch.Generator().manual_seed(seed)
     none = replace(optimum, dispersion=1.0, prior_shape=min(optimum.prior_shape, _MOST_SHAPE))
     half = _half(optimum) if scattered else none.mu
@@ -211,24 +204,24 @@ def learn_network(
     gain = 0.0
     folds = _folds(optimum, generator)
     for held_out in folds:
-        seen, judges = rows.at(~held_out), rows.at(held_out)
+        seen = ~held_out
         start = _better_start(none, seen, hidden, generator, pause)
         found.append(descend(replace(start, mu=half), seen, _HALF))
-        unseen[0, held_out] = expected(found[-1], judges)
+        unseen[0, held_out] = expected(found[-1], held_out)
         if gain > _CLEAR:
             continue
         for rival, of_rival in zip(rivals, unseen[1:], strict=True):
             pause()
-            of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), judges)
+            of_rival[held_out] = expected(descend(rival, seen, _SCREENED + _HALF), held_out)
         gain = _gain(optimum, unseen)
         if len(found) > 1 and gain <= _HOPELESS and not always:
-            return Learned([], _gain_per_count(optimum, unseen))
+            return Learned([], _mean_gain(_gains(optimum, unseen, None)))
     if gain <= _STANDARD_ERRORS_BOTH / len(folds) and not always:
-        return Learned([], _gain_per_count(optimum, unseen))
-    finished = _finished([replace(one, mu=none.mu) for one in found], rows, pause)
+        return Learned([], _mean_gain(_gains(optimum, unseen, None)))
+    finished = _finished([replace(one, mu=none.mu) for one in found], pause)
     return Learned(
         [replace(one.with_mu(float(none.mu[0])), unseen=unseen[0]) for one in finished],
-        _gain_per_count(optimum, unseen),
+        _mean_gain(_gains(optimum, unseen, None)),
     )
 
 
@@ -253,7 +246,7 @@ def _folds(optimum: Optimum, generator: torch.Generator) -> list[Tensor]:
 
 def _better_start(
     optimum: Optimum,
-    seen: Rows,
+    seen: Tensor,
     hidden: tuple[int, ...],
     generator: torch.Generator,
     pause: Callable[[], None],
@@ -274,29 +267,29 @@ def _gain(optimum: Optimum, unseen: Tensor) -> float:
 
     The likelihood at the model's μ weighs large counts, which decide the errors of λ and p. At the
     μ that suits each prediction it weighs relative errors, which decide for scattered counts.
+    """
+    z = 0.0
+    for mu in (optimum.mu, None):
+        gain = _gains(optimum, unseen, mu)
+        z += float(gain.mean() / (gain.std() + _SMALLEST)) * math.sqrt(len(gain))
+    return z
+
+
+def _gains(optimum: Optimum, unseen: Tensor, mu: Tensor | None) -> Tensor:
+    """Gain of log-likelihood on each unseen entry over the better rival; (n,).
 
     Parameters
     ----------
     optimum : Optimum
     unseen : Tensor, shape (1 + R, N)
         ŷ with the network and of R rivals, by fits that have not seen the entry; or NaN.
+    mu : Tensor, shape (N,), optional
+        None: that which suits each prediction best.
     """
     judged = ~torch.isnan(unseen[-1])
-    y, mu = optimum.counts[judged], optimum.mu[judged]
-    z = 0.0
-    for given in (mu, None):
-        score, *others = (_score(y, mean, given) for mean in unseen[:, judged])
-        gain = score - max(others, key=lambda other: float(other.mean()))
-        z += float(gain.mean() / (gain.std() + _SMALLEST)) * math.sqrt(len(gain))
-    return z
-
-
-def _gain_per_count(optimum: Optimum, unseen: Tensor) -> tuple[float, float]:
-    """Mean gain on unseen entries over the better rival, at the likeliest μ, and its error."""
-    judged = ~torch.isnan(unseen[-1])
-    y = optimum.counts[judged]
-    score, *others = (_score(y, mean, None) for mean in unseen[:, judged])
-    return _mean_gain(score - max(others, key=lambda other: float(other.mean())))
+    y, given = optimum.counts[judged], None if mu is None else mu[judged]
+    score, *others = (_score(y, mean, given) for mean in unseen[:, judged])
+    return score - max(others, key=lambda other: float(other.mean()))
 
 
 def _score(y: Tensor, mean: Tensor, mu: Tensor | None) -> Tensor:
@@ -308,21 +301,22 @@ def _score(y: Tensor, mean: Tensor, mu: Tensor | None) -> Tensor:
     return constant + y * mean.log() - (y + mu) * torch.log1p(mean / mu)
 
 
-def _finished(found: list[Optimum], rows: Rows, pause: Callable[[], None]) -> list[Optimum]:
+def _finished(found: list[Optimum], pause: Callable[[], None]) -> list[Optimum]:
     """Descend on all entries, and again with the scatter that remains if that is large.
 
     Returns the least cost first, and only some.
     """
-    ends = []
-    for one in found:
-        pause()
-        ends.append(descend(one, rows, _FINISHING))
-    best, *others = sorted(ends, key=lambda end: cost(end, rows))[:_KEPT]
-    likely = best.likely_mu()
-    if likely >= min(_SCATTER, float(best.mu[0])):
-        return [best, *others]
-    scattered = []
-    for one in (best, *others):
-        pause()
-        scattered.append(descend(replace(one, mu=one.with_mu(likely).mu), rows, _FINISHING))
-    return scattered
+    every = torch.ones(len(found[0].counts), dtype=torch.bool)
+
+    def finish(optima: list[Optimum]) -> list[Optimum]:
+        ends = []
+        for one in optima:
+            pause()
+            ends.append(descend(one, every, _FINISHING))
+        return ends
+
+    ends = sorted(finish(found), key=lambda end: cost(end, every))[:_KEPT]
+    likely = ends[0].likely_mu()
+    if likely < min(_SCATTER, float(ends[0].mu[0])):
+        ends = finish([replace(one, mu=one.with_mu(likely).mu) for one in ends])
+    return ends

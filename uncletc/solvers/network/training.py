@@ -157,7 +157,7 @@ class Training:
         share : float
             Of the prior that an entry bears.
         gradient : Tensor
-            As all parameters; set to the gradient, in units of what counts tell.
+            As all parameters; set to the gradient, over the information of the counts.
         """
         level, layers, logs = self._split(gradient)
         n = int(torch.searchsorted(chosen, self._n_attributed))

@@ -3,7 +3,7 @@
 Where counts are few, the likelihood is no parabola and the smoothing of curves is itself uncertain:
 draws of single entries are widened by the size of what the curvature leaves out. Where entries are
 few as well, or no other start came near the optimum, starts end at optima that know nothing of each
-other, and only refits from new starts show how far apart these lie. Elsewhere estimates scatter as
+other, and only refits from new starts show how far these differ. Elsewhere estimates scatter as
 the curvature says, and the check is left out.
 """
 

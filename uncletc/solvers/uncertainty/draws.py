@@ -8,9 +8,14 @@ information matrix
 where s_i is the derivative of log m_i, m = λp: by log U_k(i_k, f) it is component f's share of
 λ_i, for every mode alike; by θ it is (1 - p) times the features, by β x. With a network, its
 weights are part of θ, those of its output alone if it is large. Coefficients of monotone curves
-that are 0, at their bound, stay there. R draws of N(0, H⁻¹) are kept: intervals of single entries,
-of sets of entries and of products follow from them. H itself, by parts, is in
-:mod:`~uncletc.solvers.uncertainty.information`.
+that are 0, at their bound, stay there. R draws of N(0, H⁻¹) follow: intervals of single entries, of
+sets of entries and of products are made from them.
+
+An entry has one row in each mode, so the part of H that belongs to one mode is block-diagonal. The
+largest mode is eliminated by its blocks, some slices at a time, and the rest is factorised as a
+dense matrix. If that is too large, further modes are drawn as if each were independent of the
+others given the rest, which makes intervals rough: parameters vary too little, but do not make up
+for each other.
 """
 
 from __future__ import annotations
@@ -18,17 +23,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numba
 import numpy as np
 import torch
+from scipy.linalg import blas, cholesky, solve_triangular
 from scipy.special import expit
 from torch import Tensor
 
-from uncletc.common.validation import FloatArray
-from uncletc.model.detection import DetectionNetwork
+from uncletc.common.validation import FloatArray, IntArray
+from uncletc.model.cp import products
+from uncletc.model.detection import DetectionNetwork, JointDetection
 from uncletc.model.slopes import logit_slopes, varying_layers
 from uncletc.result.posterior import Draws, Float32Array
+from uncletc.solvers.joint.kernels import IndexArray
+from uncletc.solvers.joint.members import SHARE
 from uncletc.solvers.joint.optimum import Optimum
-from uncletc.solvers.uncertainty.information import Information
+from uncletc.solvers.network.weights import layer_precisions
 
 _MOST_DRAWN = 25_000_000  # numbers in all draws: 100 MB
 DRAWS, _FEWEST_DRAWS = 200, 20  # 200 give standard deviations within 5 %
@@ -42,6 +52,12 @@ _LEAST_WIDENING, _WIDEST = (1.15, 1.45, 1.15), 5.0
 # with 1.
 LEVEL_WIDENED = 1.3
 _ROWS_FOR_LEVEL = 4_096  # of Ξ, whose mean p the draws share
+_MOST_DENSE = 5_000  # parameters of the dense matrix: 200 MB, and 2 s of one core
+_MOST_COUPLED = 25_000_000  # numbers that tie an eliminated mode to the rest: 100 MB
+_COUPLED_AT_ONCE = 1_000_000  # of them in double precision, while entries are added: 8 MB
+_ROWS = 2_048  # entries whose derivatives are held at once
+_FIXED = 1e9  # precision of coefficients that stay where they are
+_LEAST = 1e-6  # added to the diagonal, so that what nothing determines has a variance
 
 
 def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRAWS) -> Draws | None:
@@ -75,42 +91,39 @@ def draws_of(optimum: Optimum, elsewhere: FloatArray, seed: int, size: int = DRA
         logit, slopes = g.logit(torch.tensor(z)).numpy(), logit_slopes(g, z, varying)
         p = expit(logit)
         level = (p * (1 - p)) @ slopes / p.sum()
+    n_curves, n_slopes = len(optimum.curves), len(optimum.slopes)
     try:
-        information = Information.of(optimum, g, np.pad(level, (0, len(optimum.slopes))))
+        information = Information(optimum, g, np.pad(level, (0, n_slopes)))
         factors, theta = information.draw(size, np.random.default_rng(seed))
-        if optimum.drawn is not None:
-            drawn = np.tile(optimum.drawn[1], (1, size // optimum.drawn[1].shape[1] + 1))[:, :size]
-            weights = theta[len(optimum.curves) : len(theta) - len(optimum.slopes)]
-            theta = np.insert(drawn, [len(optimum.curves)], weights, axis=0)
-        theta, beta = np.split(theta, [len(theta) - len(optimum.slopes)])
-        theta = theta[: len(level)]  # without attributes of p there is nothing to tell of its level
     except np.linalg.LinAlgError:
         return None
+    if optimum.drawn is not None:
+        drawn = optimum.drawn[1]
+        drawn = np.tile(drawn, (1, size // drawn.shape[1] + 1))[:, :size]
+        theta = np.insert(drawn, [n_curves], theta[n_curves : len(theta) - n_slopes], axis=0)
+    theta, beta = np.split(theta, [len(theta) - n_slopes])
+    theta = theta[: len(level)]  # without attributes of p nothing determines its level
     shift, observations = np.zeros(size), optimum.observations
     if optimum.known is not None:
         error = observations.shared_error if observations is not None else 0.0
         shift = error * np.random.default_rng((seed, 1)).standard_normal(size)
     elif g is not None:
-        drawn = expit(logit[:, None] + slopes @ theta)
-        shift = np.log(drawn.sum(axis=0) / p.sum())
+        shift = np.log(expit(logit[:, None] + slopes @ theta).sum(axis=0) / p.sum())
         if optimum.unseen is None:
             shift *= LEVEL_WIDENED
     factors[0] += shift
+    tables = optimum.drawn[0] if optimum.drawn else ()
     draws = Draws(
         factors=tuple(np.ascontiguousarray(f, dtype=np.float32) for f in factors),
         coefficients=theta.astype(np.float32),
         level=shift.astype(np.float32),
         slopes=beta.astype(np.float32),
-        tables=tuple(_brief(t) for t in optimum.drawn[0]) if optimum.drawn else (),
+        # Numbers of half precision, as files have them.
+        tables=tuple(table.astype(np.float16).astype(np.float32) for table in tables),
     )
     if g is None or optimum.unseen is None:
         return draws
     return replace(draws, widening=_widening(optimum, optimum.unseen, draws))
-
-
-def _brief(table: FloatArray) -> Float32Array:
-    """Numbers of half precision, as files keep them."""
-    return table.astype(np.float16).astype(np.float32)
 
 
 def _widening(optimum: Optimum, unseen: Tensor, draws: Draws) -> tuple[float, float, float]:
@@ -141,3 +154,276 @@ def _widening(optimum: Optimum, unseen: Tensor, draws: Draws) -> tuple[float, fl
         min(max(pair), _WIDEST) for pair in zip(found, _LEAST_WIDENING, strict=True)
     )
     return rate, p, expected
+
+
+class Information:
+    """H, by parts, with the eliminated modes taken out of the rest.
+
+    Parameters
+    ----------
+    optimum : Optimum
+    g : JointDetection, optional
+        Its own.
+    level : ndarray, shape (Q + P,)
+        Derivatives by θ and β of the logarithm of the mean p, which entries without attributes
+        have.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        I_k.
+    rank : int
+    blocks : dict of ndarray, shape (I_k, F, F)
+        Of the eliminated modes, the largest first: the Cholesky factors L.
+    coupling : dict of ndarray, shape (I_k·F, P)
+        L⁻¹ times the part of H between an eliminated mode and the rest; missing if it would be too
+        large. Single precision: only means of draws rest on it.
+    start : dict of int
+        Where each other mode begins among the P parameters of the rest; coefficients are last.
+    rest : ndarray, shape (P, P)
+        The upper triangle.
+
+    Raises
+    ------
+    LinAlgError
+        If a block is not positive definite.
+    """
+
+    def __init__(self, optimum: Optimum, g: JointDetection | None, level: FloatArray) -> None:
+        self._optimum, self._g, self._level = optimum, g, level
+        self._factors = [np.ascontiguousarray(f.numpy()) for f in optimum.factors]
+        self.shape, self.rank = tuple(map(len, self._factors)), self._factors[0].shape[1]
+        eliminated, others = _split(self.shape, self.rank, len(level))
+        self.start, size = dict[int, int](), 0
+        for mode in others:
+            self.start[mode], size = size, size + self._factors[mode].size
+        size += len(level)
+        self.rest = np.zeros((size, size))
+        self.blocks = {k: np.zeros((self.shape[k], self.rank, self.rank)) for k in eliminated}
+        self.coupling = {
+            k: np.zeros((self.shape[k] * self.rank, size), dtype=np.float32)
+            for k in eliminated
+            if self.shape[k] * self.rank * size <= _MOST_COUPLED
+        }
+        self._add_priors()
+        self._add_entries()
+
+    def _add_entries(self) -> None:
+        """Add all entries, some slices of the largest mode at a time, and eliminate these."""
+        first, *others = self.blocks
+        n, size, width = self.shape[first], self.shape[first], 0
+        if first in self.coupling:
+            width = len(self.rest)
+            size = max(_COUPLED_AT_ONCE // (self.rank * width), 1)
+        along = self._optimum.where[first].numpy()
+        order = np.argsort(along, kind="stable").astype(np.int32)
+        starts = np.cumsum([0, *np.bincount(along, minlength=n)])
+        for begin in range(0, n, size):
+            end = min(begin + size, n)
+            rows = np.zeros(((end - begin) * self.rank, width))
+            for i in range(starts[begin], starts[end], _ROWS):
+                chosen = order[i : min(i + _ROWS, starts[end])]
+                at, share, columns = self._add(chosen)
+                if width:
+                    self._add_cross(at[:, first] - begin, at, share, columns, rows)
+            block = self.blocks[first][begin:end]
+            block[:] = np.linalg.cholesky(block)
+            if width:
+                _solve(block, rows)
+                self.coupling[first][begin * self.rank : end * self.rank] = rows
+                rest = self.rest.T  # lower triangle, in the order that BLAS overwrites
+                blas.dsyrk(-1.0, rows.T, beta=1.0, c=rest, lower=1, overwrite_c=1)
+        for k in others:
+            self.blocks[k][:] = np.linalg.cholesky(self.blocks[k])
+            if k in self.coupling:
+                _solve(self.blocks[k], self.coupling[k])
+
+    def _add(self, chosen: IndexArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Add some entries to all parts but the coupling of the largest mode.
+
+        Returns what :func:`_derivatives` does.
+        """
+        at, share, columns = _derivatives(
+            self._optimum, self._factors, self._g, self._level, chosen
+        )
+        for i, k in enumerate(self.blocks):
+            _add_blocks(at[:, k], share, self.blocks[k])
+            if i and k in self.coupling:
+                self._add_cross(at[:, k], at, share, columns, self.coupling[k])
+        for k, first in self.start.items():
+            own = slice(first, first + self.shape[k] * self.rank)
+            self._add_cross(at[:, k], at, share, columns, self.rest[own])
+        theta = len(self.rest) - columns.shape[1]
+        self.rest[theta:, theta:] += columns.T @ columns
+        return at, share, columns
+
+    def _add_cross(
+        self,
+        own: IntArray,
+        at: IntArray,
+        share: FloatArray,
+        columns: FloatArray,
+        rows: FloatArray | Float32Array,
+    ) -> None:
+        """Add the rows `own` of one mode against the columns of the rest."""
+        for other, first in self.start.items():
+            _add_pairs(own, at[:, other], share, first, rows)
+        if columns.shape[1]:
+            _add_columns(own, share, columns, rows)
+
+    def _add_priors(self) -> None:
+        """Add the curvature of the priors."""
+        rank = self.rank
+        for mode, u in enumerate(self._factors):
+            prior = prior_curvature(u, self._optimum.prior_shape)
+            prior[:, range(rank), range(rank)] += _LEAST
+            if mode in self.blocks:
+                self.blocks[mode] += prior
+                continue
+            for i, block in enumerate(prior):
+                own = slice(self.start[mode] + i * rank, self.start[mode] + (i + 1) * rank)
+                self.rest[own, own] += block
+        precisions = np.concatenate(_precisions(self._optimum, self._g))
+        theta = range(len(self.rest) - len(precisions), len(self.rest))
+        self.rest[theta, theta] += precisions + _LEAST
+
+    def draw(self, size: int, rng: np.random.Generator) -> tuple[list[FloatArray], FloatArray]:
+        """Draws of log U_k (I_k, F, size) and of θ and β (Q + P, size) from N(0, H⁻¹).
+
+        Takes the place of `rest`, so that it can be called once.
+
+        Raises
+        ------
+        LinAlgError
+            If H is not positive definite.
+        """
+        root = cholesky(self.rest.T, lower=True, overwrite_a=True, check_finite=False)
+        noise = rng.standard_normal((len(root), size))
+        drawn = solve_triangular(root, noise, lower=True, trans="T", check_finite=False)
+        single = drawn.astype(np.float32)
+        factors = []
+        for k, n in enumerate(self.shape):
+            if k in self.start:
+                own = drawn[self.start[k] : self.start[k] + n * self.rank]
+            else:
+                own = rng.standard_normal((n * self.rank, size))
+                if k in self.coupling:
+                    own -= self.coupling[k] @ single
+                back = self.blocks[k].transpose(0, 2, 1)
+                own[:] = np.linalg.solve(back, own.reshape(n, self.rank, size)).reshape(own.shape)
+            factors.append(own.reshape(n, self.rank, size))
+        return factors, drawn[sum(self.shape[k] * self.rank for k in self.start) :]
+
+
+def prior_curvature(factor: FloatArray, shape: float) -> FloatArray:
+    """Second derivatives of the prior of a factor (I, F) by the logarithms of each row; (I, F, F).
+
+    Each element u has a gamma prior of this shape about M, the product of its row's mean and its
+    column's. A row that moves as a whole moves M too, which the prior does not hold; a small share
+    of it holds u about its column's mean.
+    """
+    u, along = factor, range(factor.shape[1])
+    column = np.maximum(u.mean(axis=0), 1e-30)
+    mean = np.maximum(u.mean(axis=1, keepdims=True) * column / column.mean(), 1e-30)
+    ratio = u / mean
+    total = np.maximum(ratio.sum(axis=1), 1e-30)[:, None, None]
+    prior = -ratio[:, :, None] * ratio[:, None, :] / total
+    prior[:, along, along] += ratio + SHARE * u / column
+    return np.asarray(prior * shape)
+
+
+def _derivatives(
+    optimum: Optimum,
+    factors: list[FloatArray],
+    g: JointDetection | None,
+    level: FloatArray,
+    chosen: IndexArray,
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Indices of entries (n, K), and √w times s by log U (n, F) and by θ, β (n, Q + P).
+
+    The last are those of `level` where an entry has no attributes.
+    """
+    at = optimum.indices(chosen)
+    product = products(factors, at)
+    rate = np.maximum(product.sum(axis=1), 1e-300)
+    known, n_attributed = chosen < len(optimum.rows), len(optimum.rows)
+    p = np.ones(len(at))
+    p[~known] = optimum.given.numpy()[chosen[~known] - n_attributed]
+    columns = np.tile(level, (len(at), 1))  # of entries whose p is the mean
+    if optimum.known is not None:
+        stated = ~known
+        stated[~known] = ~np.isnan(optimum.known.numpy()[chosen[~known] - n_attributed])
+        columns[stated] = 0.0
+    if g is not None and known.any():
+        z = optimum.z(chosen[known])
+        p[known] = g.probability(z).numpy()
+        varying = varying_layers(g, n_attributed)
+        slopes = logit_slopes(g, z.numpy(), varying) * (1 - p[known, None])
+        columns[known, : slopes.shape[1]] = slopes
+    lines = optimum.lines(chosen).numpy()
+    columns[:, columns.shape[1] - lines.shape[1] :] = lines
+    effect = np.exp(lines @ optimum.slopes.numpy())
+    mean = rate * effect * optimum.exposure.numpy()[chosen] * p
+    root = np.sqrt(mean / (1 + mean / optimum.mu.numpy()[chosen]) / optimum.dispersion)[:, None]
+    return at, product * (root / rate[:, None]), columns * root
+
+
+def _precisions(optimum: Optimum, g: JointDetection | None) -> list[FloatArray]:
+    """Of the priors of θ, of the weights that vary, and of β."""
+    theta, beta = np.split(optimum.precisions.numpy(), [len(optimum.curves)])
+    if g is None:
+        return [beta]
+    theta = np.where(g.features.monotone & (optimum.curves.numpy() <= 0), _FIXED, theta)
+    own = varying_layers(g, len(optimum.rows))
+    pairs = zip(g.layers[own], layer_precisions(g.layers)[own], strict=True)
+    return [theta, *(np.full(layer.size, precision) for layer, precision in pairs), beta]
+
+
+def _solve(roots: FloatArray, rows: FloatArray | Float32Array) -> None:
+    """L⁻¹ times the rows (I·F, P) of each slice, in place; L of shape (I, F, F)."""
+    rank = roots.shape[1]
+    for i, root in enumerate(roots):
+        own = rows[i * rank : (i + 1) * rank]
+        own[:] = solve_triangular(root, own, lower=True, check_finite=False)
+
+
+def _split(shape: tuple[int, ...], rank: int, n_theta: int) -> tuple[list[int], list[int]]:
+    """Modes to eliminate, the largest first, and the others."""
+    order = sorted(range(len(shape)), key=lambda k: -shape[k])
+    n = 1
+    while sum(shape[k] for k in order[n:]) * rank + n_theta > _MOST_DENSE and n < len(shape):
+        n += 1
+    return order[:n], sorted(order[n:])
+
+
+_jit = numba.njit(cache=True, fastmath=True, error_model="numpy")
+
+
+@_jit
+def _add_blocks(rows, share, blocks):  # type: ignore[no-untyped-def] # pragma: no cover
+    for n in range(len(rows)):
+        block = blocks[rows[n]]
+        for f in range(share.shape[1]):
+            for g in range(share.shape[1]):
+                block[f, g] += share[n, f] * share[n, g]
+
+
+@_jit
+def _add_pairs(rows, columns, share, first, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+    rank = share.shape[1]
+    for n in range(len(rows)):
+        begin = first + columns[n] * rank
+        for f in range(rank):
+            into = matrix[rows[n] * rank + f]
+            for g in range(rank):
+                into[begin + g] += share[n, f] * share[n, g]
+
+
+@_jit
+def _add_columns(rows, share, columns, matrix):  # type: ignore[no-untyped-def] # pragma: no cover
+    rank, begin = share.shape[1], matrix.shape[1] - columns.shape[1]
+    for n in range(len(rows)):
+        for f in range(rank):
+            into = matrix[rows[n] * rank + f]
+            for q in range(columns.shape[1]):
+                into[begin + q] += share[n, f] * columns[n, q]
