@@ -47,10 +47,12 @@ class Case:
 
     def mean_detection(self, fit: Fit) -> FloatArray:
         """Fitted p of each group, a mean over its entries; (G,)."""
-        z = self.counts.attributes_at(self.counts.indices)
         some = self.groups >= 0
         size = len(self.detection)
-        p = np.bincount(self.groups[some], fit.detection(z)[some], size)
+        each = fit.observed_detection  # g of closed fits
+        if not fit.settings.closed:
+            each = fit.detection(self.counts.attributes_at(self.counts.indices))
+        p = np.bincount(self.groups[some], each[some], size)
         return np.asarray(p / np.bincount(self.groups[some], minlength=size))
 
 
