@@ -1,6 +1,6 @@
 """Whether repeat visits determine the level of p: tests that run with every closed fit.
 
-Together they alarm at most one in twenty times where the model holds; measured in
+How often they alarm where the model holds, and where it does not, is measured in
 `benchmarks/results/level.md`.
 """
 
